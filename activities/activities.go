@@ -38,10 +38,10 @@ type Activities struct {
 	Runners *runner.Registry
 	// MCP asks the MCP servers of an Idea for their tools.
 	MCP *mcptool.Hub
-	// MCPPatience bounds how long MCP servers are asked; 0: protocol.DiscoverPatience.
+	// MCPPatience bounds how long MCP servers are asked; 0: protocol.DiscoverTimeout.
 	MCPPatience time.Duration
-	// Deciders are the keys that sign decisions; nil: none, so that no signed decision counts.
-	Deciders *signing.Source
+	// DeciderKeys are the keys that sign decisions; nil: none, so that no signed decision counts.
+	DeciderKeys *signing.Source
 	// Prices of LLMs apply if an Idea has none.
 	Prices price.List
 	// LLM is asked unless an Idea is scripted; nil: no LLM.
@@ -51,19 +51,19 @@ type Activities struct {
 	// LLMPatience is how long Requests are retried while an LLM's server is unavailable, unless the Idea sets it; 0:
 	// DefaultLLMPatience.
 	LLMPatience time.Duration
-	// LLMPauses are the pauses between the attempts.
-	LLMPauses llm.Pauses
-	// Notices notifies people of what waits for them; nil: no notifications.
-	Notices *notify.Sender
+	// LLMRetryDelays are the pauses between the attempts.
+	LLMRetryDelays llm.Pauses
+	// NoticeSender notifies people of what waits for them; nil: no notifications.
+	NoticeSender *notify.Sender
 	// PendingApprovals lists the Calls that wait in a process, in the words of the business; nil: notices contain ids
 	// only.
 	PendingApprovals func(ctx context.Context, process string) ([]protocol.Approval, error)
 	// Client sends Calls to instances.
 	Client client.Client
-	// MaxResult is the maximum size of a Tool's result in bytes; 0: 20 MB.
-	MaxResult int
-	// Memory bounds the memory of all Calls and Requests together; nil: no bound.
-	Memory *memory.Budget
+	// MaxResultBytes is the maximum size of a Tool's result in bytes; 0: 20 MB.
+	MaxResultBytes int
+	// MemoryBudget bounds the memory of all Calls and Requests together; nil: no bound.
+	MemoryBudget *memory.Budget
 	// RequestSlots bounds the Requests in flight; nil: no bound.
 	RequestSlots *semaphore.Weighted
 	// Recorder receives the LLM's replies; nil: none.
@@ -74,18 +74,18 @@ type Activities struct {
 	DailyBudget float64
 	// SaveActions makes processes save actions that a hosted server bills, at the price of time.
 	SaveActions bool
-	// GatherReports has instances of one process report together, which makes their workflow tasks wait for a moment.
-	GatherReports bool
+	// BatchesReports has instances of one process report together, which makes their workflow tasks wait for a moment.
+	BatchesReports bool
 	// Observer receives the outcomes of Requests and Calls; nil: none.
 	Observer Observer
-	// HoldUps records which processes wait for an LLM's server; nil: none.
-	HoldUps HoldUps
+	// HoldUpRecorder records which processes wait for an LLM's server; nil: none.
+	HoldUpRecorder HoldUpRecorder
 
 	toolWaits, turnWaits toolWaits
-	turns                turns
+	rateLimitTurns       rateLimitTurns
 	reports              reportBatcher
 
-	objects *lru.Cache[string, map[string]any] // the stored objects read last; nil before Register
+	objectCache *lru.Cache[string, map[string]any] // the stored objects read last; nil before Register
 }
 
 // ReplyRecorder receives the whole reply of the LLM to one Request of a process, once its stream has ended. asked gives
@@ -97,21 +97,21 @@ type ReplyRecorder func(process string, asked int, content, finishReason, refusa
 // 1.
 type PromptRecorder func(process string, request int, messages []prompt.Message)
 
-const defaultMaxResult = 20 << 20
+const defaultMaxResultBytes = 20 << 20
 
 // Register registers every activity under the name that workflows call.
 func (a *Activities) Register(r worker.ActivityRegistry) {
 	if a.Chains == nil {
 		a.Chains = chain.New(a.Store)
 	}
-	a.objects, _ = lru.New[string, map[string]any](maxCachedObjects) // it fails only for a size below one
-	for name, f := range a.byName() {
+	a.objectCache, _ = lru.New[string, map[string]any](maxCachedObjects) // it fails only for a size below one
+	for name, f := range a.activityByName() {
 		r.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}
 }
 
-// byName are the activities by the names under which workflows call them.
-func (a *Activities) byName() map[string]any {
+// activityByName are the activities by the names under which workflows call them.
+func (a *Activities) activityByName() map[string]any {
 	return map[string]any{
 		protocol.ActivityDiscover:      a.DiscoverMCPTools,
 		protocol.ActivityNotify:        a.NotifyPeople,
@@ -135,7 +135,7 @@ func (a *Activities) byName() map[string]any {
 }
 
 // Names lists the names of all activities.
-func Names() []string { return jsonval.SortedKeys(new(Activities).byName()) }
+func Names() []string { return jsonval.SortedKeys(new(Activities).activityByName()) }
 
 // Heartbeat sends heartbeats until stop is called, so that the activity of a lost worker ends after the heartbeat
 // timeout, however long it may take otherwise. The details are for the next attempt.
@@ -147,8 +147,8 @@ func Heartbeat(ctx context.Context, details ...any) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	safego.Go("activities.heartbeat", func() error {
-		every := protocol.HeartbeatInterval(cmp.Or(info.HeartbeatTimeout, protocol.HeartbeatTimeout))
-		for pause.For(ctx, every) == nil {
+		interval := protocol.HeartbeatInterval(cmp.Or(info.HeartbeatTimeout, protocol.HeartbeatTimeout))
+		for pause.For(ctx, interval) == nil {
 			activity.RecordHeartbeat(ctx, details...)
 		}
 		return nil

@@ -16,17 +16,17 @@ import (
 // SendBatch sends a Request through the LLM's batch interface. The batch's key is derived from this activity, so that
 // another attempt finds the batch that an earlier one has sent.
 func (a *Activities) SendBatch(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
-	states protocol.RequestStates) (sent *protocol.SentBatch, err error) {
-	err = a.attempt(ctx, setup, input, states, func(ctx context.Context) (err error) {
-		if err = a.awaitMoney(ctx); err == nil {
-			sent, err = a.attemptBatch(ctx, setup, input)
+	states protocol.RequestStates) (batch *protocol.SentBatch, err error) {
+	err = a.runAttempt(ctx, setup, input, states, func(ctx context.Context) (err error) {
+		if err = a.awaitDailyBudget(ctx); err == nil {
+			batch, err = a.attemptBatch(ctx, setup, input)
 		}
 		return err
 	})
 	if err == nil {
-		a.reportRequestResumed(ctx, sent.Request)
+		a.reportRequestResumed(ctx, batch.Request)
 	}
-	return sent, err
+	return batch, err
 }
 
 func (a *Activities) attemptBatch(ctx context.Context, setup protocol.RequestSetup,
@@ -35,19 +35,19 @@ func (a *Activities) attemptBatch(ctx context.Context, setup protocol.RequestSet
 	if err != nil {
 		return nil, err
 	}
-	defer r.stop()
-	asked := r.candidates[0]
-	client, err := asked.configured()
+	defer r.stopScriptedLLM()
+	chosen := r.llmCandidates[0]
+	client, err := chosen.configuredClient()
 	if err != nil {
 		return nil, err
 	}
-	r.question.Settings = asked.settings
-	sent := &protocol.SentBatch{Server: asked.settings.Server, Key: batchKey(activity.GetInfo(ctx)),
+	r.llmRequest.Settings = chosen.settings
+	batch := &protocol.SentBatch{Server: chosen.settings.Server, Key: batchKey(activity.GetInfo(ctx)),
 		Request: input.RequestNumber}
-	if sent.ID, err = client.SendBatch(ctx, r.question, sent.Key); err != nil {
+	if batch.ID, err = client.SendBatch(ctx, r.llmRequest, batch.Key); err != nil {
 		return nil, err
 	}
-	return sent, nil
+	return batch, nil
 }
 
 // batchKey is the same for all attempts of an activity, and different for each activity.
@@ -58,18 +58,18 @@ func batchKey(i activity.Info) string {
 
 // ReadBatch returns the answer of a batch. While the server is at work, ReadBatch fails with the time after which
 // Temporal retries it, so that the wait occupies no worker.
-func (a *Activities) ReadBatch(ctx context.Context, sent protocol.SentBatch) (*protocol.BatchAnswer, error) {
-	client, err := a.candidates(ideafile.LLMs{{Server: sent.Server}})[0].configured()
+func (a *Activities) ReadBatch(ctx context.Context, batch protocol.SentBatch) (*protocol.BatchAnswer, error) {
+	client, err := a.llmCandidates(ideafile.LLMs{{Server: batch.Server}})[0].configuredClient()
 	if err != nil {
 		return nil, llmError(err)
 	}
-	completion, err := client.ReadBatch(ctx, sent.ID, sent.Key)
+	completion, err := client.ReadBatch(ctx, batch.ID, batch.Key)
 	var e *llm.Error
 	if errors.As(err, &e) && e.Retry && !e.IsBatchPending {
 		activity.RecordHeartbeat(ctx, true) // for the next attempt
-		return nil, a.retryOrFail(ctx, sent.Request, turn.Forever, err)
+		return nil, a.retryOrFail(ctx, batch.Request, turn.NoPatienceLimit, err)
 	}
-	a.reportResumedIfHeldUp(ctx, sent.Request)
+	a.reportResumedIfHeldUp(ctx, batch.Request)
 	if err != nil {
 		return nil, llmError(err)
 	}

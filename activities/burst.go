@@ -18,25 +18,25 @@ func (a *Activities) ExecuteBatch(ctx context.Context, calls []protocol.BatchCal
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for n, c := range calls {
 		g.Go("activities.burst", func() error {
-			results[n] = a.executeOne(ctx, c)
+			results[n] = a.executeWithTimeout(ctx, c)
 			return nil
 		})
 	}
 	return results, g.Wait()
 }
 
-// executeOne runs one Call. It leaves a function behind that goes on running after the end of its context.
-func (a *Activities) executeOne(ctx context.Context, c protocol.BatchCall) protocol.BatchCallResult {
+// executeWithTimeout runs one Call. It leaves a function behind that goes on running after the end of its context.
+func (a *Activities) executeWithTimeout(ctx context.Context, c protocol.BatchCall) protocol.BatchCallResult {
 	ctx, done := context.WithTimeout(ctx, c.Timeout)
 	defer done()
-	executed := make(chan protocol.BatchCallResult, 1)
+	resultChannel := make(chan protocol.BatchCallResult, 1)
 	var value any
 	safego.Go("activities.burst.call", func() (err error) {
 		value, err = a.ExecuteCall(ctx, c.ExecuteInput)
 		return err
-	}, func(err error) { executed <- protocol.NewBatchCallResult(value, err) })
+	}, func(err error) { resultChannel <- protocol.NewBatchCallResult(value, err) })
 	select {
-	case e := <-executed:
+	case e := <-resultChannel:
 		return e
 	case <-ctx.Done():
 		return protocol.NewBatchCallResult(nil, temporal.NewTimeoutError(enumspb.TIMEOUT_TYPE_START_TO_CLOSE, nil))

@@ -22,12 +22,12 @@ import (
 const maxConcurrentSignals = 16
 
 // A Call waits a moment for others to close behind it, so that the Calls of one burst go in one signal: until nothing
-// has closed for batchDelay, at most maxBatchDelay, and not at all after the last Call. A batch of maxBatch is sent
-// immediately, so that it runs while the rest of the reply is still being written.
+// has closed for batchDelay, at most maxBatchDelay, and not at all after the last Call. A batch of maxCallsPerBatch is
+// sent immediately, so that it runs while the rest of the reply is still being written.
 const (
-	batchDelay    = time.Millisecond
-	maxBatchDelay = 10 * time.Millisecond
-	maxBatch      = 100
+	batchDelay       = time.Millisecond
+	maxBatchDelay    = 10 * time.Millisecond
+	maxCallsPerBatch = 100
 )
 
 // callSender signals the Calls of one Request to its instances.
@@ -35,19 +35,19 @@ const (
 // Invariants: an instance gets its Calls in the order of addToBatch; at most one signal to an instance is under way,
 // and Calls that are added meanwhile go with the next signal.
 type callSender struct {
-	ctx       context.Context
-	client    client.Client
-	process   string
-	request   int
-	idea      jsonval.Object // the Idea that the Request is made from
-	instances instanceStartState
-	slots     chan struct{}
-	senders   sync.WaitGroup
+	ctx        context.Context
+	client     client.Client
+	process    string
+	request    int
+	idea       jsonval.Object // the Idea that the Request is made from
+	startState instanceStartState
+	slots      chan struct{}
+	senders    sync.WaitGroup
 
-	mu         sync.Mutex
-	batches    map[string]*callBatch // by token
-	goneTokens []string              // tokens of instances whose workflows are gone
-	err        error                 // the first
+	mu           sync.Mutex
+	batchByToken map[string]*callBatch // by token
+	goneTokens   []string              // tokens of instances whose workflows are gone
+	firstErr     error                 // the first
 }
 
 // instanceStartState is what is known about the start of the instances. A workflow that is not found has either not
@@ -55,44 +55,44 @@ type callSender struct {
 type instanceStartState int
 
 const (
-	startsUnknown  instanceStartState = iota
-	startsListed                      // instances not started yet are pending children of the process
-	startsFinished                    // every instance had started when the Request was made
+	startStateUnknown   instanceStartState = iota
+	pendingStartsListed                    // instances not started yet are pending children of the process
+	allInstancesStarted                    // every instance had started when the Request was made
 )
 
 // callBatch is the next signal for one instance.
 type callBatch struct {
-	pending protocol.CallsSignal
-	filled  bool          // pending is not empty
-	sending bool          // a goroutine sends what is pending
-	latest  time.Time     // when something was added last
-	full    chan struct{} // signalled when pending need not wait for more
+	pending     protocol.CallsSignal
+	hasPending  bool          // pending is not empty
+	isSending   bool          // a goroutine sends what is pending
+	lastAddedAt time.Time     // when something was added last
+	fullSignal  chan struct{} // signalled when pending need not wait for more
 }
 
 func newCallSender(ctx context.Context, c client.Client, process string, request int, idea jsonval.Object) *callSender {
 	return &callSender{ctx: ctx, client: c, process: process, request: request, idea: idea,
-		slots: make(chan struct{}, maxConcurrentSignals), batches: map[string]*callBatch{}}
+		slots: make(chan struct{}, maxConcurrentSignals), batchByToken: map[string]*callBatch{}}
 }
 
 // addToBatch adds to the next signal for an instance.
 func (c *callSender) addToBatch(token string, change func(*protocol.CallsSignal)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	b := c.batches[token]
+	b := c.batchByToken[token]
 	if b == nil {
-		b = &callBatch{full: make(chan struct{}, 1)}
-		c.batches[token] = b
+		b = &callBatch{fullSignal: make(chan struct{}, 1)}
+		c.batchByToken[token] = b
 	}
 	change(&b.pending)
-	b.filled, b.latest = true, time.Now()
-	if b.pending.Last || len(b.pending.Calls) >= maxBatch {
+	b.hasPending, b.lastAddedAt = true, time.Now()
+	if b.pending.Last || len(b.pending.Calls) >= maxCallsPerBatch {
 		select {
-		case b.full <- struct{}{}:
+		case b.fullSignal <- struct{}{}:
 		default: // already signalled
 		}
 	}
-	if !b.sending {
-		b.sending = true
+	if !b.isSending {
+		b.isSending = true
 		c.senders.Add(1)
 		safego.Go("activities.callsender", func() error { return c.send(token, b) },
 			func(err error) { c.onSent(b, err) })
@@ -105,14 +105,14 @@ func (c *callSender) waitForBatch(b *callBatch) {
 	limit := time.Now().Add(maxBatchDelay)
 	for {
 		c.mu.Lock()
-		left := min(time.Until(b.latest.Add(batchDelay)), time.Until(limit))
+		remaining := min(time.Until(b.lastAddedAt.Add(batchDelay)), time.Until(limit))
 		c.mu.Unlock()
-		if left <= 0 {
+		if remaining <= 0 {
 			return
 		}
 		select {
-		case <-time.After(left):
-		case <-b.full:
+		case <-time.After(remaining):
+		case <-b.fullSignal:
 			return
 		case <-c.ctx.Done():
 			return
@@ -123,9 +123,9 @@ func (c *callSender) waitForBatch(b *callBatch) {
 // takePending empties a batch, and resets its signal full.
 func (b *callBatch) takePending() protocol.CallsSignal {
 	s := b.pending
-	b.pending, b.filled = protocol.CallsSignal{}, false
+	b.pending, b.hasPending = protocol.CallsSignal{}, false
 	select {
-	case <-b.full:
+	case <-b.fullSignal:
 	default:
 	}
 	return s
@@ -139,10 +139,10 @@ func (c *callSender) send(token string, b *callBatch) error {
 			return err
 		}
 		c.mu.Lock()
-		b.sending = b.filled
-		more := b.sending
+		b.isSending = b.hasPending
+		hasMore := b.isSending
 		c.mu.Unlock()
-		if !more {
+		if !hasMore {
 			return nil
 		}
 	}
@@ -166,22 +166,22 @@ func (c *callSender) onSent(b *callBatch, err error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	b.sending = false
-	if c.err == nil {
-		c.err = err
+	b.isSending = false
+	if c.firstErr == nil {
+		c.firstErr = err
 	}
 }
 
 const (
 	signalRetryDelay  = 200 * time.Millisecond
 	startPollInterval = 20 * time.Millisecond // until an instance has started
-	quickStart        = time.Second           // an instance that takes longer to start may have been deleted
+	startGracePeriod  = time.Second           // an instance that takes longer to start may have been deleted
 )
 
 // deliver sends one signal, and tries for as long as the Request may take. It waits for an instance that has not
 // started yet. An instance that is gone is noted, and is no error.
 func (c *callSender) deliver(token string, s protocol.CallsSignal) error {
-	id, begun := protocol.InstanceID(c.process, token), time.Now()
+	id, startedAt := protocol.InstanceID(c.process, token), time.Now()
 	for {
 		err := c.client.SignalWorkflow(c.ctx, id, "", protocol.SignalCalls, s)
 		if err == nil {
@@ -189,7 +189,7 @@ func (c *callSender) deliver(token string, s protocol.CallsSignal) error {
 		}
 		delay := signalRetryDelay
 		if isNotFound(err) {
-			if c.isGone(id, time.Since(begun) > quickStart) {
+			if c.isGone(id, time.Since(startedAt) > startGracePeriod) {
 				c.markGone(token)
 				return nil
 			}
@@ -203,17 +203,17 @@ func (c *callSender) deliver(token string, s protocol.CallsSignal) error {
 
 // isGone reports whether a workflow that could not be signalled has ended, or was deleted. overdue: it should have
 // started by now.
-func (c *callSender) isGone(id string, overdue bool) bool {
+func (c *callSender) isGone(id string, isOverdue bool) bool {
 	d, err := c.client.DescribeWorkflowExecution(c.ctx, id, "")
 	switch {
 	case err == nil:
 		return !protocol.IsOpen(d.GetWorkflowExecutionInfo().GetStatus())
-	case !isNotFound(err) || c.instances == startsUnknown:
+	case !isNotFound(err) || c.startState == startStateUnknown:
 		return false
-	case c.instances == startsFinished:
+	case c.startState == allInstancesStarted:
 		return true
 	}
-	return overdue && !c.isPendingChild(id)
+	return isOverdue && !c.isPendingChild(id)
 }
 
 // isPendingChild reports whether the process may still be starting a workflow; true if the process cannot be described.
@@ -230,14 +230,14 @@ func (c *callSender) markGone(token string) {
 }
 
 func isNotFound(err error) bool {
-	var none *serviceerror.NotFound
-	return errors.As(err, &none)
+	var notFound *serviceerror.NotFound
+	return errors.As(err, &notFound)
 }
 
 // waitUntilDelivered waits until everything was delivered, and returns the tokens of instances that are gone, sorted.
-func (c *callSender) waitUntilDelivered() (gone []string, err error) {
+func (c *callSender) waitUntilDelivered() (goneTokens []string, err error) {
 	c.senders.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.Sorted(slices.Values(c.goneTokens)), c.err
+	return slices.Sorted(slices.Values(c.goneTokens)), c.firstErr
 }

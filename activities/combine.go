@@ -17,7 +17,7 @@ import (
 // see.
 func (a *Activities) CombineBlobs(ctx context.Context, in protocol.CombineInput) ([]any, error) {
 	defer Heartbeat(ctx)()
-	ctx, release := a.Memory.Begin(ctx)
+	ctx, release := a.MemoryBudget.Begin(ctx)
 	defer release()
 	combined := make([]any, len(in.Updates))
 	for n, u := range in.Updates {
@@ -32,25 +32,25 @@ func (a *Activities) CombineBlobs(ctx context.Context, in protocol.CombineInput)
 func (a *Activities) combineBlob(ctx context.Context, in protocol.CombineInput, u statelog.Update) (any, error) {
 	tooLarge := nonRetryableError(ideafile.CodeBadOutput,
 		fmt.Errorf("what is stored and the result together have more than %d MB", jsonval.MaxResolvedBytes>>20))
-	given := []any{u.Old, u.Value}
-	size := jsonval.SizeWithBlobsUpToLimit(given, jsonval.MaxResolvedBytes)
+	inputs := []any{u.Old, u.Value}
+	size := jsonval.SizeWithBlobsUpToLimit(inputs, jsonval.MaxResolvedBytes)
 	if size > jsonval.MaxResolvedBytes {
 		return nil, tooLarge
 	}
-	if err := memory.Take(ctx, 2*size); err != nil { // the existing values, and the combined ones
+	if err := memory.Reserve(ctx, 2*size); err != nil { // the existing values, and the combined ones
 		return nil, err
 	}
-	whole, err := retryStoreOperation(ctx,
-		func() (any, error) { return a.Store.RestoreWithin(ctx, given, jsonval.MaxResolvedBytes) })
+	restored, err := retryStoreOperation(ctx,
+		func() (any, error) { return a.Store.RestoreWithin(ctx, inputs, jsonval.MaxResolvedBytes) })
 	switch {
 	case errors.Is(err, blobs.ErrTooLarge):
 		return nil, tooLarge
-	case errors.Is(err, blobs.ErrMissing), errors.Is(err, blobs.ErrChanged), errors.Is(err, blobs.ErrUnfit):
+	case errors.Is(err, blobs.ErrMissing), errors.Is(err, blobs.ErrChanged), errors.Is(err, blobs.ErrMismatch):
 		return nil, nonRetryableError(ideafile.CodeBadOutput, fmt.Errorf("what is stored cannot be read: %w", err))
 	case err != nil:
 		return nil, err
 	}
-	u.Old, u.Value = whole.([]any)[0], whole.([]any)[1]
+	u.Old, u.Value = restored.([]any)[0], restored.([]any)[1]
 	value, err := u.Combine(in.OutputMethod, in.Contract)
 	if err != nil {
 		return nil, nonRetryableError(ideafile.CodeBadOutput, err)

@@ -15,23 +15,24 @@ import (
 // server times the attempt out, as it does for a worker that was killed, and the workflow decides what to do. A
 // reported failure would count as the Tool's own, and claim that an effect which may have happened did not.
 func translateShutdownError(ctx context.Context, err error) error {
-	if err != nil && workerStopping(ctx) {
+	if err != nil && isWorkerStopping(ctx) {
 		return activity.ErrResultPending
 	}
 	return err
 }
 
-// workerStopping reports whether the activity was cancelled without anybody asking for it: the worker has stopped and
+// isWorkerStopping reports whether the activity was cancelled without anybody asking for it: the worker has stopped and
 // its time to drain is over, or no heartbeat came through to the server, which the SDK takes for the activity's end.
-func workerStopping(ctx context.Context) bool {
+func isWorkerStopping(ctx context.Context) bool {
 	if !errors.Is(ctx.Err(), context.Canceled) || activity.GetInfo(ctx).IsLocalActivity {
 		return false
 	}
-	return safego.PanicOf(ctx, nil) == nil && !temporal.IsCanceledError(context.Cause(ctx)) && !endedByOperator(ctx)
+	return safego.PanicOf(ctx, nil) == nil && !temporal.IsCanceledError(context.Cause(ctx)) && !wasEndedByOperator(ctx)
 }
 
-// endedByOperator reports whether an operator of Temporal has ended the attempt, by pausing or resetting its activity.
-func endedByOperator(ctx context.Context) bool {
+// wasEndedByOperator reports whether an operator of Temporal has ended the attempt, by pausing or resetting its
+// activity.
+func wasEndedByOperator(ctx context.Context) bool {
 	cause := context.Cause(ctx)
 	return errors.Is(cause, activity.ErrActivityPaused) || errors.Is(cause, activity.ErrActivityReset)
 }

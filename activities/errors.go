@@ -33,7 +33,7 @@ func ideaOrError(idea *ideafile.Idea, problems diag.Problems) (*ideafile.Idea, e
 // storeUnavailableError is the error of a Call that could not run, or may run again, because the store cannot be
 // written. An immediate retry would not help: its instance waits for the store.
 func storeUnavailableError(err error) error {
-	return nonRetryableError(ideafile.CodeStoreAway, errors.New(jsonval.Clip(err.Error(), maxErrorMessage)))
+	return nonRetryableError(ideafile.CodeStoreUnavailable, errors.New(jsonval.Clip(err.Error(), maxErrorChars)))
 }
 
 // maxToolWait bounds how long a Tool's server may ask callers to wait.
@@ -41,16 +41,16 @@ const maxToolWait = 24 * time.Hour
 
 // toolError turns a runner's error into one of Temporal's, which says whether to try again, and the earliest time.
 func toolError(err error) error {
-	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxErrorMessage), runner.FaultCode(err),
+	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxErrorChars), runner.FaultCode(err),
 		temporal.ApplicationErrorOptions{
-			NonRetryable: tools.IsFinal(err), Details: stackOf(err),
+			NonRetryable: tools.IsFinal(err), Details: panicStack(err),
 			NextRetryDelay: min(runner.RetryDelay(err), maxToolWait),
 		})
 }
 
 // throttledError makes the instance of a Call wait and then repeat the last attempt, which does not count.
 func throttledError(info activity.Info, err error, wait time.Duration) error {
-	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxErrorMessage), turn.CodeToolWaits,
+	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxErrorChars), turn.CodeToolWaits,
 		temporal.ApplicationErrorOptions{NonRetryable: true, NextRetryDelay: wait, Details: []any{attemptsLeft(info)},
 			Category: temporal.ApplicationErrorCategoryBenign})
 }
@@ -66,27 +66,27 @@ func llmError(err error) error {
 	if e.Retry {
 		o.Category = temporal.ApplicationErrorCategoryBenign
 	}
-	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(e.Message, maxErrorMessage), e.Code, o)
+	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(e.Message, maxErrorChars), e.Code, o)
 }
 
 // panicError is the error of an activity in which a goroutine panicked. It is retried like a failure of a Tool, unless
 // it is final.
-func panicError(err error, final bool) error {
-	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxErrorMessage), ideafile.CodeToolFailed,
-		temporal.ApplicationErrorOptions{NonRetryable: final, Details: stackOf(err)})
+func panicError(err error, isFinal bool) error {
+	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxErrorChars), ideafile.CodeToolFailed,
+		temporal.ApplicationErrorOptions{NonRetryable: isFinal, Details: panicStack(err)})
 }
 
-// maxStack is how much of a panic's stack is kept with a failure, in characters: the innermost frames.
-const maxStack = 1500
+// maxStackChars is how much of a panic's stack is kept with a failure, in characters: the innermost frames.
+const maxStackChars = 1500
 
-// stackOf is the stack of a panic, as the details of a failure; nil for other errors.
-func stackOf(err error) []any {
-	var panicked interface{ StackTrace() string }
-	if !errors.As(err, &panicked) {
+// panicStack is the stack of a panic, as the details of a failure; nil for other errors.
+func panicStack(err error) []any {
+	var stackTracer interface{ StackTrace() string }
+	if !errors.As(err, &stackTracer) {
 		return nil
 	}
-	return []any{jsonval.Clip(panicked.StackTrace(), maxStack)}
+	return []any{jsonval.Clip(stackTracer.StackTrace(), maxStackChars)}
 }
 
-// maxErrorMessage keeps an error below the 4 KB at which Temporal cuts it, in characters.
-const maxErrorMessage = 2000
+// maxErrorChars keeps an error below the 4 KB at which Temporal cuts it, in characters.
+const maxErrorChars = 2000

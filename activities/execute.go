@@ -29,19 +29,19 @@ func (a *Activities) ExecuteCall(ctx context.Context, in protocol.ExecuteInput) 
 	if hasRunBefore(activity.GetInfo(ctx)) {
 		return nil, errEndedByOperator
 	}
-	endTurn, err := a.takeTurn(ctx, in)
+	endTurn, err := a.acquireTurn(ctx, in)
 	if err != nil {
 		return nil, translateShutdownError(ctx, err)
 	}
 	defer endTurn()
-	ctx, release := a.Memory.Begin(ctx)
-	defer release()
-	ctx, end := a.observeCall(ctx, in)
+	ctx, releaseMemory := a.MemoryBudget.Begin(ctx)
+	defer releaseMemory()
+	ctx, endObservation := a.observeCall(ctx, in)
 	value, err := a.executeTool(ctx, in)
-	if err = translateShutdownError(ctx, err); err != nil && endedByOperator(ctx) {
+	if err = translateShutdownError(ctx, err); err != nil && wasEndedByOperator(ctx) {
 		err = errEndedByOperator
 	}
-	end(err)
+	endObservation(err)
 	return value, err
 }
 
@@ -50,20 +50,20 @@ func (a *Activities) executeTool(ctx context.Context, in protocol.ExecuteInput) 
 	if err != nil {
 		return nil, err
 	}
-	if err := a.checkStore(ctx, in); err != nil {
+	if err := a.checkStoreWritable(ctx, in); err != nil {
 		return nil, err
 	}
 	value, err := a.runTool(ctx, in, params, scopes)
 	info := activity.GetInfo(ctx)
-	wait, ofInstance := callWait(info, in, err)
+	wait, instanceRetries := callWait(info, in, err)
 	a.reportToolWait(ctx, in, "Call "+in.Call+" of "+in.Tool, err, wait)
 	switch {
-	case ofInstance:
+	case instanceRetries:
 		return nil, throttledError(info, err, wait)
 	case err != nil:
 		return nil, toolError(err)
 	}
-	branch, result, hasBranch, err := a.checkedResult(in, value)
+	branch, result, hasBranch, err := a.selectAndCheckBranch(in, value)
 	if err != nil {
 		return nil, nonRetryableError(ideafile.CodeBadOutput, err)
 	}
@@ -82,17 +82,17 @@ func (a *Activities) executeTool(ctx context.Context, in protocol.ExecuteInput) 
 
 // offload puts the large values of a value into the store: workflows see their handles only. whole: an object stays an
 // object, however large it is, and only its members are stored.
-func (a *Activities) offload(ctx context.Context, value any, whole bool) (any, error) {
+func (a *Activities) offload(ctx context.Context, value any, keepsTopLevel bool) (any, error) {
 	offload := a.Store.Offload
-	if whole {
+	if keepsTopLevel {
 		offload = a.Store.OffloadMembers
 	}
 	return retryStoreOperation(ctx, func() (any, error) { return offload(ctx, value) })
 }
 
-// checkStore refuses to run a Tool if, as far as is known, the store could not keep its result. A pure Tool may run in
-// vain.
-func (a *Activities) checkStore(ctx context.Context, in protocol.ExecuteInput) error {
+// checkStoreWritable refuses to run a Tool if, as far as is known, the store could not keep its result. A pure Tool may
+// run in vain.
+func (a *Activities) checkStoreWritable(ctx context.Context, in protocol.ExecuteInput) error {
 	if in.Binding.IsPureFunction {
 		return nil
 	}
@@ -109,61 +109,63 @@ func resultNotStoredError(in protocol.ExecuteInput, err error) error {
 		return storeUnavailableError(err)
 	}
 	return temporal.NewApplicationErrorWithOptions(jsonval.Clip("the tool ran, and its result could not be kept: "+
-		err.Error(), maxErrorMessage),
+		err.Error(), maxErrorChars),
 		ideafile.CodeOutcomeUnknown, temporal.ApplicationErrorOptions{})
 }
 
-// maxInputs bounds the parameters and scopes of a Call together, in bytes of JSON.
-const maxInputs = jsonval.MaxResolvedBytes + 1<<10 // with the names around them
+// maxInputBytes bounds the parameters and scopes of a Call together, in bytes of JSON.
+const maxInputBytes = jsonval.MaxResolvedBytes + 1<<10 // with the names around them
 
-var errInputs = fmt.Errorf("parameters and scopes: %w", refexpr.ErrTooLarge)
+var errInputsTooLarge = fmt.Errorf("parameters and scopes: %w", refexpr.ErrTooLarge)
 
 // restoreInputs returns parameters and scopes with the large values in them. Parameters with large values are checked
 // now, since workflows could not check them.
 func (a *Activities) restoreInputs(ctx context.Context,
 	in protocol.ExecuteInput) (params, scopes jsonval.Object, err error) {
-	given := jsonval.Object{"params": in.Params, "scopes": in.Scopes}
-	size := jsonval.SizeWithBlobsUpToLimit(given, maxInputs)
-	if size > maxInputs {
-		return nil, nil, nonRetryableError(ideafile.CodeBadParams, errInputs)
+	inputs := jsonval.Object{"params": in.Params, "scopes": in.Scopes}
+	size := jsonval.SizeWithBlobsUpToLimit(inputs, maxInputBytes)
+	if size > maxInputBytes {
+		return nil, nil, nonRetryableError(ideafile.CodeBadParams, errInputsTooLarge)
 	}
-	if err := memory.Take(ctx, size); err != nil {
+	if err := memory.Reserve(ctx, size); err != nil {
 		return nil, nil, err
 	}
-	whole, err := retryStoreOperation(ctx, func() (any, error) { return a.Store.RestoreWithin(ctx, given, maxInputs) })
+	restored, err := retryStoreOperation(ctx, func() (any, error) {
+		return a.Store.RestoreWithin(ctx, inputs, maxInputBytes)
+	})
 	if errors.Is(err, blobs.ErrTooLarge) {
-		return nil, nil, nonRetryableError(ideafile.CodeBadParams, errInputs)
+		return nil, nil, nonRetryableError(ideafile.CodeBadParams, errInputsTooLarge)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	m := whole.(jsonval.Object)
+	m := restored.(jsonval.Object)
 	params, _ = m["params"].(jsonval.Object)
 	scopes, _ = m["scopes"].(jsonval.Object)
 	if in.ParamsSchema == nil {
 		return params, scopes, nil
 	}
-	if err := checkFit(in.ParamsSchema, params); err != nil {
+	if err := checkAgainstSchema(in.ParamsSchema, params); err != nil {
 		return nil, nil, nonRetryableError(ideafile.CodeBadParams, err)
 	}
 	return params, scopes, nil
 }
 
-// checkFit returns why a value does not fit a schema.
-func checkFit(schema, value any) error {
-	form, err := jsonschema.CompileSchema(schema)
+// checkAgainstSchema returns why a value does not fit a schema.
+func checkAgainstSchema(schema, value any) error {
+	compiled, err := jsonschema.CompileSchema(schema)
 	if err != nil {
 		return err
 	}
-	return form.Validate(value)
+	return compiled.Validate(value)
 }
 
 // runTool runs the Tool, or makes its result up where it is simulated.
 func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, params,
 	scopes jsonval.Object) (any, error) {
-	x, ok := a.Runners.Lookup(in.Binding.Kind)
+	toolRunner, ok := a.Runners.Lookup(in.Binding.Kind)
 	if in.Binding.Simulation != nil {
-		x, ok = simulated.Runner{Functions: a.Tools, Output: in.Output, Contract: in.Contract}, true
+		toolRunner, ok = simulated.Runner{Functions: a.Tools, Output: in.Output, Contract: in.Contract}, true
 	}
 	if !ok {
 		// Not final: another worker, of an older or a newer version, may know it.
@@ -174,7 +176,7 @@ func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, para
 		Spec:           in.Spec,
 		IdempotencyKey: in.IdempotencyKey(), Attempt: int(activity.GetInfo(ctx).Attempt),
 		Fits: func(value any) bool {
-			_, _, _, err := a.checkedResult(in, value)
+			_, _, _, err := a.selectAndCheckBranch(in, value)
 			return err == nil
 		},
 	}
@@ -186,15 +188,15 @@ func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, para
 				err = &tools.PanicError{Value: safego.PanicText(p), Stack: safego.Stack()}
 			}
 		}()
-		value, err = x.Run(ctx, call)
+		value, err = toolRunner.Run(ctx, call)
 		return err
 	})
 	return value, err
 }
 
-// checkedResult returns the branch that a Tool's result takes and the value for that branch, or why the result is
-// unfit.
-func (a *Activities) checkedResult(in protocol.ExecuteInput, value any) (
+// selectAndCheckBranch returns the branch that a Tool's result takes and the value for that branch, or why the result
+// is unfit.
+func (a *Activities) selectAndCheckBranch(in protocol.ExecuteInput, value any) (
 	branch int, result any, hasBranch bool, err error,
 ) {
 	branch, result, hasBranch, err = in.Contract.SelectBranch(value)
@@ -206,7 +208,7 @@ func (a *Activities) checkedResult(in protocol.ExecuteInput, value any) (
 
 // checkResult returns why a result is unfit: it is too large, or violates the Tool's `_output` or the State schema.
 func (a *Activities) checkResult(in protocol.ExecuteInput, branch int, value any) error {
-	limit := cmp.Or(a.MaxResult, defaultMaxResult)
+	limit := cmp.Or(a.MaxResultBytes, defaultMaxResultBytes)
 	data := jsonval.Encode(value)
 	if n := len(data); n > limit {
 		return fmt.Errorf("the result has %d bytes; the limit is %d", n, limit)
@@ -216,7 +218,7 @@ func (a *Activities) checkResult(in protocol.ExecuteInput, branch int, value any
 		return fmt.Errorf("the result cannot be kept: %w", err)
 	}
 	if in.Output != nil {
-		if err := checkFit(in.Output, value); err != nil {
+		if err := checkAgainstSchema(in.Output, value); err != nil {
 			return fmt.Errorf("the result does not fit the tool's _output: %w", err)
 		}
 	}

@@ -19,26 +19,27 @@ func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (
 	defer Heartbeat(ctx)()
 	g := &protocol.GatherResult{States: map[string]any{}}
 	input, log, answers := &turn.RequestInput{ProcessID: in.Process}, in.Log, in.LLMUsages
-	var from []protocol.PartIdea
+	var partIdeas []protocol.PartIdea
 	for _, part := range in.Parts {
-		last, states, err := a.lastIdeaOf(ctx, in.Idea, part)
+		last, states, err := a.latestPartIdea(ctx, in.Idea, part)
 		if err != nil {
 			return nil, err
 		}
-		if part.Last.At > 0 {
-			from = append(from, protocol.PartIdea{Process: part.Process, At: part.Last.At, Digest: part.Last.Digest})
+		if part.Last.Idea > 0 {
+			partIdeas = append(partIdeas, protocol.PartIdea{Process: part.Process, At: part.Last.Idea,
+				Digest: part.Last.Digest})
 		}
-		of, err := a.readPartLog(ctx, part)
+		partLog, err := a.readPartLog(ctx, part)
 		if err != nil {
 			return nil, err
 		}
-		log = append(log, of...)
-		first := len(input.Instances)
+		log = append(log, partLog...)
+		firstIndex := len(input.Instances)
 		input.AddPartContext(in.Idea["context"], last, part.Tokens, states)
 		for n, token := range part.Tokens {
 			g.States[token] = states[token]
-			if status, reported := part.Statuses[token]; reported {
-				input.Instances[first+n].Status = status
+			if status, hasStatus := part.Statuses[token]; hasStatus {
+				input.Instances[firstIndex+n].Status = status
 			}
 		}
 	}
@@ -48,7 +49,9 @@ func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (
 		if err != nil {
 			return nil, err
 		}
-		g.Output, g.Fault = loop.ResolveWirings(idea, in.Wirings, func(token string) any { return g.States[token] },
+		g.Output, g.Fault = loop.ResolveOutputWirings(idea, in.Wirings, func(token string) any {
+			return g.States[token]
+		},
 			nil)
 	}
 	if g.Fault != nil || in.StatesOnly {
@@ -57,7 +60,7 @@ func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (
 	sealed, err := a.sealIdea(ctx, protocol.SealInput{
 		Process: in.Process, At: in.At, Parent: in.Parent, Idea: in.Idea, Brief: input, Calls: []ideafile.WrittenCall{},
 		Output: g.Output,
-		Log:    log, LLMUsages: answers, Parts: from, Quality: in.Quality, Delegation: in.Delegation,
+		Log:    log, LLMUsages: answers, Parts: partIdeas, Quality: in.Quality, Delegation: in.Delegation,
 	})
 	if err != nil {
 		return nil, err
@@ -68,12 +71,12 @@ func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (
 	return g, nil
 }
 
-// lastIdeaOf returns the context of the last Idea of a part, and the States in it. If the part has sealed no Idea, it
-// returns no context, and the States that the part's instances start with.
-func (a *Activities) lastIdeaOf(
+// latestPartIdea returns the context of the last Idea of a part, and the States in it. If the part has sealed no Idea,
+// it returns no context, and the States that the part's instances start with.
+func (a *Activities) latestPartIdea(
 	ctx context.Context, source map[string]any, part protocol.GatherPart,
 ) (last any, states map[string]any, err error) {
-	if part.Last.At > 0 {
+	if part.Last.Idea > 0 {
 		last, err = a.Chains.Context(ctx, part.Process, part.Last)
 		if err == nil {
 			states, err = a.Chains.States(ctx, part.Process, part.Last)
@@ -91,15 +94,15 @@ func (a *Activities) lastIdeaOf(
 
 // readPartLog returns the log of a part since it was gathered last, without what the process has sent to all parts.
 func (a *Activities) readPartLog(ctx context.Context, part protocol.GatherPart) (log []turn.LogEntry, err error) {
-	for at := part.Since + 1; at <= part.Last.At; at++ {
-		of, err := a.Chains.StoredLogAt(ctx, part.Process, at)
+	for number := part.GatheredThrough + 1; number <= part.Last.Idea; number++ {
+		entries, err := a.Chains.LogWithHandlesAt(ctx, part.Process, number)
 		if errors.Is(err, chain.ErrNoIdea) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range of {
+		for _, e := range entries {
 			if e.Decision == nil || !strings.HasPrefix(e.Decision.SignalID, protocol.ForwardedSignalID) {
 				e.PartProcessID = part.Process
 				log = append(log, e)

@@ -16,6 +16,6 @@ func (a *Activities) IsProcessGone(ctx context.Context, p protocol.ProcessRef) (
 		return false, err
 	}
 	info := d.GetWorkflowExecutionInfo()
-	first := info.GetFirstRunId()
-	return !protocol.IsOpen(info.GetStatus()) || (first != "" && first != p.FirstRunID), nil
+	firstRunID := info.GetFirstRunId()
+	return !protocol.IsOpen(info.GetStatus()) || (firstRunID != "" && firstRunID != p.FirstRunID), nil
 }

@@ -27,9 +27,9 @@ import (
 // DefaultLLMPatience is how long Requests are retried by default while an LLM's server is unavailable.
 const DefaultLLMPatience = 24 * time.Hour
 
-// maxReasoningOnly is how many answers to a Request may be reasoning and nothing else. Each is paid for, and an LLM
-// that has given so many will give more.
-const maxReasoningOnly = 3
+// maxReasoningOnlyAnswers is how many answers to a Request may be reasoning and nothing else. Each is paid for, and an
+// LLM that has given so many will give more.
+const maxReasoningOnlyAnswers = 3
 
 // reasoningOnlyAttempts is how many of the earlier attempts had an answer of reasoning only.
 func reasoningOnlyAttempts(ctx context.Context) (n int) {
@@ -39,11 +39,11 @@ func reasoningOnlyAttempts(ctx context.Context) (n int) {
 	return n
 }
 
-// countReasoningOnly counts an answer of reasoning only, for the next attempt. After maxReasoningOnly the error is
-// final.
+// countReasoningOnly counts an answer of reasoning only, for the next attempt. After maxReasoningOnlyAnswers the error
+// is final.
 func countReasoningOnly(ctx context.Context, e *llm.Error) *llm.Error {
 	n := reasoningOnlyAttempts(ctx) + 1
-	if n < maxReasoningOnly {
+	if n < maxReasoningOnlyAnswers {
 		activity.RecordHeartbeat(ctx, n)
 		return e
 	}
@@ -52,31 +52,32 @@ func countReasoningOnly(ctx context.Context, e *llm.Error) *llm.Error {
 		"or choose one that reasons less, and resume the process", e.Message, n)}
 }
 
-// otherAttempts is how often a Request is tried that fails by a panic, or by an error that is not the LLM client's.
-const otherAttempts = 5
+// maxUnknownErrorAttempts is how often a Request is tried that fails by a panic, or by an error that is not the LLM
+// client's.
+const maxUnknownErrorAttempts = 5
 
-// attempt makes one attempt at a Request, by the function try, for which it adds the States to the input. The error
+// runAttempt makes one attempt at a Request, by the function try, for which it adds the States to the input. The error
 // says whether the Request is retried, within the retry policy.
-func (a *Activities) attempt(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
-	states protocol.RequestStates, try func(context.Context) error) error {
-	llms := ideafile.ReadLLMs(jsonval.At(setup.Idea, "config", "llm"), "", new(diag.Problems))
-	limit := llms.AnswerTimeout()
+func (a *Activities) runAttempt(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
+	states protocol.RequestStates, attempt func(context.Context) error) error {
+	llms := ideafile.ReadLLMs(jsonval.Lookup(setup.Idea, "config", "llm"), "", new(diag.Problems))
+	timeout := llms.AnswerTimeout()
 	if input.Recheck != nil { // other LLMs may answer a recheck
-		limit = time.Until(activity.GetInfo(ctx).Deadline)
+		timeout = time.Until(activity.GetInfo(ctx).Deadline)
 	}
 	err := safego.Run("activities.request", func() error {
 		defer Heartbeat(ctx, reasoningOnlyAttempts(ctx))()
-		ctx, release := a.Memory.Begin(ctx)
+		ctx, release := a.MemoryBudget.Begin(ctx)
 		defer release()
-		err := memory.Take(ctx, requestSize(setup, states))
+		err := memory.Reserve(ctx, requestSize(setup, states))
 		if err == nil {
 			err = a.restoreStates(ctx, setup, input, states)
 		}
 		if err == nil {
 			// What is left of the activity's own time is for reporting that the server is silent.
-			limited, cancel := context.WithTimeoutCause(ctx, limit, errTooLong)
+			limitedCtx, cancel := context.WithTimeoutCause(ctx, timeout, errReplyTooLong)
 			defer cancel()
-			err = try(limited)
+			err = attempt(limitedCtx)
 		}
 		return err
 	})
@@ -102,50 +103,51 @@ func (a *Activities) recordFailedRecheck(ctx context.Context, input *turn.Reques
 	}
 }
 
-// errTooLong ends the context of an attempt that takes longer than an answer may.
-var errTooLong = errors.New("the reply took longer than a Request may")
+// errReplyTooLong ends the context of an attempt that takes longer than an answer may.
+var errReplyTooLong = errors.New("the reply took longer than a Request may")
 
 // retryOrFail turns an error of an attempt into one of Temporal's: the Request is retried after a pause while the
 // patience lasts, and the process is held up until then. ideaPatience is the Idea's patience; 0: the worker's applies.
 func (a *Activities) retryOrFail(ctx context.Context, request int, ideaPatience time.Duration, err error) error {
 	info := activity.GetInfo(ctx)
 	a.endHoldUp(info.WorkflowExecution.ID) // the process may wait no more
-	panicked := safego.PanicOf(ctx, err)
+	panicErr := safego.PanicOf(ctx, err)
 	var e *llm.Error
 	switch {
-	case panicked != nil && info.Attempt >= otherAttempts:
-		return panicError(panicked, true)
-	case panicked != nil:
-		return panicError(panicked, false)
+	case panicErr != nil && info.Attempt >= maxUnknownErrorAttempts:
+		return panicError(panicErr, true)
+	case panicErr != nil:
+		return panicError(panicErr, false)
 	case !errors.As(err, &e):
-		if info.Attempt >= otherAttempts && ctx.Err() == nil && !errors.Is(err, activity.ErrResultPending) {
+		if info.Attempt >= maxUnknownErrorAttempts && ctx.Err() == nil && !errors.Is(err, activity.ErrResultPending) {
 			return nonRetryableError(outcomeOfError(err, turn.CodeLLMError), err)
 		}
 		return err
 	case !e.Retry || ctx.Err() != nil:
 		return llmError(e)
 	}
-	again := *e
-	again.RetryAfter = cmp.Or(e.RetryAfter, a.LLMPauses.DelayAfter(int(info.Attempt)))
-	held := turn.HeldUp{Cause: e.Code, Message: e.Message, Remedy: e.Remedy}
+	retryError := *e
+	retryError.RetryAfter = cmp.Or(e.RetryAfter, a.LLMRetryDelays.DelayAfter(int(info.Attempt)))
+	heldUp := turn.HeldUp{Cause: e.Code, Message: e.Message, Remedy: e.Remedy}
 	patience := cmp.Or(ideaPatience, a.LLMPatience, DefaultLLMPatience)
-	if !held.ShouldRetry(info.ScheduledTime, time.Now(), again.RetryAfter, patience) {
-		again.Retry = false
-		again.Message = fmt.Sprintf("%s; after %s the patience (config.llm.patience) was over", e.Message, patience)
+	if !heldUp.ShouldRetry(info.ScheduledTime, time.Now(), retryError.RetryAfter, patience) {
+		retryError.Retry = false
+		retryError.Message = fmt.Sprintf("%s; after %s the patience (config.llm.patience) was over", e.Message,
+			patience)
 		if info.Attempt == 1 { // the wait alone is too long
-			again.Message = fmt.Sprintf("%s; it would be asked again in %s, after the patience of %s "+
+			retryError.Message = fmt.Sprintf("%s; it would be asked again in %s, after the patience of %s "+
 				"(config.llm.patience)", e.Message,
-				max(again.RetryAfter.Round(time.Second), time.Second), patience)
+				max(retryError.RetryAfter.Round(time.Second), time.Second), patience)
 		}
-		return llmError(&again)
+		return llmError(&retryError)
 	}
 	if !e.HeldBack {
 		activity.GetLogger(ctx).Warn("the LLM does not answer; the Request waits",
 			"process", info.WorkflowExecution.ID, "request", request,
-			"error", e.Message, "again", held.Next, "until", held.Until)
+			"error", e.Message, "again", heldUp.NextAttempt, "until", heldUp.PauseAt)
 	}
-	a.reportHeldUp(ctx, protocol.RequestHeldUpSignal{Request: request, HeldUp: &held})
-	return llmError(&again)
+	a.reportHeldUp(ctx, protocol.RequestHeldUpSignal{Request: request, HeldUp: &heldUp})
+	return llmError(&retryError)
 }
 
 // reportRequestResumed informs the process that a Request which has waited goes on.
@@ -160,8 +162,8 @@ func (a *Activities) reportRequestResumed(ctx context.Context, request int) {
 // reportResumedIfHeldUp calls reportRequestResumed if the attempt before has reported that the process is held up: a
 // batch is polled repeatedly although nothing is wrong.
 func (a *Activities) reportResumedIfHeldUp(ctx context.Context, request int) {
-	var reported bool
-	if activity.HasHeartbeatDetails(ctx) && activity.GetHeartbeatDetails(ctx, &reported) == nil && reported {
+	var wasReported bool
+	if activity.HasHeartbeatDetails(ctx) && activity.GetHeartbeatDetails(ctx, &wasReported) == nil && wasReported {
 		activity.RecordHeartbeat(ctx, false)
 		a.reportRequestResumed(ctx, request)
 	}
@@ -176,20 +178,20 @@ func (a *Activities) reportHeldUp(ctx context.Context, s protocol.RequestHeldUpS
 	if s.Request == 0 {
 		return
 	}
-	of := activity.GetInfo(ctx).WorkflowExecution
-	if a.HoldUps != nil && s.HeldUp != nil {
-		a.HoldUps.RecordWait(of.ID, s.HeldUp.Cause, s.HeldUp.Next.Add(heldUpSlack))
+	execution := activity.GetInfo(ctx).WorkflowExecution
+	if a.HoldUpRecorder != nil && s.HeldUp != nil {
+		a.HoldUpRecorder.RecordWait(execution.ID, s.HeldUp.Cause, s.HeldUp.NextAttempt.Add(heldUpSlack))
 	} else {
-		a.endHoldUp(of.ID)
+		a.endHoldUp(execution.ID)
 	}
-	a.signalWait(ctx, of.ID, of.RunID, protocol.SignalRequestHeldUp, s)
+	a.signalWait(ctx, execution.ID, execution.RunID, protocol.SignalRequestHeldUp, s)
 }
 
 // endHoldUp records that the process waits for no LLM's server.
 func (a *Activities) endHoldUp(process string) {
-	if a.HoldUps != nil {
-		a.HoldUps.ForgetWait(process, turn.CodeLLMUnreachable)
-		a.HoldUps.ForgetWait(process, turn.CodeRateLimited)
+	if a.HoldUpRecorder != nil {
+		a.HoldUpRecorder.ForgetWait(process, turn.CodeLLMUnreachable)
+		a.HoldUpRecorder.ForgetWait(process, turn.CodeRateLimited)
 	}
 }
 

@@ -67,7 +67,7 @@ func TestAnLLMThatIsAwayIsWaitedForAsLongAsThePatienceLasts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var asked atomic.Int32
 			a, counted := newWorker(t, llm.Config{}), heldProcesses{turn.CodeLLMUnreachable: true} // by the last attempt
-			a.HoldUps = counted
+			a.HoldUpRecorder = counted
 			a.LLM, a.LLMPatience = refusing(t, row.status, &asked), row.worker
 			_, err := requestOf(t, a,
 				strings.Replace(shoutIdea, "{", `{"config": {"llm": {"model": "m"`+row.idea+`}}, `, 1))
@@ -85,7 +85,7 @@ func TestAnLLMThatIsAwayIsWaitedForAsLongAsThePatienceLasts(t *testing.T) {
 				t.Fatalf("the process was told %+v", held)
 			}
 			if row.told && (held[0].Request != 1 || held[0].HeldUp.Cause != turn.CodeLLMUnreachable ||
-				!held[0].HeldUp.Until.After(held[0].HeldUp.Next)) {
+				!held[0].HeldUp.PauseAt.After(held[0].HeldUp.NextAttempt)) {
 				t.Errorf("%+v", held[0].HeldUp)
 			}
 		})

@@ -15,31 +15,31 @@ import (
 	"processidea/model/turn"
 )
 
-// candidate is an LLM that may answer a Request.
-type candidate struct {
+// llmCandidate is an LLM that may answer a Request.
+type llmCandidate struct {
 	client   *llm.Client
 	settings ideafile.LLM
 }
 
-// candidates are the LLMs of an Idea on this worker's servers. An LLM on a server that the worker does not know has no
-// client.
-func (a *Activities) candidates(llms ideafile.LLMs) (all []candidate) {
-	for _, one := range llms {
+// llmCandidates are the LLMs of an Idea on this worker's servers. An LLM on a server that the worker does not know has
+// no client.
+func (a *Activities) llmCandidates(llms ideafile.LLMs) (list []llmCandidate) {
+	for _, model := range llms {
 		client := a.LLM
-		if one.Server != "" {
-			client = a.LLMServers[one.Server]
+		if model.Server != "" {
+			client = a.LLMServers[model.Server]
 		}
-		all = append(all, candidate{client, one})
+		list = append(list, llmCandidate{client, model})
 	}
-	return all
+	return list
 }
 
-// errNoLLM and unknownServer are errors of the worker's configuration, not of the LLM.
+// errNoLLM and unknownServerError are errors of the worker's configuration, not of the LLM.
 var errNoLLM = &llm.Error{Code: turn.CodeLLMError,
 	Message: "no LLM is configured: set OPENAI_API_KEY or OPENAI_BASE_URL where the worker runs, " +
 		"or start with --replies"}
 
-func unknownServer(name string) *llm.Error {
+func unknownServerError(name string) *llm.Error {
 	return &llm.Error{Code: turn.CodeLLMError,
 		Message: fmt.Sprintf("this worker knows no LLM server %q: its OPENAI_SERVERS does not name it", name)}
 }
@@ -47,48 +47,48 @@ func unknownServer(name string) *llm.Error {
 // askLLMs asks the LLMs in their order. It asks the next one only if the one before gave no reply: a second answer on
 // top of the beginning of another would be a different Plan. The error has the failure of each, and allows a retry if
 // one of them does.
-func (r *request) askLLMs(ctx context.Context, seen *RequestAttempt) (*llm.Reply, error) {
-	var failed []failedLLM
+func (r *request) askLLMs(ctx context.Context, attempt *RequestAttempt) (*llm.Reply, error) {
+	var failures []failedLLM
 	var answer *llm.Reply
-	for n, c := range r.candidates {
-		r.question.Settings, r.question.FirstByteTimeout = c.settings, c.settings.Timeout
-		if n == len(r.candidates)-1 {
-			r.question.FirstByteTimeout = 0 // Temporal's own timeout bounds its last attempt
+	for n, c := range r.llmCandidates {
+		r.llmRequest.Settings, r.llmRequest.FirstByteTimeout = c.settings, c.settings.Timeout
+		if n == len(r.llmCandidates)-1 {
+			r.llmRequest.FirstByteTimeout = 0 // Temporal's own timeout bounds its last attempt
 		}
 		var err error
-		answer, err = c.stream(ctx, r.question)
-		seen.describeReply(answer)
+		answer, err = c.stream(ctx, r.llmRequest)
+		attempt.describeReply(answer)
 		var failure *llm.Error
 		if err == nil || !errors.As(err, &failure) || ctx.Err() != nil {
 			return answer, err
 		}
-		failed = append(failed, failedLLM{cmp.Or(answer.Model, c.settings.Model), failure})
-		if n < len(r.candidates)-1 {
+		failures = append(failures, failedLLM{cmp.Or(answer.Model, c.settings.Model), failure})
+		if n < len(r.llmCandidates)-1 {
 			activity.GetLogger(ctx).Warn("the LLM does not answer; the next one is asked", "llm", answer.Model, "next",
-				r.candidates[n+1].settings.Model,
+				r.llmCandidates[n+1].settings.Model,
 				"code", failure.Code)
-			r.a.endRequest(seen, nil, failure)
-			seen.Began = time.Now()
+			r.activities.observeRequestEnd(attempt, nil, failure)
+			attempt.StartedAt = time.Now()
 		}
 	}
-	return answer, joinLLMErrors(failed)
+	return answer, joinLLMErrors(failures)
 }
 
-func (c candidate) stream(ctx context.Context, question llm.Request) (*llm.Reply, error) {
-	client, err := c.configured()
+func (c llmCandidate) stream(ctx context.Context, llmRequest llm.Request) (*llm.Reply, error) {
+	client, err := c.configuredClient()
 	if err != nil {
 		return &llm.Reply{Model: c.settings.Model}, err
 	}
-	return client.Stream(ctx, question)
+	return client.Stream(ctx, llmRequest)
 }
 
-// configured returns the client, or the reason why there is none.
-func (c candidate) configured() (*llm.Client, error) {
+// configuredClient returns the client, or the reason why there is none.
+func (c llmCandidate) configuredClient() (*llm.Client, error) {
 	switch {
 	case c.client.Configured():
 		return c.client, nil
 	case c.settings.Server != "":
-		return nil, unknownServer(c.settings.Server)
+		return nil, unknownServerError(c.settings.Server)
 	}
 	return nil, errNoLLM
 }
@@ -100,23 +100,23 @@ type failedLLM struct {
 }
 
 // joinLLMErrors makes one error of several. It allows a retry if one of them does, after the shortest of their delays.
-func joinLLMErrors(failed []failedLLM) *llm.Error {
-	if len(failed) == 1 {
-		return failed[0].err
+func joinLLMErrors(failures []failedLLM) *llm.Error {
+	if len(failures) == 1 {
+		return failures[0].err
 	}
-	all := &llm.Error{Code: turn.CodeLLMError}
+	joined := &llm.Error{Code: turn.CodeLLMError}
 	var messages []string
-	for _, f := range failed {
+	for _, f := range failures {
 		messages = append(messages, f.model+": "+f.err.Message)
-		all.ReasoningOnly = all.ReasoningOnly || f.err.ReasoningOnly
+		joined.ReasoningOnly = joined.ReasoningOnly || f.err.ReasoningOnly
 		if !f.err.Retry {
 			continue
 		}
-		if !all.Retry || f.err.RetryAfter < all.RetryAfter {
-			all.RetryAfter, all.Code, all.Remedy = f.err.RetryAfter, f.err.Code, f.err.Remedy
+		if !joined.Retry || f.err.RetryAfter < joined.RetryAfter {
+			joined.RetryAfter, joined.Code, joined.Remedy = f.err.RetryAfter, f.err.Code, f.err.Remedy
 		}
-		all.Retry = true
+		joined.Retry = true
 	}
-	all.Message = fmt.Sprintf("none of %d LLMs answers: %s", len(failed), strings.Join(messages, "; "))
-	return all
+	joined.Message = fmt.Sprintf("none of %d LLMs answers: %s", len(failures), strings.Join(messages, "; "))
+	return joined
 }

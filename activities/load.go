@@ -9,8 +9,9 @@ import (
 	"processidea/protocol"
 )
 
-// largePalette bounds the Tools that travel with an Idea, in bytes of JSON: every instance is started with them.
-const largePalette = jsonval.LargeValueBytes
+// maxInlinePaletteBytes bounds the Tools that travel with an Idea, in bytes of JSON: every instance is started with
+// them.
+const maxInlinePaletteBytes = jsonval.LargeValueBytes
 
 // maxCachedObjects is how many stored palettes and files are kept in memory, decoded: a hundred instances load Tools of
 // one palette.
@@ -36,8 +37,8 @@ func (a *Activities) LoadObject(ctx context.Context, in protocol.LoadInput) (jso
 }
 
 func (a *Activities) readObject(ctx context.Context, h jsonval.BlobHandle) (jsonval.Object, error) {
-	if a.objects != nil {
-		if object, ok := a.objects.Get(h.Digest); ok {
+	if a.objectCache != nil {
+		if object, ok := a.objectCache.Get(h.Digest); ok {
 			return object, nil
 		}
 	}
@@ -50,16 +51,16 @@ func (a *Activities) readObject(ctx context.Context, h jsonval.BlobHandle) (json
 	if err != nil || !ok {
 		return nil, fmt.Errorf("activities: load %s: it is no object: %w", h.Digest, err)
 	}
-	if a.objects != nil {
-		a.objects.Add(h.Digest, object)
+	if a.objectCache != nil {
+		a.objectCache.Add(h.Digest, object)
 	}
 	return object, nil
 }
 
 // restoreIdeaTools returns an Idea with its Tools, which may be in the store.
 func (a *Activities) restoreIdeaTools(ctx context.Context, idea jsonval.Object) (jsonval.Object, error) {
-	h, stored := ideafile.StoredPaletteHandle(idea)
-	if !stored {
+	h, isStored := ideafile.StoredPaletteHandle(idea)
+	if !isStored {
 		return idea, nil
 	}
 	tools, err := a.readObject(ctx, h)
@@ -71,18 +72,18 @@ func (a *Activities) restoreIdeaTools(ctx context.Context, idea jsonval.Object) 
 
 // readIdeaWithTools reads an Idea, with its Tools. The Idea was checked before.
 func (a *Activities) readIdeaWithTools(ctx context.Context, idea jsonval.Object) (*ideafile.Idea, error) {
-	whole, err := a.restoreIdeaTools(ctx, idea)
+	fullIdea, err := a.restoreIdeaTools(ctx, idea)
 	if err != nil {
 		return nil, err
 	}
-	return ideaOrError(ideafile.ReadIdeaWithCheckedTools(whole))
+	return ideaOrError(ideafile.ReadIdeaWithCheckedTools(fullIdea))
 }
 
 // storePalette returns the replacement for an Idea's Tools that are too large to travel; nil if they are not too large.
 func (a *Activities) storePalette(ctx context.Context, idea jsonval.Object) (jsonval.Object, error) {
-	tools := jsonval.AsObject(jsonval.At(idea, "schema", "tools"))
-	if _, _, stored := ideafile.ReadStoredPalette(tools); stored ||
-		jsonval.SizeUpToLimit(tools, largePalette) <= largePalette {
+	tools := jsonval.AsObject(jsonval.Lookup(idea, "schema", "tools"))
+	if _, _, isStored := ideafile.ReadStoredPalette(tools); isStored ||
+		jsonval.SizeUpToLimit(tools, maxInlinePaletteBytes) <= maxInlinePaletteBytes {
 		return nil, nil
 	}
 	return a.Store.OffloadTools(ctx, tools)
@@ -92,7 +93,7 @@ func (a *Activities) storePalette(ctx context.Context, idea jsonval.Object) (jso
 func (a *Activities) restoreFiles(ctx context.Context, files jsonval.Object) (jsonval.Object, error) {
 	out := make(jsonval.Object, len(files))
 	for key, file := range files {
-		if h, stored := jsonval.AsBlobHandle(file); stored {
+		if h, isStored := jsonval.AsBlobHandle(file); isStored {
 			object, err := a.readObject(ctx, h)
 			if err != nil {
 				return nil, err

@@ -15,32 +15,32 @@ import (
 
 // NotifyPeople notifies people of changes; it does nothing if the worker knows no address.
 func (a *Activities) NotifyPeople(ctx context.Context, n approval.Notices) error {
-	if a.Notices == nil {
+	if a.NoticeSender == nil {
 		return nil
 	}
 	info := activity.GetInfo(ctx)
 	// The id is the same on every attempt, so that a receiver can drop what it gets twice.
 	id := jsonval.Digest(info.WorkflowExecution.ID + "/" + info.WorkflowExecution.RunID + "/" + info.ActivityID)[:32]
-	err := a.Notices.Send(ctx, "msg_"+id, n, a.wordsOf(ctx, n.ProcessID))
-	var failed *notify.Error
-	if errors.As(err, &failed) && !failed.Retry {
+	err := a.NoticeSender.Send(ctx, "msg_"+id, n, a.shownCallsByDigest(ctx, n.ProcessID))
+	var sendError *notify.Error
+	if errors.As(err, &sendError) && !sendError.Retry {
 		return nonRetryableError(ideafile.CodeToolFailed, err)
 	}
 	return err
 }
 
-// wordsOf describes the waiting Calls of a process, by digest, if notices contain descriptions.
-func (a *Activities) wordsOf(ctx context.Context, process string) map[string]shown.Call {
-	if a.PendingApprovals == nil || !a.Notices.SaysWords() {
+// shownCallsByDigest describes the waiting Calls of a process, by digest, if notices contain descriptions.
+func (a *Activities) shownCallsByDigest(ctx context.Context, process string) map[string]shown.Call {
+	if a.PendingApprovals == nil || !a.NoticeSender.DescribesCalls() {
 		return nil
 	}
 	list, err := a.PendingApprovals(ctx, process)
 	if err != nil {
 		activity.GetLogger(ctx).Warn("what waits could not be read, so the notice has only its ids", "error", err)
 	}
-	words := map[string]shown.Call{}
+	callByDigest := map[string]shown.Call{}
 	for _, w := range list {
-		words[w.Digest] = w.Call
+		callByDigest[w.Digest] = w.Call
 	}
-	return words
+	return callByDigest
 }

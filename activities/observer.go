@@ -39,8 +39,8 @@ type RecheckObserver interface {
 	Rechecked(llm, again string, instances, differed int)
 }
 
-// HoldUps records that a process waits for something until a time, or that it goes on.
-type HoldUps interface {
+// HoldUpRecorder records that a process waits for something until a time, or that it goes on.
+type HoldUpRecorder interface {
 	RecordWait(process, cause string, until time.Time)
 	ForgetWait(process, cause string)
 }
@@ -54,18 +54,18 @@ const (
 
 // RequestAttempt describes one attempt at a Request to an Observer.
 type RequestAttempt struct {
-	Process         string
-	Number, Attempt int // both from 1
-	Instances       int // how many it covered
-	LLM             string
-	Served          string        // the server's name of the LLM; empty: not given
-	Server          string        // host, or host:port; empty: none answered
-	Began, Ended    time.Time     // without the time that it waited for a slot
-	FirstByte       time.Time     // zero where none came
-	Waited          time.Duration // for a slot, before it began
-	Usage           turn.TokenUsage
-	Finish          string // the LLM's finish reason; empty where the stream broke off
-	Outcome         string // OutcomeComplete, OutcomeCutOff, or the code of what went wrong
+	Process            string
+	Number, Attempt    int // both from 1
+	InstanceCount      int // how many it covered
+	LLM                string
+	ServedModel        string        // the server's name of the LLM; empty: not given
+	Server             string        // host, or host:port; empty: none answered
+	StartedAt, EndedAt time.Time     // without the time that it waited for a slot
+	FirstByte          time.Time     // zero where none came
+	SlotWait           time.Duration // for a slot, before it began
+	Usage              turn.TokenUsage
+	FinishReason       string // the LLM's finish reason; empty where the stream broke off
+	Outcome            string // OutcomeComplete, OutcomeCutOff, or the code of what went wrong
 }
 
 // CallAttempt describes one attempt at a Call to an Observer, when the attempt begins.
@@ -78,7 +78,7 @@ type CallAttempt struct {
 
 // observeCall reports the beginning of a Call to the observer.
 func (a *Activities) observeCall(ctx context.Context, in protocol.ExecuteInput) (context.Context, func(error)) {
-	n := int(activity.GetInfo(ctx).Attempt) + in.LostWorkers + in.Waits
+	n := int(activity.GetInfo(ctx).Attempt) + in.LostWorkers + in.WaitCount
 	if n > 1 {
 		activity.GetLogger(ctx).Info("a Call is run again: it failed before, or its worker was lost",
 			"process", in.Process, "instance", in.Token, "call", in.Call, "tool", in.Tool, "attempt", n)
@@ -93,35 +93,35 @@ func (a *Activities) observeCall(ctx context.Context, in protocol.ExecuteInput) 
 	return ctx, func(err error) { end(outcomeOfError(err, OutcomeDone)) }
 }
 
-// endRequest reports the outcome of a Request to the observer.
-func (a *Activities) endRequest(seen *RequestAttempt, reply *turn.LLMReply, err error) {
+// observeRequestEnd reports the outcome of a Request to the observer.
+func (a *Activities) observeRequestEnd(attempt *RequestAttempt, reply *turn.LLMReply, err error) {
 	var failure *llm.Error
 	if a.Observer == nil || (errors.As(err, &failure) && failure.HeldBack) { // nobody was asked
 		return
 	}
-	seen.Ended, seen.Outcome = time.Now(), outcomeOfError(err, OutcomeComplete)
+	attempt.EndedAt, attempt.Outcome = time.Now(), outcomeOfError(err, OutcomeComplete)
 	if err == nil && reply.Fault != nil {
-		seen.Outcome = reply.Fault.Code
+		attempt.Outcome = reply.Fault.Code
 	}
-	a.Observer.Request(*seen)
+	a.Observer.Request(*attempt)
 }
 
 // describeReply takes from the LLM's reply what the observer may know.
 func (s *RequestAttempt) describeReply(r *llm.Reply) {
-	s.LLM, s.Served, s.Server, s.FirstByte, s.Usage, s.Finish = r.Model, r.Served, r.Server, r.FirstByte,
-		r.Usage, r.Finish
+	s.LLM, s.ServedModel, s.Server, s.FirstByte, s.Usage, s.FinishReason = r.Model, r.ServedModel, r.Server,
+		r.FirstByte, r.Usage, r.FinishReason
 }
 
-func outcomeOfError(err error, good string) string {
-	var app *temporal.ApplicationError
+func outcomeOfError(err error, successOutcome string) string {
+	var appError *temporal.ApplicationError
 	var failure *llm.Error
 	switch {
 	case err == nil:
-		return good
+		return successOutcome
 	case errors.Is(err, activity.ErrResultPending):
 		return OutcomeCutOff
-	case errors.As(err, &app) && app.Type() != "":
-		return app.Type()
+	case errors.As(err, &appError) && appError.Type() != "":
+		return appError.Type()
 	case errors.As(err, &failure):
 		return failure.Code
 	}

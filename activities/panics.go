@@ -12,25 +12,27 @@ import (
 	"processidea/store/blobs"
 )
 
-// NewInterceptor returns the interceptor that makes an activity fail when a goroutine that works for it panics, with
-// the stack in the failure's details. What an activity writes into the store, and reads there, belongs to its process.
-func NewInterceptor() interceptor.WorkerInterceptor { return &inbound{} }
+// NewPanicInterceptor returns the interceptor that makes an activity fail when a goroutine that works for it panics,
+// with the stack in the failure's details. What an activity writes into the store, and reads there, belongs to its
+// process.
+func NewPanicInterceptor() interceptor.WorkerInterceptor { return &panicInterceptor{} }
 
-type inbound struct {
+type panicInterceptor struct {
 	interceptor.WorkerInterceptorBase
 }
 
-func (*inbound) InterceptActivity(_ context.Context,
+func (*panicInterceptor) InterceptActivity(_ context.Context,
 	next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
-	return &inboundActivity{interceptor.ActivityInboundInterceptorBase{Next: next}}
+	return &panicActivityInterceptor{interceptor.ActivityInboundInterceptorBase{Next: next}}
 }
 
-type inboundActivity struct {
+type panicActivityInterceptor struct {
 	interceptor.ActivityInboundInterceptorBase
 }
 
 // ExecuteActivity keeps the result of an activity that has one despite a panic: its work is done.
-func (p *inboundActivity) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
+func (p *panicActivityInterceptor) ExecuteActivity(ctx context.Context,
+	in *interceptor.ExecuteActivityInput) (any, error) {
 	ctx, release := safego.Failable(blobs.ForProcess(ctx, activity.GetInfo(ctx).WorkflowExecution.ID))
 	defer release()
 	value, err := p.Next.ExecuteActivity(ctx, in)
@@ -38,8 +40,8 @@ func (p *inboundActivity) ExecuteActivity(ctx context.Context, in *interceptor.E
 		return value, nil
 	}
 	var failure *temporal.ApplicationError
-	if panicked := safego.PanicOf(ctx, err); panicked != nil && !errors.As(err, &failure) {
-		return nil, panicError(panicked, false)
+	if panicErr := safego.PanicOf(ctx, err); panicErr != nil && !errors.As(err, &failure) {
+		return nil, panicError(panicErr, false)
 	}
 	return value, err
 }

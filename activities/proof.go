@@ -9,6 +9,6 @@ import (
 
 // VerifyProof checks the proof of a decision with the keys that the worker trusts. Errors of the proof are in the
 // Finding, so that a decision never waits for a retry.
-func (a *Activities) VerifyProof(ctx context.Context, in protocol.VerifyProofInput) (proof.Finding, error) {
-	return a.Deciders.Verify(ctx, in.JWS), nil
+func (a *Activities) VerifyProof(ctx context.Context, in protocol.VerifyProofInput) (proof.Verification, error) {
+	return a.DeciderKeys.Verify(ctx, in.JWS), nil
 }

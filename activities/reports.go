@@ -21,12 +21,12 @@ const (
 
 // reportBatcher gathers the reports of instances, by the ids of their processes.
 type reportBatcher struct {
-	mu   sync.Mutex
-	byID map[string]*reportQueue
+	mu             sync.Mutex
+	queueByProcess map[string]*reportQueue
 }
 
 type reportQueue struct {
-	pace      *rate.Limiter
+	limiter   *rate.Limiter
 	nextBatch *reportBatch // that others may join; nil: none
 }
 
@@ -46,9 +46,9 @@ type reportBatch struct {
 var errNotSent = errors.New("the worker's other activity that would send it has ended")
 
 // send sends reports to a process, perhaps together with others, and returns when that is done.
-func (g *reportBatcher) send(ctx context.Context, to string, s reportsSignal,
-	signal func(ctx context.Context, s reportsSignal) error) error {
-	of, b, isFirst := g.join(to, s)
+func (g *reportBatcher) send(ctx context.Context, processID string, s reportsSignal,
+	sendSignal func(ctx context.Context, s reportsSignal) error) error {
+	queue, b, isFirst := g.joinBatch(processID, s)
 	if !isFirst {
 		select {
 		case <-b.done:
@@ -59,46 +59,47 @@ func (g *reportBatcher) send(ctx context.Context, to string, s reportsSignal,
 	}
 	b.err = errNotSent
 	defer close(b.done)
-	err := of.pace.Wait(ctx)
+	err := queue.limiter.Wait(ctx)
 	g.mu.Lock()
-	if of.nextBatch == b {
-		of.nextBatch = nil
+	if queue.nextBatch == b {
+		queue.nextBatch = nil
 	}
 	s = b.reportsSignal
 	g.mu.Unlock()
 	if err == nil {
-		err = signal(ctx, s)
+		err = sendSignal(ctx, s)
 	}
 	b.err = err
 	return err
 }
 
-// join adds reports to the next batch for a process. isFirst: the batch is new.
-func (g *reportBatcher) join(to string, s reportsSignal) (of *reportQueue, b *reportBatch, isFirst bool) {
+// joinBatch adds reports to the next batch for a process. isFirst: the batch is new.
+func (g *reportBatcher) joinBatch(processID string,
+	s reportsSignal) (queue *reportQueue, b *reportBatch, isFirst bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	of = g.byID[to]
-	if of == nil {
-		maps.DeleteFunc(g.byID, func(_ string, old *reportQueue) bool {
-			return old.nextBatch == nil && old.pace.Tokens() >= reportBatchBurst
+	queue = g.queueByProcess[processID]
+	if queue == nil {
+		maps.DeleteFunc(g.queueByProcess, func(_ string, old *reportQueue) bool {
+			return old.nextBatch == nil && old.limiter.Tokens() >= reportBatchBurst
 		})
-		if g.byID == nil {
-			g.byID = map[string]*reportQueue{}
+		if g.queueByProcess == nil {
+			g.queueByProcess = map[string]*reportQueue{}
 		}
-		of = &reportQueue{pace: rate.NewLimiter(rate.Every(reportBatchInterval), reportBatchBurst)}
-		g.byID[to] = of
+		queue = &reportQueue{limiter: rate.NewLimiter(rate.Every(reportBatchInterval), reportBatchBurst)}
+		g.queueByProcess[processID] = queue
 	}
-	b = of.nextBatch
+	b = queue.nextBatch
 	if isFirst = b == nil; isFirst {
 		b = &reportBatch{done: make(chan struct{})}
-		of.nextBatch = b
+		queue.nextBatch = b
 	}
 	b.Reports = append(b.Reports, s.Reports...)
 	for _, r := range s.Reports {
 		b.byteCount += len(r)
 	}
 	if b.byteCount >= maxReportBatchBytes {
-		of.nextBatch = nil
+		queue.nextBatch = nil
 	}
-	return of, b, isFirst
+	return queue, b, isFirst
 }

@@ -55,9 +55,9 @@ func TestManyReportsToOneProcessGoTogether(t *testing.T) {
 			}
 		}
 		<-time.After(time.Minute)
-		g.join("another", reported(0, ""))
-		if len(g.byID) != 1 {
-			t.Errorf("%d processes are remembered", len(g.byID))
+		g.joinBatch("another", reported(0, ""))
+		if len(g.queueByProcess) != 1 {
+			t.Errorf("%d processes are remembered", len(g.queueByProcess))
 		}
 	})
 }
@@ -91,8 +91,8 @@ func TestWhoReportsTogetherHearsOfTheFailure(t *testing.T) {
 func TestReportsThatAreLargeTogetherGoApart(t *testing.T) {
 	t.Parallel()
 	var g reportBatcher
-	_, first, _ := g.join("p", reported(1, strings.Repeat("x", maxReportBatchBytes)))
-	_, second, isFirst := g.join("p", reported(2, ""))
+	_, first, _ := g.joinBatch("p", reported(1, strings.Repeat("x", maxReportBatchBytes)))
+	_, second, isFirst := g.joinBatch("p", reported(2, ""))
 	if first == second || !isFirst {
 		t.Error("they go together")
 	}

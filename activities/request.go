@@ -28,16 +28,16 @@ import (
 // result has its outcome, good or bad. answer is the answer of a batch, if there is one; the LLM is not asked then.
 func (a *Activities) SendRequest(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates, answer protocol.BatchAnswer) (reply *turn.LLMReply, err error) {
-	err = a.attempt(ctx, setup, input, states, func(ctx context.Context) (err error) {
+	err = a.runAttempt(ctx, setup, input, states, func(ctx context.Context) (err error) {
 		if answer.Completion == "" {
-			err = a.awaitMoney(ctx)
+			err = a.awaitDailyBudget(ctx)
 		}
 		if err == nil {
 			reply, err = a.attemptRequest(ctx, setup, input, states, answer)
 		}
-		tooLong := errors.Is(context.Cause(ctx), errTooLong)
+		tooLong := errors.Is(context.Cause(ctx), errReplyTooLong)
 		if tooLong && (err == nil && !reply.Complete || errors.Is(err, context.DeadlineExceeded)) {
-			reply, err = interruptedReply(reply, diag.Faultf(turn.CodeEndlessReply, "%s", errTooLong)), nil
+			reply, err = interruptedReply(reply, diag.Faultf(turn.CodeEndlessReply, "%s", errReplyTooLong)), nil
 		}
 		return err
 	})
@@ -46,16 +46,16 @@ func (a *Activities) SendRequest(ctx context.Context, setup protocol.RequestSetu
 
 func (a *Activities) attemptRequest(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates, answer protocol.BatchAnswer) (*turn.LLMReply, error) {
-	starts := instanceStartStateOf(input, states)
-	reply, err := a.withSlot(ctx, input, func(seen *RequestAttempt) (*turn.LLMReply, error) {
-		return a.streamRequest(ctx, setup, input, starts, answer, seen)
+	startState := instanceStartStateOf(input, states)
+	reply, err := a.withSlot(ctx, input, func(attempt *RequestAttempt) (*turn.LLMReply, error) {
+		return a.streamRequest(ctx, setup, input, startState, answer, attempt)
 	})
 	if err != nil {
 		return nil, err
 	}
 	if err := a.checkStorable(ctx, reply); err != nil {
 		return interruptedReply(reply, diag.Faultf(turn.CodeTruncated, "the reply could not be kept: %s",
-			jsonval.Clip(err.Error(), maxErrorMessage))), nil
+			jsonval.Clip(err.Error(), maxErrorChars))), nil
 	}
 	return reply, nil
 }
@@ -74,41 +74,41 @@ func interruptedReply(reply *turn.LLMReply, f *diag.Fault) *turn.LLMReply {
 // Idea can a Request be made while they start; all that start together are then pending children of the process.
 func instanceStartStateOf(input *turn.RequestInput, states protocol.RequestStates) instanceStartState {
 	switch {
-	case states.Base.At > 0:
-		return startsFinished
+	case states.Base.Idea > 0:
+		return allInstancesStarted
 	case len(input.Instances) <= protocol.MaxPendingChildStarts:
-		return startsListed
+		return pendingStartsListed
 	}
-	return startsUnknown
+	return startStateUnknown
 }
 
 // requestSize is about how many bytes of JSON a Request is made of.
 func requestSize(setup protocol.RequestSetup, states protocol.RequestStates) int {
-	const maxTimes = 1 << 30
-	return jsonval.SizeUpToLimit(setup.Idea, maxTimes) + jsonval.SizeUpToLimit(states.Changes, maxTimes)
+	const sizeLimit = 1 << 30
+	return jsonval.SizeUpToLimit(setup.Idea, sizeLimit) + jsonval.SizeUpToLimit(states.Changes, sizeLimit)
 }
 
 func (a *Activities) streamRequest(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
-	starts instanceStartState,
-	batch protocol.BatchAnswer, seen *RequestAttempt) (*turn.LLMReply, error) {
+	startState instanceStartState,
+	batch protocol.BatchAnswer, attempt *RequestAttempt) (*turn.LLMReply, error) {
 	r, err := a.newRequest(ctx, setup, input)
 	if err != nil {
 		return nil, err
 	}
-	defer r.stop()
-	r.callSender.instances, r.question.Completion = starts, []byte(batch.Completion)
+	defer r.stopScriptedLLM()
+	r.callSender.startState, r.llmRequest.Completion = startState, []byte(batch.Completion)
 	if a.PromptRecorder != nil {
-		a.PromptRecorder(input.ProcessID, input.RequestNumber, r.question.Messages)
+		a.PromptRecorder(input.ProcessID, input.RequestNumber, r.llmRequest.Messages)
 	}
-	answer, err := r.askLLMs(ctx, seen)
-	a.addCost(answer, r.idea.Config, batch.Completion != "")
-	seen.Usage = answer.Usage
+	answer, err := r.askLLMs(ctx, attempt)
+	a.setReplyCost(answer, r.idea.Config, batch.Completion != "")
+	attempt.Usage = answer.Usage
 	if err != nil {
 		return nil, err
 	}
 	r.reply.AnsweringLLM = &turn.LLMUsage{
-		Request: input.RequestNumber, RequestedModel: answer.Model, ServedModel: answer.Served,
-		PromptDigest: promptDigest(r.question), TokenUsage: answer.Usage,
+		Request: input.RequestNumber, RequestedModel: answer.Model, ServedModel: answer.ServedModel,
+		PromptDigest: promptDigest(r.llmRequest), TokenUsage: answer.Usage,
 	}
 	if answer.Downgraded != "" {
 		activity.GetLogger(ctx).Info("the LLM's server takes less than it was asked", "server", answer.Downgraded)
@@ -118,13 +118,13 @@ func (a *Activities) streamRequest(ctx context.Context, setup protocol.RequestSe
 		r.compareAnswers()
 	}
 	if a.Recorder != nil {
-		a.Recorder(input.ProcessID, input.Turn, answer.Text, answer.Finish, answer.Refusal)
+		a.Recorder(input.ProcessID, input.Turn, answer.Text, answer.FinishReason, answer.Refusal)
 	}
 	r.reply.GoneInstances, err = r.callSender.waitUntilDelivered()
 	if err != nil {
 		// An error would make Temporal ask again, although some Calls have arrived. So the process closes the Request.
 		r.markIncomplete(turn.CodeTruncated,
-			"calls could not be handed on: "+jsonval.Clip(err.Error(), maxErrorMessage))
+			"calls could not be handed on: "+jsonval.Clip(err.Error(), maxErrorChars))
 		r.reply.CallsUndelivered = true
 	}
 	return &r.reply, nil
@@ -132,21 +132,21 @@ func (a *Activities) streamRequest(ctx context.Context, setup protocol.RequestSe
 
 // request is one Request under way.
 type request struct {
-	a        *Activities
-	ctx      context.Context
-	idea     *ideafile.Idea
-	input    *turn.RequestInput
-	palette  ideafile.Palette
-	stop     func() // ends the scripted LLM, where there is one
-	question llm.Request
-	// candidates are the LLMs that are asked, in this order.
-	candidates []candidate
-	callSender *callSender
-	// holdsCalls: the instances get no Calls of the reply. The process sends the Calls once a person has decided on
+	activities      *Activities
+	ctx             context.Context
+	idea            *ideafile.Idea
+	input           *turn.RequestInput
+	palette         ideafile.Palette
+	stopScriptedLLM func() // ends the scripted LLM, where there is one
+	llmRequest      llm.Request
+	// llmCandidates are the LLMs that are asked, in this order.
+	llmCandidates []llmCandidate
+	callSender    *callSender
+	// holdsAllCalls: the instances get no Calls of the reply. The process sends the Calls once a person has decided on
 	// them, or the Request is a recheck, whose Calls are only compared.
-	holdsCalls bool
-	named      map[string]bool // instances that got a Call
-	reply      turn.LLMReply
+	holdsAllCalls   bool
+	tokensWithCalls map[string]bool // instances that got a Call
+	reply           turn.LLMReply
 }
 
 func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup,
@@ -155,7 +155,8 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup
 	if err != nil {
 		return nil, err
 	}
-	r := &request{a: a, ctx: ctx, idea: idea, input: input, named: map[string]bool{}, stop: func() {}}
+	r := &request{activities: a, ctx: ctx, idea: idea, input: input, tokensWithCalls: map[string]bool{},
+		stopScriptedLLM: func() {}}
 	r.reply.HTTPAttempts = int(activity.GetInfo(ctx).Attempt)
 	r.palette = ideafile.Palette{Tools: idea.Tools, BindingByTool: setup.Bindings,
 		InstanceTokens:   input.InstanceTokens(),
@@ -163,24 +164,24 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup
 	if input.OutputOnly {
 		r.palette.InstanceTokens = nil
 	}
-	r.holdsCalls = (setup.HoldCalls || input.Recheck != nil) && len(input.Questions) == 0
+	r.holdsAllCalls = (setup.HoldCalls || input.Recheck != nil) && len(input.Questions) == 0
 	r.callSender = newCallSender(ctx, a.Client, input.ProcessID, input.RequestNumber, setup.Idea)
-	form := prompt.ResponseFormatFor(idea, setup.Bindings, input)
-	if form.NotStrictReason != "" {
-		activity.GetLogger(ctx).Info("the schema is sent without strict mode", "reason", form.NotStrictReason)
+	format := prompt.ResponseFormatFor(idea, setup.Bindings, input)
+	if format.NotStrictReason != "" {
+		activity.GetLogger(ctx).Info("the schema is sent without strict mode", "reason", format.NotStrictReason)
 	}
-	r.question = llm.Request{
+	r.llmRequest = llm.Request{
 		Messages: prompt.Render(idea, setup.Bindings, input,
 			func(h jsonval.BlobHandle) []byte { return a.Store.Peek(ctx, h) }),
-		Form: form, RateKey: fmt.Sprintf("%s/%d", input.ProcessID, input.RequestNumber),
-		GiveUp: activity.GetInfo(ctx).ScheduledTime.Add(cmp.Or(idea.Config.LLMs.Patience(), a.LLMPatience,
+		ResponseFormat: format, RateKey: fmt.Sprintf("%s/%d", input.ProcessID, input.RequestNumber),
+		GiveUpAt: activity.GetInfo(ctx).ScheduledTime.Add(cmp.Or(idea.Config.LLMs.Patience(), a.LLMPatience,
 			DefaultLLMPatience)),
 		KeepText: a.Recorder != nil, OnCall: r.onCall,
 		OnAnswer: func() { a.reportRequestResumed(ctx, input.RequestNumber) },
 	}
 	if input.Recheck != nil {
-		r.question.RateKey += "/again"
-		r.question.OnAnswer = nil // it was never reported as waiting
+		r.llmRequest.RateKey += "/again"
+		r.llmRequest.OnAnswer = nil // it was never reported as waiting
 	}
 	if err := r.chooseLLMs(setup); err != nil {
 		return nil, nonRetryableError(turn.CodeLLMError, err)
@@ -195,7 +196,7 @@ func promptDigest(q llm.Request) string {
 		messages[n] = jsonval.Object{"role": m.Role, "content": m.Content}
 	}
 	sum := sha256.New()
-	jsonval.EncodeToPooledBuffer(jsonval.Object{"messages": messages, "schema": q.Form.Schema},
+	jsonval.EncodeToPooledBuffer(jsonval.Object{"messages": messages, "schema": q.ResponseFormat.Schema},
 		func(data []byte) { sum.Write(data) })
 	return hex.EncodeToString(sum.Sum(nil))
 }
@@ -203,22 +204,22 @@ func promptDigest(q llm.Request) string {
 // chooseLLMs decides who answers: replies made up from schemas, a script, or the LLMs of the Idea.
 func (r *request) chooseLLMs(setup protocol.RequestSetup) (err error) {
 	// If a line of a script demands a retry, the next line follows.
-	replies, number := setup.Replies, r.input.Turn+r.reply.HTTPAttempts-1
-	if line, ok := makeFakeReply(r.idea, setup, r.input, r.question.Messages); ok {
+	replies, turnNumber := setup.Replies, r.input.Turn+r.reply.HTTPAttempts-1
+	if line, ok := makeFakeReply(r.idea, setup, r.input, r.llmRequest.Messages); ok {
 		r.reply.Faked = true
-		replies, number = line, 1
+		replies, turnNumber = line, 1
 	}
 	if replies == "" {
 		llms := r.idea.Config.LLMs
 		if r.input.Recheck != nil {
 			llms = r.idea.Config.RecheckLLMs()
 		}
-		r.candidates = r.a.candidates(llms)
+		r.llmCandidates = r.activities.llmCandidates(llms)
 		return nil
 	}
-	var scripted candidate
-	scripted.client, r.question.Header, r.stop, err = startScriptedLLM(replies, number)
-	r.candidates = []candidate{scripted}
+	var scripted llmCandidate
+	scripted.client, r.llmRequest.Header, r.stopScriptedLLM, err = startScriptedLLM(replies, turnNumber)
+	r.llmCandidates = []llmCandidate{scripted}
 	return err
 }
 
@@ -232,7 +233,7 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 		return
 	}
 	if _, isObject := v.(jsonval.Object); isObject { // its large parameters
-		v, err = r.a.offload(r.ctx, v, true)
+		v, err = r.activities.offload(r.ctx, v, true)
 	}
 	if err != nil {
 		r.addCallFault(index, diag.Fault{Code: ideafile.CodeBadForm, Message: err.Error()})
@@ -242,7 +243,7 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 	call := ideafile.ParseWrittenCall(v)
 	r.reply.Calls = append(r.reply.Calls, call)
 	if len(r.input.Questions) > 0 {
-		r.onResult(index, call)
+		r.onLLMAnswer(index, call)
 		return
 	}
 	tokens, f := r.palette.TargetInstances(call)
@@ -251,7 +252,7 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 	}
 	// A broken Call goes to its instance too, which reports it with its others.
 	for _, t := range tokens {
-		r.named[t] = true
+		r.tokensWithCalls[t] = true
 		if r.withholdsCalls(t) {
 			continue
 		}
@@ -264,7 +265,7 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 // withholdsCalls reports whether an instance gets no Calls of the reply yet. No Calls wait for a recheck of a made-up
 // reply, since there is none.
 func (r *request) withholdsCalls(token string) bool {
-	return r.holdsCalls || (slices.Contains(r.input.HeldTokens, token) && !r.reply.Faked)
+	return r.holdsAllCalls || (slices.Contains(r.input.HeldTokens, token) && !r.reply.Faked)
 }
 
 // compareAnswers replaces a second answer by its comparison with the first for each instance. It runs in the activity,
@@ -277,18 +278,18 @@ func (r *request) compareAnswers() {
 		}
 		view := ideafile.InstanceViewOf(r.idea.Context, instance.Token)
 		view.PayloadByKind[ideafile.TypeState] = instance.State
-		c := turn.Comparison{Token: instance.Token, Request: r.input.RequestNumber,
-			Position: r.input.Recheck.Positions[instance.Token],
-			FirstLLM: r.input.Recheck.LLM, LLM: r.reply.AnsweringLLM.RequestedModel,
-			First:  quality.CallsFor(&r.palette, instance.Token, r.input.Recheck.Calls),
-			Second: quality.CallsFor(&r.palette, instance.Token, r.reply.Calls)}
-		c.Differed = quality.AnswersDiffer(&r.palette, view, instance.Token, c.First, c.Second)
+		c := turn.AnswerComparison{Token: instance.Token, Request: r.input.RequestNumber,
+			Position: r.input.Recheck.PositionByToken[instance.Token],
+			FirstLLM: r.input.Recheck.LLM, SecondLLM: r.reply.AnsweringLLM.RequestedModel,
+			FirstCalls:  quality.CallsFor(&r.palette, instance.Token, r.input.Recheck.Calls),
+			SecondCalls: quality.CallsFor(&r.palette, instance.Token, r.reply.Calls)}
+		c.Differed = quality.AnswersDiffer(&r.palette, view, instance.Token, c.FirstCalls, c.SecondCalls)
 		r.reply.Comparisons = append(r.reply.Comparisons, c)
 		if c.Differed {
 			differed++
 		}
 	}
-	if o, ok := r.a.Observer.(RecheckObserver); ok {
+	if o, ok := r.activities.Observer.(RecheckObserver); ok {
 		o.Rechecked(r.input.Recheck.LLM, r.reply.AnsweringLLM.RequestedModel, len(r.reply.Comparisons), differed)
 	}
 	r.reply.Calls, r.reply.CallFaults, r.reply.Output = nil, nil, nil
@@ -307,16 +308,17 @@ func (r *request) addCallFault(index int, f diag.Fault) {
 	r.reply.CallFaults = append(r.reply.CallFaults, turn.CallFault{Index: index, Fault: f})
 }
 
-// onResult takes the result of a latent Call that was asked for by itself, or parameters that were fitted to a schema.
-func (r *request) onResult(index int, v ideafile.WrittenCall) {
-	asked, output, params, f := turn.ReadLLMAnswer(r.idea, r.input, v)
+// onLLMAnswer takes the result of a latent Call that was asked for by itself, or parameters that were fitted to a
+// schema.
+func (r *request) onLLMAnswer(index int, v ideafile.WrittenCall) {
+	question, output, params, f := turn.ReadLLMAnswer(r.idea, r.input, v)
 	if f != nil {
 		r.addCallFault(index, *f)
 		return
 	}
-	r.callSender.addToBatch(asked.Token, func(s *protocol.CallsSignal) {
-		s.Results = append(s.Results, protocol.SentAnswer{Call: asked.CallID, Output: output, Params: params,
-			Fitted: asked.ParamsError != ""})
+	r.callSender.addToBatch(question.Token, func(s *protocol.CallsSignal) {
+		s.Results = append(s.Results, protocol.SentAnswer{Call: question.CallID, Output: output, Params: params,
+			Fitted: question.ParamsError != ""})
 	})
 }
 
@@ -331,13 +333,13 @@ func (r *request) finishReply(answer *llm.Reply) {
 	if !r.takeOutput(answer.Output) {
 		return
 	}
-	r.reply.Complete, r.reply.Finished, r.reply.Unfinished = true, answer.Finished, answer.Unfinished
+	r.reply.Complete, r.reply.SaysFinished, r.reply.SaysUnfinished = true, answer.Finished, answer.Unfinished
 	r.reply.Notes = turn.ShortenNotes(answer.Notes)
 	if r.input.OutputOnly {
 		return
 	}
 	for _, t := range r.palette.InstanceTokens {
-		if !r.named[t] {
+		if !r.tokensWithCalls[t] {
 			r.reply.InstancesWithoutCalls = append(r.reply.InstancesWithoutCalls, t)
 		}
 		if r.withholdsCalls(t) {
@@ -346,7 +348,7 @@ func (r *request) finishReply(answer *llm.Reply) {
 		r.callSender.addToBatch(t, func(s *protocol.CallsSignal) { s.Last = true })
 	}
 	for _, t := range r.palette.ReopenableTokens {
-		if r.named[t] && !r.holdsCalls {
+		if r.tokensWithCalls[t] && !r.holdsAllCalls {
 			r.callSender.addToBatch(t, func(s *protocol.CallsSignal) { s.Last = true })
 		}
 	}
@@ -369,10 +371,10 @@ func (r *request) takeOutput(raw json.RawMessage) bool {
 		return false
 	}
 	r.reply.OutputFault = turn.CheckOutput(r.idea, v)
-	r.reply.Output, err = r.a.offload(r.ctx, v, false)
+	r.reply.Output, err = r.activities.offload(r.ctx, v, false)
 	if err != nil {
 		r.markIncomplete(turn.CodeTruncated, "the output could not be stored: "+jsonval.Clip(err.Error(),
-			maxErrorMessage))
+			maxErrorChars))
 		return false
 	}
 	return true

@@ -14,24 +14,24 @@ import (
 // Pauses between attempts at the store double from minStorePause to maxStorePause. The last attempt ends before the
 // activity's deadline, so that there is time to report why it failed.
 const (
-	minStorePause = 500 * time.Millisecond
-	maxStorePause = 5 * time.Second
-	reportTime    = 2 * time.Second
+	minStorePause     = 500 * time.Millisecond
+	maxStorePause     = 5 * time.Second
+	errorReportMargin = 2 * time.Second
 )
 
 // retryStoreOperation tries an operation on the store again for as long as the activity may take: a full disk is no
 // failure of the Tool, and the result of a Tool that has had its effect would be lost. A local activity is tried once,
 // because it runs within a workflow task.
-func retryStoreOperation[T any](ctx context.Context, do func() (T, error)) (T, error) {
-	v, err := do()
+func retryStoreOperation[T any](ctx context.Context, operation func() (T, error)) (T, error) {
+	v, err := operation()
 	if err == nil || activity.GetInfo(ctx).IsLocalActivity {
 		return v, err
 	}
-	limited, cancel := context.WithDeadline(ctx, activity.GetInfo(ctx).Deadline.Add(-reportTime))
+	limitedCtx, cancel := context.WithDeadline(ctx, activity.GetInfo(ctx).Deadline.Add(-errorReportMargin))
 	defer cancel()
 	wait := minStorePause
-	for err != nil && blobs.IsTransient(err) && pause.For(limited, wait) == nil {
-		v, err = do()
+	for err != nil && blobs.IsTransient(err) && pause.For(limitedCtx, wait) == nil {
+		v, err = operation()
 		wait = min(2*wait, maxStorePause)
 	}
 	return v, err

@@ -9,7 +9,8 @@ import (
 
 // startScriptedLLM serves a replies file over HTTP on loopback, and returns a client of it. The header makes the server
 // play the reply to the process's Request of this number.
-func startScriptedLLM(replies string, number int) (c *llm.Client, header map[string]string, stop func(), err error) {
+func startScriptedLLM(replies string, turnNumber int) (c *llm.Client, header map[string]string, stop func(),
+	err error) {
 	parsed, err := rehearsal.Parse([]byte(replies))
 	if err != nil {
 		return nil, nil, nil, err
@@ -23,5 +24,5 @@ func startScriptedLLM(replies string, number int) (c *llm.Client, header map[str
 		server.Close()
 		return nil, nil, nil, err
 	}
-	return c, map[string]string{rehearsal.TurnHeader: strconv.Itoa(number)}, server.Close, nil
+	return c, map[string]string{rehearsal.TurnHeader: strconv.Itoa(turnNumber)}, server.Close, nil
 }

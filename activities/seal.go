@@ -36,7 +36,7 @@ func (a *Activities) SealIdea(ctx context.Context, in protocol.SealInput) (*prot
 
 // sealIdea is SealIdea without counting the decisions.
 func (a *Activities) sealIdea(ctx context.Context, in protocol.SealInput) (*protocol.IdeaRef, error) {
-	whole, err := a.restoreIdeaTools(ctx, in.Idea)
+	fullIdea, err := a.restoreIdeaTools(ctx, in.Idea)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (a *Activities) sealIdea(ctx context.Context, in protocol.SealInput) (*prot
 	if err != nil {
 		return nil, err
 	}
-	idea := turn.SnapshotIdea(whole, in.Brief, in.Calls, in.Output)
+	idea := turn.SnapshotIdea(fullIdea, in.Brief, in.Calls, in.Output)
 	solution := idea["solution"].(jsonval.Object)
 	if in.Finished {
 		solution["finished"] = true
@@ -65,7 +65,7 @@ func (a *Activities) sealIdea(ctx context.Context, in protocol.SealInput) (*prot
 	}
 	idea["meta"] = meta
 	sealed, err := a.Chains.Seal(ctx, chain.Entry{
-		Process: in.Process, At: in.At, Parent: in.Parent, Idea: idea, Log: in.Log, Created: time.Now(),
+		Process: in.Process, Number: in.At, Parent: in.Parent, Idea: idea, Log: in.Log, Created: time.Now(),
 	})
 	if errors.Is(err, chain.ErrConflict) || errors.Is(err, blobs.ErrForgotten) {
 		// The chain belongs to a former process of this id, or was forgotten: a retry changes nothing.

@@ -17,21 +17,21 @@ var errNoSlot = &llm.Error{Code: turn.CodeRateLimited, Retry: true, HeldBack: tr
 
 // withSlot makes a Request in one of the worker's slots for Requests, and reports its outcome to the observer.
 func (a *Activities) withSlot(
-	ctx context.Context, input *turn.RequestInput, ask func(*RequestAttempt) (*turn.LLMReply, error),
+	ctx context.Context, input *turn.RequestInput, sendRequest func(*RequestAttempt) (*turn.LLMReply, error),
 ) (reply *turn.LLMReply, err error) {
-	seen := &RequestAttempt{
-		Process: input.ProcessID, Number: input.RequestNumber, Instances: len(input.Instances),
-		Attempt: int(activity.GetInfo(ctx).Attempt), Began: time.Now(),
+	attempt := &RequestAttempt{
+		Process: input.ProcessID, Number: input.RequestNumber, InstanceCount: len(input.Instances),
+		Attempt: int(activity.GetInfo(ctx).Attempt), StartedAt: time.Now(),
 	}
-	defer func() { a.endRequest(seen, reply, err) }()
+	defer func() { a.observeRequestEnd(attempt, reply, err) }()
 	release, err := a.acquireSlot(ctx)
-	seen.Waited, seen.Began = time.Since(seen.Began), time.Now()
+	attempt.SlotWait, attempt.StartedAt = time.Since(attempt.StartedAt), time.Now()
 	if err != nil {
 		return nil, translateShutdownError(ctx, err)
 	}
 	defer release()
-	reply, err = ask(seen)
-	if err == nil && !reply.Complete && workerStopping(ctx) {
+	reply, err = sendRequest(attempt)
+	if err == nil && !reply.Complete && isWorkerStopping(ctx) {
 		err = worker.ErrWorkerShutdown
 	}
 	return reply, translateShutdownError(ctx, err)
@@ -43,9 +43,9 @@ func (a *Activities) acquireSlot(ctx context.Context) (release func(), err error
 	if a.RequestSlots == nil {
 		return func() {}, nil
 	}
-	waiting, cancel := context.WithTimeout(ctx, time.Until(activity.GetInfo(ctx).Deadline)/2)
+	waitCtx, cancel := context.WithTimeout(ctx, time.Until(activity.GetInfo(ctx).Deadline)/2)
 	defer cancel()
-	if err := a.RequestSlots.Acquire(waiting, 1); err != nil {
+	if err := a.RequestSlots.Acquire(waitCtx, 1); err != nil {
 		return nil, errNoSlot
 	}
 	return func() { a.RequestSlots.Release(1) }, nil

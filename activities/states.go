@@ -13,7 +13,7 @@ import (
 // Request builds on, with the changes since.
 func (a *Activities) restoreStates(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates) error {
-	base, err := a.statesAt(ctx, setup, input, states.Base)
+	base, err := a.loadStates(ctx, setup, input, states.Base)
 	if err == nil {
 		err = input.RestoreStates(base, states.Changes)
 	}
@@ -23,9 +23,9 @@ func (a *Activities) restoreStates(ctx context.Context, setup protocol.RequestSe
 	return nil
 }
 
-func (a *Activities) statesAt(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
+func (a *Activities) loadStates(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
 	base protocol.IdeaRef) (map[string]any, error) {
-	if base.At > 0 {
+	if base.Idea > 0 {
 		return a.Chains.States(ctx, input.ProcessID, base)
 	}
 	idea, err := ideaOrError(ideafile.ReadIdeaWithCheckedTools(setup.Idea))

@@ -71,7 +71,7 @@ func TestACallWaitsForAServerThatHasNotReadItWhicheverAttemptThatWas(t *testing.
 		"a failure of no server":      {errors.New("broken"), 1, 1, 0, 0, false},
 	} {
 		info := activity.Info{Attempt: row.attempt, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: row.most}}
-		wait, ofInstance := callWait(info, protocol.ExecuteInput{Waits: row.waits}, row.err)
+		wait, ofInstance := callWait(info, protocol.ExecuteInput{WaitCount: row.waits}, row.err)
 		if wait != row.want || ofInstance != row.ofInstance {
 			t.Errorf("%s: %s, %v", name, wait, ofInstance)
 		}
@@ -121,7 +121,7 @@ func TestAProcessIsToldOfTheWaitsOfItsCallsAsLongAsOneWaits(t *testing.T) {
 					t.Fatalf("step %d: told %+v", n, told)
 				}
 				if step.tells > 0 && ((told[0].HeldUp == nil) != (step.hours == 0) || told[0].Worker == "") ||
-					step.hours > 0 && time.Until(told[0].HeldUp.Next).Round(time.Hour).Hours() != step.hours {
+					step.hours > 0 && time.Until(told[0].HeldUp.NextAttempt).Round(time.Hour).Hours() != step.hours {
 					t.Errorf("step %d: told of %+v", n, told[0].HeldUp)
 				}
 			}

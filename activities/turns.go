@@ -26,65 +26,66 @@ import (
 // all its Calls together, a few times a second, however many wait.
 
 const (
-	askPause          = 250 * time.Millisecond // between two questions to one limit
+	askInterval       = 250 * time.Millisecond // between two questions to one limit
 	askTimeout        = 10 * time.Second
 	turnRenewInterval = limit.TurnLease / 3
 )
 
-// turns are the requests to the limits that this worker asks, by the limit's name.
-type turns struct {
-	mu     sync.Mutex
-	byName map[string]*turnRequests
+// rateLimitTurns are the requests to the limits that this worker asks, by the limit's name.
+type rateLimitTurns struct {
+	mu              sync.Mutex
+	requestsByLimit map[string]*turnRequests
 }
 
 // turnRequests are this worker's requests to one limit.
 type turnRequests struct {
 	limit.TurnRequest
-	answers   map[string]chan limit.Turn // for the turns that are wanted, by key
-	delivered []chan struct{}            // closed when the TurnRequest has arrived
-	wake      chan struct{}              // there is something new to ask
-	fault     error                      // why the limit could not be asked last; nil: it has answered
+	answers         map[string]chan limit.Turn // for the turns that are wanted, by key
+	deliveryWaiters []chan struct{}            // closed when the TurnRequest has arrived
+	wake            chan struct{}              // there is something new to ask
+	fault           error                      // why the limit could not be asked last; nil: it has answered
 }
 
-// grant is the answer to a request for a turn. If the limit cannot be asked, no turn is granted, and fault says why.
-type grant struct {
+// turnGrant is the answer to a request for a turn. If the limit cannot be asked, no turn is granted, and fault says
+// why.
+type turnGrant struct {
 	limit.Turn
 	fault error
 }
 
-// takeTurn waits for a Call's turn, and returns the function that ends it. If the turn is far away, the error makes the
-// Call wait in another activity (AwaitTurn).
-func (a *Activities) takeTurn(ctx context.Context, in protocol.ExecuteInput) (end func(), err error) {
+// acquireTurn waits for a Call's turn, and returns the function that ends it. If the turn is far away, the error makes
+// the Call wait in another activity (AwaitTurn).
+func (a *Activities) acquireTurn(ctx context.Context, in protocol.ExecuteInput) (end func(), err error) {
 	if in.Rate == nil {
 		return func() {}, nil
 	}
-	t, err := a.awaitTurn(ctx, in)
+	t, err := a.awaitToolTurn(ctx, in)
 	if err != nil {
 		return nil, err
 	}
 	if !t.IsGranted {
-		left := attemptsLeft(activity.GetInfo(ctx))
+		remaining := attemptsLeft(activity.GetInfo(ctx))
 		return nil, temporal.NewApplicationErrorWithOptions(turnWaitText(in, t), turn.CodeRateLimited,
-			temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{left},
+			temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{remaining},
 				Category: temporal.ApplicationErrorCategoryBenign})
 	}
 	if err := pause.For(ctx, t.Wait); err != nil { // until it begins
 		return nil, err
 	}
-	lasts, key := in.Rate.MaxConcurrent > 0, turnKey(in.IdempotencyKey())
-	end = func() { a.updateTurnRequests(in.Tool, lasts, func(s *turnRequests) { s.endTurn(key) }) }
-	if !lasts { // it has begun, and nothing else is counted
+	holdsTurn, key := in.Rate.MaxConcurrent > 0, turnKey(in.IdempotencyKey())
+	end = func() { a.updateTurnRequests(in.Tool, holdsTurn, func(s *turnRequests) { s.endTurn(key) }) }
+	if !holdsTurn { // it has begun, and nothing else is counted
 		end()
 		return func() {}, nil
 	}
-	a.updateTurnRequests(in.Tool, false, func(s *turnRequests) { s.Holds = append(s.Holds, key) })
+	a.updateTurnRequests(in.Tool, false, func(s *turnRequests) { s.HeldKeys = append(s.HeldKeys, key) })
 	return end, nil
 }
 
 // AwaitTurn waits until a Call's turn is near; the Call then takes the turn. In a long queue the activity fails, and is
 // retried when it may be the Call's turn. Meanwhile it informs the process.
 func (a *Activities) AwaitTurn(ctx context.Context, in protocol.ExecuteInput) error {
-	t, err := a.awaitTurn(ctx, in)
+	t, err := a.awaitToolTurn(ctx, in)
 	if err != nil {
 		return err
 	}
@@ -95,24 +96,24 @@ func (a *Activities) AwaitTurn(ctx context.Context, in protocol.ExecuteInput) er
 	now, since := time.Now(), activity.GetInfo(ctx).ScheduledTime
 	if t.Wait >= minReportedWait || now.Sub(since) >= minReportedWait {
 		a.reportCallWait(ctx, &a.turnWaits, turn.CodeRateLimited, in, &turn.HeldUp{Cause: turn.CodeRateLimited,
-			Since: since, Next: now.Add(max(t.Wait, minReportedWait)), Message: turnWaitText(in, t),
-			Remedy: t.mend("it goes on by itself; a higher `_rate` is for new processes only")})
+			Since: since, NextAttempt: now.Add(max(t.Wait, minReportedWait)), Message: turnWaitText(in, t),
+			Remedy: t.remedy("it goes on by itself; a higher `_rate` is for new processes only")})
 	}
 	return temporal.NewApplicationErrorWithOptions(turnWaitText(in, t), turn.CodeRateLimited,
 		temporal.ApplicationErrorOptions{NextRetryDelay: t.Wait, Category: temporal.ApplicationErrorCategoryBenign})
 }
 
-func turnWaitText(in protocol.ExecuteInput, t grant) string {
-	why := fmt.Sprintf("its Tool %s may run %s in all processes (_rate)", in.Tool, in.Rate)
+func turnWaitText(in protocol.ExecuteInput, t turnGrant) string {
+	reason := fmt.Sprintf("its Tool %s may run %s in all processes (_rate)", in.Tool, in.Rate)
 	if t.fault != nil {
-		why += ", and whose turn it is cannot be asked: " + t.fault.Error()
+		reason += ", and whose turn it is cannot be asked: " + t.fault.Error()
 	}
-	return fmt.Sprintf("Call %s waits for its turn: %s; the next try is in %s", in.Call, why,
+	return fmt.Sprintf("Call %s waits for its turn: %s; the next try is in %s", in.Call, reason,
 		t.Wait.Round(time.Second/10))
 }
 
-// mend returns the remedy if no turn is granted: usual, if the limit can be asked.
-func (g grant) mend(usual string) string {
+// remedy returns the remedy if no turn is granted: usual, if the limit can be asked.
+func (g turnGrant) remedy(usual string) string {
 	if g.fault != nil {
 		return "it goes on once this worker may start workflows in its namespace, and send them Updates"
 	}
@@ -120,32 +121,33 @@ func (g grant) mend(usual string) string {
 }
 
 // turnKey names a turn, and does not reveal whose it is.
-func turnKey(of string) string { return jsonval.Digest(of)[:24] }
+func turnKey(id string) string { return jsonval.Digest(id)[:24] }
 
-func (a *Activities) awaitTurn(ctx context.Context, in protocol.ExecuteInput) (grant, error) {
+func (a *Activities) awaitToolTurn(ctx context.Context, in protocol.ExecuteInput) (turnGrant, error) {
 	patience := time.Until(activity.GetInfo(ctx).Deadline) / 4 // the Tool has the rest
 	return a.awaitGrant(ctx, in.Tool, *in.Rate, turnKey(in.IdempotencyKey()), 1, patience)
 }
 
 // awaitGrant waits until a turn is granted, unless the turn is far away.
 func (a *Activities) awaitGrant(ctx context.Context, name string, rule limit.Rule, key string, cost float64,
-	patience time.Duration) (t grant, err error) {
-	answer, level := make(chan limit.Turn, 1), 0
+	patience time.Duration) (t turnGrant, err error) {
+	answer, priority := make(chan limit.Turn, 1), 0
 	if activity.IsActivity(ctx) {
-		level = activity.GetInfo(ctx).Priority.PriorityKey
+		priority = activity.GetInfo(ctx).Priority.PriorityKey
 	}
 	a.updateTurnRequests(name, true, func(s *turnRequests) {
-		s.Rule, s.Wants, s.Costs, s.answers[key] = rule, append(s.Wants, key), append(s.Costs, cost), answer
-		s.Levels = append(s.Levels, level)
+		s.Rule, s.WantedKeys, s.WantedCosts, s.answers[key] = rule, append(s.WantedKeys, key),
+			append(s.WantedCosts, cost), answer
+		s.PriorityLevels = append(s.PriorityLevels, priority)
 	})
 	patience = min(patience, askTimeout)
-	over := time.NewTimer(patience)
-	defer over.Stop()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
 	select {
 	case t.Turn = <-answer:
-	case <-over.C:
+	case <-timer.C:
 		a.updateTurnRequests(name, false, func(s *turnRequests) { s.withdraw(key); t.fault = s.fault })
-		t.Wait = limit.MaxStay
+		t.Wait = limit.MaxPollingWait
 		return t, nil
 	case <-ctx.Done():
 		a.updateTurnRequests(name, true, func(s *turnRequests) { s.withdraw(key); s.endTurn(key) })
@@ -156,104 +158,105 @@ func (a *Activities) awaitGrant(ctx context.Context, name string, rule limit.Rul
 }
 
 // updateTurnRequests changes the requests to a limit, and has them sent: at once, or together with the next ones.
-func (a *Activities) updateTurnRequests(name string, atOnce bool, change func(*turnRequests)) {
-	t := &a.turns
+func (a *Activities) updateTurnRequests(name string, sendsNow bool, change func(*turnRequests)) {
+	t := &a.rateLimitTurns
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s := t.byName[name]
-	if s == nil {
-		if t.byName == nil {
-			t.byName = map[string]*turnRequests{}
+	requests := t.requestsByLimit[name]
+	if requests == nil {
+		if t.requestsByLimit == nil {
+			t.requestsByLimit = map[string]*turnRequests{}
 		}
-		s = &turnRequests{answers: map[string]chan limit.Turn{}, wake: make(chan struct{}, 1)}
-		t.byName[name] = s
-		safego.Go("activities.turns", func() error { a.askForTurns(name, s); return nil }, func(err error) {
+		requests = &turnRequests{answers: map[string]chan limit.Turn{}, wake: make(chan struct{}, 1)}
+		t.requestsByLimit[name] = requests
+		safego.Go("activities.turns", func() error { a.askForTurns(name, requests); return nil }, func(err error) {
 			if err != nil { // the next caller starts another goroutine
 				t.forgetLimit(name)
 			}
 		})
 	}
-	change(s)
-	if atOnce {
+	change(requests)
+	if sendsNow {
 		select {
-		case s.wake <- struct{}{}:
+		case requests.wake <- struct{}{}:
 		default:
 		}
 	}
 }
 
-func (t *turns) forgetLimit(name string) {
+func (t *rateLimitTurns) forgetLimit(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	delete(t.byName, name)
+	delete(t.requestsByLimit, name)
 }
 
 func (s *turnRequests) withdraw(key string) {
 	delete(s.answers, key)
-	if n := slices.Index(s.Wants, key); n >= 0 {
-		s.Wants, s.Costs = slices.Delete(s.Wants, n, n+1), slices.Delete(s.Costs, n, n+1)
-		s.Levels = slices.Delete(s.Levels, n, n+1)
+	if n := slices.Index(s.WantedKeys, key); n >= 0 {
+		s.WantedKeys, s.WantedCosts = slices.Delete(s.WantedKeys, n, n+1), slices.Delete(s.WantedCosts, n, n+1)
+		s.PriorityLevels = slices.Delete(s.PriorityLevels, n, n+1)
 	}
 }
 
 func (s *turnRequests) endTurn(key string) {
-	s.Holds = slices.DeleteFunc(s.Holds, func(k string) bool { return k == key })
-	s.Done = append(s.Done, key)
+	s.HeldKeys = slices.DeleteFunc(s.HeldKeys, func(k string) bool { return k == key })
+	s.DoneKeys = append(s.DoneKeys, key)
 }
 
 // askForTurns sends a limit this worker's requests as long as there are any.
 func (a *Activities) askForTurns(name string, s *turnRequests) {
 	for {
-		a.turns.mu.Lock()
+		a.rateLimitTurns.mu.Lock()
 		q := s.TurnRequest
-		q.Wants, q.Holds = slices.Clone(q.Wants), slices.Clone(q.Holds)
-		q.Costs, q.Levels = slices.Clone(q.Costs), slices.Clone(q.Levels)
-		delivered := s.delivered
-		s.Done, s.Spent, s.delivered = nil, 0, nil
+		q.WantedKeys, q.HeldKeys = slices.Clone(q.WantedKeys), slices.Clone(q.HeldKeys)
+		q.WantedCosts, q.PriorityLevels = slices.Clone(q.WantedCosts), slices.Clone(q.PriorityLevels)
+		deliveryWaiters := s.deliveryWaiters
+		s.DoneKeys, s.SpentCost, s.deliveryWaiters = nil, 0, nil
 		select {
 		case <-s.wake: // it was for this request
 		default:
 		}
-		if len(q.Wants)+len(q.Holds)+len(q.Done) == 0 && q.Spent == 0 {
-			delete(a.turns.byName, name)
-			a.turns.mu.Unlock()
+		if len(q.WantedKeys)+len(q.HeldKeys)+len(q.DoneKeys) == 0 && q.SpentCost == 0 {
+			delete(a.rateLimitTurns.requestsByLimit, name)
+			a.rateLimitTurns.mu.Unlock()
 			return
 		}
-		a.turns.mu.Unlock()
+		a.rateLimitTurns.mu.Unlock()
 		answers, err := a.askLimit(name, q)
-		wait := a.turns.handOutAnswers(name, s, q, delivered, answers, err)
-		<-time.After(askPause) // requests that come meanwhile are sent together
+		wait := a.rateLimitTurns.deliverAnswers(name, s, q, deliveryWaiters, answers, err)
+		<-time.After(askInterval) // requests that come meanwhile are sent together
 		select {
 		case <-s.wake:
-		case <-time.After(wait - askPause):
+		case <-time.After(wait - askInterval):
 		}
 	}
 }
 
-// handOutAnswers hands out a limit's answers, and returns after how long to ask again if nothing else happens.
-func (t *turns) handOutAnswers(name string, s *turnRequests, q limit.TurnRequest, delivered []chan struct{},
-	answers []limit.Turn, err error) (wait time.Duration) {
+// deliverAnswers hands out a limit's answers, and returns after how long to ask again if nothing else happens.
+func (t *rateLimitTurns) deliverAnswers(name string, s *turnRequests, q limit.TurnRequest,
+	deliveryWaiters []chan struct{}, answers []limit.Turn, err error) (wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err == nil && len(answers) != len(q.Wants) {
-		err = fmt.Errorf("it answers %d of %d", len(answers), len(q.Wants))
+	if err == nil && len(answers) != len(q.WantedKeys) {
+		err = fmt.Errorf("it answers %d of %d", len(answers), len(q.WantedKeys))
 	}
 	if err != nil && s.fault == nil {
 		slog.Warn("a limit that workers share cannot be asked: what it is for waits", "limit", name, "error", err)
 	}
 	if s.fault = err; err != nil {
-		s.Done, s.Spent, s.delivered = append(q.Done, s.Done...), s.Spent+q.Spent, append(delivered, s.delivered...)
+		s.DoneKeys, s.SpentCost, s.deliveryWaiters = append(q.DoneKeys, s.DoneKeys...), s.SpentCost+q.SpentCost,
+			append(deliveryWaiters, s.deliveryWaiters...)
 		return time.Second
 	}
-	for _, h := range delivered {
+	for _, h := range deliveryWaiters {
 		close(h)
 	}
 	wait = turnRenewInterval
-	for n, key := range q.Wants {
-		if answer := answers[n]; !answer.IsGranted && answer.Wait <= limit.MaxStay {
+	for n, key := range q.WantedKeys {
+		if answer := answers[n]; !answer.IsGranted && answer.Wait <= limit.MaxPollingWait {
 			wait = min(wait, answer.Wait)
-		} else if to := s.answers[key]; to != nil {
-			to <- answer
+		} else if waiter := s.answers[key]; waiter != nil {
+			waiter <- answer
 			s.withdraw(key)
 		}
 	}
@@ -280,31 +283,31 @@ func (a *Activities) askLimit(name string, q limit.TurnRequest) (answers []limit
 
 // sharedRate is a limit that all workers keep together.
 type sharedRate struct {
-	a    *Activities
-	name string
+	activities *Activities
+	name       string
 }
 
 // SharedRate returns the limit of what the Requests of all workers use in a second. No Tool may have its name.
 func (a *Activities) SharedRate(name string) llm.SharedRate { return sharedRate{a, name} }
 
 // Wait waits until a Request may be sent, for half of the time that it has.
-func (s sharedRate) Wait(ctx context.Context, key string, perSecond float64, uses int) (away time.Duration, err error) {
+func (s sharedRate) Wait(ctx context.Context, key string, perSecond float64, cost int) (wait time.Duration, err error) {
 	patience := askTimeout
 	if deadline, ok := ctx.Deadline(); ok {
 		patience = time.Until(deadline) / 2
 	}
 	key = turnKey(key)
-	t, err := s.a.awaitGrant(ctx, s.name, limit.Rule{PerSecond: perSecond}, key, float64(uses), patience)
+	t, err := s.activities.awaitGrant(ctx, s.name, limit.Rule{PerSecond: perSecond}, key, float64(cost), patience)
 	if err != nil || !t.IsGranted {
 		return t.Wait, err
 	}
-	s.a.updateTurnRequests(s.name, false, func(asked *turnRequests) { asked.endTurn(key) })
+	s.activities.updateTurnRequests(s.name, false, func(requests *turnRequests) { requests.endTurn(key) })
 	return 0, pause.For(ctx, t.Wait)
 }
 
 // Spend charges what a Request used beyond its estimate.
-func (s sharedRate) Spend(perSecond float64, more int) {
-	s.a.updateTurnRequests(s.name, true, func(asked *turnRequests) {
-		asked.Rule.PerSecond, asked.Spent = perSecond, asked.Spent+float64(more)
+func (s sharedRate) Spend(perSecond float64, extra int) {
+	s.activities.updateTurnRequests(s.name, true, func(requests *turnRequests) {
+		requests.Rule.PerSecond, requests.SpentCost = perSecond, requests.SpentCost+float64(extra)
 	})
 }

@@ -29,7 +29,7 @@ func TestWhoWaitsForALimitThatCannotBeAskedSaysWhy(t *testing.T) {
 	}
 	t.Cleanup(c.Close)
 	a, rule := &Activities{Client: c}, limit.Rule{PerSecond: 20}
-	var told grant
+	var told turnGrant
 	for told.fault == nil {
 		told, err = a.awaitGrant(t.Context(), "pay", rule, "key", 1, time.Second)
 		if err != nil || told.IsGranted {
@@ -38,12 +38,12 @@ func TestWhoWaitsForALimitThatCannotBeAskedSaysWhy(t *testing.T) {
 	}
 	text := turnWaitText(protocol.ExecuteInput{Call: "1.1", Tool: "pay", Rate: &rule}, told)
 	if !strings.Contains(text, "20 a second in all processes (_rate), and whose turn it is cannot be asked: ") ||
-		!strings.Contains(told.mend("it goes on by itself"), "Updates") {
-		t.Errorf("%s: %s", text, told.mend("it goes on by itself"))
+		!strings.Contains(told.remedy("it goes on by itself"), "Updates") {
+		t.Errorf("%s: %s", text, told.remedy("it goes on by itself"))
 	}
 	told.fault = nil
 	if text := turnWaitText(protocol.ExecuteInput{Call: "1.1", Tool: "pay", Rate: &rule}, told); !strings.HasSuffix(text,
-		"(_rate); the next try is in 5s") || told.mend("it goes on by itself") != "it goes on by itself" {
+		"(_rate); the next try is in 5s") || told.remedy("it goes on by itself") != "it goes on by itself" {
 		t.Error(text)
 	}
 }

@@ -52,7 +52,7 @@ func TestAQuickRunOfTwoWorksGivesTheirFigures(t *testing.T) {
 		i := slices.IndexFunc(r.Figures, func(f report.Figure) bool { return f.Work == work && f.Name == name })
 		if i < 0 {
 			t.Errorf("there is no figure %q", want)
-		} else if f := r.Figures[i]; f.Ours.Median <= 0 || len(f.Ours.Values) < 1 || f.Axis == "" || f.At < 1 {
+		} else if f := r.Figures[i]; f.Ours.Median <= 0 || len(f.Ours.Values) < 1 || f.Axis == "" || f.Size < 1 {
 			t.Errorf("%s is %+v", want, f)
 		}
 		if !strings.Contains(table.String(), "| "+work+" | "+name+" |") {
@@ -69,7 +69,7 @@ func TestAQuickRunOfTwoWorksGivesTheirFigures(t *testing.T) {
 }
 
 func TestManyRunsComeToOneEndByAPlanAndToSeveralByAnLLMThatVaries(t *testing.T) {
-	longrun.Only(t)
+	longrun.SkipUnlessEnabled(t)
 	t.Setenv(asProgram, "1")
 	figures := filepath.Join(t.TempDir(), "figures.json")
 	o, err := readOptions([]string{"--quick", "repeat", "--json", figures}, io.Discard)
@@ -80,13 +80,13 @@ func TestManyRunsComeToOneEndByAPlanAndToSeveralByAnLLMThatVaries(t *testing.T) 
 		t.Fatal(err)
 	}
 	for _, f := range readReport(t, figures).Figures {
-		if f.Name == report.Floor {
+		if f.Name == report.FloorFigure {
 			continue
 		}
 		want := map[string]float64{"different ends, by the Plan": 1, "different ends, by the LLM": 4,
 			"Requests of the Plan": 0}[f.Name]
-		if f.Ours.Median != want || f.At != 5 {
-			t.Errorf("%s: %v of %d", f.Name, f.Ours.Median, f.At)
+		if f.Ours.Median != want || f.Size != 5 {
+			t.Errorf("%s: %v of %d", f.Name, f.Ours.Median, f.Size)
 		}
 	}
 }
@@ -113,7 +113,7 @@ func TestAWorkWhoseProcessPausesEndsWithTheReason(t *testing.T) {
 	if _, err := b.Script(script.ChainLines("instant", 3)); err != nil {
 		t.Fatal(err)
 	}
-	_, err = b.Run(t.Context(), bed.Process{ID: "short", Tool: bed.GoTool("instant"),
+	_, err = b.Run(t.Context(), bed.Process{ID: "short", Tool: bed.GoToolJSON("instant"),
 		Message: bed.TextMessage("Go on."), Limits: `{"requests": 2}`})
 	for _, err := range []error{err, b.Watch(t.Context(), "short")} {
 		if err == nil || !strings.Contains(err.Error(), "process short is paused: ") ||
@@ -134,7 +134,7 @@ func TestAQuickRunWithoutNamesGoesThroughEveryWork(t *testing.T) {
 func TestAllRoundsOfAWorkAreDealtOutEvenlyToThePasses(t *testing.T) {
 	for rounds := range 40 {
 		total, least, most := 0, rounds, 0
-		for pass := range passes {
+		for pass := range passCount {
 			n := roundsInPass(rounds, pass)
 			total, least, most = total+n, min(least, n), max(most, n)
 		}
@@ -217,7 +217,7 @@ func TestAFirmLimitThatIsPassedIsAnError(t *testing.T) {
 func TestWorksThatHaveBoundsAreMeasuredWhereNoneIsNamed(t *testing.T) {
 	t.Parallel()
 	o, err := readOptions([]string{"--against", "bounds.json"}, io.Discard)
-	if err != nil || len(o.works) == 0 || len(o.works) == len(works.UsualWorks()) {
+	if err != nil || len(o.works) == 0 || len(o.works) == len(works.DefaultWorks()) {
 		t.Errorf("%d works (%v)", len(o.works), err)
 	}
 	unknown := filepath.Join(t.TempDir(), "bounds.json")
@@ -240,7 +240,7 @@ func TestSavedFiguresAreHeldAgainstBounds(t *testing.T) {
 	figures, bounds := filepath.Join(dir, "figures.json"), filepath.Join(dir, "bounds.json")
 	record := report.NewRecord("batch")
 	record.Figure("time", "s").Add(2)
-	record.Figure(report.Floor, "ms").Add(500)
+	record.Figure(report.FloorFigure, "ms").Add(500)
 	err := report.Save(figures, false, record.Figures())
 	if err == nil {
 		err = report.Bounds{"batch": {"time": 3}}.Save(bounds)

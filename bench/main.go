@@ -17,13 +17,13 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := measureNamed(ctx, os.Args[1:]); err != nil {
+	if err := runCommand(ctx, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func measureNamed(ctx context.Context, args []string) error {
+func runCommand(ctx context.Context, args []string) error {
 	if len(args) > 0 && args[0] == "memory" {
 		return memory.Main(ctx, args[1:], os.Stdout, os.Stderr)
 	}

@@ -14,29 +14,29 @@ import (
 
 // options holds the command line.
 type options struct {
-	works   []works.Work
-	json    string
-	from    []string
-	against string
-	update  bool // set the bounds in the file of against
-	profile string
-	rounds  int
-	quick   bool
+	works        []works.Work
+	jsonFile     string
+	fromFiles    []string
+	boundsFile   string
+	updateBounds bool // set the bounds in the file of against
+	profileFile  string
+	rounds       int
+	quick        bool
 }
 
 // readOptions reads flags and names of works in any order. Without names it takes all works in a quick run, the bounded
 // works with --against, and otherwise every work that lasts minutes at most.
 func readOptions(args []string, stderr io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
-	f.StringVar(&o.json, "json", "", "file for the figures as JSON")
+	f.StringVar(&o.jsonFile, "json", "", "file for the figures as JSON")
 	f.Func("from", "measure nothing, and take the figures from a `file` that --json made; may be given several times: "+
 		"of a work that is in several the last one counts",
-		func(name string) error { o.from = append(o.from, name); return nil })
-	f.StringVar(&o.against, "against", "", "fail where a time passes its bound in a `file`, as a multiple of what "+
+		func(name string) error { o.fromFiles = append(o.fromFiles, name); return nil })
+	f.StringVar(&o.boundsFile, "against", "", "fail where a time passes its bound in a `file`, as a multiple of what "+
 		"plain workflows took in the same run")
-	f.BoolVar(&o.update, "update", false,
+	f.BoolVar(&o.updateBounds, "update", false,
 		"set the bounds in the file of --against: what this run took, and a tenth more")
-	f.StringVar(&o.profile, "cpuprofile", "", "file for a processor profile of all works, for go tool pprof")
+	f.StringVar(&o.profileFile, "cpuprofile", "", "file for a processor profile of all works, for go tool pprof")
 	f.IntVar(&o.rounds, "rounds", 0, "how often each work is done (default: what suits the work)")
 	f.BoolVar(&o.quick, "quick", false,
 		"small sizes, one round: whether it works, not how fast; without names every work there is")
@@ -44,48 +44,49 @@ func readOptions(args []string, stderr io.Writer) (o options, err error) {
 		return o, err
 	}
 	switch {
-	case o.update && o.against == "":
+	case o.updateBounds && o.boundsFile == "":
 		return o, errors.New("--update needs --against: the file whose bounds it sets")
-	case o.quick && o.against != "":
+	case o.quick && o.boundsFile != "":
 		return o, errors.New("--against is for works of full size, and --quick makes them small")
 	case len(o.works) > 0:
-	case o.against != "":
-		o.works, err = boundedWorks(o.against)
+	case o.boundsFile != "":
+		o.works, err = boundedWorks(o.boundsFile)
 	case o.quick:
 		o.works = works.AllWorks
 	default:
-		o.works = works.UsualWorks()
+		o.works = works.DefaultWorks()
 	}
 	return o, err
 }
 
 // boundedWorks lists the works that have bounds in a file.
-func boundedWorks(name string) (some []works.Work, err error) {
+func boundedWorks(name string) (selected []works.Work, err error) {
 	bounds, err := report.ReadBounds(name)
 	for work := range jsonval.Sorted(bounds) {
 		w, known := works.AllWorks.Find(work)
 		if !known {
 			return nil, fmt.Errorf("%s has bounds of %q, and there is no such work", name, work)
 		}
-		some = append(some, w)
+		selected = append(selected, w)
 	}
-	return some, err
+	return selected, err
 }
 
-// inOneProcess reports whether all works run in this process: if there is only one, or if one profile is to cover all.
-func (o options) inOneProcess() bool { return len(o.works) == 1 || o.profile != "" }
+// runsInOneProcess reports whether all works run in this process: if there is only one, or if one profile is to cover
+// all.
+func (o options) runsInOneProcess() bool { return len(o.works) == 1 || o.profileFile != "" }
 
 // arguments returns the flags with which a child process does some rounds of a work with these options.
 func (o options) arguments(rounds int) []string {
 	return []string{"--rounds", strconv.Itoa(rounds), "--quick=" + strconv.FormatBool(o.quick)}
 }
 
-// passes is the number of passes over all works, each with a share of their rounds. A machine slows down and recovers
-// within minutes. This way works that are compared with each other meet the same conditions.
-const passes = 5
+// passCount is the number of passes over all works, each with a share of their rounds. A machine slows down and
+// recovers within minutes. This way works that are compared with each other meet the same conditions.
+const passCount = 5
 
 // roundsInPass returns how many of the rounds belong to one pass.
-func roundsInPass(rounds, pass int) int { return rounds*(pass+1)/passes - rounds*pass/passes }
+func roundsInPass(rounds, pass int) int { return rounds*(pass+1)/passCount - rounds*pass/passCount }
 
 // roundsOf returns the number of rounds of a work.
 func (o options) roundsOf(w works.Work) int {

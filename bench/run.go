@@ -22,33 +22,33 @@ func run(ctx context.Context, o options, out io.Writer) error {
 		return err
 	}
 	report.PrintTable(out, figures)
-	report.PrintGrowths(out, report.Growths(figures))
-	if o.json != "" {
-		if err := report.Save(o.json, o.quick, figures); err != nil {
+	report.PrintGrowths(out, report.ComputeGrowths(figures))
+	if o.jsonFile != "" {
+		if err := report.Save(o.jsonFile, o.quick, figures); err != nil {
 			return err
 		}
 	}
-	if err := holdBounds(o, figures); err != nil {
+	if err := checkOrUpdateBounds(o, figures); err != nil {
 		return err
 	}
 	return checkFirmLimits(figures)
 }
 
-// holdBounds sets the bounds with --update. Otherwise it returns an error that names the exceeded bounds.
-func holdBounds(o options, figures []report.Figure) error {
-	if o.against == "" {
+// checkOrUpdateBounds sets the bounds with --update. Otherwise it returns an error that names the exceeded bounds.
+func checkOrUpdateBounds(o options, figures []report.Figure) error {
+	if o.boundsFile == "" {
 		return nil
 	}
-	bounds, err := report.ReadBounds(o.against)
+	bounds, err := report.ReadBounds(o.boundsFile)
 	if err != nil {
 		return err
 	}
-	if o.update {
+	if o.updateBounds {
 		bounds.Update(figures)
-		return bounds.Save(o.against)
+		return bounds.Save(o.boundsFile)
 	}
-	if passed := bounds.Passed(figures); len(passed) > 0 {
-		return fmt.Errorf("bounds of %s (--update sets them): %s", o.against, strings.Join(passed, "; "))
+	if exceeded := bounds.FindExceeded(figures); len(exceeded) > 0 {
+		return fmt.Errorf("bounds of %s (--update sets them): %s", o.boundsFile, strings.Join(exceeded, "; "))
 	}
 	return nil
 }
@@ -56,23 +56,23 @@ func holdBounds(o options, figures []report.Figure) error {
 // checkFirmLimits returns an error that names the exceeded limits of works whose figures do not depend on the machine's
 // speed.
 func checkFirmLimits(figures []report.Figure) error {
-	var passed []string
+	var failed []string
 	for _, f := range figures {
-		if w, _ := works.AllWorks.Find(f.Work); w.Firm && f.Met != nil && !*f.Met {
-			passed = append(passed, fmt.Sprintf("%s: %s is %.4g, at most %.4g", f.Work, f.Name, f.Ours.Median, f.Limit))
+		if w, _ := works.AllWorks.Find(f.Work); w.HasFirmLimits && f.Met != nil && !*f.Met {
+			failed = append(failed, fmt.Sprintf("%s: %s is %.4g, at most %.4g", f.Work, f.Name, f.Ours.Median, f.Limit))
 		}
 	}
-	if len(passed) > 0 {
-		return fmt.Errorf("limits are passed: %s", strings.Join(passed, "; "))
+	if len(failed) > 0 {
+		return fmt.Errorf("limits are passed: %s", strings.Join(failed, "; "))
 	}
 	return nil
 }
 
 func measureOrRead(ctx context.Context, o options) ([]report.Figure, error) {
 	switch {
-	case len(o.from) > 0:
-		return report.Read(o.from)
-	case o.inOneProcess():
+	case len(o.fromFiles) > 0:
+		return report.Read(o.fromFiles)
+	case o.runsInOneProcess():
 		return measureInProcess(ctx, o)
 	}
 	return measure(ctx, o)
@@ -82,13 +82,13 @@ func measureOrRead(ctx context.Context, o options) ([]report.Figure, error) {
 // behind, and clients; these must not count for the next work.
 func measure(ctx context.Context, o options) ([]report.Figure, error) {
 	records := newRecords(o.works)
-	for pass := range passes {
+	for pass := range passCount {
 		for i, w := range o.works {
 			rounds := roundsInPass(o.roundsOf(w), pass)
 			if rounds == 0 {
 				continue
 			}
-			figures, err := measureApart(ctx, o, w, rounds)
+			figures, err := measureInChild(ctx, o, w, rounds)
 			if err != nil {
 				return nil, fmt.Errorf("measure %s: %w", w.Name, err)
 			}
@@ -98,8 +98,8 @@ func measure(ctx context.Context, o options) ([]report.Figure, error) {
 	return sumFigures(records), nil
 }
 
-// measureApart runs this program again for some rounds of one work.
-func measureApart(ctx context.Context, o options, w works.Work, rounds int) ([]report.Figure, error) {
+// measureInChild runs this program again for some rounds of one work.
+func measureInChild(ctx context.Context, o options, w works.Work, rounds int) ([]report.Figure, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -109,19 +109,19 @@ func measureApart(ctx context.Context, o options, w works.Work, rounds int) ([]r
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	saved := filepath.Join(dir, "figures.json")
-	cmd := exec.CommandContext(ctx, program, append(o.arguments(rounds), w.Name, "--json", saved)...)
+	figuresFile := filepath.Join(dir, "figures.json")
+	cmd := exec.CommandContext(ctx, program, append(o.arguments(rounds), w.Name, "--json", figuresFile)...)
 	cmd.Stderr = os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	if err := cmd.Run(); err != nil {
 		return nil, err
 	}
-	return report.Read([]string{saved})
+	return report.Read([]string{figuresFile})
 }
 
 // measureInProcess does the works in this process.
 func measureInProcess(ctx context.Context, o options) ([]report.Figure, error) {
-	stop, err := profile(o.profile)
+	stop, err := profile(o.profileFile)
 	if err != nil {
 		return nil, err
 	}
@@ -191,14 +191,14 @@ const floorSize = 50
 
 // runRound does one round of a work on a new bed.
 func runRound(ctx context.Context, w works.Work, r works.Round) (err error) {
-	if r.Bed, err = bed.New(ctx, w.Limits()); err != nil {
+	if r.TestBed, err = bed.New(ctx, w.Limits()); err != nil {
 		return err
 	}
 	defer r.Close()
 	if err := w.Run(ctx, r); err != nil {
 		return err
 	}
-	floor, err := r.Floor(ctx, floorSize)
-	r.Figure(report.Floor, "ms").Add(floor.Seconds() * 1000)
+	floor, err := r.MeasureFloor(ctx, floorSize)
+	r.Figure(report.FloorFigure, "ms").Add(floor.Seconds() * 1000)
 	return err
 }

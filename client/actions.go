@@ -22,11 +22,11 @@ func (p *Process) Actions(ctx context.Context) (ActionCounts, error) {
 		return ActionCounts{}, err
 	}
 	counter, runs := actions.NewCounter(), 0
-	for run, err := range p.client.Executions(ctx, protocol.QueryForAllOf(p.id)) {
+	for run, err := range p.client.Executions(ctx, protocol.ProcessTreeQuery(p.id)) {
 		if err == nil {
 			runs++
-			of := run.GetExecution()
-			err = counter.AddRun(ctx, p.client.temporal, of.GetWorkflowId(), of.GetRunId())
+			execution := run.GetExecution()
+			err = counter.AddRun(ctx, p.client.temporal, execution.GetWorkflowId(), execution.GetRunId())
 		}
 		if err != nil {
 			return ActionCounts{}, kind.Errorf(ErrUnreachable, "count the actions of %s: %w", p.id, err)

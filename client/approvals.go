@@ -38,9 +38,9 @@ type unansweredError struct {
 
 func (e *unansweredError) Unwrap() error { return e.error }
 
-// Unanswered returns the processes that did not answer, from the error of a list over several processes. Its own error
-// is nil if other processes did answer.
-func Unanswered(err error) (processes []string, _ error) {
+// UnansweredProcesses returns the processes that did not answer, from the error of a list over several processes. Its
+// own error is nil if other processes did answer.
+func UnansweredProcesses(err error) (processes []string, _ error) {
 	e, is := errors.AsType[*unansweredError](err)
 	switch {
 	case !is:
@@ -73,11 +73,11 @@ func (p *Process) Waiting(ctx context.Context) (Waiting, error) {
 		return Waiting{}, err
 	}
 	for n := range v.Approvals {
-		whole, err := p.client.archive.values.Restore(ctx, v.Approvals[n].Params)
+		restored, err := p.client.archive.blobStore.Restore(ctx, v.Approvals[n].Params)
 		if err != nil {
 			return Waiting{}, fmt.Errorf("read parameters of %s: %w", v.Approvals[n].CallID, err)
 		}
-		v.Approvals[n].Params, _ = whole.(map[string]any)
+		v.Approvals[n].Params, _ = restored.(map[string]any)
 		if err := p.restoreCase(ctx, &v.Approvals[n].ApprovalContext); err != nil {
 			return Waiting{}, fmt.Errorf("read the case of %s: %w", v.Approvals[n].CallID, err)
 		}
@@ -89,9 +89,9 @@ func (p *Process) Waiting(ctx context.Context) (Waiting, error) {
 
 func (p *Process) queryWaiting(ctx context.Context) (protocol.ProcessApprovals, error) {
 	v := protocol.ProcessApprovals{Approvals: []Approval{}, Plans: []PendingPlan{}} // lists even where nothing waits
-	bounded, cancel := context.WithTimeout(ctx, queryTimeout)
+	queryCtx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	info, err := p.describe(bounded)
+	info, err := p.describe(queryCtx)
 	switch {
 	case errors.Is(err, ErrNotFound), errors.Is(err, ErrForgotten):
 		return v, err
@@ -121,8 +121,8 @@ func (p *Process) addMissingCases(ctx context.Context, list []Approval) error {
 }
 
 func (p *Process) restoreCase(ctx context.Context, c *protocol.ApprovalContext) (err error) {
-	if c.Input, err = p.client.archive.values.Restore(ctx, c.Input); err == nil {
-		c.State, err = p.client.archive.values.Restore(ctx, c.State)
+	if c.Input, err = p.client.archive.blobStore.Restore(ctx, c.Input); err == nil {
+		c.State, err = p.client.archive.blobStore.Restore(ctx, c.State)
 	}
 	return err
 }
@@ -137,14 +137,14 @@ func (c *Client) Approvals(ctx context.Context) ([]Approval, error) {
 // Waiting lists all that waits for a person in all processes. It fails only if no process can be asked.
 func (c *Client) Waiting(ctx context.Context) (Waiting, error) {
 	w, err := c.allWaiting(ctx)
-	w.Unanswered, err = Unanswered(err)
+	w.Unanswered, err = UnansweredProcesses(err)
 	return w, err
 }
 
 func (c *Client) allWaiting(ctx context.Context) (Waiting, error) {
-	found, err := queryAwaiting(ctx, c, (*Process).Waiting)
+	results, err := queryAwaiting(ctx, c, (*Process).Waiting)
 	all := Waiting{Approvals: []Approval{}, Plans: []PendingPlan{}} // lists even where nothing waits
-	for _, w := range found {
+	for _, w := range results {
 		all.Approvals, all.Plans = append(all.Approvals, w.Approvals...), append(all.Plans, w.Plans...)
 	}
 	return all, err
@@ -154,11 +154,13 @@ func (c *Client) allWaiting(ctx context.Context) (Waiting, error) {
 // may be an instance's: refunds/13. The error wraps ErrNotFound if there is no such process; for processes that do not
 // answer it is as in Client.Approvals.
 func (c *Client) ApprovalsOf(ctx context.Context, id string) ([]Approval, error) {
-	process, word, isInstance := protocol.ParseInstanceID(id)
+	process, instance, isInstance := protocol.ParseInstanceID(id)
 	return queryWithDelegates(ctx, c, id, func(p *Process, ctx context.Context) ([]Approval, error) {
 		list, err := p.Approvals(ctx)
 		if isInstance && p.id == process {
-			list = slices.DeleteFunc(list, func(a Approval) bool { return !spelling.MatchesToken(word, a.Instance) })
+			list = slices.DeleteFunc(list, func(a Approval) bool {
+				return !spelling.MatchesToken(instance, a.Instance)
+			})
 		}
 		return list, err
 	})
@@ -175,31 +177,32 @@ func (c *Client) PlansOf(ctx context.Context, id string) ([]Plan, error) {
 func queryWithDelegates[T any](
 	ctx context.Context, c *Client, id string, ask func(*Process, context.Context) ([]T, error),
 ) ([]T, error) {
-	process, word, isInstance := protocol.ParseInstanceID(id)
+	process, instance, isInstance := protocol.ParseInstanceID(id)
 	p, err := c.Attach(ctx, process)
 	if err != nil {
 		return nil, err
 	}
-	awaiting, err := c.awaiting(ctx)
+	awaiting, err := c.listAwaiting(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list delegates of %s: %w", process, err)
 	}
-	asked := []string{process}
+	ids := []string{process}
 	for _, info := range awaiting {
-		below := info.GetExecution().GetWorkflowId()
-		if p.isDelegate(spelling.WholeProcess(below)) && (!isInstance || protocol.IsOfInstance(below, word)) {
-			asked = append(asked, below)
+		child := info.GetExecution().GetWorkflowId()
+		if p.isDelegate(spelling.WholeProcessID(child)) &&
+			(!isInstance || protocol.BelongsToInstance(child, instance)) {
+			ids = append(ids, child)
 		}
 	}
-	found, err := queryEach(ctx, c, asked, ask)
-	return append([]T{}, slices.Concat(found...)...), err // a list even where nothing waits
+	results, err := queryEach(ctx, c, ids, ask)
+	return append([]T{}, slices.Concat(results...)...), err // a list even where nothing waits
 }
 
 // queryAwaiting queries every process that waits for a person.
 func queryAwaiting[T any](
 	ctx context.Context, c *Client, ask func(*Process, context.Context) (T, error),
-) (found []T, err error) {
-	list, err := c.awaiting(ctx)
+) (results []T, err error) {
+	list, err := c.listAwaiting(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
@@ -212,53 +215,55 @@ func queryAwaiting[T any](
 // error.
 func queryEach[T any](
 	ctx context.Context, c *Client, ids []string, ask func(*Process, context.Context) (T, error),
-) (found []T, err error) {
-	found, failed := make([]T, len(ids)), make([]error, len(ids))
+) (results []T, err error) {
+	results, errs := make([]T, len(ids)), make([]error, len(ids))
 	err = safego.Each(ctx, "client.waiting", len(ids), maxQueries, func(ctx context.Context, n int) error {
-		found[n], failed[n] = ask(c.Process(ids[n]), ctx)
+		results[n], errs[n] = ask(c.Process(ids[n]), ctx)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	silent := unansweredError{}
-	for n, why := range failed {
-		if why != nil && !errors.Is(why, ErrNotFound) && !errors.Is(why, ErrForgotten) { // these ended meanwhile
-			silent.processes, silent.error = append(silent.processes, ids[n]), errors.Join(silent.error, why)
+	unanswered := unansweredError{}
+	for n, cause := range errs {
+		if cause != nil && !errors.Is(cause, ErrNotFound) && !errors.Is(cause, ErrForgotten) { // these ended meanwhile
+			unanswered.processes, unanswered.error = append(unanswered.processes, ids[n]),
+				errors.Join(unanswered.error, cause)
 		}
 	}
-	if silent.nobodyAnswered = len(silent.processes) == len(ids); silent.error != nil {
-		return found, &silent
+	if unanswered.nobodyAnswered = len(unanswered.processes) == len(ids); unanswered.error != nil {
+		return results, &unanswered
 	}
-	return found, nil
+	return results, nil
 }
 
-// awaiting lists the processes that wait for a person; without registered search attributes, all open processes. For a
-// split process it lists the parts, which have the cases. It lists the whole instead if more waits in the whole than in
-// its parts: both report the same Calls.
-func (c *Client) awaiting(ctx context.Context) (list []*workflowpb.WorkflowExecutionInfo, err error) {
-	for _, waits := range []string{" AND " + protocol.AttributeAwaiting + " > 0", ""} {
+// listAwaiting lists the processes that wait for a person; without registered search attributes, all open processes.
+// For a split process it lists the parts, which have the cases. It lists the whole instead if more waits in the whole
+// than in its parts: both report the same Calls.
+func (c *Client) listAwaiting(ctx context.Context) (list []*workflowpb.WorkflowExecutionInfo, err error) {
+	for _, condition := range []string{" AND " + protocol.AttributeAwaiting + " > 0", ""} {
 		list, err = nil, nil
-		for info, failed := range c.Executions(ctx, processQuery+" AND "+isOpen+waits) {
-			list, err = append(list, info), failed
+		for info, listErr := range c.Executions(ctx, processQuery+" AND "+openQuery+condition) {
+			list, err = append(list, info), listErr
 		}
 		if !isRefused(err) {
 			break
 		}
 	}
-	split, missing := map[string]bool{}, map[string]int{} // by the whole: how much waits in the whole beyond its parts
+	// by the whole: how much waits in the whole beyond its parts
+	hasParts, excessByProcess := map[string]bool{}, map[string]int{}
 	for _, info := range list {
 		id := info.GetExecution().GetWorkflowId()
 		if spelling.IsPart(id) {
-			split[spelling.WholeProcess(id)] = true
-			missing[spelling.WholeProcess(id)] -= awaitingOf(info)
+			hasParts[spelling.WholeProcessID(id)] = true
+			excessByProcess[spelling.WholeProcessID(id)] -= countAwaiting(info)
 		} else {
-			missing[id] += awaitingOf(info)
+			excessByProcess[id] += countAwaiting(info)
 		}
 	}
 	return slices.DeleteFunc(list, func(info *workflowpb.WorkflowExecutionInfo) bool {
 		id := info.GetExecution().GetWorkflowId()
-		whole := spelling.WholeProcess(id)
-		return split[whole] && spelling.IsPart(id) == (missing[whole] > 0)
+		whole := spelling.WholeProcessID(id)
+		return hasParts[whole] && spelling.IsPart(id) == (excessByProcess[whole] > 0)
 	}), err
 }

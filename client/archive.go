@@ -13,8 +13,8 @@ import (
 // Archive reads the chains of Ideas in a store. It needs neither a server nor a worker, and also reads processes that
 // Temporal has forgotten. It is safe for concurrent use.
 type Archive struct {
-	values *blobs.Store
-	chains *chain.Store
+	blobStore  *blobs.Store
+	chainStore *chain.Store
 }
 
 // OpenArchive opens a store: a folder, which is created if it is missing, or a bucket's URL. keys decrypt its contents;
@@ -22,7 +22,7 @@ type Archive struct {
 func OpenArchive(ctx context.Context, store string, keys *encryption.Keys) (*Archive, error) {
 	values, err := blobs.Open(ctx, store, blobs.WithKeys(keys))
 	if encryption.IsKeyError(err) {
-		return nil, kind.Of(ErrKeys, err)
+		return nil, kind.WithKind(ErrKeys, err)
 	}
 	if err != nil {
 		return nil, err
@@ -32,35 +32,37 @@ func OpenArchive(ctx context.Context, store string, keys *encryption.Keys) (*Arc
 
 func newArchive(values *blobs.Store) *Archive { return &Archive{values, chain.New(values)} }
 
-// Trusting returns the same archive, except that Chain.Verify also checks the signatures of decisions with these keys.
-// Closing either closes both.
-func (a *Archive) Trusting(deciders *signing.Keys) *Archive {
+// WithDeciderKeys returns the same archive, except that Chain.Verify also checks the signatures of decisions with these
+// keys. Closing either closes both.
+func (a *Archive) WithDeciderKeys(deciders *signing.Keys) *Archive {
 	if deciders == nil {
 		return a
 	}
-	return &Archive{a.values, a.chains.WithKeys(deciders)}
+	return &Archive{a.blobStore, a.chainStore.WithKeys(deciders)}
 }
 
 // Close closes the store.
-func (a *Archive) Close() { _ = a.values.Close() }
+func (a *Archive) Close() { _ = a.blobStore.Close() }
 
 // Store returns the store itself.
-func (a *Archive) Store() *blobs.Store { return a.values }
+func (a *Archive) Store() *blobs.Store { return a.blobStore }
 
 // Chain returns the chain of a process.
-func (a *Archive) Chain(process string) *Chain { return &Chain{a.chains, process} }
+func (a *Archive) Chain(process string) *Chain { return &Chain{a.chainStore, process} }
 
 // Processes lists the processes that have Ideas in the store, sorted by name.
-func (a *Archive) Processes(ctx context.Context) ([]string, error) { return a.chains.Processes(ctx) }
-
-// Collect removes old chains and unused values, or only counts them. It sets Rules.Open.
-func (a *Archive) Collect(ctx context.Context, rules chain.Rules) (*chain.Collected, error) {
-	rules.Open = a.values.Keys().OpenPayload
-	return a.chains.Collect(ctx, rules)
+func (a *Archive) Processes(ctx context.Context) ([]string, error) {
+	return a.chainStore.Processes(ctx)
 }
 
-// Held asks the server which values of the store its histories still need, for Collect. It reads every history of the
-// namespace.
-func (c *Client) Held(ctx context.Context) (*chain.NamespaceContents, error) {
-	return chain.ReadTemporal(ctx, c.temporal.WorkflowService(), c.namespace, c.archive.values.Keys().OpenPayload)
+// Collect removes old chains and unused values, or only counts them. It sets Rules.Open.
+func (a *Archive) Collect(ctx context.Context, rules chain.CollectRules) (*chain.CollectResult, error) {
+	rules.Decrypt = a.blobStore.Keys().OpenPayload
+	return a.chainStore.Collect(ctx, rules)
+}
+
+// NamespaceContents asks the server which values of the store its histories still need, for Collect. It reads every
+// history of the namespace.
+func (c *Client) NamespaceContents(ctx context.Context) (*chain.NamespaceContents, error) {
+	return chain.ReadTemporal(ctx, c.temporal.WorkflowService(), c.namespace, c.archive.blobStore.Keys().OpenPayload)
 }

@@ -12,12 +12,12 @@ import (
 // Blame says which Call or person wrote a value that Idea at has (0: the latest). The place is TOKEN:path, such as
 // ①:user.name, or user.name in the anonymous instance. The error wraps ErrNoValue if the place has no value and
 // nobody wrote there, and ErrBadPlace if the place is malformed.
-func (c *Chain) Blame(ctx context.Context, place string, at int) (*chain.Blame, error) {
-	at, err := c.checkIdeaNumber(ctx, "look at", at)
+func (c *Chain) Blame(ctx context.Context, place string, number int) (*chain.Blame, error) {
+	number, err := c.checkIdeaNumber(ctx, "look at", number)
 	if err != nil {
 		return nil, err
 	}
-	return c.chains.Blame(ctx, c.process, place, at)
+	return c.chainStore.Blame(ctx, c.process, place, number)
 }
 
 // Verify checks every digest of the chain, and of the chains of its parts and delegates. The Report lists what is
@@ -28,35 +28,36 @@ func (c *Chain) Verify(ctx context.Context) (*chain.Report, error) {
 
 // VerifyWithProgress is Verify, and calls progress before it checks each Idea.
 func (c *Chain) VerifyWithProgress(ctx context.Context, progress func(checked, of int)) (*chain.Report, error) {
-	r, err := c.VerifyAlone(ctx, progress)
+	r, err := c.VerifyWithoutDelegates(ctx, progress)
 	if err != nil {
 		return nil, err
 	}
-	return r, c.verifyWithin(ctx, r)
+	return r, c.verifyPartsAndDelegates(ctx, r)
 }
 
-// verifyWithin adds to a Report the broken places in the chains of parts and delegates.
-func (c *Chain) verifyWithin(ctx context.Context, r *chain.Report) error {
-	within, err := c.chains.ListPartsAndDelegates(ctx, c.process)
-	for _, id := range within {
-		below, err := c.chains.Verify(ctx, id)
+// verifyPartsAndDelegates adds to a Report the broken places in the chains of parts and delegates.
+func (c *Chain) verifyPartsAndDelegates(ctx context.Context, r *chain.Report) error {
+	ids, err := c.chainStore.ListPartsAndDelegates(ctx, c.process)
+	for _, id := range ids {
+		report, err := c.chainStore.Verify(ctx, id)
 		if err != nil {
 			return err
 		}
-		r.ChainsBelow, r.IsIntact = r.ChainsBelow+1, r.IsIntact && below.IsIntact
-		for _, b := range below.Broken {
-			r.Broken = append(r.Broken, chain.Broken{At: b.At, Item: b.Item, Problem: "in " + id + ": " + b.Problem})
+		r.ChainsBelow, r.IsIntact = r.ChainsBelow+1, r.IsIntact && report.IsIntact
+		for _, b := range report.Broken {
+			r.Broken = append(r.Broken, chain.BrokenItem{At: b.At, Item: b.Item,
+				Problem: "in " + id + ": " + b.Problem})
 		}
 	}
 	return err
 }
 
-// VerifyAlone is VerifyWithProgress without the parts and delegates.
-func (c *Chain) VerifyAlone(ctx context.Context, progress func(checked, of int)) (*chain.Report, error) {
-	if _, err := c.length(ctx, "verify"); err != nil {
+// VerifyWithoutDelegates is VerifyWithProgress without the parts and delegates.
+func (c *Chain) VerifyWithoutDelegates(ctx context.Context, progress func(checked, of int)) (*chain.Report, error) {
+	if _, err := c.requireLength(ctx, "verify"); err != nil {
 		return nil, err
 	}
-	return c.chains.VerifyWitnessed(ctx, c.process, nil, progress)
+	return c.chainStore.VerifyWitnessed(ctx, c.process, nil, progress)
 }
 
 // Export writes the whole chain as JSON Lines. chain.VerifyExport checks it without any other data. A chain with a
@@ -65,16 +66,16 @@ func (c *Chain) Export(ctx context.Context, w io.Writer) error {
 	if _, err := c.checkIdeaNumber(ctx, "export", 0); err != nil {
 		return err
 	}
-	return c.chains.Export(ctx, c.process, w)
+	return c.chainStore.Export(ctx, c.process, w)
 }
 
 // Authors says who wrote the values of the States in Idea at (0: the latest): Blame for many values at once.
-func (c *Chain) Authors(ctx context.Context, at int) (*chain.Authors, error) {
-	at, err := c.checkIdeaNumber(ctx, "look at", at)
+func (c *Chain) Authors(ctx context.Context, number int) (*chain.Authors, error) {
+	number, err := c.checkIdeaNumber(ctx, "look at", number)
 	if err != nil {
 		return nil, err
 	}
-	return c.chains.Authors(ctx, c.process, at)
+	return c.chainStore.Authors(ctx, c.process, number)
 }
 
 // StatesOf returns the State of each instance of an Idea, by token.

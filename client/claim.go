@@ -33,7 +33,7 @@ func (c *Client) forkID(ctx context.Context, base string) (string, error) {
 	}
 	for n := 1; ; n++ {
 		id := fmt.Sprintf("%s-fork-%d", base, n)
-		if ideas, known, err := c.findClaims(ctx, id); err != nil || ideas == 0 && !known {
+		if ideas, hasWorkflow, err := c.findClaims(ctx, id); err != nil || ideas == 0 && !hasWorkflow {
 			return id, err
 		}
 	}
@@ -41,22 +41,22 @@ func (c *Client) forkID(ctx context.Context, base string) (string, error) {
 
 // findClaims returns how many Ideas the store has under an id, and whether Temporal has a workflow with it, open or
 // within its retention.
-func (c *Client) findClaims(ctx context.Context, id string) (ideas int, known bool, err error) {
+func (c *Client) findClaims(ctx context.Context, id string) (ideas int, hasWorkflow bool, err error) {
 	_, err = c.temporal.DescribeWorkflowExecution(ctx, id, "")
 	switch {
 	case err == nil:
-		known = true
+		hasWorkflow = true
 	case !isNotFound(err):
 		return 0, false, fmt.Errorf("find process %s: %w", id, err)
 	}
 	ideas, err = c.Chain(id).Length(ctx)
-	return ideas, known, err
+	return ideas, hasWorkflow, err
 }
 
 // checkUnclaimed refuses an id that has a chain in the store but no workflow in Temporal.
 func (c *Client) checkUnclaimed(ctx context.Context, id string) error {
-	ideas, known, err := c.findClaims(ctx, id)
-	if err == nil && ideas > 0 && !known {
+	ideas, hasWorkflow, err := c.findClaims(ctx, id)
+	if err == nil && ideas > 0 && !hasWorkflow {
 		err = &ClaimedError{ID: id, Ideas: ideas}
 	}
 	return err

@@ -32,40 +32,40 @@ type Options struct {
 	// OnNoWorker is called once for a signal that no worker handles for a while: it takes effect when a worker runs. It
 	// may be nil.
 	OnNoWorker func(process string, cause error)
-	// Live makes Events query a process several times a second. It is for a server that bills nothing and has few
+	// IsLive makes Events query a process several times a second. It is for a server that bills nothing and has few
 	// clients, such as the embedded one. Otherwise Events polls the workflow's description, and queries it only when
 	// something has happened, at most sixty times an hour.
-	Live bool
+	IsLive bool
 }
 
 // FromEnvironment reads Options as the worker and starter do: from TEMPORAL_ADDRESS and related variables or a profile
 // of Temporal's configuration file, PROCESSIDEA_STORE (or store under PROCESSIDEA_DATA) and PROCESSIDEA_KEYS.
 func FromEnvironment() (Options, error) {
 	temporal, _, err := connect.TemporalFromEnvironment()
-	data, noFolder := connect.DataFolder("")
-	keys, badKeys := KeysFromEnvironment()
+	data, folderErr := connect.DataFolder("")
+	keys, keysErr := KeysFromEnvironment()
 	return Options{Temporal: temporal, Store: connect.StorePlace(data), Keys: keys},
-		errors.Join(kind.Of(ErrInvalid, err), noFolder, badKeys)
+		errors.Join(kind.WithKind(ErrInvalid, err), folderErr, keysErr)
 }
 
 // KeysFromEnvironment reads the keys from PROCESSIDEA_KEYS; it returns nil if the variable is not set. The error wraps
 // ErrKeys.
 func KeysFromEnvironment() (*encryption.Keys, error) {
 	keys, err := connect.KeysFromEnvironment()
-	return keys, kind.Of(ErrKeys, err)
+	return keys, kind.WithKind(ErrKeys, err)
 }
 
 // Client is connected to a Temporal server and to the store of its workers. It is safe for concurrent use.
 type Client struct {
-	temporal   sdk.Client
-	namespace  string
-	archive    *Archive
-	onNoWorker func(process string, cause error)
-	live       bool
-	words      *lru.Cache[string, *shown.Words]
-	decided    *lru.Cache[string, cachedDecisions] // by process
-	rate       queueRate
-	close      []func()
+	temporal       sdk.Client
+	namespace      string
+	archive        *Archive
+	onNoWorker     func(process string, cause error)
+	isLive         bool
+	presenterCache *lru.Cache[string, *shown.Presenter]
+	decisionCache  *lru.Cache[string, cachedDecisions] // by process
+	queueRate      rateLimitCache
+	closers        []func()
 }
 
 // dialTimeout bounds one attempt to reach a server.
@@ -83,31 +83,32 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 	options.Logger = connect.QuietLogger(sdklog.NewStructuredLogger(logger))
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	temporal, err := sdk.DialContext(ctx, connect.ClientOptions(options, archive.values))
+	temporal, err := sdk.DialContext(ctx, connect.ClientOptions(options, archive.blobStore))
 	if err != nil {
 		archive.Close()
 		return nil, kind.Errorf(ErrUnreachable, "reach Temporal at %s: %w", options.HostPort, err)
 	}
-	c := New(temporal, cmp.Or(options.Namespace, sdk.DefaultNamespace), archive.values)
-	c.onNoWorker, c.live = o.OnNoWorker, o.Live
-	c.close = []func(){temporal.Close, archive.Close}
+	c := New(temporal, cmp.Or(options.Namespace, sdk.DefaultNamespace), archive.blobStore)
+	c.onNoWorker, c.isLive = o.OnNoWorker, o.IsLive
+	c.closers = []func(){temporal.Close, archive.Close}
 	return c, nil
 }
 
 // New makes a Client from a Temporal client whose options went through connect.ClientOptions, its namespace, and the
 // store. Closing the Client leaves both open.
 func New(temporal sdk.Client, namespace string, store *blobs.Store) *Client {
-	words, _ := lru.New[string, *shown.Words](maxCachedWords) // it fails only for a size below one
-	decided, _ := lru.New[string, cachedDecisions](maxCachedDecisions)
-	return &Client{temporal: temporal, namespace: namespace, archive: newArchive(store), words: words, decided: decided}
+	presenters, _ := lru.New[string, *shown.Presenter](maxCachedPresenters) // it fails only for a size below one
+	cache, _ := lru.New[string, cachedDecisions](maxCachedDecisions)
+	return &Client{temporal: temporal, namespace: namespace, archive: newArchive(store), presenterCache: presenters,
+		decisionCache: cache}
 }
 
 // Close closes what Dial opened.
 func (c *Client) Close() {
-	for _, do := range c.close {
+	for _, do := range c.closers {
 		do()
 	}
-	c.close = nil
+	c.closers = nil
 }
 
 // Temporal returns the connection, for what this package does not offer.

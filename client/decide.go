@@ -58,22 +58,22 @@ type Decision struct {
 	Value any `json:"-"`
 }
 
-// valueKeys are the keys under which a decision's signal carries its value.
-var valueKeys = map[string]string{Amend: "params", Replace: "with", Answer: "output"}
+// valueKeyByKind are the keys under which a decision's signal carries its value.
+var valueKeyByKind = map[string]string{Amend: "params", Replace: "with", Answer: "output"}
 
 // payload returns the payload of the decision's signal, which is named after the kind. A nil Value means no parameters,
 // no Call, or the result null.
 func (d Decision) payload() jsonval.Object {
-	p := object(d)
+	p := toObject(d)
 	delete(p, "decision")
-	if key, ok := valueKeys[d.Kind]; ok {
+	if key, ok := valueKeyByKind[d.Kind]; ok {
 		p[key] = jsonval.ToJSONValue(d.Value) // the signed value is the sent value, digit by digit
 	}
 	return p
 }
 
-// object converts a Go value to the JSON object that it encodes to.
-func object(v any) jsonval.Object { return jsonval.AsObject(jsonval.ToJSONValue(v)) }
+// toObject converts a Go value to the JSON object that it encodes to.
+func toObject(v any) jsonval.Object { return jsonval.AsObject(jsonval.ToJSONValue(v)) }
 
 // Validate checks the form of a decision locally; the error wraps ErrInvalid.
 func (d Decision) Validate() error {
@@ -87,7 +87,7 @@ func (d Decision) Validate() error {
 		payload["proof"] = "made when it is sent" // stands for the signature, which names who decides
 	}
 	_, err := approval.ReadDecision(d.Kind, payload)
-	return kind.Of(ErrInvalid, err)
+	return kind.WithKind(ErrInvalid, err)
 }
 
 // Decide sends a decision and waits until it has taken effect. The error is a *RefusedError if the process refused it:
@@ -107,48 +107,48 @@ func (p *Process) DecideAndCount(ctx context.Context, d Decision) (count Count, 
 	if err := d.Validate(); err != nil {
 		return count, kind.Errorf(ErrInvalid, "%s %s: %w", d.Kind, d.Call, err)
 	}
-	instance, err := p.instanceOf(ctx, d.Call)
+	instance, err := p.instanceID(ctx, d.Call)
 	if err != nil {
 		return count, p.refusedError(d, err)
 	}
 	if d, err = p.sign(ctx, instance, d); err != nil {
 		return count, err
 	}
-	return p.sendAct(ctx, instance, d.Kind, d.Call, d.payload(), func() error {
+	return p.signalAndAwaitOutcome(ctx, instance, d.Kind, d.Call, d.payload(), func() error {
 		return p.notWaitingError(ctx, instance, d.Call)
 	}, nil)
 }
 
-func (p *Process) refusedError(d Decision, why error) error {
-	return &RefusedError{Process: p.id, Signal: d.Kind, Call: d.Call, Reason: why.Error()}
+func (p *Process) refusedError(d Decision, cause error) error {
+	return &RefusedError{Process: p.id, Signal: d.Kind, Call: d.Call, Reason: cause.Error()}
 }
 
-// instanceOf returns the workflow id of the instance that a Call's id names, as ⑬ or as 13. It fails if there is no
+// instanceID returns the workflow id of the instance that a Call's id names, as ⑬ or as 13. It fails if there is no
 // such instance. A process that does not answer counts as not split.
-func (p *Process) instanceOf(ctx context.Context, call string) (string, error) {
+func (p *Process) instanceID(ctx context.Context, call string) (string, error) {
 	v, _ := p.Status(ctx)
-	id, known := p.instanceIn(v, call)
+	id, known := p.instanceIDFromStatus(v, call)
 	if !known {
-		return "", approval.UnknownCallError(call, nil, p.pending(ctx))
+		return "", approval.UnknownCallError(call, nil, p.pendingCalls(ctx))
 	}
 	return id, nil
 }
 
-// instanceIn is instanceOf with a known Status, which is zero if the process does not answer.
-func (p *Process) instanceIn(v Status, call string) (id string, known bool) {
-	word := ideafile.InstanceTokenOfCallID(call)
+// instanceIDFromStatus is instanceID with a known Status, which is zero if the process does not answer.
+func (p *Process) instanceIDFromStatus(v Status, call string) (id string, known bool) {
+	typedToken := ideafile.InstanceTokenOfCallID(call)
 	if len(v.Instances) == 0 {
-		return protocol.InstanceID(p.id, word), true
+		return protocol.InstanceID(p.id, typedToken), true
 	}
-	token := word
-	if _, known = v.Instances[word]; !known && word != "" {
-		token, known = spelling.FindToken(slices.Collect(maps.Keys(v.Instances)), word)
+	token := typedToken
+	if _, known = v.Instances[typedToken]; !known && typedToken != "" {
+		token, known = spelling.FindToken(slices.Collect(maps.Keys(v.Instances)), typedToken)
 	}
 	return v.InstanceID(token), known
 }
 
-// pending lists what waits for a person; it is empty if the process does not answer.
-func (p *Process) pending(ctx context.Context) (list []approval.Pending) {
+// pendingCalls lists what waits for a person; it is empty if the process does not answer.
+func (p *Process) pendingCalls(ctx context.Context) (list []approval.Pending) {
 	var v protocol.ProcessApprovals
 	if p.client.query(ctx, p.id, protocol.QueryApprovals, &v) != nil {
 		return nil
@@ -168,10 +168,10 @@ func (p *Process) notWaitingError(ctx context.Context, instance, call string) er
 	}
 	var ids []string
 	for _, c := range v.Calls {
-		if c.ID == ideafile.CallIDInInstance(call, ideafile.InstanceTokenOfCallID(c.ID)) {
+		if c.ID == ideafile.CallIDWithExactToken(call, ideafile.InstanceTokenOfCallID(c.ID)) {
 			return approval.CallNotWaitingError(c.ID, c.Status, c.Decisions)
 		}
 		ids = append(ids, c.ID)
 	}
-	return approval.UnknownCallError(call, ids, p.pending(ctx))
+	return approval.UnknownCallError(call, ids, p.pendingCalls(ctx))
 }

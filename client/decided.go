@@ -20,13 +20,13 @@ type PastDecision struct {
 	Last *Decided
 }
 
-// DecidedBy lists a person's decisions, questions and hand-overs on Calls and Plans in all processes, the latest first:
-// at most limit of them, without the first skip. It leaves out what standing orders decided in the person's name. total
-// counts all. It reads the chains, as Insights does.
-func (c *Client) DecidedBy(ctx context.Context, who policy.Identity, skip, limit int) (list []PastDecision, total int,
-	err error) {
+// DecisionsBy lists a person's decisions, questions and hand-overs on Calls and Plans in all processes, the latest
+// first: at most limit of them, without the first skip. It leaves out what standing orders decided in the person's
+// name. total counts all. It reads the chains, as Insights does.
+func (c *Client) DecisionsBy(ctx context.Context, identity policy.Identity, skip,
+	limit int) (list []PastDecision, total int, err error) {
 	_, err = c.eachDecision(ctx, func(process string, d Decided) {
-		if d.OrderID == "" && d.Identity().Is(who) {
+		if d.OrderID == "" && d.Identity().Is(identity) {
 			list = append(list, PastDecision{Process: process, Decided: d})
 		}
 	})
@@ -36,13 +36,13 @@ func (c *Client) DecidedBy(ctx context.Context, who policy.Identity, skip, limit
 	total = len(list)
 	list = list[min(max(skip, 0), total):]
 	list = list[:min(max(limit, 0), len(list))]
-	byProcess := map[string][]*PastDecision{}
+	decisionsByProcess := map[string][]*PastDecision{}
 	for n := range list {
-		byProcess[list[n].Process] = append(byProcess[list[n].Process], &list[n])
+		decisionsByProcess[list[n].Process] = append(decisionsByProcess[list[n].Process], &list[n])
 	}
-	for process, some := range byProcess {
+	for process, decisions := range decisionsByProcess {
 		if err == nil {
-			err = c.addOutcomes(ctx, process, some)
+			err = c.addOutcomes(ctx, process, decisions)
 		}
 	}
 	return list, total, err
@@ -50,32 +50,32 @@ func (c *Client) DecidedBy(ctx context.Context, who policy.Identity, skip, limit
 
 // addOutcomes adds to decisions in one process what its record has about them; nothing if the process was forgotten.
 func (c *Client) addOutcomes(ctx context.Context, process string, list []*PastDecision) error {
-	from := list[0].Idea
+	fromNumber := list[0].Idea
 	for _, d := range list {
-		if from = min(from, d.Idea); approval.IsRemark(d.Kind) {
-			from = 1 // an earlier remark says what was shown
+		if fromNumber = min(fromNumber, d.Idea); approval.IsRemark(d.Kind) {
+			fromNumber = 1 // an earlier remark says what was shown
 		}
 	}
 	chain := c.Chain(process)
-	to, err := chain.checkIdeaNumber(ctx, "list decisions of", 0)
+	toNumber, err := chain.checkIdeaNumber(ctx, "list decisions of", 0)
 	if err != nil {
 		return ctx.Err()
 	}
-	made, err := chain.decisions(ctx, from, to)
+	decisions, err := chain.decisions(ctx, fromNumber, toNumber)
 	if err != nil {
 		return ctx.Err()
 	}
 	for _, d := range list {
-		for n := range made {
-			one := &made[n]
-			if one.CallID != d.CallID {
+		for n := range decisions {
+			recorded := &decisions[n]
+			if recorded.CallID != d.CallID {
 				continue
 			}
-			if one.Kind == d.Kind && one.Idea == d.Idea && one.DecidedAt.Equal(d.DecidedAt) {
-				d.Decided = *one
+			if recorded.Kind == d.Kind && recorded.Idea == d.Idea && recorded.DecidedAt.Equal(d.DecidedAt) {
+				d.Decided = *recorded
 			}
-			if d.CallID != "" && !approval.IsRemark(one.Kind) && !one.DecidedAt.Before(d.DecidedAt) {
-				d.Last = one
+			if d.CallID != "" && !approval.IsRemark(recorded.Kind) && !recorded.DecidedAt.Before(d.DecidedAt) {
+				d.Last = recorded
 			}
 		}
 	}
@@ -84,24 +84,24 @@ func (c *Client) addOutcomes(ctx context.Context, process string, list []*PastDe
 
 // eachDecision calls do for people's decisions, questions and hand-overs on Calls and Plans in all processes. unread
 // counts the processes whose record cannot be read.
-func (c *Client) eachDecision(ctx context.Context, do func(process string, d Decided)) (unread int, err error) {
+func (c *Client) eachDecision(ctx context.Context, visit func(process string, d Decided)) (unreadCount int, err error) {
 	processes, err := c.archive.Processes(ctx)
 	for _, id := range processes {
 		if spelling.IsPart(id) {
 			continue // the whole's record has the decisions of its parts
 		}
-		made, failed := c.decisionsOf(ctx, id)
+		decisions, readErr := c.decisionsOf(ctx, id)
 		switch {
 		case ctx.Err() != nil:
-			return unread, ctx.Err()
-		case failed != nil:
-			unread++
+			return unreadCount, ctx.Err()
+		case readErr != nil:
+			unreadCount++
 		}
-		for _, d := range made {
-			do(id, d)
+		for _, d := range decisions {
+			visit(id, d)
 		}
 	}
-	return unread, err
+	return unreadCount, err
 }
 
 // decisionsOf lists people's decisions, questions and hand-overs on Calls and Plans of one process, without the details
@@ -112,32 +112,34 @@ func (c *Client) decisionsOf(ctx context.Context, id string) ([]Decided, error) 
 	if err != nil {
 		return nil, err
 	}
-	known, _ := c.decided.Get(id)
-	if known.at > last { // forgotten, and started anew
-		known = cachedDecisions{}
+	cache, _ := c.decisionCache.Get(id)
+	if cache.lastIdea > last { // forgotten, and started anew
+		cache = cachedDecisions{}
 	}
-	known.decisions = slices.Clip(known.decisions) // others may read the same array
-	for known.at < last {
-		log, err := chain.chains.LogAt(ctx, id, known.at+1)
+	cache.decisions = slices.Clip(cache.decisions) // others may read the same array
+	for cache.lastIdea < last {
+		log, err := chain.chainStore.LogAt(ctx, id, cache.lastIdea+1)
 		if err != nil {
-			return known.decisions, err
+			return cache.decisions, err
 		}
-		known.at++
+		cache.lastIdea++
 		for _, e := range log {
 			if d := e.Decision; d != nil && (d.CallID != "" || d.PlanRequest != nil) && d.Kind != Comment &&
 				d.Kind != approval.SteerDeputy {
-				if known.conditions == nil {
-					known.conditions = chain.conditions(ctx)
+				if cache.conditionByTool == nil {
+					cache.conditionByTool = chain.conditionByTool(ctx)
 				}
-				known.decisions = append(known.decisions, Decided{Idea: known.at, when: known.conditions[d.Tool],
-					Decision: approval.Decision{Kind: d.Kind, CallID: d.CallID, Tool: d.Tool, DecidedBy: d.DecidedBy,
-						Account: d.Account, OrderID: d.OrderID, DecidedAt: d.DecidedAt, WaitingSince: d.WaitingSince,
-						PlanRequest: d.PlanRequest}})
+				cache.decisions = append(cache.decisions,
+					Decided{Idea: cache.lastIdea, condition: cache.conditionByTool[d.Tool],
+						Decision: approval.Decision{Kind: d.Kind, CallID: d.CallID, Tool: d.Tool,
+							DecidedBy: d.DecidedBy,
+							Account:   d.Account, OrderID: d.OrderID, DecidedAt: d.DecidedAt,
+							WaitingSince: d.WaitingSince, PlanRequest: d.PlanRequest}})
 			}
 		}
 	}
-	c.decided.Add(id, known)
-	return known.decisions, nil
+	c.decisionCache.Add(id, cache)
+	return cache.decisions, nil
 }
 
 // maxCachedDecisions bounds how many processes' decisions are cached.
@@ -145,15 +147,15 @@ const maxCachedDecisions = 10_000
 
 // cachedDecisions are the decisions of a process up to an Idea, without their Calls' parameters.
 type cachedDecisions struct {
-	at         int
-	decisions  []Decided
-	conditions map[string]jsonval.Object // the conditions of policies, by Tool
+	lastIdea        int
+	decisions       []Decided
+	conditionByTool map[string]jsonval.Object // the conditions of policies, by Tool
 }
 
-// conditions returns the conditions on parameters in the Tools' policies, from the first Idea. They never change.
-func (c *Chain) conditions(ctx context.Context) map[string]jsonval.Object {
+// conditionByTool returns the conditions on parameters in the Tools' policies, from the first Idea. They never change.
+func (c *Chain) conditionByTool(ctx context.Context) map[string]jsonval.Object {
 	all := map[string]jsonval.Object{}
-	source, err := c.chains.Load(ctx, c.process, 1)
+	source, err := c.chainStore.Load(ctx, c.process, 1)
 	if err != nil {
 		return all
 	}
@@ -162,9 +164,9 @@ func (c *Chain) conditions(ctx context.Context) map[string]jsonval.Object {
 		return all
 	}
 	for _, t := range idea.Tools {
-		asks := idea.Config.Approval.PolicyFor(t.Name, t.Approval)
-		if asks != nil && asks.ParamsCondition != nil {
-			all[t.Name] = jsonval.AsObject(jsonval.At(t.Source, "_approval", "when"))
+		toolPolicy := idea.Config.Approval.PolicyFor(t.Name, t.Approval)
+		if toolPolicy != nil && toolPolicy.ParamsCondition != nil {
+			all[t.Name] = jsonval.AsObject(jsonval.Lookup(t.Source, "_approval", "when"))
 		}
 	}
 	return all

@@ -42,7 +42,7 @@ func TestWhatAPersonDecidedIsListedWithWhatBecameOfIt(t *testing.T) {
 	}
 	shown := func(d *approval.Decision) { d.ShownParams = map[string]any{"amount": json.Number("7")} }
 	seal := func(process string, at int, parent string, log ...turn.LogEntry) string {
-		sealed, err := chain.New(store).Seal(t.Context(), chain.Entry{Process: process, At: at, Parent: parent,
+		sealed, err := chain.New(store).Seal(t.Context(), chain.Entry{Process: process, Number: at, Parent: parent,
 			Log: log, Idea: map[string]any{"meta": map[string]any{"n": json.Number("1")}}})
 		if err != nil {
 			t.Fatal(err)
@@ -63,7 +63,7 @@ func TestWhatAPersonDecidedIsListedWithWhatBecameOfIt(t *testing.T) {
 	ann := policy.Identity{Name: "Ann", Account: policy.Account{Issuer: "here", Subject: "1"}}
 	var got []string
 	for skip := 0; skip < 6; skip += 2 {
-		list, total, err := c.DecidedBy(t.Context(), ann, skip, 2)
+		list, total, err := c.DecisionsBy(t.Context(), ann, skip, 2)
 		if err != nil || total != 6 {
 			t.Fatal(total, err)
 		}
@@ -79,7 +79,7 @@ func TestWhatAPersonDecidedIsListedWithWhatBecameOfIt(t *testing.T) {
 		}
 	}
 	for skip, want := range map[int]int{6: 0, math.MaxInt: 0, -200: 6} { // as an address may ask
-		list, total, err := c.DecidedBy(t.Context(), ann, skip, math.MaxInt)
+		list, total, err := c.DecisionsBy(t.Context(), ann, skip, math.MaxInt)
 		if err != nil || total != 6 || len(list) != want {
 			t.Errorf("from %d: %d of %d, %v", skip, len(list), total, err)
 		}

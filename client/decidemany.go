@@ -20,8 +20,8 @@ const MaxDecisionsPerSignal = approval.MaxDecisionsPerSignal
 // Outcome is the result of one of many decisions.
 type Outcome struct {
 	Decision
-	// Refused is why the decision changed nothing; empty: it took effect.
-	Refused string
+	// RefusalReason is why the decision changed nothing; empty: it took effect.
+	RefusalReason string
 	// Count is how many people have decided the same, and how many must, after an accepted decision.
 	Count Count
 }
@@ -31,68 +31,68 @@ type Outcome struct {
 // The error is a *RefusedError if the whole signal was refused. It wraps ErrInvalid, and nothing is sent, if a decision
 // is malformed, or if they are too many or together larger than 2 MB as JSON. Without a worker it waits for one.
 func (p *Process) DecideMany(ctx context.Context, list []Decision) ([]Outcome, error) {
-	many, err := approval.ReadDecisions(manyPayload(list))
+	parsed, err := approval.ReadDecisions(batchPayload(list))
 	if err != nil {
 		return nil, kind.Errorf(ErrInvalid, "decide on %s: %w", p.id, err)
 	}
-	for n, one := range many.List {
-		if one.Invalid != nil {
-			return nil, kind.Errorf(ErrInvalid, "decide on %s %s: %w", p.id, list[n].Call, one.Invalid)
+	for n, one := range parsed.Decisions {
+		if one.ReadErr != nil {
+			return nil, kind.Errorf(ErrInvalid, "decide on %s %s: %w", p.id, list[n].Call, one.ReadErr)
 		}
 	}
-	b := &sentDecisions{process: p, outcomes: make([]Outcome, len(list))}
-	sendable, err := b.address(ctx, list)
+	b := &decisionBatch{process: p, outcomes: make([]Outcome, len(list))}
+	sendable, err := b.resolveInstances(ctx, list)
 	if err != nil || len(sendable) == 0 {
 		return b.outcomes, err
 	}
-	payload, id := manyPayload(sendable), uuid.NewString()
+	payload, id := batchPayload(sendable), uuid.NewString()
 	if _, err := approval.ReadDecisions(payload); err != nil { // with the signatures
 		return nil, kind.Errorf(ErrInvalid, "decide on %s: %w", p.id, err)
 	}
 	payload["id"] = id
-	sent, err := p.client.signal(ctx, p.id, approval.SteerDecide, payload)
-	became := make([]approval.Outcome, len(b.open))
-	if err == nil && sent {
-		became, err = b.ask(ctx, id)
+	isDelivered, err := p.client.signal(ctx, p.id, approval.SteerDecide, payload)
+	outcomes := make([]approval.Outcome, len(b.sentDecisions))
+	if err == nil && isDelivered {
+		outcomes, err = b.queryOutcomes(ctx, id)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return b.outcomes, b.setOutcomes(ctx, became)
+	return b.outcomes, b.setOutcomes(ctx, outcomes)
 }
 
-// manyPayload returns the payload of the signal. It states once what all decisions have in common.
-func manyPayload(list []Decision) jsonval.Object {
+// batchPayload returns the payload of the signal. It states once what all decisions have in common.
+func batchPayload(list []Decision) jsonval.Object {
 	payload, decisions := jsonval.Object{}, make([]any, len(list))
 	common := jsonval.Object{}
 	for n, d := range list {
-		own := d.payload()
-		own["decision"] = d.Kind
+		entry := d.payload()
+		entry["decision"] = d.Kind
 		for _, key := range []string{"by", "groups", "reason", "proof"} {
-			v, isGiven := own[key]
+			v, isGiven := entry[key]
 			if n == 0 && isGiven {
 				common[key], payload[key] = v, v
 			}
 			switch shared, isShared := common[key]; {
 			case isShared && jsonval.Equal(v, shared):
-				delete(own, key)
+				delete(entry, key)
 			case isShared && !isGiven && key == "groups":
-				own[key] = []any{} // overrides the common value
+				entry[key] = []any{} // overrides the common value
 			case isShared && !isGiven:
-				own[key] = ""
+				entry[key] = ""
 			}
 		}
-		decisions[n] = own
+		decisions[n] = entry
 	}
 	payload["decisions"] = decisions
 	return payload
 }
 
-// sentDecisions tracks a signal of many decisions until their outcomes are known.
-type sentDecisions struct {
-	process  *Process
-	outcomes []Outcome
-	open     []sentDecision // the decisions that were sent, in the order of the signal
+// decisionBatch tracks a signal of many decisions until their outcomes are known.
+type decisionBatch struct {
+	process       *Process
+	outcomes      []Outcome
+	sentDecisions []sentDecision // the decisions that were sent, in the order of the signal
 }
 
 // sentDecision is one sent decision, and the workflow of its instance.
@@ -101,58 +101,59 @@ type sentDecision struct {
 	outcome  *Outcome
 }
 
-// address finds the instance of each decision. It returns the decisions whose instance exists, signed if they have a
-// Key. The others are refused.
-func (b *sentDecisions) address(ctx context.Context, list []Decision) (sendable []Decision, err error) {
+// resolveInstances finds the instance of each decision. It returns the decisions whose instance exists, signed if they
+// have a Key. The others are refused.
+func (b *decisionBatch) resolveInstances(ctx context.Context, list []Decision) (sendable []Decision, err error) {
 	v, _ := b.process.Status(ctx) // without an answer the process counts as not split
-	pending := sync.OnceValue(func() []approval.Pending { return b.process.pending(ctx) })
+	pending := sync.OnceValue(func() []approval.Pending { return b.process.pendingCalls(ctx) })
 	for n, d := range list {
 		b.outcomes[n].Decision = d
-		instance, known := b.process.instanceIn(v, d.Call)
+		instance, known := b.process.instanceIDFromStatus(v, d.Call)
 		if !known {
-			b.outcomes[n].Refused = approval.UnknownCallError(d.Call, nil, pending()).Error()
+			b.outcomes[n].RefusalReason = approval.UnknownCallError(d.Call, nil, pending()).Error()
 			continue
 		}
 		var refused *RefusedError
 		switch d, err = b.process.sign(ctx, instance, d); {
 		case errors.As(err, &refused):
-			b.outcomes[n].Refused = refused.Reason
+			b.outcomes[n].RefusalReason = refused.Reason
 			continue
 		case err != nil:
 			return nil, err
 		}
 		sendable = append(sendable, d)
-		b.open = append(b.open, sentDecision{instance, &b.outcomes[n]})
+		b.sentDecisions = append(b.sentDecisions, sentDecision{instance, &b.outcomes[n]})
 	}
 	return sendable, nil
 }
 
-// ask asks the process for the outcomes of the signal and of its decisions.
-func (b *sentDecisions) ask(ctx context.Context, id string) ([]approval.Outcome, error) {
+// queryOutcomes asks the process for the outcomes of the signal and of its decisions.
+func (b *decisionBatch) queryOutcomes(ctx context.Context, id string) ([]approval.Outcome, error) {
 	ids := []string{id}
-	for n := range b.open {
+	for n := range b.sentDecisions {
 		ids = append(ids, fmt.Sprintf("%s/%d", id, n+1))
 	}
-	became, err := b.process.outcomes(ctx, b.process.id, ids, nil)
-	if err == nil && became[0].Became == approval.ActRefused {
-		err = &RefusedError{Process: b.process.id, Signal: approval.SteerDecide, Reason: became[0].Reason}
+	outcomes, err := b.process.awaitOutcomes(ctx, b.process.id, ids, nil)
+	if err == nil && outcomes[0].Status == approval.ActRefused {
+		err = &RefusedError{Process: b.process.id, Signal: approval.SteerDecide, Reason: outcomes[0].Reason}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return became[1:], nil
+	return outcomes[1:], nil
 }
 
 // setOutcomes records the outcomes of the decisions. If the process ended before it handled a decision, the decision
 // took no effect: its instance says why.
-func (b *sentDecisions) setOutcomes(ctx context.Context, became []approval.Outcome) error {
-	return safego.Each(ctx, "client.decisions", len(b.open), maxQueries, func(ctx context.Context, n int) error {
-		d := b.open[n]
-		d.outcome.Count, d.outcome.Refused = became[n].Count, became[n].Reason
-		if became[n].Became == approval.ActAccepted || became[n].Became == approval.ActRefused {
-			return nil
-		}
-		d.outcome.Refused = b.process.notWaitingError(ctx, d.instance, d.outcome.Call).Error()
-		return ctx.Err()
-	})
+func (b *decisionBatch) setOutcomes(ctx context.Context, outcomes []approval.Outcome) error {
+	return safego.Each(ctx, "client.decisions", len(b.sentDecisions), maxQueries,
+		func(ctx context.Context, n int) error {
+			d := b.sentDecisions[n]
+			d.outcome.Count, d.outcome.RefusalReason = outcomes[n].Count, outcomes[n].Reason
+			if outcomes[n].Status == approval.ActAccepted || outcomes[n].Status == approval.ActRefused {
+				return nil
+			}
+			d.outcome.RefusalReason = b.process.notWaitingError(ctx, d.instance, d.outcome.Call).Error()
+			return ctx.Err()
+		})
 }

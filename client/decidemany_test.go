@@ -20,7 +20,7 @@ func TestWhatManyDecisionsHaveInCommonIsSaidOnceAndNothingIsTakenOver(t *testing
 		{Kind: Reject, Call: "1.1@③", By: "bob", Reason: "no", Proof: "p"},
 		{Kind: Answer, Call: "1.1@④", Value: nil},
 	}
-	payload := manyPayload(list)
+	payload := batchPayload(list)
 	want :=
 		`{"by":"ann","decisions":[{"call":"1.1@①","decision":"approve","digest":"ab"},{"call":"1.1@②","decision":"approve"},` +
 			`{"by":"bob","call":"1.1@③","decision":"reject","groups":[],"proof":"p","reason":"no"},` +
@@ -33,8 +33,8 @@ func TestWhatManyDecisionsHaveInCommonIsSaidOnceAndNothingIsTakenOver(t *testing
 		t.Fatal(err)
 	}
 	for n, d := range list {
-		got := many.List[n]
-		if got.Invalid != nil || got.Kind != d.Kind || got.CallID != d.Call || got.DecidedBy != d.By ||
+		got := many.Decisions[n]
+		if got.ReadErr != nil || got.Kind != d.Kind || got.CallID != d.Call || got.DecidedBy != d.By ||
 			got.Reason != d.Reason || got.Proof != d.Proof || len(got.Groups) != len(d.Groups) {
 			t.Errorf("%+v is read as %+v", d, got)
 		}
@@ -84,7 +84,7 @@ func TestOnlyDecisionsOnInstancesThatThereAreAreSent(t *testing.T) {
 		t.Errorf("%v, %v", sent, err)
 	}
 	outcomes, err := f.on(t).DecideMany(t.Context(), []Decision{{Kind: Approve, Call: "1.1@9"}})
-	if err != nil || len(outcomes) != 1 || !strings.Contains(outcomes[0].Refused, `there is no Call "1.1@9"`) {
+	if err != nil || len(outcomes) != 1 || !strings.Contains(outcomes[0].RefusalReason, `there is no Call "1.1@9"`) {
 		t.Errorf("%+v, %v", outcomes, err)
 	}
 }

@@ -18,7 +18,7 @@ func TestAForkTellsWhoDecidedOnTheCallsThatItsPoliciesName(t *testing.T) {
 	seal := func(process string, at int, parent string, idea map[string]any, log ...turn.LogEntry) protocol.IdeaRef {
 		t.Helper()
 		sealed, err := chain.New(store).Seal(t.Context(),
-			chain.Entry{Process: process, At: at, Parent: parent, Idea: idea, Log: log, Created: time.Now()})
+			chain.Entry{Process: process, Number: at, Parent: parent, Idea: idea, Log: log, Created: time.Now()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,13 +37,13 @@ func TestAForkTellsWhoDecidedOnTheCallsThatItsPoliciesName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := policy.PriorDecision{CallID: "1.1", Tool: "prepare", By: "ann"}
+	want := policy.PriorDecision{CallID: "1.1", Tool: "prepare", DecidedBy: "ann"}
 	if got := policy.ReadPriorDecisions(fork); len(got) != 1 || got[0] != want {
 		t.Errorf("%+v", got)
 	}
 	seal("q", 1, "", fork, approved("3.1", "prepare", "cid"))
 	again, err := archive.Chain("q").Fork(t.Context(), 1)
-	if got := policy.ReadPriorDecisions(again); err != nil || len(got) != 2 || got[0] != want || got[1].By != "cid" {
+	if got := policy.ReadPriorDecisions(again); err != nil || len(got) != 2 || got[0] != want || got[1].DecidedBy != "cid" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -52,11 +52,11 @@ func TestAStartSaysWhoStartsTheProcess(t *testing.T) {
 	t.Parallel()
 	c := New(&fakeTemporal{}, "default", storeOf(t))
 	idea := ideaOf(t, `{"context": [{"type": "text", "text": "t"}]}`).Source
-	start, err := c.prepareStart(t.Context(), StartOptions{Idea: idea, By: "ann"})
+	start, err := c.prepareStart(t.Context(), StartOptions{Idea: idea, StartedBy: "ann"})
 	if err != nil || len(start.StartedBy) != 1 || start.StartedBy[0].Name != "ann" {
 		t.Errorf("%+v, %v", start, err)
 	}
-	if a, b := (&StartOptions{Idea: idea, By: "ann"}).digest(), (&StartOptions{Idea: idea}).digest(); a != b {
+	if a, b := (&StartOptions{Idea: idea, StartedBy: "ann"}).digest(), (&StartOptions{Idea: idea}).digest(); a != b {
 		t.Error("another person cannot attach to the process")
 	}
 }

@@ -27,24 +27,24 @@ type Decided struct {
 	// Outcome is the final outcome of the Call, with the last decision on it; nil until it is known.
 	Outcome *turn.CallOutcome `json:"outcome,omitempty"`
 
-	when map[string]any // the condition of its Tool's policy, if it is known
+	condition map[string]any // the condition of its Tool's policy, if it is known
 }
 
 // Decisions lists people's decisions up to an Idea (0: the latest), in the order of time, with their outcomes. It reads
 // the chain: decisions since the latest Idea are in the next one.
-func (c *Chain) Decisions(ctx context.Context, at int) ([]Decided, error) {
-	at, err := c.checkIdeaNumber(ctx, "list decisions up to", at)
+func (c *Chain) Decisions(ctx context.Context, number int) ([]Decided, error) {
+	number, err := c.checkIdeaNumber(ctx, "list decisions up to", number)
 	if err != nil {
 		return nil, err
 	}
-	return c.decisions(ctx, 1, at)
+	return c.decisions(ctx, 1, number)
 }
 
 // decisions lists the decisions in the logs of the Ideas from one number to another.
-func (c *Chain) decisions(ctx context.Context, from, to int) ([]Decided, error) {
-	made, last, remarks := []Decided{}, map[string]int{}, map[string][]approval.Decision{}
-	for at := from; at <= to; at++ {
-		log, err := c.chains.LogAt(ctx, c.process, at)
+func (c *Chain) decisions(ctx context.Context, fromNumber, toNumber int) ([]Decided, error) {
+	decided, indexByCall, remarksByCall := []Decided{}, map[string]int{}, map[string][]approval.Decision{}
+	for ideaNumber := fromNumber; ideaNumber <= toNumber; ideaNumber++ {
+		log, err := c.chainStore.LogAt(ctx, c.process, ideaNumber)
 		if err != nil {
 			return nil, err
 		}
@@ -54,29 +54,29 @@ func (c *Chain) decisions(ctx context.Context, from, to int) ([]Decided, error) 
 				// the deputy was named for the whole process, and is listed there
 			case e.Decision != nil:
 				if id := e.Decision.CallID; !approval.IsRemark(e.Decision.Kind) {
-					last[id] = len(made)
+					indexByCall[id] = len(decided)
 				} else {
-					remarks[id] = append(remarks[id], *e.Decision)
-					e.Decision.ShownParams = approval.ShownTo(remarks[id])
+					remarksByCall[id] = append(remarksByCall[id], *e.Decision)
+					e.Decision.ShownParams = approval.LastShownParams(remarksByCall[id])
 				}
-				made = append(made, Decided{Decision: *e.Decision, Instance: e.Instance, Idea: at})
+				decided = append(decided, Decided{Decision: *e.Decision, Instance: e.Instance, Idea: ideaNumber})
 			case e.Outcome != nil:
-				if n, known := last[e.Outcome.CallID]; known {
-					made[n].Outcome = e.Outcome
+				if n, known := indexByCall[e.Outcome.CallID]; known {
+					decided[n].Outcome = e.Outcome
 				}
 			}
 		}
 	}
-	slices.SortStableFunc(made, func(a, b Decided) int { return a.DecidedAt.Compare(b.DecidedAt) })
-	if len(made) > 0 {
-		c.addWords(ctx, made, to)
+	slices.SortStableFunc(decided, func(a, b Decided) int { return a.DecidedAt.Compare(b.DecidedAt) })
+	if len(decided) > 0 {
+		c.addSentences(ctx, decided, toNumber)
 	}
-	return made, nil
+	return decided, nil
 }
 
-// addWords adds to decisions the words of an Idea; nothing if the Idea cannot be read.
-func (c *Chain) addWords(ctx context.Context, made []Decided, at int) {
-	source, err := c.chains.Load(ctx, c.process, at)
+// addSentences adds to decisions the words of an Idea; nothing if the Idea cannot be read.
+func (c *Chain) addSentences(ctx context.Context, decisions []Decided, number int) {
+	source, err := c.chainStore.Load(ctx, c.process, number)
 	if err != nil {
 		return
 	}
@@ -84,15 +84,16 @@ func (c *Chain) addWords(ctx context.Context, made []Decided, at int) {
 	if idea == nil {
 		return
 	}
-	words, messages := shown.WordsOf(idea), ideafile.GroupMessagesByInstance(idea.Context)
-	for n := range made {
-		d := &made[n]
+	presenter, messages := shown.NewPresenter(idea), ideafile.GroupMessagesByInstance(idea.Context)
+	for n := range decisions {
+		d := &decisions[n]
 		if d.CallID == "" || d.Tool == "" {
 			continue
 		}
-		own := ideafile.InstanceMessagesView(messages[d.Instance], d.Instance).PayloadByKind
-		call := words.Call(d.Tool, d.ShownParams, d.Instance,
-			shown.Case{Input: own[ideafile.TypeInput], State: own[ideafile.TypeState]}, LanguageOf(ctx))
+		payloadByKind := ideafile.OwnInstanceView(messages[d.Instance], d.Instance).PayloadByKind
+		call := presenter.Call(d.Tool, d.ShownParams, d.Instance,
+			shown.InstanceValues{Input: payloadByKind[ideafile.TypeInput], State: payloadByKind[ideafile.TypeState]},
+			LanguageOf(ctx))
 		d.Sentence, d.InstanceName, d.Amount = call.Sentence, call.InstanceName, call.Amount()
 	}
 }
@@ -113,26 +114,28 @@ type Diff struct {
 
 // Diff compares two Ideas, by their numbers from 1: values and Calls that were added, changed and removed, people's
 // decisions between the two, and a JSON Patch (RFC 6902) that leads from one to the other.
-func (c *Chain) Diff(ctx context.Context, a, b int) (*Diff, error) {
+func (c *Chain) Diff(ctx context.Context, fromNumber, toNumber int) (*Diff, error) {
 	var ideas [2]map[string]any
-	for n, at := range []int{a, b} {
-		if at < 1 {
-			return nil, kind.Errorf(ErrInvalid, "compare Ideas of %s: Ideas are numbered from 1, not %d", c.process, at)
+	for n, number := range []int{fromNumber, toNumber} {
+		if number < 1 {
+			return nil, kind.Errorf(ErrInvalid, "compare Ideas of %s: Ideas are numbered from 1, not %d", c.process,
+				number)
 		}
 		var err error
-		if ideas[n], err = c.load(ctx, "compare", at); err != nil {
+		if ideas[n], err = c.load(ctx, "compare", number); err != nil {
 			return nil, err
 		}
 	}
-	return c.DiffOf(ctx, a, ideas[0], b, ideas[1])
+	return c.DiffOf(ctx, fromNumber, ideas[0], toNumber, ideas[1])
 }
 
 // DiffOf is Diff for two Ideas that are already loaded.
-func (c *Chain) DiffOf(ctx context.Context, a int, from map[string]any, b int, to map[string]any) (*Diff, error) {
-	d, err := ideadiff.Compare(c.process, a, b, from, to)
+func (c *Chain) DiffOf(ctx context.Context, fromNumber int, fromIdea map[string]any, toNumber int,
+	toIdea map[string]any) (*Diff, error) {
+	d, err := ideadiff.Compare(c.process, fromNumber, toNumber, fromIdea, toIdea)
 	if err != nil {
 		return nil, err
 	}
-	made, err := c.decisions(ctx, min(a, b)+1, max(a, b))
-	return &Diff{d, made}, err
+	decisions, err := c.decisions(ctx, min(fromNumber, toNumber)+1, max(fromNumber, toNumber))
+	return &Diff{d, decisions}, err
 }

@@ -23,7 +23,7 @@ var (
 	// ErrRefused: a decision, or another signal, changed nothing. See also RefusedError.
 	ErrRefused = errors.New("refused")
 	// ErrOtherStart: a process with the id was started from something else.
-	ErrOtherStart = connect.ErrOtherFile
+	ErrOtherStart = connect.ErrOtherContent
 	// ErrUnreachable: the Temporal server does not answer.
 	ErrUnreachable = errors.New("the server cannot be reached")
 	// ErrNoWorker: the server answers, but no worker does.

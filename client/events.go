@@ -32,11 +32,11 @@ const (
 
 // Event is one observation of a process.
 type Event struct {
-	Kind   EventKind
-	Status Status      // for EventStatus: Status.Awaiting counts the Calls that wait for a person
-	Result loop.Result // for EventEnded, with every value whole
-	Err    error       // for EventUnseen
-	Since  time.Time   // for EventUnseen: when the process was last seen, or Events was called
+	Kind       EventKind
+	Status     Status      // for EventStatus: Status.Awaiting counts the Calls that wait for a person
+	Result     loop.Result // for EventEnded, with every value whole
+	Err        error       // for EventUnseen
+	LastSeenAt time.Time   // for EventUnseen: when the process was last seen, or Events was called
 }
 
 // Events follows the process until it has ended, through pauses and through times in which no server answers. It stops
@@ -53,17 +53,17 @@ func (p *Process) Events(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		ended := p.watchEnd(ctx)
-		seen := p.watchStatus(ctx, func(err error) { ended <- endResult{err: err} })
+		endResults := p.watchEnd(ctx)
+		statusEvents := p.watchStatus(ctx, func(err error) { endResults <- endResult{err: err} })
 		for {
 			select {
-			case e := <-ended:
+			case e := <-endResults:
 				yield(Event{Kind: EventEnded, Result: e.result}, e.err)
 				return
 			case <-ctx.Done():
 				yield(Event{}, ctx.Err())
 				return
-			case e := <-seen:
+			case e := <-statusEvents:
 				if !yield(e, nil) {
 					return
 				}
@@ -79,42 +79,42 @@ type endResult struct {
 
 // watchEnd waits for the end of the process, even while the server is unreachable.
 func (p *Process) watchEnd(ctx context.Context) chan endResult {
-	ended := make(chan endResult, 2)
+	endResults := make(chan endResult, 2)
 	var r loop.Result
 	safego.Go("client.events.end", func() (err error) {
 		r, err = p.Result(ctx)
 		for IsUnreachable(err) && ctx.Err() == nil {
-			Sleep(ctx, pollEvery)
+			Sleep(ctx, pollInterval)
 			r, err = p.Result(ctx)
 		}
 		return err
 	}, func(err error) {
 		if ctx.Err() == nil {
-			ended <- endResult{r, err}
+			endResults <- endResult{r, err}
 		}
 	})
-	return ended
+	return endResults
 }
 
 // watchStatus queries the status of the process repeatedly, and sends each change. If it cannot go on, it calls failed.
-func (p *Process) watchStatus(ctx context.Context, failed func(error)) <-chan Event {
+func (p *Process) watchStatus(ctx context.Context, onFailure func(error)) <-chan Event {
 	events := make(chan Event)
 	safego.Go("client.events.status", func() error {
 		var last *Status
-		seen, untilNext := time.Now(), p.newPollWaiter()
-		for ; ctx.Err() == nil; untilNext(ctx, last == nil) {
+		lastSeen, waitForNext := time.Now(), p.newPollWaiter()
+		for ; ctx.Err() == nil; waitForNext(ctx, last == nil) {
 			v, err := p.Status(ctx)
 			event := Event{Kind: EventStatus, Status: v}
 			switch {
 			case err != nil:
-				_, why := p.client.explainUnreachable(ctx, p.id, err)
-				event = Event{Kind: EventUnseen, Err: why, Since: seen}
+				_, cause := p.client.explainUnreachable(ctx, p.id, err)
+				event = Event{Kind: EventUnseen, Err: cause, LastSeenAt: lastSeen}
 				last = nil // the next answer counts as new
 			case last != nil && v.Awaiting == 0 && reflect.DeepEqual(*last, v):
-				seen = time.Now()
+				lastSeen = time.Now()
 				continue
 			default:
-				seen, last = time.Now(), &v
+				lastSeen, last = time.Now(), &v
 			}
 			select {
 			case events <- event:
@@ -124,7 +124,7 @@ func (p *Process) watchStatus(ctx context.Context, failed func(error)) <-chan Ev
 		return nil
 	}, func(err error) {
 		if err != nil {
-			failed(err)
+			onFailure(err)
 		}
 	})
 	return events
@@ -134,27 +134,27 @@ func (p *Process) watchStatus(ctx context.Context, failed func(error)) <-chan Ev
 // failed.
 func (p *Process) newPollWaiter() func(ctx context.Context, unseen bool) {
 	pacing := pace.New()
-	look := func(ctx context.Context) bool {
+	shouldQuery := func(ctx context.Context) bool {
 		info, err := p.describe(ctx)
 		// If the server cannot describe the process, the query reports why.
-		return err != nil || pacing.IsWorthAsking(time.Now(),
+		return err != nil || pacing.ShouldQuery(time.Now(),
 			pace.Observation{Run: info.GetExecution().GetRunId(), Events: info.GetHistoryLength(),
-				Status: string(statusOf(info)), Awaiting: awaitingOf(info)})
+				Status: string(statusOf(info)), Awaiting: countAwaiting(info)})
 	}
 	failures := 0
 	return func(ctx context.Context, unseen bool) {
 		switch {
-		case p.client.live:
-			Sleep(ctx, pollEvery)
+		case p.client.isLive:
+			Sleep(ctx, pollInterval)
 			return
 		case unseen:
 			failures++
-			Sleep(ctx, pace.UntilNextAttempt(failures))
+			Sleep(ctx, pace.RetryDelay(failures))
 			return
 		}
 		failures = 0
-		Sleep(ctx, pollEvery)
-		for ctx.Err() == nil && !look(ctx) {
+		Sleep(ctx, pollInterval)
+		for ctx.Err() == nil && !shouldQuery(ctx) {
 			Sleep(ctx, pacing.DelayToNextDescribe())
 		}
 	}
@@ -163,8 +163,8 @@ func (p *Process) newPollWaiter() func(ctx context.Context, unseen bool) {
 // explainUnreachable says why a process does not answer: the server is unreachable, no worker runs, or a worker runs
 // but cannot continue the process. It also returns what holds the process up, as far as that can be told.
 func (c *Client) explainUnreachable(ctx context.Context, process string, cause error) (*turn.HeldUp, error) {
-	if down := c.checkHealth(ctx); down != nil {
-		return nil, kind.Errorf(ErrUnreachable, "the server does not answer: %w", down)
+	if healthErr := c.checkHealth(ctx); healthErr != nil {
+		return nil, kind.Errorf(ErrUnreachable, "the server does not answer: %w", healthErr)
 	}
 	h := c.explainNoAnswer(ctx, process, cause)
 	if h == nil {

@@ -63,7 +63,7 @@ func ExampleProcess_Events() {
 			fmt.Println(event.Status.Status, event.Status.Calls.Done, "Calls done,", event.Status.Awaiting,
 				"wait for a person")
 		case client.EventUnseen:
-			fmt.Println("not seen since", event.Since.Format(time.Kitchen), event.Err)
+			fmt.Println("not seen since", event.LastSeenAt.Format(time.Kitchen), event.Err)
 		case client.EventEnded:
 			fmt.Println(event.Result.Status, event.Result.Output)
 		}
@@ -95,7 +95,7 @@ func ExampleProcess_Decide() {
 func ExampleProcess_Resume() {
 	var p *client.Process // from Start or Attach
 	err := p.Resume(context.Background(), ideafile.Limits{Requests: 100},
-		client.By{Name: "ann", Reason: "the batch is larger than we thought"})
+		client.Actor{Name: "ann", Reason: "the batch is larger than we thought"})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -70,7 +70,7 @@ func (f *fakeTemporal) on(t *testing.T) *Process {
 		f.kind, f.status = protocol.ProcessType, enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
 	}
 	c := New(f, "default", storeOf(t))
-	c.live = true
+	c.isLive = true
 	return c.Process("p")
 }
 
@@ -199,4 +199,6 @@ type unreadableHistory struct{}
 
 func (unreadableHistory) HasNext() bool { return true }
 
-func (unreadableHistory) Next() (*historypb.HistoryEvent, error) { return nil, errors.New("the history is gone") }
+func (unreadableHistory) Next() (*historypb.HistoryEvent, error) {
+	return nil, errors.New("the history is gone")
+}

@@ -45,36 +45,36 @@ func (a *Archive) Harden(ctx context.Context, o HardenOptions) (*harden.Result, 
 	}
 	first := runs[0].Ideas
 	idea, _ := ideafile.ReadIdea(first[len(first)-1])
-	made, err := harden.Harden(runs, o.Tools.Bind(idea), o.Template)
+	result, err := harden.Harden(runs, o.Tools.Bind(idea), o.Template)
 	if err == nil && o.Complete {
-		err = made.MarkComplete()
+		err = result.MarkComplete()
 	}
-	return made, kind.Of(ErrInvalid, err)
+	return result, kind.WithKind(ErrInvalid, err)
 }
 
 // FinishedRun reads the whole chain of a process, and of its parts if it was split. act names the operation in the
 // error, which wraps ErrNotFound if there is no chain.
-func (a *Archive) FinishedRun(ctx context.Context, id, act string) (past.Run, error) {
-	run, err := a.Chain(id).readRun(ctx, act)
+func (a *Archive) FinishedRun(ctx context.Context, id, verb string) (past.Run, error) {
+	run, err := a.Chain(id).readRun(ctx, verb)
 	if err != nil {
 		return run, err
 	}
-	parts, err := a.parts(ctx, id)
+	parts, err := a.partChains(ctx, id)
 	for n := 0; n < len(parts) && err == nil; n++ {
 		var part past.Run
-		if part, err = parts[n].readRun(ctx, act); err == nil {
+		if part, err = parts[n].readRun(ctx, verb); err == nil {
 			run.Parts = append(run.Parts, part)
 		}
 	}
 	return run, err
 }
 
-// parts returns the chains of the parts, in order.
-func (a *Archive) parts(ctx context.Context, id string) (parts []*Chain, err error) {
+// partChains returns the chains of the parts, in order.
+func (a *Archive) partChains(ctx context.Context, id string) (parts []*Chain, err error) {
 	processes, err := a.Processes(ctx)
 	var numbers []int
 	for _, process := range processes {
-		if whole, n, is := spelling.CutPart(process); is && whole == id {
+		if whole, n, isPart := spelling.CutPart(process); isPart && whole == id {
 			numbers = append(numbers, n)
 		}
 	}
@@ -86,20 +86,20 @@ func (a *Archive) parts(ctx context.Context, id string) (parts []*Chain, err err
 }
 
 // readRun reads the whole chain.
-func (c *Chain) readRun(ctx context.Context, act string) (past.Run, error) {
-	s := past.Run{ProcessID: c.process}
-	last, err := c.checkIdeaNumber(ctx, act, 0)
-	for at := 1; at <= last && err == nil; at++ {
+func (c *Chain) readRun(ctx context.Context, verb string) (past.Run, error) {
+	run := past.Run{ProcessID: c.process}
+	last, err := c.checkIdeaNumber(ctx, verb, 0)
+	for number := 1; number <= last && err == nil; number++ {
 		var idea map[string]any
-		if idea, err = c.chains.Load(ctx, c.process, at); err == nil {
-			s.Ideas = append(s.Ideas, idea)
+		if idea, err = c.chainStore.Load(ctx, c.process, number); err == nil {
+			run.Ideas = append(run.Ideas, idea)
 		}
 	}
 	if err == nil {
-		s.Log, err = c.chains.Log(ctx, c.process)
+		run.Log, err = c.chainStore.Log(ctx, c.process)
 	}
 	if errors.Is(err, chain.ErrNoIdea) {
-		err = kind.Of(ErrNotFound, err)
+		err = kind.WithKind(ErrNotFound, err)
 	}
-	return s, err
+	return run, err
 }

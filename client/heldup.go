@@ -49,74 +49,74 @@ func unresponsiveCause(info *workflowpb.WorkflowExecutionInfo) *turn.HeldUp {
 		held := turn.PausedInTemporal("the process", "workflow")
 		return &held
 	case info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING &&
-		len(attribute[[]string](info, protocol.ProblemsAttribute)) > 0:
-		return workerFails("continue the process")
+		len(searchAttribute[[]string](info, protocol.ProblemsAttribute)) > 0:
+		return workerFailureHoldUp("continue the process")
 	}
 	return nil
 }
 
-func noWorker(queue string) *turn.HeldUp {
+func noWorkerHoldUp(queue string) *turn.HeldUp {
 	return &turn.HeldUp{Cause: turn.CodeNoWorker, Message: "no worker serves the task queue " + queue,
 		Remedy: "start a worker; then it goes on by itself"}
 }
 
-// refusal begins the error with which a worker refuses a process.
-const refusal = "the worker: "
+// refusalPrefix begins the error with which a worker refuses a process.
+const refusalPrefix = "the worker: "
 
 // explainNoAnswer returns what holds up a process that did not answer a query; nil if nothing is found: it may only be
 // slow.
-func (c *Client) explainNoAnswer(ctx context.Context, workflow string, unanswered error) *turn.HeldUp {
-	if failed, is := errors.AsType[*serviceerror.QueryFailed](unanswered); is {
-		if why, isRefusal := strings.CutPrefix(failed.Error(), refusal); isRefusal {
-			return keysMissing(why)
+func (c *Client) explainNoAnswer(ctx context.Context, workflow string, queryErr error) *turn.HeldUp {
+	if queryFailed, is := errors.AsType[*serviceerror.QueryFailed](queryErr); is {
+		if message, isRefusal := strings.CutPrefix(queryFailed.Error(), refusalPrefix); isRefusal {
+			return missingKeysHoldUp(message)
 		}
-		if !strings.HasPrefix(failed.Error(), "unknown queryType") { // an older worker's answer
-			return workerFails("read the process: " + jsonval.Clip(failed.Error(), maxQueryError))
+		if !strings.HasPrefix(queryFailed.Error(), "unknown queryType") { // an older worker's answer
+			return workerFailureHoldUp("read the process: " + jsonval.Clip(queryFailed.Error(), maxQueryError))
 		}
 	}
 	if !c.hasWorker(ctx) {
-		return noWorker(protocol.TaskQueue)
+		return noWorkerHoldUp(protocol.TaskQueue)
 	}
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	d, err := c.temporal.DescribeWorkflowExecution(ctx, workflow, "")
 	if d.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_PAUSED {
-		held := turn.PausedInTemporal("the process", "workflow")
+		holdUp := turn.PausedInTemporal("the process", "workflow")
 		if since := d.GetWorkflowExtendedInfo().GetPauseInfo().GetPausedTime(); since != nil {
-			held.Since = since.AsTime()
+			holdUp.Since = since.AsTime()
 		}
-		return &held
+		return &holdUp
 	}
 	task := d.GetPendingWorkflowTask()
 	if err != nil || task.GetAttempt() <= 1 {
 		return nil
 	}
-	if why := c.refusedTask(ctx, workflow); why != "" {
-		return keysMissing(why)
+	if message := c.taskRefusalMessage(ctx, workflow); message != "" {
+		return missingKeysHoldUp(message)
 	}
-	held := workerFails(fmt.Sprintf("continue the process (attempt %d)", task.GetAttempt()))
-	held.Since = task.GetOriginalScheduledTime().AsTime()
-	return held
+	holdUp := workerFailureHoldUp(fmt.Sprintf("continue the process (attempt %d)", task.GetAttempt()))
+	holdUp.Since = task.GetOriginalScheduledTime().AsTime()
+	return holdUp
 }
 
 // maxQueryError bounds the part of a query's error that is shown, in characters.
 const maxQueryError = 300
 
-func workerFails(atWhat string) *turn.HeldUp {
-	h := turn.WorkerFails(atWhat)
+func workerFailureHoldUp(action string) *turn.HeldUp {
+	h := turn.WorkerFailure(action)
 	return &h
 }
 
-// keysMissing leaves out the package names before the error's text: a table shows only the beginning of a text.
-func keysMissing(why string) *turn.HeldUp {
+// missingKeysHoldUp leaves out the package names before the error's text: a table shows only the beginning of a text.
+func missingKeysHoldUp(message string) *turn.HeldUp {
 	return &turn.HeldUp{Cause: turn.CodeKeysMissing,
-		Message: "the worker cannot decrypt it: " + strings.TrimSpace(why[strings.LastIndex(why, ":")+1:]),
+		Message: "the worker cannot decrypt it: " + strings.TrimSpace(message[strings.LastIndex(message, ":")+1:]),
 		Remedy:  "give the worker the key (PROCESSIDEA_KEYS); then it goes on by itself"}
 }
 
-// refusedTask returns why a worker refused the failing workflow task for want of a key; empty if that is not why. While
-// a task fails, Temporal passes on no query. The history has only the task's first attempt.
-func (c *Client) refusedTask(ctx context.Context, workflow string) string {
+// taskRefusalMessage returns why a worker refused the failing workflow task for want of a key; empty if that is not
+// why. While a task fails, Temporal passes on no query. The history has only the task's first attempt.
+func (c *Client) taskRefusalMessage(ctx context.Context, workflow string) string {
 	r, err := c.temporal.WorkflowService().GetWorkflowExecutionHistoryReverse(ctx,
 		&workflowservice.GetWorkflowExecutionHistoryReverseRequest{Namespace: c.namespace, MaximumPageSize: 100,
 			Execution: &commonpb.WorkflowExecution{WorkflowId: workflow}})
@@ -143,15 +143,15 @@ func (s *Summary) addHoldUp(h *turn.HeldUp) {
 	s.Waiting = []string{h.String()}
 }
 
-// HeldUp counts the processes that are held up, by the search attributes, up to a limit. If no worker serves the task
-// queue, all running processes are held up.
-func (c *Client) HeldUp(ctx context.Context, limit int) (int, error) {
-	queries := []string{isOpen}
+// CountHeldUp counts the processes that are held up, by the search attributes, up to a limit. If no worker serves the
+// task queue, all running processes are held up.
+func (c *Client) CountHeldUp(ctx context.Context, limit int) (int, error) {
+	queries := []string{openQuery}
 	if c.hasWorker(ctx) {
-		queries = []string{olderIsOpen + " AND " + protocol.AttributeStatus + " = '" + protocol.StatusHeldUp + "'",
+		queries = []string{runningQuery + " AND " + protocol.AttributeStatus + " = '" + protocol.StatusHeldUp + "'",
 			"ExecutionStatus = 'Paused'", protocol.QueryForTaskProblems()} // these set no attribute
 	}
-	seen := map[string]bool{}
+	heldUpProcesses := map[string]bool{}
 	for n, query := range queries {
 		for info, err := range c.Executions(ctx, processQuery+" AND "+query) {
 			switch {
@@ -161,10 +161,10 @@ func (c *Client) HeldUp(ctx context.Context, limit int) (int, error) {
 				return 0, fmt.Errorf("count what is held up: %w", err)
 			}
 			root, _, _ := strings.Cut(info.GetExecution().GetWorkflowId(), "/")
-			if seen[root] = true; len(seen) >= limit {
-				return len(seen), nil
+			if heldUpProcesses[root] = true; len(heldUpProcesses) >= limit {
+				return len(heldUpProcesses), nil
 			}
 		}
 	}
-	return len(seen), nil
+	return len(heldUpProcesses), nil
 }

@@ -99,7 +99,7 @@ func TestAProcessThatSomebodyPausedInTemporalIsHeldUp(t *testing.T) {
 	if !errors.Is(err, ErrNoWorker) || len(r.HeldUp) != 1 || r.HeldUp[0].Cause != turn.CodeTemporalPaused {
 		t.Errorf("%+v, %v", r, err)
 	}
-	s := p.client.summary(&workflowpb.WorkflowExecutionInfo{Status: f.status})
+	s := p.client.newSummary(&workflowpb.WorkflowExecutionInfo{Status: f.status})
 	if s.Ended != nil || len(s.HeldUp) != 1 || s.HeldUp[0].Cause != turn.CodeTemporalPaused {
 		t.Errorf("listed as %+v", s)
 	}
@@ -138,7 +138,7 @@ func TestProcessesThatAreHeldUpAreCountedAndAllThatRunWhereNoWorkerIs(t *testing
 		f := &fakeTemporal{pollers: row.pollers}
 		p := f.on(t)
 		p.client.temporal = crowd{f}
-		if n, err := p.client.HeldUp(t.Context(), row.most); err != nil || n != row.want {
+		if n, err := p.client.CountHeldUp(t.Context(), row.most); err != nil || n != row.want {
 			t.Errorf("%d of at most %d, %v", n, row.most, err)
 		}
 	}
@@ -172,10 +172,10 @@ func TestListsOfWhatIsOpenAskForWhatIsPausedWholeWhereTheServerKnowsOfThat(t *te
 			return len(page.Processes), err
 		},
 		"what waits": func() (int, error) {
-			found, err := p.client.awaiting(t.Context())
+			found, err := p.client.listAwaiting(t.Context())
 			return len(found), err
 		},
-		"what is held up": func() (int, error) { return p.client.HeldUp(t.Context(), 9) },
+		"what is held up": func() (int, error) { return p.client.CountHeldUp(t.Context(), 9) },
 	} {
 		server.asked = nil
 		n, err := list()
@@ -209,7 +209,7 @@ func TestWhatIsPausedWholeIsNotWaitedForWhereAllAreResumed(t *testing.T) {
 		}}
 	p := f.on(t)
 	p.client.temporal = still{f}
-	all, err := p.client.ResumeAll(t.Context(), "", By{})
+	all, err := p.client.ResumeAll(t.Context(), "", Actor{})
 	if err != nil || len(all) != 1 || all[0].Resumed || !strings.Contains(all[0].Reason, "temporal workflow unpause") {
 		t.Errorf("%+v, %v", all, err)
 	}
@@ -226,12 +226,12 @@ func TestAListTellsThatAProcessCannotBeContinued(t *testing.T) {
 	info := &workflowpb.WorkflowExecutionInfo{Status: enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING,
 		SearchAttributes: &commonpb.SearchAttributes{
 			IndexedFields: map[string]*commonpb.Payload{protocol.ProblemsAttribute: fails}}}
-	s := p.client.summary(info)
+	s := p.client.newSummary(info)
 	if len(s.HeldUp) != 1 || s.HeldUp[0].Cause != turn.CodeWorkerFails || len(s.Waiting) != 1 {
 		t.Errorf("listed as %+v", s)
 	}
 	info.Status = enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED
-	if s := p.client.summary(info); len(s.HeldUp) > 0 {
+	if s := p.client.newSummary(info); len(s.HeldUp) > 0 {
 		t.Errorf("it has ended, and is listed as %+v", s)
 	}
 }

@@ -56,7 +56,7 @@ func TestAProcessThatTakesBackHasAnIDOfTheOther(t *testing.T) {
 func TestWhatLooksLikeAReferenceIsTakenBackAsItIs(t *testing.T) {
 	t.Parallel()
 	given := map[string]any{"a": "†state.x", "b": []any{"††y", "z"}, "c": map[string]any{"d": "†`t`"}, "n": 1.5}
-	back, err := refexpr.ResolveReferences(refexpr.Literal(given),
+	back, err := refexpr.ResolveReferences(refexpr.EscapeDaggers(given),
 		func(refexpr.Reference) (any, bool) { return "read", true })
 	if err != nil || !jsonval.Equal(back, given) {
 		t.Errorf("%v, %v", back, err)

@@ -32,7 +32,7 @@ type ToolInsights struct {
 	// texts.
 	Rules []RuleInsights `json:"rules" nullable:"false"`
 
-	rules map[string]*RuleInsights // by their texts
+	rulesByText map[string]*RuleInsights // by their texts
 }
 
 // RuleInsights describe the decisions that people had to make because of one rule.
@@ -59,7 +59,7 @@ type DecisionCounts struct {
 	WaitedSeconds float64 `json:"waitedSeconds"`
 	SparedSeconds float64 `json:"sparedSeconds" doc:"decisions of standing orders, times the median"`
 
-	took []time.Duration
+	waitDurations []time.Duration
 }
 
 // Insights reads the decisions since a moment from the chains of all processes, and queries what waits. Decisions since
@@ -69,10 +69,10 @@ func (c *Client) Insights(ctx context.Context, since time.Time) (*Insights, erro
 	tools := map[string]*ToolInsights{}
 	unread, err := c.eachDecision(ctx, func(process string, d Decided) {
 		if !d.WaitingSince.IsZero() && !d.DecidedAt.Before(since) {
-			t := insightsOf(tools, d.Tool)
-			t.addRule(process, d)
-			if t.add(d.Decision); t.Title == "" {
-				t.Title = c.Process(process).Words(ctx).Tool(d.Tool)
+			toolInsights := insightsForTool(tools, d.Tool)
+			toolInsights.addRule(process, d)
+			if toolInsights.add(d.Decision); toolInsights.Title == "" {
+				toolInsights.Title = c.Process(process).Presenter(ctx).Tool(d.Tool)
 			}
 		}
 	})
@@ -81,42 +81,42 @@ func (c *Client) Insights(ctx context.Context, since time.Time) (*Insights, erro
 	}
 	out.Unread = unread
 	waiting, err := c.allWaiting(ctx)
-	if out.Unanswered, err = Unanswered(err); err != nil && len(out.Unanswered) == 0 {
+	if out.Unanswered, err = UnansweredProcesses(err); err != nil && len(out.Unanswered) == 0 {
 		return nil, err
 	}
 	for _, a := range waiting.Approvals {
-		t := insightsOf(tools, a.Tool)
-		t.Title = a.ToolTitle
-		if t.Waiting++; t.Oldest == nil || a.Since.Before(*t.Oldest) {
-			t.Oldest = &a.Since
+		toolInsights := insightsForTool(tools, a.Tool)
+		toolInsights.Title = a.ToolTitle
+		if toolInsights.Waiting++; toolInsights.Oldest == nil || a.Since.Before(*toolInsights.Oldest) {
+			toolInsights.Oldest = &a.Since
 		}
 	}
-	for _, t := range jsonval.Sorted(tools) {
-		t.rank()
-		for _, r := range jsonval.Sorted(t.rules) {
-			r.rank()
-			t.Rules = append(t.Rules, *r)
+	for _, toolInsights := range jsonval.Sorted(tools) {
+		toolInsights.computeStats()
+		for _, r := range jsonval.Sorted(toolInsights.rulesByText) {
+			r.computeStats()
+			toolInsights.Rules = append(toolInsights.Rules, *r)
 		}
-		out.Tools = append(out.Tools, *t)
+		out.Tools = append(out.Tools, *toolInsights)
 	}
 	return out, nil
 }
 
-func insightsOf(tools map[string]*ToolInsights, name string) *ToolInsights {
+func insightsForTool(tools map[string]*ToolInsights, name string) *ToolInsights {
 	if tools[name] == nil {
 		tools[name] = &ToolInsights{Tool: name, DecisionCounts: DecisionCounts{Decided: map[string]int{}},
-			Rules: []RuleInsights{}, rules: map[string]*RuleInsights{}}
+			Rules: []RuleInsights{}, rulesByText: map[string]*RuleInsights{}}
 	}
 	return tools[name]
 }
 
 func (t *ToolInsights) addRule(process string, d Decided) {
-	key := jsonval.EncodeToString(d.when)
-	if t.rules[key] == nil {
-		t.rules[key] = &RuleInsights{When: d.when, Process: process,
+	key := jsonval.EncodeToString(d.condition)
+	if t.rulesByText[key] == nil {
+		t.rulesByText[key] = &RuleInsights{When: d.condition, Process: process,
 			DecisionCounts: DecisionCounts{Decided: map[string]int{}}}
 	}
-	t.rules[key].add(d.Decision)
+	t.rulesByText[key].add(d.Decision)
 }
 
 func (t *DecisionCounts) add(d approval.Decision) {
@@ -127,21 +127,21 @@ func (t *DecisionCounts) add(d approval.Decision) {
 	case d.DecidedBy == approval.DecidedByTimeout:
 		t.ByDeadline++
 	default:
-		t.took = append(t.took, d.DecidedAt.Sub(d.WaitingSince))
+		t.waitDurations = append(t.waitDurations, d.DecidedAt.Sub(d.WaitingSince))
 	}
 }
 
-// rank computes the median, the ninetieth percentile and the values that depend on them.
-func (t *DecisionCounts) rank() {
-	slices.Sort(t.took)
-	nearest := func(percent int) float64 {
-		if len(t.took) == 0 {
+// computeStats computes the median, the ninetieth percentile and the values that depend on them.
+func (t *DecisionCounts) computeStats() {
+	slices.Sort(t.waitDurations)
+	percentile := func(percent int) float64 {
+		if len(t.waitDurations) == 0 {
 			return 0
 		}
-		return t.took[(len(t.took)*percent+99)/100-1].Seconds()
+		return t.waitDurations[(len(t.waitDurations)*percent+99)/100-1].Seconds()
 	}
-	t.MedianSeconds, t.P90Seconds = nearest(50), nearest(90)
-	for _, one := range t.took {
+	t.MedianSeconds, t.P90Seconds = percentile(50), percentile(90)
+	for _, one := range t.waitDurations {
 		t.WaitedSeconds += one.Seconds()
 	}
 	t.SparedSeconds = float64(t.ByOrder) * t.MedianSeconds

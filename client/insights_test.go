@@ -42,7 +42,7 @@ func TestInsightsCountEveryDecision(t *testing.T) {
 				CallID: d.CallID, Tool: "pay", DecidedAt: began}})
 		}
 		sealed, err := chain.New(store).Seal(t.Context(),
-			chain.Entry{Process: process, At: at, Parent: parent, Log: log,
+			chain.Entry{Process: process, Number: at, Parent: parent, Log: log,
 				Idea: map[string]any{"meta": map[string]any{"n": json.Number("1")}}})
 		if err != nil {
 			t.Fatal(err)
@@ -57,10 +57,10 @@ func TestInsightsCountEveryDecision(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, d := range made {
-				insightsOf(tools, d.Tool).add(d.Decision)
+				insightsForTool(tools, d.Tool).add(d.Decision)
 			}
 		}
-		tools["pay"].rank()
+		tools["pay"].computeStats()
 		return tools["pay"]
 	}
 	digests := map[string]string{}
@@ -72,7 +72,7 @@ func TestInsightsCountEveryDecision(t *testing.T) {
 	seal("p-3", 2, digests["p-3"], 10)
 	now := tool()
 	told := func(t *ToolInsights) string {
-		return fmt.Sprint(t.Decided["approve"], t.Decided["reject"], t.ByOrder, t.ByDeadline, len(t.took))
+		return fmt.Sprint(t.Decided["approve"], t.Decided["reject"], t.ByOrder, t.ByDeadline, len(t.waitDurations))
 	}
 	if told(before) != "5000 4990 1000 990 8000" || told(now) != "5005 4995 1001 991 8008" {
 		t.Errorf("%+v\n%+v", before, now)
@@ -95,9 +95,9 @@ func TestInsightsRankByTheNearest(t *testing.T) {
 	} {
 		tool, waited := &ToolInsights{DecisionCounts: DecisionCounts{ByOrder: 3}}, 0
 		for _, s := range c.seconds {
-			tool.took, waited = append(tool.took, time.Duration(s)*time.Second), waited+s
+			tool.waitDurations, waited = append(tool.waitDurations, time.Duration(s)*time.Second), waited+s
 		}
-		if tool.rank(); tool.MedianSeconds != c.median || tool.P90Seconds != c.p90 {
+		if tool.computeStats(); tool.MedianSeconds != c.median || tool.P90Seconds != c.p90 {
 			t.Errorf("%v: %v and %v, want %v and %v", c.seconds, tool.MedianSeconds, tool.P90Seconds, c.median, c.p90)
 		}
 		if tool.WaitedSeconds != float64(waited) || tool.SparedSeconds != 3*c.median {
@@ -125,19 +125,19 @@ func TestInsightsAreToldByTheRuleToo(t *testing.T) {
 		}
 		log := []turn.LogEntry{{Decision: &approval.Decision{Kind: Reject, CallID: "1.1", Tool: "pay", DecidedBy: "ann",
 			DecidedAt: time.Unix(60, 0), WaitingSince: time.Unix(0, 0)}}}
-		entry := chain.Entry{Process: process, At: 1, Log: log, Idea: idea}
+		entry := chain.Entry{Process: process, Number: 1, Log: log, Idea: idea}
 		if _, err := chain.New(store).Seal(t.Context(), entry); err != nil {
 			t.Fatal(err)
 		}
 	}
 	tools := map[string]*ToolInsights{}
 	if unread, err := c.eachDecision(t.Context(), func(process string, d Decided) {
-		insightsOf(tools, d.Tool).addRule(process, d)
+		insightsForTool(tools, d.Tool).addRule(process, d)
 	}); err != nil || unread != 0 {
 		t.Fatal(unread, err)
 	}
 	for key, want := range map[string]int{`{"properties":{"n":{"minimum":5}}}`: 2, `{}`: 1} {
-		if r := tools["pay"].rules[key]; r == nil || r.Decided[Reject] != want || asked[r.Process] == "" {
+		if r := tools["pay"].rulesByText[key]; r == nil || r.Decided[Reject] != want || asked[r.Process] == "" {
 			t.Errorf("%s: %+v", key, r)
 		}
 	}

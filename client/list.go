@@ -43,12 +43,12 @@ type Summary struct {
 	// FailedCalls counts the Calls that failed or were blocked. It is known once the process has ended, or while a
 	// worker answers. A completed process may have failed Calls too.
 	FailedCalls int `json:"failedCalls,omitempty"`
-	// Undoes is the process whose Calls this one undoes. UndoneBy are the processes that have begun to undo this one's
-	// Calls, once it has ended. UndoneCalls counts the Calls that it has undone itself.
+	// Undoes is the process whose Calls this one undoes. UndoingProcesses are the processes that have begun to undo
+	// this one's Calls, once it has ended. UndoneCalls counts the Calls that it has undone itself.
 	Undoes      string   `json:"undoes,omitempty"`
 	UndoneBy    []string `json:"undoneBy,omitempty"`
 	UndoneCalls int      `json:"undoneCalls,omitempty"`
-	// Code is why the process is paused, or has failed; HeldUp is what holds it up. Both are empty if no worker
+	// Code is why the process is paused, or has failed; CountHeldUp is what holds it up. Both are empty if no worker
 	// answers.
 	Code   string        `json:"code,omitempty"`
 	HeldUp []turn.HeldUp `json:"heldUp,omitempty"`
@@ -57,7 +57,7 @@ type Summary struct {
 // Standing describes the process: its status, how many of its Calls failed or are undone, which process it undoes, and
 // which processes undo it.
 func (s Summary) Standing() string {
-	text := loop.Standing(string(s.Status), s.FailedCalls)
+	text := loop.StatusText(string(s.Status), s.FailedCalls)
 	if s.UndoneCalls > 0 {
 		text += ", " + readable.Plural(s.UndoneCalls, "Call") + " undone"
 	}
@@ -65,7 +65,7 @@ func (s Summary) Standing() string {
 		text += ", takes back " + s.Undoes
 	}
 	if len(s.UndoneBy) > 0 {
-		text += ", undone by " + diag.FirstNamesAndCount(s.UndoneBy)
+		text += ", undone by " + diag.SummarizeNames(s.UndoneBy)
 	}
 	return text
 }
@@ -78,7 +78,7 @@ type ListOptions struct {
 
 // List returns the processes that somebody started, the latest first, without their parts and delegates.
 func (c *Client) List(ctx context.Context, o ListOptions) ([]Summary, error) {
-	found, f := []Summary{}, Filter{}
+	summaries, f := []Summary{}, Filter{}
 	if o.Paused { // list all open ones; for one that does not answer, Temporal's status counts
 		f.Status = loop.StatusPaused
 	}
@@ -87,25 +87,25 @@ func (c *Client) List(ctx context.Context, o ListOptions) ([]Summary, error) {
 			return nil, fmt.Errorf("list processes: %w", err)
 		}
 		if !strings.Contains(info.GetExecution().GetWorkflowId(), "/") {
-			found = append(found, c.summary(info))
+			summaries = append(summaries, c.newSummary(info))
 		}
-		if !o.Paused && len(found) == o.Limit && o.Limit > 0 {
+		if !o.Paused && len(summaries) == o.Limit && o.Limit > 0 {
 			break
 		}
 	}
 	if !o.Paused {
-		asking, cancel := context.WithTimeout(ctx, queryTimeout)
+		queryCtx, cancel := context.WithTimeout(ctx, queryTimeout)
 		defer cancel()
-		return found, errors.Join(c.addWaiting(asking, found), c.addUndone(asking, found))
+		return summaries, errors.Join(c.addWaiting(queryCtx, summaries), c.addUndoingProcesses(queryCtx, summaries))
 	}
-	if err := c.addWaiting(ctx, found); err != nil {
+	if err := c.addWaiting(ctx, summaries); err != nil {
 		return nil, err
 	}
-	found = slices.DeleteFunc(found, func(s Summary) bool { return s.Status != loop.StatusPaused })
+	summaries = slices.DeleteFunc(summaries, func(s Summary) bool { return s.Status != loop.StatusPaused })
 	if o.Limit > 0 {
-		found = found[:min(len(found), o.Limit)]
+		summaries = summaries[:min(len(summaries), o.Limit)]
 	}
-	return found, ctx.Err()
+	return summaries, ctx.Err()
 }
 
 // Filter selects processes; empty fields select any.
@@ -125,9 +125,9 @@ type Page struct {
 // Awaiting is the search attribute, and Waiting says at most that a process is held up. A part may have fewer than size
 // (at most 200) although more follow. The error wraps ErrInvalid if the server does not know the search attributes of a
 // filter, or the part.
-func (c *Client) ListPage(ctx context.Context, f Filter, size int, from []byte) (Page, error) {
+func (c *Client) ListPage(ctx context.Context, f Filter, size int, pageToken []byte) (Page, error) {
 	request := &workflowservice.ListWorkflowExecutionsRequest{
-		Namespace: c.namespace, PageSize: int32(min(max(size, 1), 200)), Query: f.query(), NextPageToken: from,
+		Namespace: c.namespace, PageSize: int32(min(max(size, 1), 200)), Query: f.query(), NextPageToken: pageToken,
 	}
 	page := Page{Processes: []Summary{}}
 	for {
@@ -139,7 +139,7 @@ func (c *Client) ListPage(ctx context.Context, f Filter, size int, from []byte) 
 			return page, fmt.Errorf("list processes: %w", err)
 		}
 		for _, info := range answer.GetExecutions() {
-			s := c.summary(info)
+			s := c.newSummary(info)
 			if !strings.Contains(s.Process, "/") && (f.Status == "" || s.Status == f.Status) &&
 				(f.Path == "" || s.Path == f.Path) {
 				page.Processes = append(page.Processes, s)
@@ -147,29 +147,29 @@ func (c *Client) ListPage(ctx context.Context, f Filter, size int, from []byte) 
 		}
 		page.Next = answer.GetNextPageToken()
 		if len(page.Processes) > 0 || len(page.Next) == 0 {
-			c.addNoWorker(ctx, page.Processes)
-			asking, cancel := context.WithTimeout(ctx, queryTimeout)
+			c.addNoWorkerHoldUp(ctx, page.Processes)
+			queryCtx, cancel := context.WithTimeout(ctx, queryTimeout)
 			defer cancel()
-			return page, c.addUndone(asking, page.Processes)
+			return page, c.addUndoingProcesses(queryCtx, page.Processes)
 		}
 		request.NextPageToken = page.Next
 	}
 }
 
-// addNoWorker marks running processes as held up if no worker serves them.
-func (c *Client) addNoWorker(ctx context.Context, list []Summary) {
-	running := func(s Summary) bool { return s.Status == loop.StatusRunning }
-	if !slices.ContainsFunc(list, running) || c.hasWorker(ctx) {
+// addNoWorkerHoldUp marks running processes as held up if no worker serves them.
+func (c *Client) addNoWorkerHoldUp(ctx context.Context, list []Summary) {
+	isRunning := func(s Summary) bool { return s.Status == loop.StatusRunning }
+	if !slices.ContainsFunc(list, isRunning) || c.hasWorker(ctx) {
 		return
 	}
 	for n := range list {
-		list[n].addHoldUp(noWorker(protocol.TaskQueue))
+		list[n].addHoldUp(noWorkerHoldUp(protocol.TaskQueue))
 	}
 }
 
-// executionStatuses maps our statuses to a query by Temporal's.
-var executionStatuses = map[loop.Status]string{
-	loop.StatusRunning: isOpen, loop.StatusPaused: isOpen, loop.StatusCompleted: "ExecutionStatus = 'Completed'",
+// queryByStatus maps our statuses to a query by Temporal's.
+var queryByStatus = map[loop.Status]string{
+	loop.StatusRunning: openQuery, loop.StatusPaused: openQuery, loop.StatusCompleted: "ExecutionStatus = 'Completed'",
 	loop.StatusFailed:    "ExecutionStatus IN ('Failed', 'TimedOut')",
 	loop.StatusCancelled: "ExecutionStatus IN ('Canceled', 'Terminated')",
 }
@@ -177,7 +177,7 @@ var executionStatuses = map[loop.Status]string{
 func (f Filter) query() string {
 	query := processQuery
 	if f.Status != "" {
-		query += " AND " + executionStatuses[f.Status]
+		query += " AND " + queryByStatus[f.Status]
 	}
 	if f.Path != "" && !strings.ContainsAny(f.Path, "\"\\\x00\n\r\x1a") { // servers on SQLite find no such path
 		query += " AND " + protocol.AttributePath + " = '" + strings.ReplaceAll(f.Path, "'", "\\'") + "'"
@@ -190,9 +190,9 @@ func (f Filter) query() string {
 
 // addWaiting queries the open processes for their status and what they wait for. It marks those that do not answer in
 // time.
-func (c *Client) addWaiting(ctx context.Context, found []Summary) error {
-	return safego.Each(ctx, "client.list", len(found), maxQueries, func(ctx context.Context, n int) error {
-		s := &found[n]
+func (c *Client) addWaiting(ctx context.Context, summaries []Summary) error {
+	return safego.Each(ctx, "client.list", len(summaries), maxQueries, func(ctx context.Context, n int) error {
+		s := &summaries[n]
 		if s.Ended != nil {
 			return nil
 		}
@@ -201,7 +201,7 @@ func (c *Client) addWaiting(ctx context.Context, found []Summary) error {
 			s.addHoldUp(c.explainNoAnswer(ctx, s.Process, err))
 			return nil
 		}
-		s.Status, s.Awaiting, s.Waiting, s.HeldUp = v.Status, v.Awaiting, waitingOf(v), v.HeldUp
+		s.Status, s.Awaiting, s.Waiting, s.HeldUp = v.Status, v.Awaiting, waitingTexts(v), v.HeldUp
 		s.FailedCalls, s.UndoneCalls = v.Calls.Failed+v.Calls.Blocked, v.Calls.Undone
 		if v.Error != nil {
 			s.Code = v.Error.Code
@@ -210,19 +210,19 @@ func (c *Client) addWaiting(ctx context.Context, found []Summary) error {
 	})
 }
 
-// addUndone adds to ended processes which processes undo them, if the store answers in time.
-func (c *Client) addUndone(ctx context.Context, list []Summary) error {
+// addUndoingProcesses adds to ended processes which processes undo them, if the store answers in time.
+func (c *Client) addUndoingProcesses(ctx context.Context, list []Summary) error {
 	return safego.Each(ctx, "client.undone", len(list), maxQueries, func(ctx context.Context, n int) error {
 		if list[n].Ended != nil {
-			list[n].UndoneBy, _ = c.Chain(list[n].Process).UndoneBy(ctx)
+			list[n].UndoneBy, _ = c.Chain(list[n].Process).UndoingProcesses(ctx)
 		}
 		return nil
 	})
 }
 
-// waitingOf returns what a process waits for beside people: the LLM, and what holds it up; or, in the last line, why it
-// is paused. A paused process may be held up too, for example if the store has no space for its last Idea.
-func waitingOf(v Status) []string {
+// waitingTexts returns what a process waits for beside people: the LLM, and what holds it up; or, in the last line, why
+// it is paused. A paused process may be held up too, for example if the store has no space for its last Idea.
+func waitingTexts(v Status) []string {
 	lines := []string{}
 	if v.Error != nil {
 		return append(jsonval.Map(v.HeldUp, turn.HeldUp.String), v.Error.Message)
@@ -238,24 +238,25 @@ func waitingOf(v Status) []string {
 	return lines
 }
 
-// summary makes a Summary from a list entry. It leaves out a memo that the available keys cannot decrypt.
-func (c *Client) summary(info *workflowpb.WorkflowExecutionInfo) Summary {
+// newSummary makes a Summary from a list entry. It leaves out a memo that the available keys cannot decrypt.
+func (c *Client) newSummary(info *workflowpb.WorkflowExecutionInfo) Summary {
 	s := Summary{
 		Process: info.GetExecution().GetWorkflowId(), Status: statusOf(info), Started: info.GetStartTime().AsTime(),
 		Waiting: []string{},
 	}
-	if s.Awaiting = awaitingOf(info); attribute[string](info, protocol.AttributeStatus) == protocol.StatusHeldUp {
+	if s.Awaiting = countAwaiting(info); searchAttribute[string](info,
+		protocol.AttributeStatus) == protocol.StatusHeldUp {
 		s.Waiting = []string{protocol.StatusHeldUp}
 	}
 	if held := unresponsiveCause(info); held != nil {
 		s.HeldUp, s.Waiting = []turn.HeldUp{*held}, []string{held.String()}
 	}
-	memo, values := info.GetMemo().GetFields(), connect.DataConverter(c.archive.values.Keys())
-	_ = values.FromPayload(memo[protocol.MemoPath], &s.Path)
-	_ = values.FromPayload(memo[protocol.MemoVersion], &s.Version)
-	_ = values.FromPayload(memo[protocol.MemoFailedCalls], &s.FailedCalls)
-	_ = values.FromPayload(memo[protocol.MemoUndoneCalls], &s.UndoneCalls)
-	_ = values.FromPayload(memo[protocol.UndoesMeta], &s.Undoes)
+	memo, dataConverter := info.GetMemo().GetFields(), connect.DataConverter(c.archive.blobStore.Keys())
+	_ = dataConverter.FromPayload(memo[protocol.MemoPath], &s.Path)
+	_ = dataConverter.FromPayload(memo[protocol.MemoVersion], &s.Version)
+	_ = dataConverter.FromPayload(memo[protocol.MemoFailedCalls], &s.FailedCalls)
+	_ = dataConverter.FromPayload(memo[protocol.MemoUndoneCalls], &s.UndoneCalls)
+	_ = dataConverter.FromPayload(memo[protocol.UndoesMeta], &s.Undoes)
 	if end := info.GetCloseTime(); end != nil {
 		t := end.AsTime()
 		s.Ended = &t
@@ -263,13 +264,13 @@ func (c *Client) summary(info *workflowpb.WorkflowExecutionInfo) Summary {
 	return s
 }
 
-// awaitingOf returns how many Calls of a process wait for people.
-func awaitingOf(info *workflowpb.WorkflowExecutionInfo) int {
-	return attribute[int](info, protocol.AttributeAwaiting)
+// countAwaiting returns how many Calls of a process wait for people.
+func countAwaiting(info *workflowpb.WorkflowExecutionInfo) int {
+	return searchAttribute[int](info, protocol.AttributeAwaiting)
 }
 
-// attribute returns a search attribute of a process; zero if it is not registered.
-func attribute[T any](info *workflowpb.WorkflowExecutionInfo, name string) (v T) {
+// searchAttribute returns a search attribute of a process; zero if it is not registered.
+func searchAttribute[T any](info *workflowpb.WorkflowExecutionInfo, name string) (v T) {
 	_ = converter.GetDefaultDataConverter().FromPayload(info.GetSearchAttributes().GetIndexedFields()[name], &v)
 	return v
 }
@@ -285,7 +286,7 @@ func statusOf(info *workflowpb.WorkflowExecutionInfo) loop.Status {
 	case enumspb.WORKFLOW_EXECUTION_STATUS_CANCELED, enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED:
 		return loop.StatusCancelled
 	}
-	if attribute[loop.Status](info, protocol.AttributeStatus) == loop.StatusPaused {
+	if searchAttribute[loop.Status](info, protocol.AttributeStatus) == loop.StatusPaused {
 		return loop.StatusPaused
 	}
 	return loop.StatusRunning

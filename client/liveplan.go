@@ -32,45 +32,45 @@ func (p *Process) LivePlan(ctx context.Context) (*PlanDrawing, error) {
 	}
 	d, ids, err := p.planOfProcess(ctx)
 	if err == nil && len(v.Instances) <= maxQueriedInstances && len(ids) > 0 {
-		err = p.countInInstances(ctx, d, ids)
+		err = p.recountInInstances(ctx, d, ids)
 	}
 	return d, err
 }
 
 // planOfProcess is LivePlan from the instances' last reports, and also returns the ids of the Calls.
 func (p *Process) planOfProcess(ctx context.Context) (d *PlanDrawing, ids []string, err error) {
-	var now protocol.PlanProgress
-	d, err = &PlanDrawing{}, p.client.query(ctx, p.id, protocol.QueryPlan, &now)
-	for _, c := range now.Calls {
-		d.Calls, d.Statuses, ids = append(d.Calls, c.Written.AsWritten()), append(d.Statuses, c.Statuses),
+	var progress protocol.PlanProgress
+	d, err = &PlanDrawing{}, p.client.query(ctx, p.id, protocol.QueryPlan, &progress)
+	for _, c := range progress.Calls {
+		d.Calls, d.Statuses, ids = append(d.Calls, c.WrittenCall.AsWritten()), append(d.Statuses, c.CountByStatus),
 			append(ids, c.CallID)
 	}
 	return d, ids, err
 }
 
-// countInInstances counts again, from each instance's own answer.
-func (p *Process) countInInstances(ctx context.Context, d *PlanDrawing, ids []string) error {
-	all, err := p.Instances(ctx)
+// recountInInstances counts again, from each instance's own answer.
+func (p *Process) recountInInstances(ctx context.Context, d *PlanDrawing, ids []string) error {
+	instances, err := p.Instances(ctx)
 	if err != nil {
 		return err
 	}
 	clear(d.Statuses)
-	for _, i := range all {
+	for _, i := range instances {
 		for _, c := range i.Calls {
 			id, _, _ := strings.Cut(c.ID, "@")
 			if n := slices.Index(ids, id); n >= 0 {
-				d.count(n, c.Status, 1)
+				d.addCount(n, c.Status, 1)
 			}
 		}
 	}
 	return nil
 }
 
-func (d *PlanDrawing) count(n int, status ideafile.CallStatus, more int) {
+func (d *PlanDrawing) addCount(n int, status ideafile.CallStatus, delta int) {
 	if d.Statuses[n] == nil {
 		d.Statuses[n] = map[ideafile.CallStatus]int{}
 	}
-	d.Statuses[n][status] += more
+	d.Statuses[n][status] += delta
 }
 
 // livePlanOfParts adds up the Plans of parts; for parts that have ended it reads their last Idea.
@@ -97,21 +97,21 @@ func (p *Process) livePlanOfParts(ctx context.Context, parts []protocol.PartView
 
 // sumPlans adds up Plans with the same Calls; it returns an empty Plan if they differ.
 func sumPlans(plans []*PlanDrawing) *PlanDrawing {
-	all := &PlanDrawing{}
+	sum := &PlanDrawing{}
 	for _, d := range plans {
 		switch {
 		case d == nil || len(d.Calls) == 0:
 			continue
-		case all.Calls == nil:
-			all.Calls, all.Statuses = d.Calls, make([]map[ideafile.CallStatus]int, len(d.Calls))
-		case !jsonval.Equal(any(all.Calls), any(d.Calls)):
+		case sum.Calls == nil:
+			sum.Calls, sum.Statuses = d.Calls, make([]map[ideafile.CallStatus]int, len(d.Calls))
+		case !jsonval.Equal(any(sum.Calls), any(d.Calls)):
 			return &PlanDrawing{}
 		}
 		for n, counts := range d.Statuses {
-			for status, more := range counts {
-				all.count(n, status, more)
+			for status, added := range counts {
+				sum.addCount(n, status, added)
 			}
 		}
 	}
-	return all
+	return sum
 }

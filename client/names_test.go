@@ -22,19 +22,19 @@ func TestNamesThatLookLikeAnothersAreRefusedBeforeAnythingIsAsked(t *testing.T) 
 	c := client.New(nil, "default", store) // whatever is asked of Temporal panics
 	for act, do := range map[string]func(ctx context.Context, by string) error{
 		"start": func(ctx context.Context, by string) error {
-			_, err := c.Start(ctx, client.StartOptions{ID: "p", By: by, Idea: map[string]any{}})
+			_, err := c.Start(ctx, client.StartOptions{ID: "p", StartedBy: by, Idea: map[string]any{}})
 			return err
 		},
 		"forget": func(ctx context.Context, by string) error {
-			_, err := forget.Process(ctx, c, "p", forget.Options{By: client.By{Name: by}})
+			_, err := forget.Process(ctx, c, "p", forget.Options{Actor: client.Actor{Name: by}})
 			return err
 		},
 		"forget an instance": func(ctx context.Context, by string) error {
-			_, err := forget.Instance(ctx, c, "p", "a", forget.Options{By: client.By{Name: by}})
+			_, err := forget.Instance(ctx, c, "p", "a", forget.Options{Actor: client.Actor{Name: by}})
 			return err
 		},
 		"run a schedule": func(ctx context.Context, by string) error {
-			return schedules.Of(c).StartNow(ctx, "s", by)
+			return schedules.ForClient(c).StartNow(ctx, "s", by)
 		},
 	} {
 		for _, by := range []string{"an\u200bn", "\u0430nn", "a\u0000"} {

@@ -39,10 +39,10 @@ type StandingOrder struct {
 
 func (o StandingOrder) payload() jsonval.Object { return orderPayload(o, o.By, o.Groups) }
 
-func orderPayload(order any, by string, groups []string) jsonval.Object {
-	payload := object(order)
-	if by != "" {
-		payload["by"] = by
+func orderPayload(order any, actorName string, groups []string) jsonval.Object {
+	payload := toObject(order)
+	if actorName != "" {
+		payload["by"] = actorName
 	}
 	if groups != nil {
 		payload["groups"] = jsonval.ToJSONValue(groups)
@@ -53,7 +53,7 @@ func orderPayload(order any, by string, groups []string) jsonval.Object {
 // Validate checks the form of an order locally; the error wraps ErrInvalid.
 func (o StandingOrder) Validate() error {
 	_, err := approval.ReadStandingOrder(o.payload())
-	return kind.Of(ErrInvalid, err)
+	return kind.WithKind(ErrInvalid, err)
 }
 
 // Allow gives a standing order, and returns when it is in force. The error is a *RefusedError if the process refused
@@ -93,7 +93,7 @@ func (p *Process) sendOrder(ctx context.Context, signal string, payload jsonval.
 	p = p.whole()
 	o, err := read(payload)
 	if err == nil && key != nil && o.Proof == "" {
-		payload["proof"], err = key.Sign(signing.NewClaims(o.ToProve(p.id), o.ID, o.Groups))
+		payload["proof"], err = key.Sign(signing.NewClaims(o.DecisionToProve(p.id), o.ID, o.Groups))
 	}
 	if err != nil {
 		return kind.Errorf(ErrInvalid, "%s: %w", signal, err)
@@ -102,11 +102,11 @@ func (p *Process) sendOrder(ctx context.Context, signal string, payload jsonval.
 }
 
 // whole returns the process that has the orders: a part has none.
-func (p *Process) whole() *Process { return p.client.Process(spelling.WholeProcess(p.id)) }
+func (p *Process) whole() *Process { return p.client.Process(spelling.WholeProcessID(p.id)) }
 
 // Disallow ends a standing order, or a deputy's time. Decisions already taken stay.
-func (p *Process) Disallow(ctx context.Context, order string, by By) error {
-	payload := by.payload()
+func (p *Process) Disallow(ctx context.Context, order string, actor Actor) error {
+	payload := actor.payload()
 	payload["order"] = order
 	return p.whole().steer(ctx, approval.SteerDisallow, payload)
 }

@@ -11,7 +11,7 @@ import (
 func TestAnOrderForAPartGoesToTheWholeProcess(t *testing.T) {
 	f := &fakeTemporal{
 		signal:  func(string, map[string]any) error { return nil },
-		outcome: func(id string) approval.Outcome { return approval.Outcome{ID: id, Became: approval.ActAccepted} },
+		outcome: func(id string) approval.Outcome { return approval.Outcome{ID: id, Status: approval.ActAccepted} },
 	}
 	part := f.on(t).client.Process("p/~part/2")
 	for act, do := range map[string]func() error{
@@ -21,7 +21,7 @@ func TestAnOrderForAPartGoesToTheWholeProcess(t *testing.T) {
 		"deputy": func() error {
 			return part.NameDeputy(t.Context(), Deputy{To: "bob", Until: time.Unix(1<<33, 0), By: "ann"})
 		},
-		"disallow": func() error { return part.Disallow(t.Context(), "small", By{Name: "ann"}) },
+		"disallow": func() error { return part.Disallow(t.Context(), "small", Actor{Name: "ann"}) },
 	} {
 		f.signalled = ""
 		if err := do(); err != nil || f.signalled != "p" {

@@ -21,97 +21,98 @@ const maxAnswerTime = time.Minute
 // errUnderWay is the error for an act that is not finished, when leave stops the wait for it.
 var errUnderWay = errors.New("it is under way")
 
-// sendAct sends an act under an id of its own, and waits for its outcome; a refusal is a *RefusedError. gone says why
-// nothing handles the act if the workflow has ended before. leave, which may be nil, says of a slow act whether to
-// return errUnderWay.
-func (p *Process) sendAct(
-	ctx context.Context, workflow, name, call string, payload map[string]any, gone func() error, leave stopWaitingFunc,
+// signalAndAwaitOutcome sends an act under an id of its own, and waits for its outcome; a refusal is a *RefusedError.
+// gone says why nothing handles the act if the workflow has ended before. leave, which may be nil, says of a slow act
+// whether to return errUnderWay.
+func (p *Process) signalAndAwaitOutcome(
+	ctx context.Context, workflow, name, call string, payload map[string]any, endedError func() error,
+	shouldStopWaiting stopWaitingFunc,
 ) (Count, error) {
 	id := uuid.NewString()
 	key := "id"
-	if approval.GivesOrder(name) {
+	if approval.IsOrderSignal(name) {
 		key = "act"
 	}
 	payload[key] = id
-	sent, err := p.client.signal(ctx, workflow, name, payload)
+	isDelivered, err := p.client.signal(ctx, workflow, name, payload)
 	if err != nil {
 		return Count{}, err
 	}
 	o := approval.Outcome{}
-	if sent {
-		list, err := p.outcomes(ctx, workflow, []string{id}, leave)
+	if isDelivered {
+		list, err := p.awaitOutcomes(ctx, workflow, []string{id}, shouldStopWaiting)
 		if err != nil {
 			return Count{}, err
 		}
 		o = list[0]
 	}
-	switch o.Became {
+	switch o.Status {
 	case approval.ActAccepted:
 		return o.Count, nil
 	case approval.ActRefused:
 		return Count{}, &RefusedError{p.id, name, call, o.Reason, o.Code}
 	}
-	return Count{}, &RefusedError{p.id, name, call, gone().Error(), ""}
+	return Count{}, &RefusedError{p.id, name, call, endedError().Error(), ""}
 }
 
 // stopWaitingFunc says whether to stop waiting for an act that a workflow has received.
 type stopWaitingFunc func(context.Context) bool
 
-// outcomes asks a workflow what became of acts that were sent to it. It waits until each outcome is known, or until
-// leave, which may be nil, stops it. If a workflow has ended without an outcome for an act, the act counts as neither
-// accepted nor refused.
-func (p *Process) outcomes(
-	ctx context.Context, workflow string, ids []string, leave stopWaitingFunc,
+// awaitOutcomes asks a workflow what became of acts that were sent to it. It waits until each outcome is known, or
+// until leave, which may be nil, stops it. If a workflow has ended without an outcome for an act, the act counts as
+// neither accepted nor refused.
+func (p *Process) awaitOutcomes(
+	ctx context.Context, workflow string, ids []string, shouldStopWaiting stopWaitingFunc,
 ) (list []approval.Outcome, err error) {
-	question, wait := uuid.NewString(), queryTimeout
-	var failed error
+	updateID, wait := uuid.NewString(), queryTimeout
+	var finalErr error
 	err = p.pollUntil(ctx, func() (bool, error) {
-		answer, err := p.client.askOutcomes(ctx, wait, workflow, question, ids)
+		answer, err := p.client.askOutcomes(ctx, wait, workflow, updateID, ids)
 		var refused *temporal.ApplicationError
 		switch {
 		case isNotFound(err):
-			list, err = p.client.outcomesOfEnded(ctx, workflow, ids)
+			list, err = p.client.queryEndedOutcomes(ctx, workflow, ids)
 			return err == nil, err
 		case kind.Is[*sdk.WorkflowUpdateServiceTimeoutOrCanceledError](err):
 			// No worker has received the question, or the act is slow.
 			err = p.client.query(ctx, workflow, protocol.QueryStatus, new(any))
 			switch {
-			case err == nil && leave == nil:
+			case err == nil && shouldStopWaiting == nil:
 				wait = maxAnswerTime
-			case err == nil && leave(ctx):
-				failed = errUnderWay
+			case err == nil && shouldStopWaiting(ctx):
+				finalErr = errUnderWay
 			}
-			return failed != nil, err
-		case errors.As(err, &refused) && refused.Type() != endedBeforeAnswer:
-			failed = err
+			return finalErr != nil, err
+		case errors.As(err, &refused) && refused.Type() != endedBeforeAnswerType:
+			finalErr = err
 			return true, nil
 		case err != nil:
 			return false, err
-		case slices.ContainsFunc(answer, func(o approval.Outcome) bool { return o.Became == approval.ActUnderWay }):
-			question = uuid.NewString() // for the next run of the workflow
+		case slices.ContainsFunc(answer, func(o approval.Outcome) bool { return o.Status == approval.ActUnderWay }):
+			updateID = uuid.NewString() // for the next run of the workflow
 			return false, nil
 		}
 		list = answer
 		return true, nil
 	})
 	if err == nil {
-		err = failed
+		err = finalErr
 	}
 	return list, err
 }
 
-// endedBeforeAnswer is the type of the error of an Update whose workflow ended before it could be answered.
-const endedBeforeAnswer = "AcceptedUpdateCompletedWorkflow"
+// endedBeforeAnswerType is the type of the error of an Update whose workflow ended before it could be answered.
+const endedBeforeAnswerType = "AcceptedUpdateCompletedWorkflow"
 
 // askOutcomes asks once; the same question may be repeated until it is answered.
 func (c *Client) askOutcomes(
-	ctx context.Context, wait time.Duration, workflow, question string, ids []string,
+	ctx context.Context, wait time.Duration, workflow, updateID string, ids []string,
 ) ([]approval.Outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	var answer protocol.OutcomeAnswer
 	handle, err := c.temporal.UpdateWorkflow(ctx, sdk.UpdateWorkflowOptions{
-		UpdateID: question, WorkflowID: workflow, UpdateName: protocol.UpdateOutcome,
+		UpdateID: updateID, WorkflowID: workflow, UpdateName: protocol.UpdateOutcome,
 		WaitForStage: sdk.WorkflowUpdateStageCompleted, Args: []any{protocol.OutcomeQuestion{IDs: ids}},
 	})
 	if err == nil {
@@ -120,8 +121,8 @@ func (c *Client) askOutcomes(
 	return answer.Acts, err
 }
 
-// outcomesOfEnded queries a workflow that accepts no Updates because it has ended.
-func (c *Client) outcomesOfEnded(ctx context.Context, workflow string, ids []string) ([]approval.Outcome, error) {
+// queryEndedOutcomes queries a workflow that accepts no Updates because it has ended.
+func (c *Client) queryEndedOutcomes(ctx context.Context, workflow string, ids []string) ([]approval.Outcome, error) {
 	var answer protocol.OutcomeAnswer
 	q := protocol.OutcomeQuestion{IDs: ids}
 	err := c.queryFor(ctx, slowQueryTimeout, workflow, protocol.UpdateOutcome, &answer, q)

@@ -34,10 +34,10 @@ func TestAPanicIsTheErrorOfWhatWasAsked(t *testing.T) {
 			return p.client.addWaiting(ctx, make([]Summary, 1))
 		},
 		"client.undone": func(ctx context.Context, p *Process) error {
-			return p.client.addUndone(ctx, make([]Summary, 1))
+			return p.client.addUndoingProcesses(ctx, make([]Summary, 1))
 		},
 		"client.resume": func(ctx context.Context, p *Process) error {
-			return p.client.resumeEach(ctx, make([]Resumed, 1), By{})
+			return p.client.resumeEach(ctx, make([]Resumed, 1), Actor{})
 		},
 		"client.cases": func(ctx context.Context, p *Process) error {
 			return p.addMissingCases(ctx, make([]Approval, 1))
@@ -52,7 +52,7 @@ func TestAPanicIsTheErrorOfWhatWasAsked(t *testing.T) {
 			return err
 		},
 		"client.decisions": func(ctx context.Context, p *Process) error {
-			b := &sentDecisions{process: p, open: []sentDecision{{outcome: &Outcome{}}}}
+			b := &decisionBatch{process: p, sentDecisions: []sentDecision{{outcome: &Outcome{}}}}
 			return b.setOutcomes(ctx, make([]approval.Outcome, 1))
 		},
 		"client.events.end": firstError, "client.events.status": firstError,
@@ -63,7 +63,7 @@ func TestAPanicIsTheErrorOfWhatWasAsked(t *testing.T) {
 			p := f.on(t)
 			p.client.temporal = listing{f}
 			var panicked *safego.PanicError
-			if err := ask(t.Context(), p); !errors.As(err, &panicked) || panicked.Place != place {
+			if err := ask(t.Context(), p); !errors.As(err, &panicked) || panicked.Label != place {
 				t.Errorf("%v", err)
 			}
 		})

@@ -25,7 +25,7 @@ type DecidedCall struct {
 // has decided on it.
 func (p *Process) DecidedCall(ctx context.Context, call string) (DecidedCall, error) {
 	var v InstanceStatus
-	instance, err := p.instanceOf(ctx, call)
+	instance, err := p.instanceID(ctx, call)
 	if err == nil {
 		err = p.client.query(ctx, instance, protocol.QueryStatus, &v)
 	}
@@ -33,17 +33,17 @@ func (p *Process) DecidedCall(ctx context.Context, call string) (DecidedCall, er
 		return DecidedCall{}, kind.Errorf(ErrNotFound, "ask the instance of %s in %s: %w", call, p.id, err)
 	}
 	for _, c := range v.Calls {
-		if !ideafile.IsCallID(call, c.ID) || len(c.Decisions) == 0 {
+		if !ideafile.MatchesCallID(call, c.ID) || len(c.Decisions) == 0 {
 			continue
 		}
 		d := DecidedCall{Tool: c.Tool, Status: c.Status, Decisions: slices.Concat(c.Remarks, c.Decisions)}
 		slices.SortStableFunc(d.Decisions,
 			func(a, b approval.Decision) int { return a.DecidedAt.Compare(b.DecidedAt) })
-		var about protocol.ApprovalsView // without an answer, only names are missing
-		_ = p.client.query(ctx, instance, protocol.QueryApprovals, &about)
-		d.Call, err = p.client.archive.inWords(blobs.ForProcess(ctx, p.id), p.Words(ctx), c.Tool,
-			approval.ShownTo(d.Decisions), // what was shown last
-			ideafile.InstanceTokenOfCallID(c.ID), shown.Case{Input: about.Input, State: v.State})
+		var approvals protocol.ApprovalsView // without an answer, only names are missing
+		_ = p.client.query(ctx, instance, protocol.QueryApprovals, &approvals)
+		d.Call, err = p.client.archive.describeCall(blobs.ForProcess(ctx, p.id), p.Presenter(ctx), c.Tool,
+			approval.LastShownParams(d.Decisions), // what was shown last
+			ideafile.InstanceTokenOfCallID(c.ID), shown.InstanceValues{Input: approvals.Input, State: v.State})
 		return d, err
 	}
 	return DecidedCall{}, kind.Errorf(ErrNotFound, "find %s in %s: nobody has decided on such a Call", call, p.id)

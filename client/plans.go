@@ -79,21 +79,21 @@ func (p *Process) Plans(ctx context.Context) ([]Plan, error) {
 		return list, nil
 	}
 	p.addSentences(ctx, v.Plans)
-	past := p.historicalAverages(ctx)
+	averages := p.historicalAverages(ctx)
 	idea, err := p.client.Process(v.Plans[0].Process).Idea(ctx)
 	if err != nil {
 		idea = nil // unknown which Calls people decide on later
 	}
-	words := p.client.Process(v.Plans[0].Process).Words(ctx)
-	for _, waits := range v.Plans {
-		calls := ideafile.RawWrittenCalls(jsonval.Map(waits.WrittenCalls(), idea.WithFixed))
+	presenter := p.client.Process(v.Plans[0].Process).Presenter(ctx)
+	for _, pending := range v.Plans {
+		calls := ideafile.RawWrittenCalls(jsonval.Map(pending.WrittenCalls(), idea.WithFixed))
 		plan := Plan{
-			PlanView: waits, CallsByTool: waits.CountByTool(), Averages: past, Drawn: calls,
-			Mermaid: plangraph.RenderMermaid(calls), Edges: plangraph.Edges(calls, plangraph.Labels{}),
-			AskedLater: askedLater(waits, idea),
+			PlanView: pending, CallsByTool: pending.CountByTool(), Averages: averages, Drawn: calls,
+			Mermaid: plangraph.RenderMermaid(calls), Edges: plangraph.ListEdges(calls, plangraph.Labels{}),
+			AskedLater: callsAskedLater(pending, idea),
 		}
-		plan.InWords = waits.InWords(idea, words, LanguageOf(ctx), func(n int) bool {
-			return plangraph.ReadsAnother(plan.Edges, n+1)
+		plan.InWords = pending.InWords(idea, presenter, LanguageOf(ctx), func(n int) bool {
+			return plangraph.ReadsOtherCall(plan.Edges, n+1)
 		})
 		list = append(list, plan)
 	}
@@ -113,8 +113,8 @@ const (
 	AskedPerhaps = "perhaps"
 )
 
-// askedLater judges the Calls by the policies of their Tools; nil if the Idea is unknown or has no Tools.
-func askedLater(p PendingPlan, idea *ideafile.Idea) (list []AskedLater) {
+// callsAskedLater judges the Calls by the policies of their Tools; nil if the Idea is unknown or has no Tools.
+func callsAskedLater(p PendingPlan, idea *ideafile.Idea) (list []AskedLater) {
 	if idea == nil || len(idea.Tools) == 0 {
 		return nil
 	}
@@ -126,12 +126,12 @@ func askedLater(p PendingPlan, idea *ideafile.Idea) (list []AskedLater) {
 		}
 		policy := idea.Config.Approval.PolicyFor(t.Name, t.Approval)
 		params := jsonval.AsObject(jsonschema.WithoutMetaKeys(c.Written.RawObject()))
-		reads, err := refexpr.FindExpressions(params)
+		expressions, err := refexpr.FindExpressions(params)
 		switch {
 		case ideafile.UndoReviewReason(c.Written) != "":
 			list = append(list, AskedLater{c.CallID, AskedAlways})
 		case policy == nil:
-		case policy.ParamsCondition != nil && (len(t.WiredParams)+len(reads) > 0 || err != nil):
+		case policy.ParamsCondition != nil && (len(t.WiredParams)+len(expressions) > 0 || err != nil):
 			list = append(list, AskedLater{c.CallID, AskedPerhaps})
 		case policy.ParamsCondition == nil, policy.RequiresReviewOf(params):
 			list = append(list, AskedLater{c.CallID, AskedAlways})
@@ -142,8 +142,8 @@ func askedLater(p PendingPlan, idea *ideafile.Idea) (list []AskedLater) {
 
 // Plans lists the Plans that wait in all processes. Its errors are those of Client.Approvals.
 func (c *Client) Plans(ctx context.Context) ([]Plan, error) {
-	found, err := queryAwaiting(ctx, c, (*Process).Plans)
-	return append([]Plan{}, slices.Concat(found...)...), err // a list even where nothing waits
+	planLists, err := queryAwaiting(ctx, c, (*Process).Plans)
+	return append([]Plan{}, slices.Concat(planLists...)...), err // a list even where nothing waits
 }
 
 // maxAveragedProcesses bounds how many processes the averages are computed from.
@@ -156,7 +156,7 @@ func (p *Process) historicalAverages(ctx context.Context) *HistoricalAverages {
 	if err != nil {
 		return nil
 	}
-	path := p.client.summary(info).Path
+	path := p.client.newSummary(info).Path
 	if path == "" {
 		return nil
 	}
@@ -164,26 +164,26 @@ func (p *Process) historicalAverages(ctx context.Context) *HistoricalAverages {
 	if err != nil {
 		return nil // the server does not know the search attributes
 	}
-	all, cost := HistoricalAverages{Path: path}, 0.0
+	sum, cost := HistoricalAverages{Path: path}, 0.0
 	for _, s := range page.Processes {
 		r, err := p.client.Process(s.Process).Result(ctx)
-		if err != nil || all.Processes == maxAveragedProcesses {
+		if err != nil || sum.Processes == maxAveragedProcesses {
 			continue
 		}
-		all.Processes++
-		all.Instances += float64(len(r.Instances))
-		all.Requests += float64(r.Requests)
-		all.Calls += float64(r.Calls.Total())
-		all.Tokens += float64(r.Usage.Total())
+		sum.Processes++
+		sum.Instances += float64(len(r.Instances))
+		sum.Requests += float64(r.Requests)
+		sum.Calls += float64(r.Calls.Total())
+		sum.Tokens += float64(r.Usage.Total())
 		cost += float64(r.Usage.Cost)
 	}
-	if all.Processes == 0 {
+	if sum.Processes == 0 {
 		return nil
 	}
-	n := float64(all.Processes)
-	all.Instances, all.Requests, all.Calls, all.Tokens, all.Cost = all.Instances/n, all.Requests/n, all.Calls/n,
-		all.Tokens/n, price.Money(cost/n)
-	return &all
+	n := float64(sum.Processes)
+	sum.Instances, sum.Requests, sum.Calls, sum.Tokens, sum.Cost = sum.Instances/n, sum.Requests/n, sum.Calls/n,
+		sum.Tokens/n, price.Money(cost/n)
+	return &sum
 }
 
 // PlanDecision is a person's decision on a waiting Plan.
@@ -208,7 +208,7 @@ type PlanDecision struct {
 func (d PlanDecision) signal() string { return d.Kind + "-plan" }
 
 func (d PlanDecision) payload() jsonval.Object {
-	m := object(d)
+	m := toObject(d)
 	delete(m, "decision")
 	m["request"] = jsonval.ToJSONValue(d.Request)
 	if d.Calls != nil { // an empty list of them is refused
@@ -223,7 +223,7 @@ func (d PlanDecision) Validate() error {
 		return kind.Errorf(ErrInvalid, "there is no decision %q on a Plan", d.Kind)
 	}
 	_, err := approval.ReadPlanDecision(d.signal(), d.payload())
-	return kind.Of(ErrInvalid, err)
+	return kind.WithKind(ErrInvalid, err)
 }
 
 // PlanDecided is the outcome of an accepted decision on a Plan.
@@ -236,35 +236,35 @@ type PlanDecided struct {
 // DecidePlan approves, amends or rejects a waiting Plan, and returns when that has taken effect. The error is a
 // *RefusedError if the process refused it: no such Plan waits, the person may not decide, a Call of an amendment cannot
 // run. It wraps ErrInvalid if the decision is malformed.
-func (p *Process) DecidePlan(ctx context.Context, d PlanDecision) (made PlanDecided, err error) {
+func (p *Process) DecidePlan(ctx context.Context, d PlanDecision) (decided PlanDecided, err error) {
 	v, err := p.queryWaiting(ctx)
 	if err != nil {
-		return made, err
+		return decided, err
 	}
-	plan, err := d.find(v.Plans)
+	plan, err := d.findPlan(v.Plans)
 	if err != nil {
-		return made, &RefusedError{Process: p.id, Signal: d.signal(), Reason: err.Error()}
+		return decided, &RefusedError{Process: p.id, Signal: d.signal(), Reason: err.Error()}
 	}
-	made.Process, made.Request = plan.Process, plan.Request
+	decided.Process, decided.Request = plan.Process, plan.Request
 	d.Request, d.Digest = plan.Request, plan.Digest
 	decision, err := approval.ReadPlanDecision(d.signal(), d.payload())
 	if err == nil && d.Key != nil && d.Proof == "" {
-		decision.CallID, decision.ApprovalDigest = plan.ProofCall(), plan.Digest
-		d.Proof, err = d.Key.Sign(signing.NewClaims(decision.ToProve(plan.Process), plan.Digest, d.Groups))
+		decision.CallID, decision.ApprovalDigest = plan.ProofCallID(), plan.Digest
+		d.Proof, err = d.Key.Sign(signing.NewClaims(decision.DecisionToProve(plan.Process), plan.Digest, d.Groups))
 	}
 	if err != nil {
-		return made, kind.Errorf(ErrInvalid, "%s: %w", d.signal(), err)
+		return decided, kind.Errorf(ErrInvalid, "%s: %w", d.signal(), err)
 	}
-	to := plan.Process
+	target := plan.Process
 	if len(plan.Deputies) > 0 { // only the whole knows them, not its parts
-		to = spelling.WholeProcess(to)
+		target = spelling.WholeProcessID(target)
 	}
-	made.Count, err = p.client.Process(to).steerAndCount(ctx, d.signal(), d.payload())
-	return made, err
+	decided.Count, err = p.client.Process(target).steerAndCount(ctx, d.signal(), d.payload())
+	return decided, err
 }
 
-// find returns the Plan that the decision is about.
-func (d PlanDecision) find(plans []PendingPlan) (found PendingPlan, err error) {
+// findPlan returns the Plan that the decision is about.
+func (d PlanDecision) findPlan(plans []PendingPlan) (found PendingPlan, err error) {
 	count := 0
 	for _, plan := range plans {
 		if d.Digest == plan.Digest || (d.Digest == "" && d.Request == plan.Request) {

@@ -83,7 +83,7 @@ func (p *Process) Idea(ctx context.Context) (*ideafile.Idea, error) {
 	latest, err := p.Chain().Length(ctx) // the number in a split process's status includes the Ideas of its parts
 	if err == nil && latest > 0 {
 		var source map[string]any
-		source, err = p.Chain().chains.Load(ctx, p.id, latest)
+		source, err = p.Chain().chainStore.Load(ctx, p.id, latest)
 		idea, _ = ideafile.ReadIdea(source)
 	}
 	if err != nil {
@@ -97,29 +97,29 @@ func (p *Process) Idea(ctx context.Context) (*ideafile.Idea, error) {
 
 // Delegates lists the ids of this process's delegates, and of their delegates in turn, sorted.
 func (p *Process) Delegates(ctx context.Context) ([]string, error) {
-	found := map[string]bool{}
+	delegateIDs := map[string]bool{}
 	for e, err := range p.client.Executions(ctx, processQuery) {
 		if err != nil {
 			return nil, fmt.Errorf("list delegates of %s: %w", p.id, err)
 		}
 		id := e.GetExecution().GetWorkflowId()
 		if p.isDelegate(id) && e.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW {
-			found[id] = true
+			delegateIDs[id] = true
 		}
 	}
-	return jsonval.SortedKeys(found), nil
+	return jsonval.SortedKeys(delegateIDs), nil
 }
 
 // isDelegate reports whether a process is a delegate of this one, at any depth.
 func (p *Process) isDelegate(id string) bool {
-	below, mine := strings.CutPrefix(id, p.id+"/")
-	return mine && !spelling.IsPart(id) && strings.Contains(below, "~call/")
+	suffix, isBelow := strings.CutPrefix(id, p.id+"/")
+	return isBelow && !spelling.IsPart(id) && strings.Contains(suffix, "~call/")
 }
 
 // cutLast splits an id at the last mark, if only one word follows it; otherwise last is empty.
 func cutLast(id, mark string) (before, last string) {
-	if at := strings.LastIndex(id, mark); at >= 0 && !strings.Contains(id[at+len(mark):], "/") {
-		return id[:at], id[at+len(mark):]
+	if index := strings.LastIndex(id, mark); index >= 0 && !strings.Contains(id[index+len(mark):], "/") {
+		return id[:index], id[index+len(mark):]
 	}
 	return id, ""
 }
@@ -127,14 +127,14 @@ func cutLast(id, mark string) (before, last string) {
 // processQuery is a list query for processes, including parts and delegates.
 var processQuery = fmt.Sprintf("WorkflowType = '%s'", protocol.ProcessType)
 
-// isOpen is a list query for open workflows. Older servers do not know the status Paused.
-const isOpen, olderIsOpen = "ExecutionStatus IN ('Running', 'Paused')", "ExecutionStatus = 'Running'"
+// openQuery is a list query for open workflows. Older servers do not know the status Paused.
+const openQuery, runningQuery = "ExecutionStatus IN ('Running', 'Paused')", "ExecutionStatus = 'Running'"
 
 // listWorkflow lists a page of workflows. Afterwards the request has the query that the server understands.
 func (c *Client) listWorkflow(ctx context.Context, r *workflowservice.ListWorkflowExecutionsRequest,
 ) (*workflowservice.ListWorkflowExecutionsResponse, error) {
 	page, err := c.temporal.ListWorkflow(ctx, r)
-	if older := strings.Replace(r.GetQuery(), isOpen, olderIsOpen, 1); isRefused(err) && older != r.GetQuery() {
+	if older := strings.Replace(r.GetQuery(), openQuery, runningQuery, 1); isRefused(err) && older != r.GetQuery() {
 		r.Query = older
 		page, err = c.temporal.ListWorkflow(ctx, r)
 	}

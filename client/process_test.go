@@ -41,7 +41,7 @@ func TestEventsTellChangesSilenceAndTheEnd(t *testing.T) {
 				f.end <- loop.Result{ProcessID: "p", Status: loop.StatusCompleted}
 			}
 		case EventUnseen:
-			if !errors.Is(e.Err, ErrNoWorker) || e.Since.IsZero() {
+			if !errors.Is(e.Err, ErrNoWorker) || e.LastSeenAt.IsZero() {
 				t.Errorf("%+v", e)
 			}
 			got = append(got, "unseen")
@@ -72,7 +72,7 @@ func TestAProcessIsAskedWhereItStandsOnlyWhenSomethingHasHappened(t *testing.T) 
 		return 7
 	}
 	p := f.on(t)
-	p.client.live = false
+	p.client.isLive = false
 	for e, err := range p.Events(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
@@ -123,11 +123,11 @@ func answering(t *testing.T, became approval.Outcome) *Process {
 
 func TestWhatPauseReturnsNilForHasTakenEffect(t *testing.T) {
 	t.Parallel()
-	p := answering(t, approval.Outcome{Became: approval.ActAccepted})
-	if err := p.Pause(t.Context(), By{Name: "ann"}); err != nil {
+	p := answering(t, approval.Outcome{Status: approval.ActAccepted})
+	if err := p.Pause(t.Context(), Actor{Name: "ann"}); err != nil {
 		t.Error(err)
 	}
-	p = answering(t, approval.Outcome{Became: approval.ActAccepted, Count: Count{Have: 1, Want: 2}})
+	p = answering(t, approval.Outcome{Status: approval.ActAccepted, Count: Count{Have: 1, Want: 2}})
 	count, err := p.DecideAndCount(t.Context(), Decision{Kind: Approve, Call: "1.1"})
 	if err != nil || count.Have != 1 || count.Want != 2 {
 		t.Errorf("%+v, %v", count, err)
@@ -139,20 +139,20 @@ func TestAnActWhoseQuestionMeetsATaskThatFailsIsAskedAbout(t *testing.T) {
 	t.Parallel()
 	f := &fakeTemporal{
 		signal:  func(string, map[string]any) error { return nil },
-		outcome: func(string) approval.Outcome { return approval.Outcome{Became: approval.ActAccepted} },
+		outcome: func(string) approval.Outcome { return approval.Outcome{Status: approval.ActAccepted} },
 		fails:   2,
 	}
-	if err := f.on(t).Pause(t.Context(), By{Name: "ann"}); err != nil || f.fails != 0 {
+	if err := f.on(t).Pause(t.Context(), Actor{Name: "ann"}); err != nil || f.fails != 0 {
 		t.Errorf("%v, %d left", err, f.fails)
 	}
 }
 
 func TestARefusalIsATypedErrorWithItsReason(t *testing.T) {
 	t.Parallel()
-	p := answering(t, approval.Outcome{Became: approval.ActRefused, Reason: "not now"})
+	p := answering(t, approval.Outcome{Status: approval.ActRefused, Reason: "not now"})
 	for signal, err := range map[string]error{
-		"resume":  p.Resume(t.Context(), ideafile.Limits{}, By{}),
-		"revise":  p.Revise(t.Context(), Correction{}, By{}),
+		"resume":  p.Resume(t.Context(), ideafile.Limits{}, Actor{}),
+		"revise":  p.Revise(t.Context(), Correction{}, Actor{}),
 		"approve": p.Decide(t.Context(), Decision{Kind: Approve, Call: "1.1"}),
 	} {
 		var r *RefusedError
@@ -167,7 +167,7 @@ func TestASignalToWhatHasEndedIsRefused(t *testing.T) {
 	t.Parallel()
 	f := &fakeTemporal{signal: func(string, map[string]any) error { return serviceerror.NewNotFound("it has ended") }}
 	p := f.on(t)
-	for _, err := range []error{p.Pause(t.Context(), By{}),
+	for _, err := range []error{p.Pause(t.Context(), Actor{}),
 		p.Decide(t.Context(), Decision{Kind: Approve, Call: "1.1"})} {
 		if !errors.Is(err, ErrRefused) {
 			t.Error(err)

@@ -21,16 +21,16 @@ const (
 	maxReportedWait = 365 * 24 * time.Hour
 )
 
-// queueRate detects that Calls and Requests wait because of the workers' rate limit. Workers do not know about waiting
-// tasks, since the server holds them back.
-type queueRate struct {
+// rateLimitCache detects that Calls and Requests wait because of the workers' rate limit. Workers do not know about
+// waiting tasks, since the server holds them back.
+type rateLimitCache struct {
 	mu       sync.Mutex
 	cachedAt time.Time
 	cached   *turn.HeldUp
 }
 
-// heldUp reports a hold-up if the last task in a queue must wait long; nil if not, or if the server does not say.
-func (r *queueRate) heldUp(ctx context.Context, c *Client) *turn.HeldUp {
+// holdUp reports a hold-up if the last task in a queue must wait long; nil if not, or if the server does not say.
+func (r *rateLimitCache) holdUp(ctx context.Context, c *Client) *turn.HeldUp {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if time.Since(r.cachedAt) < rateTTL {
@@ -39,13 +39,13 @@ func (r *queueRate) heldUp(ctx context.Context, c *Client) *turn.HeldUp {
 	r.cachedAt, r.cached = time.Now(), nil
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	r.cached = cmp.Or(c.queueHeldUp(ctx, protocol.TaskQueue, "Calls", "--calls-per-second"),
-		c.queueHeldUp(ctx, protocol.RequestQueue, "Requests", "OPENAI_RPM, --calls-per-second"))
+	r.cached = cmp.Or(c.queueHoldUp(ctx, protocol.TaskQueue, "Calls", "--calls-per-second"),
+		c.queueHoldUp(ctx, protocol.RequestQueue, "Requests", "OPENAI_RPM, --calls-per-second"))
 	return r.cached
 }
 
-// queueHeldUp returns what holds up the activities of a task queue. what names them, and settings name their limits.
-func (c *Client) queueHeldUp(ctx context.Context, queue, what, settings string) (heldUp *turn.HeldUp) {
+// queueHoldUp returns what holds up the activities of a task queue. what names them, and settings name their limits.
+func (c *Client) queueHoldUp(ctx context.Context, queue, noun, settings string) (heldUp *turn.HeldUp) {
 	d, err := c.temporal.WorkflowService().DescribeTaskQueue(ctx, &workflowservice.DescribeTaskQueueRequest{
 		Namespace: c.namespace, TaskQueue: &taskqueuepb.TaskQueue{Name: queue},
 		TaskQueueType: enumspb.TASK_QUEUE_TYPE_ACTIVITY, ReportStats: true})
@@ -53,22 +53,22 @@ func (c *Client) queueHeldUp(ctx context.Context, queue, what, settings string) 
 	if err != nil || waiting == 0 {
 		return nil
 	}
-	served := false
+	hasPollers := false
 	for _, p := range d.GetPollers() {
 		rate := p.GetRatePerSecond()
-		isThere := time.Since(p.GetLastAccessTime().AsTime()) < pollGrace
-		served = served || isThere
-		last := min(float64(waiting)/rate, maxReportedWait.Seconds())
-		if rate <= 0 || !isThere || last < minReportedWait.Seconds() {
+		isActive := time.Since(p.GetLastAccessTime().AsTime()) < pollGrace
+		hasPollers = hasPollers || isActive
+		lastWait := min(float64(waiting)/rate, maxReportedWait.Seconds())
+		if rate <= 0 || !isActive || lastWait < minReportedWait.Seconds() {
 			continue
 		}
 		heldUp = &turn.HeldUp{Cause: turn.CodeRateLimited,
 			Message: fmt.Sprintf("workers begin %.4g %s a second (%s); %d of all processes wait, the last one %s",
-				rate, what, settings, waiting, time.Duration(last)*time.Second),
+				rate, noun, settings, waiting, time.Duration(lastWait)*time.Second),
 			Remedy: "raise the limit of all workers (" + settings + "), or wait"}
 	}
-	if !served {
-		heldUp = noWorker(queue)
+	if !hasPollers {
+		heldUp = noWorkerHoldUp(queue)
 	}
 	return heldUp
 }

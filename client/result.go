@@ -22,7 +22,7 @@ import (
 func (p *Process) Result(ctx context.Context) (loop.Result, error) {
 	var r loop.Result
 	err := p.client.temporal.GetWorkflow(ctx, p.id, "").Get(ctx, &r)
-	if r, err = outcome(p.id, r, err); err == nil {
+	if r, err = resultFromError(p.id, r, err); err == nil {
 		err = p.markForgotten(ctx, r)
 	}
 	if err != nil {
@@ -33,7 +33,7 @@ func (p *Process) Result(ctx context.Context) (loop.Result, error) {
 
 // markForgotten replaces forgotten instances of an ended process by a result that only says that they were forgotten.
 func (p *Process) markForgotten(ctx context.Context, r loop.Result) error {
-	forgotten, err := p.Chain().chains.ForgottenInstances(ctx, p.id)
+	forgotten, err := p.Chain().chainStore.ForgottenInstances(ctx, p.id)
 	for token := range r.Instances {
 		if _, is := forgotten[token]; is {
 			r.Instances[token] = loop.InstanceResult{Status: ideafile.InstanceForgotten}
@@ -42,23 +42,23 @@ func (p *Process) markForgotten(ctx context.Context, r loop.Result) error {
 	return err
 }
 
-// outcome makes a Result from the end of a Process workflow. If the process ended itself, its result is in the
+// resultFromError makes a Result from the end of a Process workflow. If the process ended itself, its result is in the
 // failure's details. If somebody else ended it, there is only the error.
-func outcome(id string, r loop.Result, err error) (loop.Result, error) {
-	var ended *temporal.WorkflowExecutionError
-	if err == nil || !errors.As(err, &ended) {
+func resultFromError(id string, r loop.Result, err error) (loop.Result, error) {
+	var execErr *temporal.WorkflowExecutionError
+	if err == nil || !errors.As(err, &execErr) {
 		return r, err
 	}
 	r = loop.Result{ProcessID: id, Status: loop.StatusFailed, Instances: map[string]loop.InstanceResult{}}
-	var failed *temporal.ApplicationError
+	var appErr *temporal.ApplicationError
 	var cancelled *temporal.CanceledError
 	var terminated *temporal.TerminatedError
 	switch {
-	case errors.As(err, &failed) && failed.Type() == turn.CodeInvalidIdea:
-		return r, refusedIdea(id, failed)
-	case errors.As(err, &failed):
-		r.Error = &diag.Fault{Code: failed.Type(), Message: failed.Message()}
-		_ = failed.Details(&r)
+	case errors.As(err, &appErr) && appErr.Type() == turn.CodeInvalidIdea:
+		return r, refusedIdeaError(id, appErr)
+	case errors.As(err, &appErr):
+		r.Error = &diag.Fault{Code: appErr.Type(), Message: appErr.Message()}
+		_ = appErr.Details(&r)
 	case errors.As(err, &cancelled):
 		r.Status = loop.StatusCancelled
 		_ = cancelled.Details(&r)
@@ -66,23 +66,23 @@ func outcome(id string, r loop.Result, err error) (loop.Result, error) {
 		r.Status = loop.StatusCancelled
 		r.Error = &diag.Fault{Code: "terminated", Message: "the workflow was terminated"}
 	default:
-		r.Error = &diag.Fault{Code: "failed", Message: ended.Unwrap().Error()}
+		r.Error = &diag.Fault{Code: "failed", Message: execErr.Unwrap().Error()}
 	}
 	return r, nil
 }
 
-// refusedIdea returns the error for a process whose Idea its worker refused.
-func refusedIdea(id string, failed *temporal.ApplicationError) error {
+// refusedIdeaError returns the error for a process whose Idea its worker refused.
+func refusedIdeaError(id string, appErr *temporal.ApplicationError) error {
 	var problems diag.Problems
-	if failed.Details(&problems) != nil || len(problems) == 0 {
-		return kind.Errorf(ErrInvalid, "start process %s: %s", id, failed.Message())
+	if appErr.Details(&problems) != nil || len(problems) == 0 {
+		return kind.Errorf(ErrInvalid, "start process %s: %s", id, appErr.Message())
 	}
 	return &InvalidError{Source: id, Problems: problems}
 }
 
 // restoreResult replaces references to the store in a Result by their values.
 func (p *Process) restoreResult(ctx context.Context, r loop.Result) (loop.Result, error) {
-	values := p.client.archive.values
+	values := p.client.archive.blobStore
 	ctx = blobs.ForProcess(ctx, p.id)
 	var err error
 	if r.Output, err = values.Restore(ctx, r.Output); err != nil {

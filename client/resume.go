@@ -19,22 +19,22 @@ type Resumed struct {
 
 // ResumeAll resumes all paused processes that somebody started, with their parts and delegates. because selects those
 // that were paused with this code; empty: all. It returns the outcome of each; if it returns none, nothing was resumed.
-func (c *Client) ResumeAll(ctx context.Context, because string, by By) ([]Resumed, error) {
+func (c *Client) ResumeAll(ctx context.Context, pauseCode string, actor Actor) ([]Resumed, error) {
 	paused, err := c.List(ctx, ListOptions{Paused: true})
 	if err != nil {
 		return nil, err
 	}
 	all := []Resumed{}
 	for _, s := range paused {
-		if because == "" || s.Code == because {
-			all = append(all, Resumed{Process: s.Process, Code: s.Code, Reason: s.pausedInTemporal()})
+		if pauseCode == "" || s.Code == pauseCode {
+			all = append(all, Resumed{Process: s.Process, Code: s.Code, Reason: s.temporalPauseReason()})
 		}
 	}
-	return all, c.resumeEach(ctx, all, by)
+	return all, c.resumeEach(ctx, all, actor)
 }
 
-// pausedInTemporal says why a process handles no signals, if it was paused through Temporal itself; "": it was not.
-func (s Summary) pausedInTemporal() string {
+// temporalPauseReason says why a process handles no signals, if it was paused through Temporal itself; "": it was not.
+func (s Summary) temporalPauseReason() string {
 	for _, h := range s.HeldUp {
 		if s.NoAnswer && h.Cause == turn.CodeTemporalPaused {
 			return h.Message + ": " + h.Remedy
@@ -43,16 +43,16 @@ func (s Summary) pausedInTemporal() string {
 	return ""
 }
 
-func (c *Client) resumeEach(ctx context.Context, all []Resumed, by By) error {
+func (c *Client) resumeEach(ctx context.Context, all []Resumed, actor Actor) error {
 	return safego.Each(ctx, "client.resume", len(all), maxQueries, func(ctx context.Context, n int) error {
 		if all[n].Reason == "" {
-			all[n].take(c.Process(all[n].Process).Resume(ctx, ideafile.Limits{}, by))
+			all[n].recordOutcome(c.Process(all[n].Process).Resume(ctx, ideafile.Limits{}, actor))
 		}
 		return nil
 	})
 }
 
-func (r *Resumed) take(err error) {
+func (r *Resumed) recordOutcome(err error) {
 	var refused *RefusedError
 	switch {
 	case err == nil:

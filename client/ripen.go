@@ -39,15 +39,15 @@ func (a *Archive) readApprovalRun(ctx context.Context, id string) (ripen.Run, er
 		return run, kind.Errorf(ErrInvalid, "harden approvals of %s: it was simulated, and no person was asked", id)
 	}
 	run.Tools = idea.Tools
-	parts, err := a.parts(ctx, id)
+	parts, err := a.partChains(ctx, id)
 	if err != nil {
 		return run, err
 	}
-	for _, of := range append([]*Chain{c}, parts...) {
-		last, err := of.checkIdeaNumber(ctx, "read what was decided up to", 0)
-		for at := 1; at <= last && err == nil; at++ {
-			log, failed := of.chains.LogAt(ctx, of.process, at)
-			run.Log, err = append(run.Log, log...), failed
+	for _, partChain := range append([]*Chain{c}, parts...) {
+		last, err := partChain.checkIdeaNumber(ctx, "read what was decided up to", 0)
+		for number := 1; number <= last && err == nil; number++ {
+			log, logErr := partChain.chainStore.LogAt(ctx, partChain.process, number)
+			run.Log, err = append(run.Log, log...), logErr
 		}
 		if err != nil {
 			return run, err

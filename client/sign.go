@@ -24,7 +24,7 @@ func (p *Process) sign(ctx context.Context, instance string, d Decision) (Decisi
 		return d, nil
 	}
 	if d.Digest == "" {
-		if d.Digest = p.digestOf(ctx, instance, d.Call); d.Digest == "" {
+		if d.Digest = p.waitingDigest(ctx, instance, d.Call); d.Digest == "" {
 			return d, p.refusedError(d, p.notWaitingError(ctx, instance, d.Call))
 		}
 	}
@@ -44,13 +44,13 @@ func (p *Process) Claims(d Decision) proof.Claims {
 		Details: proof.DetailsDigest(d.payload())}, d.Call, d.Groups)
 }
 
-// digestOf returns the digest of a Call that waits in an instance; empty if it does not wait, or the instance does not
-// answer.
-func (p *Process) digestOf(ctx context.Context, instance, call string) string {
+// waitingDigest returns the digest of a Call that waits in an instance; empty if it does not wait, or the instance does
+// not answer.
+func (p *Process) waitingDigest(ctx context.Context, instance, call string) string {
 	var v protocol.ApprovalsView
 	_ = p.client.query(ctx, instance, protocol.QueryApprovals, &v)
 	for _, a := range v.Approvals {
-		if ideafile.IsCallID(call, a.CallID) {
+		if ideafile.MatchesCallID(call, a.CallID) {
 			return a.Digest
 		}
 	}

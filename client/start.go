@@ -49,9 +49,10 @@ type StartOptions struct {
 	// ForkOf is the process that the Idea was forked from. A fork without an ID is named after it: ForkOf-fork-1, or
 	// the next unused number.
 	ForkOf string `json:"-"`
-	undoes bool   // an undo starts the process: its Idea has Calls that undo others
-	// By is who starts the process. If a policy excludes the starter from deciding, nobody can decide without it.
-	By string `json:"-"`
+	isUndo bool   // an undo starts the process: its Idea has Calls that undo others
+	// StartedBy is who starts the process. If a policy excludes the starter from deciding, nobody can decide without
+	// it.
+	StartedBy string `json:"-"`
 	// Version pins the process, and all that it starts, to a version of the workers; zero: it moves to each version
 	// that becomes current.
 	Version connect.Version `json:"-"`
@@ -62,11 +63,11 @@ type IdeaFiles map[string]any
 
 // ParseIdea reads an Idea file from JSON. The error is an *InvalidError with all mistakes in its form.
 func ParseIdea(data []byte) (map[string]any, error) {
-	v, written, err := jsonval.DecodeInOrder(data, jsonval.DefaultLimits)
+	v, keyOrder, err := jsonval.DecodeInOrder(data, jsonval.DefaultLimits)
 	if err != nil {
-		return nil, kind.Of(ErrInvalid, err)
+		return nil, kind.WithKind(ErrInvalid, err)
 	}
-	ideafile.KeepOrder(v, written)
+	ideafile.StoreWrittenOrder(v, keyOrder)
 	_, problems := ideafile.ReadIdea(v)
 	if err := ideafiles.Invalid("Idea", problems); err != nil {
 		return nil, err
@@ -95,32 +96,32 @@ func (c *Client) Start(ctx context.Context, o StartOptions) (*Process, error) {
 
 // Prepare does what Start does before it starts, for callers that start processes later. It checks the Idea, and puts
 // large values into the store, where they belong to no process. It returns the errors of Start.
-func (c *Client) Prepare(ctx context.Context, o StartOptions) (connect.StartProcess, error) {
+func (c *Client) Prepare(ctx context.Context, o StartOptions) (connect.StartSpec, error) {
 	return c.prepare(ctx, o, false)
 }
 
 // prepare puts the values into the store; with own they belong to the process.
-func (c *Client) prepare(ctx context.Context, o StartOptions, own bool) (s connect.StartProcess, err error) {
-	if s.Idea, err = o.read(); err != nil {
+func (c *Client) prepare(ctx context.Context, o StartOptions, ownedByProcess bool) (s connect.StartSpec, err error) {
+	if s.Idea, err = o.readIdea(); err != nil {
 		return s, err
 	}
-	rest := *s.Idea // the rest needs only its meta, and there may be many messages
-	rest.Context, s.Idea = nil, &rest
+	withoutContext := *s.Idea // the rest needs only its meta, and there may be many messages
+	withoutContext.Context, s.Idea = nil, &withoutContext
 	if err := c.chooseID(ctx, &o, s.Idea); err != nil {
 		return s, err
 	}
 	if err := c.checkStore(ctx, o.ID); err != nil {
 		return s, err
 	}
-	err = connect.BeginStore(ctx, c.temporal, c.archive.values)
+	err = connect.InitializeStore(ctx, c.temporal, c.archive.blobStore)
 	if errors.Is(err, blobs.ErrUnavailable) {
 		return s, kind.Errorf(ErrUnreachable, "start process %s: %w", o.ID, err)
 	}
 	if err != nil {
 		return s, fmt.Errorf("start process %s: %w", o.ID, err)
 	}
-	s.ID, s.File, s.Version = o.ID, o.digest(), o.Version
-	if own {
+	s.ID, s.ContentDigest, s.Version = o.ID, o.digest(), o.Version
+	if ownedByProcess {
 		ctx = blobs.ForProcess(ctx, o.ID)
 	}
 	s.Start, err = c.prepareStart(ctx, o)
@@ -132,25 +133,25 @@ func (c *Client) prepare(ctx context.Context, o StartOptions, own bool) (s conne
 func (c *Client) checkStore(ctx context.Context, process string) error {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	here := c.archive.Store().ID()
+	ownID := c.archive.Store().ID()
 	ids, err := connect.StoresOfWorkers(ctx, c.temporal)
 	// If the server does not answer, the start itself reports that.
-	if other := err == nil && len(ids) > 0 && !slices.Contains(ids, here); !other {
+	if isOther := err == nil && len(ids) > 0 && !slices.Contains(ids, ownID); !isOther {
 		return nil
 	}
 	return kind.Errorf(ErrInvalid,
 		"start process %s: the worker uses another store (%s) than this program (%s): set PROCESSIDEA_STORE to the "+
 			"worker's, or use its --data", process, strings.Join(ids, ", "),
-		cmp.Or(here, "one that nobody has used yet"))
+		cmp.Or(ownID, "one that nobody has used yet"))
 }
 
-// read checks the form of the Idea and of the instances, which become messages of its context. It also checks that all
-// files of its delegates are present: files that the Idea carries, as an Idea of a chain does, become Delegates. It
+// readIdea checks the form of the Idea and of the instances, which become messages of its context. It also checks that
+// all files of its delegates are present: files that the Idea carries, as an Idea of a chain does, become Delegates. It
 // returns the Idea without these messages and files.
-func (o *StartOptions) read() (*ideafile.Idea, error) {
-	var carried diag.Problems
+func (o *StartOptions) readIdea() (*ideafile.Idea, error) {
+	var extractProblems diag.Problems
 	files := o.Delegates
-	o.Idea, o.Delegates, carried = delegate.ExtractFiles(o.Idea, o.Delegates)
+	o.Idea, o.Delegates, extractProblems = delegate.ExtractFiles(o.Idea, o.Delegates)
 	o.dropOrigins()
 	o.Idea = delegate.WithInstructions(o.Idea, "", o.Delegates)
 	for key, file := range o.Delegates {
@@ -159,54 +160,54 @@ func (o *StartOptions) read() (*ideafile.Idea, error) {
 		}
 	}
 	invalid := func(problems ...diag.Problem) error { return ideafiles.Invalid(cmp.Or(o.ID, "Idea"), problems) }
-	read, problems := ideafile.ReadIdea(o.Idea)
-	if err := (By{Name: o.By}).CheckName(); err != nil {
+	idea, problems := ideafile.ReadIdea(o.Idea)
+	if err := (Actor{Name: o.StartedBy}).CheckName(); err != nil {
 		return nil, fmt.Errorf("start process %s %w", o.ID, err)
 	}
-	problems.Append(carried...)
-	problems.AppendNew(delegate.CheckFiles(read, "", o.Delegates)...)
+	problems.Append(extractProblems...)
+	problems.AppendNew(delegate.CheckFiles(idea, "", o.Delegates)...)
 	switch {
-	case o.undoes:
+	case o.isUndo:
 		files = nil
 	case o.ForkOf == "": // a fork keeps what its origin had
 		files = o.Delegates
-		problems.Append(ideafile.FindUndoes(o.Idea, nil)...)
+		problems.Append(ideafile.CheckNewUndoesKeys(o.Idea, nil)...)
 	}
 	for key, file := range jsonval.Sorted(files) {
-		for _, wrong := range ideafile.FindUndoes(jsonval.AsObject(file), nil) {
-			problems.Add(key+": "+wrong.JSONPath, "%s", wrong.Message)
+		for _, problem := range ideafile.CheckNewUndoesKeys(jsonval.AsObject(file), nil) {
+			problems.Add(key+": "+problem.JSONPath, "%s", problem.Message)
 		}
 	}
 	if err := invalid(problems...); err != nil {
 		return nil, err
 	}
-	if len(o.Instances) == 0 && read.IsUnfilledTemplate() && read.Simulation == nil {
+	if len(o.Instances) == 0 && idea.IsUnfilledTemplate() && idea.Simulation == nil {
 		return nil, invalid(diag.Problem{JSONPath: "$.meta.template",
 			Message: "a template has no instances: give it a file of them (run FILE --instances ROWS)"})
 	}
 	if len(o.Instances) == 0 {
-		return read, nil
+		return idea, nil
 	}
-	rows := normalRows(o.Instances)
+	rows := normalizeRows(o.Instances)
 	o.Instances = nil // what becomes a message is changed in a copy, and the row itself can go
-	messages, problems := ideafiles.Messages(rows, read)
+	messages, problems := ideafiles.Messages(rows, idea)
 	if err := invalid(problems...); err != nil {
 		return nil, err
 	}
 	if o.Key != "" {
-		named, wrong := ideafiles.NamedBy(o.Idea, o.Key, messages)
-		if wrong != nil {
-			return nil, invalid(*wrong)
+		namedIdea, problem := ideafiles.NameInstancesBy(o.Idea, o.Key, messages)
+		if problem != nil {
+			return nil, invalid(*problem)
 		}
-		o.Idea = named
+		o.Idea = namedIdea
 	}
 	o.Idea = delegate.WithInstructions(ideafiles.WithMessages(o.Idea, messages), "", o.Delegates)
-	return read, nil
+	return idea, nil
 }
 
 // dropOrigins removes origins from Ideas that are no forks: a caller may write anything there.
 func (o *StartOptions) dropOrigins() {
-	if o.ForkOf != "" || o.undoes {
+	if o.ForkOf != "" || o.isUndo {
 		return
 	}
 	o.Idea = chain.WithoutOrigin(o.Idea)
@@ -217,9 +218,9 @@ func (o *StartOptions) dropOrigins() {
 	}
 }
 
-// normalRows converts rows with Go numbers and typed values to JSON values. Rows that are JSON values already, as from
-// the API, are not copied.
-func normalRows(rows []jsonval.Object) []jsonval.Object {
+// normalizeRows converts rows with Go numbers and typed values to JSON values. Rows that are JSON values already, as
+// from the API, are not copied.
+func normalizeRows(rows []jsonval.Object) []jsonval.Object {
 	out := make([]jsonval.Object, len(rows))
 	for n, row := range rows {
 		if out[n] = row; !jsonval.IsJSONValue(row) {
@@ -231,10 +232,10 @@ func normalRows(rows []jsonval.Object) []jsonval.Object {
 
 func (c *Client) prepareStart(ctx context.Context, o StartOptions) (start protocol.ProcessStart, err error) {
 	start = protocol.ProcessStart{Replies: o.Replies, WithSolution: o.WithSolution}
-	if o.By != "" {
-		start.StartedBy = []policy.Identity{{Name: o.By, Account: AccountOf(ctx)}}
+	if o.StartedBy != "" {
+		start.StartedBy = []policy.Identity{{Name: o.StartedBy, Account: AccountOf(ctx)}}
 	}
-	if start.Idea, err = offload.Idea(ctx, c.archive.values, o.Idea); err != nil {
+	if start.Idea, err = offload.Idea(ctx, c.archive.blobStore, o.Idea); err != nil {
 		return start, err
 	}
 	if len(o.Delegates) > 0 {
@@ -242,11 +243,11 @@ func (c *Client) prepareStart(ctx context.Context, o StartOptions) (start protoc
 	}
 	for key, v := range o.Delegates {
 		idea := jsonval.AsObject(v)
-		if start.Delegation.Files[key], err = offload.Idea(ctx, c.archive.values, idea); err != nil {
+		if start.Delegation.Files[key], err = offload.Idea(ctx, c.archive.blobStore, idea); err != nil {
 			return start, err
 		}
 	}
-	start.Delegation.Files, err = offload.Files(ctx, c.archive.values, start.Delegation.Files)
+	start.Delegation.Files, err = offload.Files(ctx, c.archive.blobStore, start.Delegation.Files)
 	return start, err
 }
 
@@ -260,7 +261,7 @@ func (o *StartOptions) digest() string {
 	if len(o.Delegates) > 0 {
 		h.Write([]byte("\n"))
 		files := jsonval.Object{ideafile.DelegatesKey: jsonval.Object(o.Delegates)}
-		h.Write(jsonval.Encode(jsonval.At(ideafile.WithoutOrder(files), ideafile.DelegatesKey)))
+		h.Write(jsonval.Encode(jsonval.Lookup(ideafile.WithoutOrder(files), ideafile.DelegatesKey)))
 	}
 	if o.WithSolution {
 		h.Write([]byte("\nwith its solution"))
@@ -274,7 +275,7 @@ func startError(id string, err error) error {
 	case errors.Is(err, ErrOtherStart):
 		return kind.Errorf(ErrInvalid, "start process %s: %w", id, ErrOtherStart)
 	case isRefused(err) || kind.Is[*serviceerror.NamespaceNotFound](err):
-		return kind.Of(ErrInvalid, err)
+		return kind.WithKind(ErrInvalid, err)
 	}
 	return fmt.Errorf("start process: %w", err)
 }

@@ -53,7 +53,7 @@ func TestAParsedIdeaHasItsParametersInTheFilesOrder(t *testing.T) {
 	t.Parallel()
 	const text = `{"schema": {"tools": {"pay": {"properties": {"to": {}, "amount": {}}}}}, "context": [{"type": "text", "text": "a"}]}`
 	idea, err := ParseIdea([]byte(text))
-	if got := string(jsonval.Encode(jsonval.At(idea, "schema", "tools", "pay", "_order"))); got != `["to","amount"]` {
+	if got := string(jsonval.Encode(jsonval.Lookup(idea, "schema", "tools", "pay", "_order"))); got != `["to","amount"]` {
 		t.Errorf("%s, %v", got, err)
 	}
 	sorted, err := ParseIdea(jsonval.Encode(modeltest.DecodeJSON(t, text)))
@@ -69,7 +69,7 @@ func TestRowsWithGoValuesBecomeInstances(t *testing.T) {
 		Idea:      ideaOf(t, `{"context":[{"type":"state","_instance":"②","a":1}]}`).Source,
 		Instances: []map[string]any{{"n": 1, "list": []string{"x"}}, {"_instance": "x", "n": 2.5}},
 	}
-	if _, err := o.read(); err != nil {
+	if _, err := o.readIdea(); err != nil {
 		t.Fatal(err)
 	}
 	read, _ := ideafile.ReadIdea(o.Idea)
@@ -88,7 +88,7 @@ func TestTheRowsOfAStartAreCopiedNowhere(t *testing.T) {
 	}
 	o := StartOptions{Idea: ideaOf(t, `{"context":[{"type":"text","text":"t"}]}`).Source, Instances: rows}
 	before := heapBytes()
-	read, err := o.read()
+	read, err := o.readIdea()
 	if perRow := int64(heapBytes()-before) / int64(len(rows)); err != nil || perRow > 500 {
 		t.Errorf("%d bytes a row, %v", perRow, err)
 	}
@@ -115,7 +115,7 @@ func TestNamedRowsOfAStartGoOnceTheyAreCopied(t *testing.T) {
 		o.Instances = append(o.Instances, map[string]any{"_instance": "a" + strconv.Itoa(i), "amount": json.Number("1")})
 	}
 	before := heapBytes()
-	_, err := o.read()
+	_, err := o.readIdea()
 	if perRow := int64(heapBytes()-before) / n; err != nil || perRow > 500 {
 		t.Errorf("%d bytes a row, %v", perRow, err)
 	}
@@ -131,14 +131,14 @@ func TestOnlyAForkSaysWhereItComesFrom(t *testing.T) {
 		keeps bool
 	}{
 		"a start": {StartOptions{}, false}, "a fork": {StartOptions{ForkOf: "paid"}, true},
-		"what takes back": {StartOptions{undoes: true}, true},
+		"what takes back": {StartOptions{isUndo: true}, true},
 	} {
 		c.o.Idea, c.o.Delegates = ideaOf(t, claims).Source, IdeaFiles{"d.json": ideaOf(t, claims).Source}
-		if _, err := c.o.read(); err != nil {
+		if _, err := c.o.readIdea(); err != nil {
 			t.Fatal(err)
 		}
 		for _, idea := range []any{c.o.Idea, c.o.Delegates["d.json"]} {
-			if meta := jsonval.AsObject(jsonval.At(idea, "meta")); (meta["origin"] != nil) != c.keeps || meta["path"] != "p" {
+			if meta := jsonval.AsObject(jsonval.Lookup(idea, "meta")); (meta["origin"] != nil) != c.keeps || meta["path"] != "p" {
 				t.Errorf("%s: %v", name, meta)
 			}
 		}
@@ -152,7 +152,7 @@ func TestAStartPutsTheFilesOfInstructionsWhereTheyAreNamed(t *testing.T) {
 	o := StartOptions{Idea: ideaOf(t, `{"context":[{"type":"instruction","file":"p.json"}]}`).Source,
 		Instances: []map[string]any{{"type": "instruction", "file": "p.json", "_instance": "x"}},
 		Delegates: IdeaFiles{"p.json": policy, "d/e.json": map[string]any{"context": []any{named}}, "d/p.json": policy}}
-	if _, err := o.read(); err != nil {
+	if _, err := o.readIdea(); err != nil {
 		t.Fatal(err)
 	}
 	read, _ := ideafile.ReadIdea(o.Idea)
@@ -178,7 +178,7 @@ func TestAnIdeaThatBreaksItsFormIsRefusedWithEveryProblem(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	o := StartOptions{Idea: map[string]any{"contxt": []any{}}}
-	if _, err := o.read(); !errors.Is(err, ErrInvalid) {
+	if _, err := o.readIdea(); !errors.Is(err, ErrInvalid) {
 		t.Errorf("%v", err)
 	}
 }

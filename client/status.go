@@ -40,16 +40,16 @@ func (p *Process) Status(ctx context.Context) (Status, error) {
 	if err == nil && v.Status != loop.StatusRunning && v.Status != loop.StatusPaused {
 		return v, p.markForgotten(ctx, v.Result)
 	}
-	if err == nil && v.Status == loop.StatusRunning && len(v.HeldUp) == 0 && !waitsForPeopleAlone(v) {
-		if h := p.client.rate.heldUp(ctx, p.client); h != nil {
+	if err == nil && v.Status == loop.StatusRunning && len(v.HeldUp) == 0 && !waitsOnlyForPeople(v) {
+		if h := p.client.queueRate.holdUp(ctx, p.client); h != nil {
 			v.HeldUp, v.Waiting = []turn.HeldUp{*h}, append(v.Waiting, h.String())
 		}
 	}
 	return v, err
 }
 
-// waitsForPeopleAlone reports whether a process waits for decisions only.
-func waitsForPeopleAlone(v Status) bool {
+// waitsOnlyForPeople reports whether a process waits for decisions only.
+func waitsOnlyForPeople(v Status) bool {
 	for _, inst := range v.Instances {
 		if inst.Status == ideafile.InstanceWorking {
 			return false
@@ -65,30 +65,30 @@ func (p *Process) Instances(ctx context.Context) (map[string]InstanceStatus, err
 	if err := p.client.queryFor(ctx, slowQueryTimeout, p.id, protocol.QueryStatus, &v); err != nil {
 		return nil, fmt.Errorf("look at %s: %w", p.id, err)
 	}
-	forgotten, err := p.Chain().chains.ForgottenInstances(ctx, p.id)
+	forgottenByToken, err := p.Chain().chainStore.ForgottenInstances(ctx, p.id)
 	if err != nil {
 		return nil, err
 	}
-	return p.askInstances(ctx, v, func(ctx context.Context, id string, to *InstanceStatus) error {
+	return p.queryInstances(ctx, v, func(ctx context.Context, id string, target *InstanceStatus) error {
 		_, token, _ := protocol.ParseInstanceID(id)
-		if f, is := forgotten[token]; is {
-			*to = InstanceStatus{Calls: []protocol.CallView{}, Refusals: []approval.Fate{}, Forgotten: f.String()}
+		if f, is := forgottenByToken[token]; is {
+			*target = InstanceStatus{Calls: []protocol.CallView{}, Refusals: []approval.Fate{}, Forgotten: f.String()}
 			return nil
 		}
-		if err := p.client.queryFor(ctx, slowQueryTimeout, id, protocol.QueryStatus, to); err != nil {
+		if err := p.client.queryFor(ctx, slowQueryTimeout, id, protocol.QueryStatus, target); err != nil {
 			return fmt.Errorf("look at %s: %w", id, err)
 		}
 		return nil
 	})
 }
 
-// askInstances calls ask for the instances of a Status, with their workflow ids.
-func (p *Process) askInstances(ctx context.Context, v Status,
-	ask func(ctx context.Context, id string, to *InstanceStatus) error) (map[string]InstanceStatus, error) {
+// queryInstances calls ask for the instances of a Status, with their workflow ids.
+func (p *Process) queryInstances(ctx context.Context, v Status,
+	query func(ctx context.Context, id string, to *InstanceStatus) error) (map[string]InstanceStatus, error) {
 	tokens := jsonval.SortedKeys(v.Instances)
 	views := make([]InstanceStatus, len(tokens))
 	err := safego.Each(ctx, "client.instances", len(tokens), maxQueries, func(ctx context.Context, n int) error {
-		return ask(ctx, v.InstanceID(tokens[n]), &views[n])
+		return query(ctx, v.InstanceID(tokens[n]), &views[n])
 	})
 	out := map[string]InstanceStatus{}
 	for n, token := range tokens {
@@ -127,13 +127,13 @@ func (p *Process) Snapshot(ctx context.Context) (loop.Result, error) {
 	if err == nil {
 		return p.WithStates(ctx, v)
 	}
-	held, err := p.client.explainUnreachable(ctx, p.id, err)
+	holdUp, err := p.client.explainUnreachable(ctx, p.id, err)
 	if errors.Is(err, ErrUnreachable) {
 		return loop.Result{}, fmt.Errorf("look at %s: %w", p.id, err)
 	}
 	r := loop.Result{ProcessID: p.id, Status: statusOf(info), Instances: map[string]loop.InstanceResult{}}
-	if held != nil {
-		r.HeldUp = []turn.HeldUp{*held}
+	if holdUp != nil {
+		r.HeldUp = []turn.HeldUp{*holdUp}
 	}
 	return r, fmt.Errorf("look at %s: only its status is known: %w", p.id, err)
 }
@@ -141,9 +141,9 @@ func (p *Process) Snapshot(ctx context.Context) (loop.Result, error) {
 // WithStates adds to a Status the State of every instance, with every value whole. The State is nil for an instance
 // that does not answer.
 func (p *Process) WithStates(ctx context.Context, v Status) (loop.Result, error) {
-	views, err := p.askInstances(ctx, v,
-		func(ctx context.Context, id string, to *InstanceStatus) error {
-			_ = p.client.query(ctx, id, protocol.QueryStatus, to)
+	views, err := p.queryInstances(ctx, v,
+		func(ctx context.Context, id string, target *InstanceStatus) error {
+			_ = p.client.query(ctx, id, protocol.QueryStatus, target)
 			return nil
 		})
 	if err != nil {
@@ -159,12 +159,12 @@ func (p *Process) WithStates(ctx context.Context, v Status) (loop.Result, error)
 }
 
 // query queries a workflow and decodes its answer.
-func (c *Client) query(ctx context.Context, workflow, name string, to any) error {
-	return c.queryFor(ctx, queryTimeout, workflow, name, to)
+func (c *Client) query(ctx context.Context, workflow, name string, target any) error {
+	return c.queryFor(ctx, queryTimeout, workflow, name, target)
 }
 
 func (c *Client) queryFor(
-	ctx context.Context, timeout time.Duration, workflow, name string, to any, args ...any,
+	ctx context.Context, timeout time.Duration, workflow, name string, target any, args ...any,
 ) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -172,7 +172,7 @@ func (c *Client) queryFor(
 	if err != nil {
 		return err
 	}
-	return answer.Get(to)
+	return answer.Get(target)
 }
 
 // checkHealth returns why the server does not answer; nil if it does.

@@ -19,24 +19,24 @@ import (
 	"processidea/store/blobs"
 )
 
-// By is who steers a process, and why. Both may be empty.
-type By struct {
+// Actor is who steers a process, and why. Both may be empty.
+type Actor struct {
 	Name   string `json:"-"`
 	Reason string `json:"reason,omitempty" doc:"why, for the record"`
 }
 
 // CheckName returns why the name is not allowed, for acts without a signal: a process checks the names in signals
 // itself. The error wraps ErrInvalid.
-func (b By) CheckName() error {
+func (b Actor) CheckName() error {
 	if err := policy.CheckName(b.Name); b.Name != "" && err != nil {
 		return kind.Errorf(ErrInvalid, "by %w", err)
 	}
 	return nil
 }
 
-func (b By) payload() map[string]any {
-	return object(struct {
-		By
+func (b Actor) payload() map[string]any {
+	return toObject(struct {
+		Actor
 		Name string `json:"by,omitempty"`
 	}{b, b.Name})
 }
@@ -66,19 +66,19 @@ type Objects []any
 
 // Pause lets running Calls finish and starts nothing new, until Resume. Like the methods below it waits until it has
 // taken effect; the error is a *RefusedError if the process refused it. Without a worker it waits for one.
-func (p *Process) Pause(ctx context.Context, by By) error {
-	return p.steer(ctx, approval.SteerPause, by.payload())
+func (p *Process) Pause(ctx context.Context, actor Actor) error {
+	return p.steer(ctx, approval.SteerPause, actor.payload())
 }
 
 // Resume resumes a paused process. Limits are the new totals; 0 keeps a limit.
-func (p *Process) Resume(ctx context.Context, limits ideafile.Limits, by By) error {
-	return p.steer(ctx, approval.SteerResume, withLimits(by.payload(), limits))
+func (p *Process) Resume(ctx context.Context, limits ideafile.Limits, actor Actor) error {
+	return p.steer(ctx, approval.SteerResume, withLimits(actor.payload(), limits))
 }
 
 // Revise corrects a process: values of State, inputs, instructions, Plans or limits, or instances to be worked on
 // again. It makes a new Idea.
-func (p *Process) Revise(ctx context.Context, c Correction, by By) error {
-	payload := withLimits(by.payload(), c.Limits)
+func (p *Process) Revise(ctx context.Context, c Correction, actor Actor) error {
+	payload := withLimits(actor.payload(), c.Limits)
 	context := []any(c.Context)
 	for _, token := range c.Reopen {
 		context = append(context[:len(context):len(context)],
@@ -91,29 +91,29 @@ func (p *Process) Revise(ctx context.Context, c Correction, by By) error {
 }
 
 // Add adds new instances to a running process. They are in its next Request.
-func (p *Process) Add(ctx context.Context, a Addition, by By) error {
+func (p *Process) Add(ctx context.Context, a Addition, actor Actor) error {
 	messages := []any(a.Context)
 	if len(a.Instances) > 0 {
 		idea, err := p.Idea(ctx)
 		if err != nil {
 			return err
 		}
-		rows, problems := ideafiles.Messages(normalRows(a.Instances), idea)
+		rows, problems := ideafiles.Messages(normalizeRows(a.Instances), idea)
 		if err := ideafiles.Invalid(p.id, problems); err != nil {
 			return err
 		}
 		messages = append(rows, messages...)
 	}
-	payload := by.payload()
+	payload := actor.payload()
 	payload["context"] = messages
 	return p.steer(ctx, approval.SteerAdd, payload)
 }
 
-// AddRows adds the rows of a file: JSON Lines or CSV, by its name. limit is jsonval.OwnTableParts for a file of one's
-// own, and jsonval.SentParts for one that a stranger sent. The error is an *InvalidError if rows are invalid. Rows with
-// warnings are added all the same.
-func (p *Process) AddRows(ctx context.Context, file string, data []byte, limit jsonval.PartsLimit,
-	by By) (warnings diag.Problems, err error) {
+// AddRows adds the rows of a file: JSON Lines or CSV, by its name. limit is jsonval.OwnTableNodeLimit for a file of
+// one's own, and jsonval.ReceivedNodeLimit for one that a stranger sent. The error is an *InvalidError if rows are
+// invalid. Rows with warnings are added all the same.
+func (p *Process) AddRows(ctx context.Context, file string, data []byte, limit jsonval.NodeLimit,
+	actor Actor) (warnings diag.Problems, err error) {
 	idea, err := p.Idea(ctx)
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (p *Process) AddRows(ctx context.Context, file string, data []byte, limit j
 	if err := ideafiles.Invalid(filepath.Base(file), problems); err != nil {
 		return nil, err
 	}
-	return problems, p.Add(ctx, Addition{Context: messages}, by)
+	return problems, p.Add(ctx, Addition{Context: messages}, actor)
 }
 
 // Cancel ends the process: it interrupts its Request and its Calls, and nothing more runs. It returns once the process
@@ -182,17 +182,17 @@ func (p *Process) steer(ctx context.Context, name string, payload map[string]any
 }
 
 func (p *Process) steerAndCount(ctx context.Context, name string, payload map[string]any) (Count, error) {
-	return p.steerUnless(ctx, name, payload, nil)
+	return p.steerUnlessStopped(ctx, name, payload, nil)
 }
 
-// steerUnless is steerAndCount, and returns errUnderWay if leave says so.
-func (p *Process) steerUnless(
-	ctx context.Context, name string, payload map[string]any, leave stopWaitingFunc,
+// steerUnlessStopped is steerAndCount, and returns errUnderWay if leave says so.
+func (p *Process) steerUnlessStopped(
+	ctx context.Context, name string, payload map[string]any, shouldStopWaiting stopWaitingFunc,
 ) (Count, error) {
-	payload, err := offload.Idea(blobs.ForProcess(ctx, p.id), p.client.archive.values, payload)
+	payload, err := offload.Idea(blobs.ForProcess(ctx, p.id), p.client.archive.blobStore, payload)
 	if err != nil {
 		return Count{}, err
 	}
-	return p.sendAct(ctx, p.id, name, "", payload, func() error { return errors.New("the process has ended") },
-		leave)
+	return p.signalAndAwaitOutcome(ctx, p.id, name, "", payload,
+		func() error { return errors.New("the process has ended") }, shouldStopWaiting)
 }

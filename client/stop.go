@@ -15,49 +15,49 @@ const reportGrace = 5 * time.Second
 
 // Stop pauses the process, lets running Calls finish, and then cancels it. So all that the process did is on record,
 // and can be undone.
-func (p *Process) Stop(ctx context.Context, by By) error {
-	if err := p.PauseAndWait(ctx, by); err != nil {
+func (p *Process) Stop(ctx context.Context, actor Actor) error {
+	if err := p.PauseAndWait(ctx, actor); err != nil {
 		return err
 	}
 	return p.Cancel(ctx)
 }
 
 // PauseAndWait pauses the process, unless it is paused, and waits until its running Calls have finished.
-func (p *Process) PauseAndWait(ctx context.Context, by By) error {
-	_, err := p.pauseAndWait(ctx, by)
+func (p *Process) PauseAndWait(ctx context.Context, actor Actor) error {
+	_, err := p.pauseAndWait(ctx, actor)
 	return err
 }
 
 // pauseAndWait is PauseAndWait, and reports whether it paused the process.
-func (p *Process) pauseAndWait(ctx context.Context, by By) (paused bool, err error) {
+func (p *Process) pauseAndWait(ctx context.Context, actor Actor) (hasPaused bool, err error) {
 	v, err := p.Status(ctx)
 	if err == nil && v.Status != loop.StatusPaused {
-		err = p.Pause(ctx, by)
-		paused = err == nil
+		err = p.Pause(ctx, actor)
+		hasPaused = err == nil
 	}
 	switch {
 	case err != nil:
-		return paused, err
+		return hasPaused, err
 	case len(v.Parts) > 0: // the whole pauses its parts
-		return paused, p.eachOpenPart(ctx, func(part *Process) error { return part.waitUntilIdle(ctx) })
+		return hasPaused, p.forEachOpenPart(ctx, func(part *Process) error { return part.waitUntilIdle(ctx) })
 	}
-	return paused, p.waitUntilIdle(ctx)
+	return hasPaused, p.waitUntilIdle(ctx)
 }
 
 // waitUntilIdle waits until the process is paused, or has ended, and none of its Calls runs.
 func (p *Process) waitUntilIdle(ctx context.Context) error {
-	var idle time.Time
+	var idleSince time.Time
 	return p.pollUntil(ctx, func() (bool, error) {
 		running, done, err := p.countCalls(ctx)
 		if err != nil || running > 0 {
 			return false, err
 		}
-		if idle.IsZero() {
-			idle = time.Now()
+		if idleSince.IsZero() {
+			idleSince = time.Now()
 		}
 		v, err := p.Status(ctx)
 		return err == nil && v.Status != loop.StatusRunning &&
-			(v.Calls.Done >= done || time.Since(idle) > reportGrace), err
+			(v.Calls.Done >= done || time.Since(idleSince) > reportGrace), err
 	})
 }
 
@@ -70,12 +70,12 @@ func (p *Process) countCalls(ctx context.Context) (running, done int, err error)
 	}
 	instances, err := p.Instances(ctx)
 	for token, i := range instances {
-		of, _, _ := protocol.ParseInstanceID(v.InstanceID(token))
+		instanceID, _, _ := protocol.ParseInstanceID(v.InstanceID(token))
 		for _, c := range i.Calls {
 			switch {
 			case c.Status == ideafile.Done:
 				done++
-			case c.Status == ideafile.Running && !p.client.Process(protocol.DelegateID(of, c.ID)).isAtRest(ctx):
+			case c.Status == ideafile.Running && !p.client.Process(protocol.DelegateID(instanceID, c.ID)).isAtRest(ctx):
 				running++
 			}
 		}
@@ -93,12 +93,12 @@ func (p *Process) isAtRest(ctx context.Context) bool {
 	return err == nil && running == 0
 }
 
-// eachOpenPart visits the open parts of a split process.
-func (p *Process) eachOpenPart(ctx context.Context, visit func(part *Process) error) error {
+// forEachOpenPart visits the open parts of a split process.
+func (p *Process) forEachOpenPart(ctx context.Context, visit func(part *Process) error) error {
 	v, err := p.Status(ctx)
 	for n := 0; n < len(v.Parts) && err == nil; n++ {
-		var open bool
-		if open, err = p.client.isOpen(ctx, v.Parts[n].Process); open {
+		var stillOpen bool
+		if stillOpen, err = p.client.isOpen(ctx, v.Parts[n].Process); stillOpen {
 			err = visit(p.client.Process(v.Parts[n].Process))
 		}
 	}

@@ -31,83 +31,83 @@ type UndoneCall struct {
 
 // forkOrigin is the process that another was forked from, with the Calls that were done by then.
 type forkOrigin struct {
-	process string
-	done    map[string]bool // nil: its chain no longer exists
-	undone  map[string]UndoneCall
+	process        string
+	doneCallIDs    map[string]bool // nil: its chain no longer exists
+	undoneByCallID map[string]UndoneCall
 }
 
-// origin returns the chain that a process was forked from, and the number of the Idea there. The chain is empty if the
-// process is no fork; the number is 0 if that Idea no longer exists.
-func (c *Chain) origin(ctx context.Context, idea *ideafile.Idea) (of *Chain, at int, err error) {
+// findOrigin returns the chain that a process was forked from, and the number of the Idea there. The chain is empty if
+// the process is no fork; the number is 0 if that Idea no longer exists.
+func (c *Chain) findOrigin(ctx context.Context, idea *ideafile.Idea) (source *Chain, number int, err error) {
 	meta := jsonval.AsObject(idea.Source["meta"])
 	origin := jsonval.AsObject(meta["origin"])
-	of = &Chain{c.chains, jsonval.AsText(origin["process"])}
-	if of.process == "" || meta[protocol.UndoesMeta] != nil { // an undoing process has done all its Calls itself
+	source = &Chain{c.chainStore, jsonval.AsText(origin["process"])}
+	if source.process == "" || meta[protocol.UndoesMeta] != nil { // an undoing process has done all its Calls itself
 		return &Chain{}, 0, nil
 	}
-	if at, err = jsonval.ReadPositiveInt(origin["at"]); err != nil {
-		return of, 0, fmt.Errorf("read from which Idea of %s a process was forked: %w", of.process, err)
+	if number, err = jsonval.ReadPositiveInt(origin["at"]); err != nil {
+		return source, 0, fmt.Errorf("read from which Idea of %s a process was forked: %w", source.process, err)
 	}
-	if last, err := of.Length(ctx); err != nil || at > last || of.checkNotForgotten(ctx, last) != nil {
-		return of, 0, err
+	if last, err := source.Length(ctx); err != nil || number > last || source.checkNotForgotten(ctx, last) != nil {
+		return source, 0, err
 	}
-	return of, at, nil
+	return source, number, nil
 }
 
-func (c *Chain) forkedFrom(ctx context.Context, idea *ideafile.Idea) (f forkOrigin, err error) {
-	of, at, err := c.origin(ctx, idea)
-	if f.process = of.process; at == 0 || err != nil {
+func (c *Chain) readForkOrigin(ctx context.Context, idea *ideafile.Idea) (f forkOrigin, err error) {
+	source, number, err := c.findOrigin(ctx, idea)
+	if f.process = source.process; number == 0 || err != nil {
 		return f, err
 	}
-	ends, err := of.endsByIdea(ctx)
+	endIdeas, err := source.firstEndIdeaByCall(ctx)
 	if err != nil {
 		return f, err
 	}
-	f.done = map[string]bool{}
-	f.undone, err = of.undoneHereOrBefore(ctx)
-	for id, told := range ends[ideafile.Done] {
-		if f.done[id] = told <= at; !f.done[id] {
-			delete(f.undone, id)
+	f.doneCallIDs = map[string]bool{}
+	f.undoneByCallID, err = source.undoneWithOrigin(ctx)
+	for id, endIdea := range endIdeas[ideafile.Done] {
+		if f.doneCallIDs[id] = endIdea <= number; !f.doneCallIDs[id] {
+			delete(f.undoneByCallID, id)
 		}
 	}
 	return f, err
 }
 
-// undoneHereOrBefore maps the ids of undone Calls to how they were undone: Calls of this process, and Calls that it
+// undoneWithOrigin maps the ids of undone Calls to how they were undone: Calls of this process, and Calls that it
 // inherited as a fork. For a forgotten process, the inherited ones are unknown.
-func (c *Chain) undoneHereOrBefore(ctx context.Context) (map[string]UndoneCall, error) {
-	made, _, err := c.undoneCalls(ctx)
+func (c *Chain) undoneWithOrigin(ctx context.Context) (map[string]UndoneCall, error) {
+	undoneByKey, _, err := c.undoneCalls(ctx)
 	if err != nil {
 		return nil, err
 	}
 	byID := map[string]UndoneCall{}
 	idea, err := c.load(ctx, "undo", 0)
 	if err == nil {
-		read, _ := ideafile.ReadIdeaWithCheckedTools(idea)
-		byID, err = c.undoneBefore(ctx, read)
+		parsed, _ := ideafile.ReadIdeaWithCheckedTools(idea)
+		byID, err = c.undoneInOrigin(ctx, parsed)
 	}
 	if errors.Is(err, ErrForgotten) {
 		err = nil
 	}
-	for of, one := range made {
-		byID[of.CallID] = one
+	for key, call := range undoneByKey {
+		byID[key.CallID] = call
 	}
 	return byID, err
 }
 
-// undoneBefore returns the undone Calls that a process inherited as a fork.
-func (c *Chain) undoneBefore(ctx context.Context, idea *ideafile.Idea) (byID map[string]UndoneCall, err error) {
+// undoneInOrigin returns the undone Calls that a process inherited as a fork.
+func (c *Chain) undoneInOrigin(ctx context.Context, idea *ideafile.Idea) (byID map[string]UndoneCall, err error) {
 	byID = map[string]UndoneCall{}
-	of, at, err := c.origin(ctx, idea)
-	if at == 0 || err != nil {
+	source, number, err := c.findOrigin(ctx, idea)
+	if number == 0 || err != nil {
 		return byID, err
 	}
-	if any, err := of.undoneHereOrBefore(ctx); len(any) == 0 || err != nil {
+	if undone, err := source.undoneWithOrigin(ctx); len(undone) == 0 || err != nil {
 		return byID, err // the usual case: not all of its Ideas must be read then
 	}
-	f, err := c.forkedFrom(ctx, idea)
-	maps.Copy(byID, f.undone)
-	eachRecorded(idea, func(p turn.RecordedCall, token string) {
+	f, err := c.readForkOrigin(ctx, idea)
+	maps.Copy(byID, f.undoneByCallID)
+	forEachRecordedCall(idea, func(p turn.RecordedCall, token string) {
 		if p.StatusByInstance[token] == ideafile.Undone {
 			delete(byID, p.CallKey().ID(token)) // its values were not there when the process began
 		}
@@ -115,69 +115,69 @@ func (c *Chain) undoneBefore(ctx context.Context, idea *ideafile.Idea) (byID map
 	return byID, err
 }
 
-// processThatDid returns the origin of the fork if the Call was done there, and not in the fork: the origin's chain, if
+// originOfCall returns the origin of the fork if the Call was done there, and not in the fork: the origin's chain, if
 // it exists, must have it as done, and the fork's log must have no write of it. The two may use the same numbers for
 // different Requests.
-func (f forkOrigin) processThatDid(c undo.Call) string {
-	if f.process == "" || f.done != nil && !f.done[c.ID] || len(c.Writes) > 0 {
+func (f forkOrigin) originOfCall(c undo.Call) string {
+	if f.process == "" || f.doneCallIDs != nil && !f.doneCallIDs[c.ID] || len(c.Writes) > 0 {
 		return ""
 	}
 	return f.process
 }
 
-// undoings lists the processes that undo this process, or may, and the number for the next such process without a
-// chosen id. It includes those that undo a part of it, or the whole that it is a part of.
-func (c *Chain) undoings(ctx context.Context) (ids []string, next int, err error) {
-	relatives, err := c.parts(ctx)
-	if whole := spelling.WholeProcess(c.process); whole != c.process {
+// listUndoProcesses lists the processes that undo this process, or may, and the number for the next such process
+// without a chosen id. It includes those that undo a part of it, or the whole that it is a part of.
+func (c *Chain) listUndoProcesses(ctx context.Context) (ids []string, next int, err error) {
+	relatives, err := c.listParts(ctx)
+	if whole := spelling.WholeProcessID(c.process); whole != c.process {
 		relatives = append(relatives, whole)
 	}
 	for _, process := range append(relatives, c.process) {
 		if err == nil {
-			var of []string
-			of, err = (&Chain{c.chains, process}).namedUndos(ctx)
-			ids = append(ids, of...)
+			var named []string
+			named, err = (&Chain{c.chainStore, process}).listRecordedUndos(ctx)
+			ids = append(ids, named...)
 		}
 	}
 	next = 1
 	// A process that was ended before it began is not named in the store. Its number is not used again.
 	for n, missing := 1, 0; missing < 2; n++ {
-		as := undoID(c.process, n)
-		if missing++; slices.Contains(ids, as) {
+		undoProcess := undoID(c.process, n)
+		if missing++; slices.Contains(ids, undoProcess) {
 			missing, next = 0, n+1
 		} else {
-			ids = append(ids, as)
+			ids = append(ids, undoProcess)
 		}
 	}
 	return ids, next, err
 }
 
-// parts lists the processes of the parts, by the latest Idea.
-func (c *Chain) parts(ctx context.Context) ([]string, error) {
+// listParts lists the processes of the parts, by the latest Idea.
+func (c *Chain) listParts(ctx context.Context) ([]string, error) {
 	last, err := c.Length(ctx)
 	if err != nil || last == 0 {
 		return nil, err
 	}
-	link, err := c.chains.LinkAt(ctx, c.process, last)
+	link, err := c.chainStore.LinkAt(ctx, c.process, last)
 	return link.Parts, err
 }
 
-// namedUndos lists the processes that undo this process, without their parts.
-func (c *Chain) namedUndos(ctx context.Context) ([]string, error) {
-	ids, err := c.chains.NamedUndos(ctx, c.process)
+// listRecordedUndos lists the processes that undo this process, without their parts.
+func (c *Chain) listRecordedUndos(ctx context.Context) ([]string, error) {
+	ids, err := c.chainStore.ListUndos(ctx, c.process)
 	for n := range ids {
-		ids[n] = spelling.WholeProcess(ids[n])
+		ids[n] = spelling.WholeProcessID(ids[n])
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids), err
 }
 
-// UndoneBy lists the processes that have begun to undo what the process did.
-func (c *Chain) UndoneBy(ctx context.Context) (ids []string, err error) {
-	all, err := c.namedUndos(ctx)
+// UndoingProcesses lists the processes that have begun to undo what the process did.
+func (c *Chain) UndoingProcesses(ctx context.Context) (ids []string, err error) {
+	all, err := c.listRecordedUndos(ctx)
 	for n := 0; n < len(all) && err == nil; n++ {
 		var last int
-		if last, err = c.chains.Latest(ctx, all[n]); last > 0 {
+		if last, err = c.chainStore.LatestNumber(ctx, all[n]); last > 0 {
 			ids = append(ids, all[n])
 		}
 	}
@@ -185,55 +185,55 @@ func (c *Chain) UndoneBy(ctx context.Context) (ids []string, err error) {
 }
 
 // undoneCalls returns which Calls of the process were undone, and by whom, and the number for the next undoing process.
-func (c *Chain) undoneCalls(ctx context.Context) (made map[ideafile.UndoneCall]UndoneCall, next int, err error) {
-	made = map[ideafile.UndoneCall]UndoneCall{}
-	ids, next, err := c.undoings(ctx)
+func (c *Chain) undoneCalls(ctx context.Context) (undoneByKey map[ideafile.UndoneCall]UndoneCall, next int, err error) {
+	undoneByKey = map[ideafile.UndoneCall]UndoneCall{}
+	ids, next, err := c.listUndoProcesses(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	for _, as := range append(ids, c.process) { // instances that failed may have undone their own Calls
-		idea, err := (&Chain{c.chains, as}).load(ctx, "read", 0)
+	for _, process := range append(ids, c.process) { // instances that failed may have undone their own Calls
+		idea, err := (&Chain{c.chainStore, process}).load(ctx, "read", 0)
 		if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForgotten) {
 			continue // what a forgotten one undid is unknown: its idempotency key prevents a second effect
 		}
 		if err != nil {
 			return nil, 0, err
 		}
-		if of := jsonval.At(idea, "meta", protocol.UndoesMeta); as == c.process && of != nil {
+		if undoesMeta := jsonval.Lookup(idea, "meta", protocol.UndoesMeta); process == c.process && undoesMeta != nil {
 			continue // its undoing Calls undo another process
 		}
-		readUndoneCalls(as, idea, made)
+		readUndoneCalls(process, idea, undoneByKey)
 	}
-	maps.DeleteFunc(made, func(of ideafile.UndoneCall, _ UndoneCall) bool {
+	maps.DeleteFunc(undoneByKey, func(undoesMeta ideafile.UndoneCall, _ UndoneCall) bool {
 		// The Call belongs to another part, or to the origin of the fork.
-		return of.Process != c.process && spelling.WholeProcess(of.Process) != c.process
+		return undoesMeta.Process != c.process && spelling.WholeProcessID(undoesMeta.Process) != c.process
 	})
-	return made, next, nil
+	return undoneByKey, next, nil
 }
 
 // readUndoneCalls reads from the latest Idea of a process which Calls it undid.
-func readUndoneCalls(as string, source jsonval.Object, made map[ideafile.UndoneCall]UndoneCall) {
+func readUndoneCalls(undoProcess string, source jsonval.Object, undoneByKey map[ideafile.UndoneCall]UndoneCall) {
 	idea, _ := ideafile.ReadIdeaWithCheckedTools(source)
-	of, when := jsonval.AsObject(jsonval.At(source, "meta", protocol.UndoesMeta)), ""
-	if of != nil {
-		when = jsonval.AsText(jsonval.At(source, "meta", "createdAt"))
+	meta, createdAt := jsonval.AsObject(jsonval.Lookup(source, "meta", protocol.UndoesMeta)), ""
+	if meta != nil {
+		createdAt = jsonval.AsText(jsonval.Lookup(source, "meta", "createdAt"))
 	}
-	eachRecorded(idea, func(p turn.RecordedCall, token string) {
-		what := jsonval.AsObject(p.WrittenCall.RawObject()[ideafile.UndoesKey])
-		key := ideafile.UndoneCall{Process: jsonval.AsText(what["process"]), CallID: jsonval.AsText(what["call"])}
+	forEachRecordedCall(idea, func(p turn.RecordedCall, token string) {
+		undoes := jsonval.AsObject(p.WrittenCall.RawObject()[ideafile.UndoesKey])
+		key := ideafile.UndoneCall{Process: jsonval.AsText(undoes["process"]), CallID: jsonval.AsText(undoes["call"])}
 		// A Call counts if it undoes a Call of this process itself, or of the other process that this one undoes.
-		if p.CallKey().IsUndo() == (of == nil) && key.CallID != "" && p.StatusByInstance[token] == ideafile.Done {
-			made[key] = UndoneCall{key.CallID, as,
-				cmp.Or(jsonval.AsText(what["by"]), jsonval.AsText(of["by"]), "itself"),
-				cmp.Or(jsonval.AsText(what["reason"]), jsonval.AsText(of["reason"]), "it failed"), when}
+		if p.CallKey().IsUndo() == (meta == nil) && key.CallID != "" && p.StatusByInstance[token] == ideafile.Done {
+			undoneByKey[key] = UndoneCall{key.CallID, undoProcess,
+				cmp.Or(jsonval.AsText(undoes["by"]), jsonval.AsText(meta["by"]), "itself"),
+				cmp.Or(jsonval.AsText(undoes["reason"]), jsonval.AsText(meta["reason"]), "it failed"), createdAt}
 		}
 	})
 }
 
 // UndoneCalls lists the undone Calls of the process, and those that it inherited as a fork, in the order of their ids.
 func (c *Chain) UndoneCalls(ctx context.Context) ([]UndoneCall, error) {
-	made, err := c.undoneHereOrBefore(ctx)
-	return slices.SortedFunc(maps.Values(made), UndoneCall.compare), err
+	undone, err := c.undoneWithOrigin(ctx)
+	return slices.SortedFunc(maps.Values(undone), UndoneCall.compare), err
 }
 
 func (u UndoneCall) compare(o UndoneCall) int {

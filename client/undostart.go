@@ -23,21 +23,21 @@ func (u *Undoing) undoIdea(last jsonval.Object) jsonval.Object {
 	for _, k := range []string{"request", "template", protocol.UndoesMeta} {
 		delete(meta, k)
 	}
-	meta[protocol.UndoesMeta] = jsonval.OverlayObject(jsonval.Object{"process": u.Process}, u.options.By.payload())
+	meta[protocol.UndoesMeta] = jsonval.OverlayObject(jsonval.Object{"process": u.Process}, u.options.Actor.payload())
 	config := jsonval.Object{}
 	for _, k := range []string{"approval", "batch", "instanceName", "mcp"} {
-		if v := jsonval.At(last, "config", k); v != nil {
+		if v := jsonval.Lookup(last, "config", k); v != nil {
 			config[k] = v
 		}
 	}
 	tools := jsonval.Object{}
-	for name, tool := range jsonval.AsObject(jsonval.At(last, "schema", "tools")) {
+	for name, tool := range jsonval.AsObject(jsonval.Lookup(last, "schema", "tools")) {
 		tools[name] = jsonval.WithoutKey(jsonval.AsObject(tool), "_outputPath", "_outputMethod")
 	}
 	files := jsonval.Object{}
-	for n, s := range u.Undo {
+	for n, s := range u.Steps {
 		if s.DelegateUndo != nil {
-			file := undoneFile(s.DelegateUndo.Process)
+			file := undoIdeaKey(s.DelegateUndo.Process)
 			files[file] = u.delegateIdeas[file]
 			tools[delegateTool(n)] = jsonval.Object{"title": "take back " + s.DelegateUndo.Process, "_delegate": file}
 		}
@@ -52,50 +52,50 @@ func delegateTool(n int) string { return fmt.Sprintf("~undo-%d", n+1) }
 
 // undoContext returns the messages of the instances whose Calls are undone, and the Plans that undo them.
 func (u *Undoing) undoContext() []any {
-	var shared, own []any
-	var order [][2]string
-	steps := map[[2]string][]undo.Step{}
-	for n, s := range u.Undo {
+	var shared, instanceMessages []any
+	var keys [][2]string
+	stepsByKey := map[[2]string][]undo.Step{}
+	for n, s := range u.Steps {
 		if s.DelegateUndo != nil {
 			s.Tool = delegateTool(n)
 		}
 		key := [2]string{s.Process, s.Instance}
-		if steps[key] == nil {
-			order = append(order, key)
+		if stepsByKey[key] == nil {
+			keys = append(keys, key)
 		}
-		steps[key] = append(steps[key], s)
+		stepsByKey[key] = append(stepsByKey[key], s)
 	}
-	for n, key := range order {
-		i := u.of[key]
+	for n, key := range keys {
+		i := u.instanceByKey[key]
 		for _, m := range i.Idea.Context {
 			switch {
 			case m.PayloadKind == "" || m.PayloadKind == ideafile.TypeState:
 			case m.InstanceToken == "" && n == 0:
 				shared = append(shared, m.Source)
 			case m.InstanceToken == i.Token && i.Token != "":
-				own = append(own, m.Source)
+				instanceMessages = append(instanceMessages, m.Source)
 			}
 		}
 		state := jsonval.Object{"type": ideafile.TypeState, ideafile.TypeState: i.State}
 		plan := jsonval.Object{"type": ideafile.TypePlan, "name": "undo", "stage": ideafile.StageComplete,
-			"plan": u.stepCalls(steps[key])}
+			"plan": u.stepCalls(stepsByKey[key])}
 		if i.Token != "" {
 			state["_instance"], plan["_instance"] = i.Token, i.Token
 		}
-		own = append(own, state, plan)
+		instanceMessages = append(instanceMessages, state, plan)
 	}
-	return append(shared, own...)
+	return append(shared, instanceMessages...)
 }
 
 // stepCalls returns the undoing Calls of one instance.
 func (u *Undoing) stepCalls(steps []undo.Step) []any {
 	var calls []any
-	index := map[string]int{}
+	indexByCall := map[string]int{}
 	for n, s := range steps {
-		index[s.CallID] = n + 1
+		indexByCall[s.CallID] = n + 1
 		review := u.options.Review && s.DelegateUndo == nil // for a delegate, its own Calls are reviewed
 		calls = append(calls,
-			s.Call(func(id string) ideafile.CallKey { return ideafile.CallKey{Index: index[id]} }, review))
+			s.Call(func(id string) ideafile.CallKey { return ideafile.CallKey{Index: indexByCall[id]} }, review))
 	}
 	return calls
 }
@@ -105,24 +105,24 @@ func (u *Undoing) stepCalls(steps []undo.Step) []any {
 // Calls did not end in time. GiveUpUndo resumes the process if the caller then orders no undo. The error is a
 // *RefusedError if another process is undoing this one. A process that Temporal no longer knows counts as ended.
 func (c *Client) PrepareUndo(ctx context.Context, id string, o UndoOptions) (paused bool, err error) {
-	open, err := c.isOpen(ctx, id)
-	if err != nil || !open {
+	isOpen, err := c.isOpen(ctx, id)
+	if err != nil || !isOpen {
 		return false, c.checkNotUndone(ctx, id, err)
 	}
-	if o.As != "" {
-		return false, undoesItselfError(id, o.As)
+	if o.UndoID != "" {
+		return false, undoesItselfError(id, o.UndoID)
 	}
-	return c.Process(id).pauseAndWait(ctx, o.By)
+	return c.Process(id).pauseAndWait(ctx, o.Actor)
 }
 
 // GiveUpUndo resumes a process that PrepareUndo paused, since nothing is undone.
 func (c *Client) GiveUpUndo(ctx context.Context, id string, o UndoOptions) error {
-	by := By{Name: o.By.Name, Reason: "nothing is taken back"}
+	by := Actor{Name: o.Actor.Name, Reason: "nothing is taken back"}
 	return c.Process(id).Resume(ctx, ideafile.Limits{}, by)
 }
 
-func undoesItselfError(id, as string) error {
-	return undoRefused(id, "it is at work and takes back by itself, so it cannot be done as process "+as)
+func undoesItselfError(id, undoProcess string) error {
+	return undoRefusedError(id, "it is at work and takes back by itself, so it cannot be done as process "+undoProcess)
 }
 
 // IsUndoUnderWay reports whether a running process refused an undo, without an effect, because it is already undoing.
@@ -131,7 +131,7 @@ func IsUndoUnderWay(err error) bool {
 	return is && refused.Code == approval.CodeUndoUnderWay
 }
 
-func undoRefused(id, reason string) error {
+func undoRefusedError(id, reason string) error {
 	return &RefusedError{Process: id, Signal: approval.SteerUndo, Reason: reason}
 }
 
@@ -141,8 +141,8 @@ func (c *Client) PlanUndo(ctx context.Context, id string, o UndoOptions) (u *Und
 		return nil, err
 	}
 	u, err = c.archive.Undo(ctx, id, o)
-	if o.AtWork && errors.Is(err, ErrNotFound) && o.ToIdea == 0 {
-		return &Undoing{Process: id, As: id, AtWork: true, Plan: undo.EmptyPlan()}, nil
+	if o.AtWork && errors.Is(err, ErrNotFound) && o.AfterIdea == 0 {
+		return &Undoing{Process: id, UndoID: id, AtWork: true, Plan: undo.EmptyPlan()}, nil
 	}
 	return u, err
 }
@@ -152,14 +152,14 @@ func (c *Client) checkNotUndone(ctx context.Context, id string, err error) error
 	if err != nil {
 		return err
 	}
-	ids, _, err := c.archive.Chain(id).undoings(ctx)
-	for _, as := range ids {
-		open, err := c.isOpen(ctx, as)
+	ids, _, err := c.archive.Chain(id).listUndoProcesses(ctx)
+	for _, undoProcess := range ids {
+		isOpen, err := c.isOpen(ctx, undoProcess)
 		if err != nil {
 			return err
 		}
-		if open {
-			return undoRefused(id, as+" takes it back already: wait for its end")
+		if isOpen {
+			return undoRefusedError(id, undoProcess+" takes it back already: wait for its end")
 		}
 	}
 	return err
@@ -169,7 +169,7 @@ func (c *Client) checkNotUndone(ctx context.Context, id string, err error) error
 func (c *Client) checkStepsNotUndone(ctx context.Context, steps []undo.Step, err error) error {
 	for _, s := range steps {
 		if s.DelegateUndo != nil {
-			err = c.checkStepsNotUndone(ctx, s.DelegateUndo.Undo, c.checkNotUndone(ctx, s.DelegateUndo.Process, err))
+			err = c.checkStepsNotUndone(ctx, s.DelegateUndo.Steps, c.checkNotUndone(ctx, s.DelegateUndo.Process, err))
 		}
 	}
 	return err
@@ -188,79 +188,79 @@ func (c *Client) isOpen(ctx context.Context, id string) (bool, error) {
 // and has finished when StartUndo returns, unless u.UnderWay is set. The error is a *RefusedError if the process is not
 // paused, if another one is undoing it, or if there is nothing to undo.
 func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
-	open, err := c.isOpen(ctx, u.Process)
+	isOpen, err := c.isOpen(ctx, u.Process)
 	switch {
 	case err != nil:
 		return nil, err
 	case u.IsNothing():
-		return nil, undoRefused(u.Process, "there is nothing to take back; a dry run says why")
-	case open:
-		u.As = u.Process
-		return c.Process(u.As), c.Process(u.As).Undo(ctx, u)
+		return nil, undoRefusedError(u.Process, "there is nothing to take back; a dry run says why")
+	case isOpen:
+		u.UndoID = u.Process
+		return c.Process(u.UndoID), c.Process(u.UndoID).Undo(ctx, u)
 	}
-	err = c.checkStepsNotUndone(ctx, u.Undo, c.checkNotUndone(ctx, u.Process, nil))
+	err = c.checkStepsNotUndone(ctx, u.Steps, c.checkNotUndone(ctx, u.Process, nil))
 	if err == nil && u.undoNumber == 0 {
-		err = c.archive.Chain(u.Process).chains.NameUndo(ctx, u.Process, u.As)
+		err = c.archive.Chain(u.Process).chainStore.RecordUndo(ctx, u.Process, u.UndoID)
 	}
 	if err != nil {
 		return nil, err
 	}
 	for {
-		p, err := c.Start(ctx, StartOptions{ID: u.As, Idea: u.idea, By: u.options.By.Name, undoes: true})
+		p, err := c.Start(ctx, StartOptions{ID: u.UndoID, Idea: u.idea, StartedBy: u.options.Actor.Name, isUndo: true})
 		if err == nil && !p.Attached() || err != nil && !errors.Is(err, ErrOtherStart) {
 			return p, err
 		}
-		open, isErr := c.isOpen(ctx, u.As)
-		if isErr != nil || open && err == nil {
-			return p, isErr // somebody else started the same undo just now
+		isOpen, openErr := c.isOpen(ctx, u.UndoID)
+		if openErr != nil || isOpen && err == nil {
+			return p, openErr // somebody else started the same undo just now
 		}
-		if open && u.undoNumber > 0 {
-			return nil, undoRefused(u.Process, u.As+" takes it back already")
+		if isOpen && u.undoNumber > 0 {
+			return nil, undoRefusedError(u.Process, u.UndoID+" takes it back already")
 		}
 		if u.undoNumber == 0 {
 			return nil, u.idInUseError()
 		}
 		u.undoNumber++ // it was ended before it began
-		u.As = undoID(u.Process, u.undoNumber)
+		u.UndoID = undoID(u.Process, u.undoNumber)
 	}
 }
 
 // Undo makes a paused process undo what Archive.Undo planned. It returns when that is done, or when u.UnderWay is set:
 // the process is then still paused; Resume resumes it. The error is a *RefusedError if not everything could be undone.
 func (p *Process) Undo(ctx context.Context, u *Undoing) (err error) {
-	calls := slices.Clone(u.Withdrawn)
-	for _, s := range u.Plan.Undo {
+	calls := slices.Clone(u.WithdrawnCalls)
+	for _, s := range u.Plan.Steps {
 		calls = append(calls, s.CallID)
 	}
-	payload := u.options.By.payload()
+	payload := u.options.Actor.payload()
 	payload["calls"], payload[ideafile.UndoReviewKey] = jsonval.ToJSONValue(calls), u.options.Review
-	began := time.Now()
-	leave := func(ctx context.Context) bool {
-		u.Waits = p.undoCallsThatWait(ctx, u)
-		end, ends := ctx.Deadline()
-		u.UnderWay = len(u.Waits) > 0 || u.options.Wait > 0 && time.Since(began) > u.options.Wait ||
-			ends && time.Until(end) < 2*queryTimeout // the next query would be cut off
+	start := time.Now()
+	stop := func(ctx context.Context) bool {
+		u.Waits = p.waitingUndoCalls(ctx, u)
+		deadline, hasDeadline := ctx.Deadline()
+		u.UnderWay = len(u.Waits) > 0 || u.options.Wait > 0 && time.Since(start) > u.options.Wait ||
+			hasDeadline && time.Until(deadline) < 2*queryTimeout // the next query would be cut off
 		return u.UnderWay
 	}
-	waited := p.pollUntil(ctx, func() (bool, error) { // it may not know yet that its delegates are idle
-		_, err = p.steerUnless(ctx, approval.SteerUndo, payload, leave)
+	waitErr := p.pollUntil(ctx, func() (bool, error) { // it may not know yet that its delegates are idle
+		_, err = p.steerUnlessStopped(ctx, approval.SteerUndo, payload, stop)
 		refused, is := errors.AsType[*RefusedError](err)
-		early := is && refused.Code == approval.CodeNotAtRest
-		return !early || time.Since(began) > reportGrace, nil
+		tooEarly := is && refused.Code == approval.CodeNotAtRest
+		return !tooEarly || time.Since(start) > reportGrace, nil
 	})
 	if u.UnderWay {
 		err = nil
 	}
-	return errors.Join(waited, err)
+	return errors.Join(waitErr, err)
 }
 
-// undoCallsThatWait lists the Calls of the plan that wait for a person.
-func (p *Process) undoCallsThatWait(ctx context.Context, u *Undoing) (ids []string) {
+// waitingUndoCalls lists the Calls of the plan that wait for a person.
+func (p *Process) waitingUndoCalls(ctx context.Context, u *Undoing) (ids []string) {
 	waiting, _ := p.queryWaiting(ctx) // a process that does not answer is queried again
 	for _, a := range waiting.Approvals {
-		if slices.ContainsFunc(u.Plan.Undo, func(s undo.Step) bool {
+		if slices.ContainsFunc(u.Plan.Steps, func(s undo.Step) bool {
 			key, _ := ideafile.ParseCallKey(s.CallID)
-			return key.Undo().ID(s.Instance) == a.CallID
+			return key.UndoKey().ID(s.Instance) == a.CallID
 		}) {
 			ids = append(ids, a.CallID)
 		}

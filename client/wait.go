@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	pollEvery = 300 * time.Millisecond
+	pollInterval = 300 * time.Millisecond
 	// maxSilence is how long a server may stay silent before it counts as unreachable.
 	maxSilence = 15 * time.Second
-	// workersGrace is how long a worker may take to answer.
-	workersGrace = 5 * time.Second
+	// workerGracePeriod is how long a worker may take to answer.
+	workerGracePeriod = 5 * time.Second
 )
 
 // isNotFound reports whether the server has no such workflow, or no open one for a signal.
@@ -26,7 +26,8 @@ func isNotFound(err error) bool { return kind.Is[*serviceerror.NotFound](err) }
 func isRefused(err error) bool { return kind.Is[*serviceerror.InvalidArgument](err) }
 
 // signal sends a signal; sent is false if no open workflow has the id.
-func (c *Client) signal(ctx context.Context, workflow, name string, payload map[string]any) (sent bool, err error) {
+func (c *Client) signal(ctx context.Context, workflow, name string,
+	payload map[string]any) (isDelivered bool, err error) {
 	addAccount(ctx, payload)
 	err = c.temporal.SignalWorkflow(ctx, workflow, "", name, payload)
 	switch {
@@ -40,10 +41,10 @@ func (c *Client) signal(ctx context.Context, workflow, name string, payload map[
 
 // pollUntil calls ask repeatedly until it is done. If nothing answers, it goes on as long as the server is reachable,
 // and calls OnNoWorker once: a signal takes effect when a worker is back.
-func (p *Process) pollUntil(ctx context.Context, ask func() (done bool, err error)) error {
-	lastEventAt, printed, every := time.Now(), false, 20*time.Millisecond
+func (p *Process) pollUntil(ctx context.Context, poll func() (done bool, err error)) error {
+	lastEventAt, notified, interval := time.Now(), false, 20*time.Millisecond
 	for {
-		done, err := ask()
+		done, err := poll()
 		switch {
 		case done:
 			return nil
@@ -52,17 +53,17 @@ func (p *Process) pollUntil(ctx context.Context, ask func() (done bool, err erro
 		case err == nil:
 			lastEventAt = time.Now()
 		default:
-			down := p.client.checkHealth(ctx)
-			if down != nil && time.Since(lastEventAt) > maxSilence {
-				return kind.Errorf(ErrUnreachable, "reach %s: %w", p.id, down)
+			healthErr := p.client.checkHealth(ctx)
+			if healthErr != nil && time.Since(lastEventAt) > maxSilence {
+				return kind.Errorf(ErrUnreachable, "reach %s: %w", p.id, healthErr)
 			}
-			if down == nil && !printed && time.Since(lastEventAt) > workersGrace {
-				printed = true
+			if healthErr == nil && !notified && time.Since(lastEventAt) > workerGracePeriod {
+				notified = true
 				p.client.notifyNoWorker(p.id, err)
 			}
 		}
-		Sleep(ctx, every)
-		every = min(2*every, pollEvery)
+		Sleep(ctx, interval)
+		interval = min(2*interval, pollInterval)
 	}
 }
 

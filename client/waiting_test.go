@@ -65,7 +65,7 @@ func TestAProcessThatDoesNotAnswerHidesNoOtherOne(t *testing.T) {
 			}}
 			f.on(t)
 			c := New(someProcesses{f, []string{"p", "q"}, row.silent}, "default", storeOf(t))
-			c.live = true
+			c.isLive = true
 			w, err := c.Waiting(t.Context())
 			if (err != nil) != row.waiting || len(w.Plans) != row.listed ||
 				!slices.Equal(w.Unanswered, row.silent) {
@@ -109,14 +109,14 @@ func TestAProcessBelowThatDoesNotAnswerHidesNoOtherOne(t *testing.T) {
 			}}
 			f.on(t)
 			store := storeOf(t)
-			if _, err := chain.New(store).Seal(t.Context(), chain.Entry{Process: "p", At: 1,
+			if _, err := chain.New(store).Seal(t.Context(), chain.Entry{Process: "p", Number: 1,
 				Idea: map[string]any{"meta": map[string]any{"n": json.Number("1")}}}); err != nil {
 				t.Fatal(err)
 			}
 			c := New(someProcesses{f, []string{"p", below, deeper, foreign}, row.silent}, "default", store)
-			c.live = true
+			c.isLive = true
 			list, why := c.ApprovalsOf(t.Context(), "p")
-			silent, err := Unanswered(why)
+			silent, err := UnansweredProcesses(why)
 			if len(list) != row.listed || !slices.Equal(silent, row.silent) || (err != nil) != row.fails ||
 				(why == nil) != (len(silent) == 0) {
 				t.Errorf("%+v, %v, %v", list, silent, err)
@@ -127,7 +127,7 @@ func TestAProcessBelowThatDoesNotAnswerHidesNoOtherOne(t *testing.T) {
 				}
 			}
 			_, why = c.PlansOf(t.Context(), "p/1")
-			silent, err = Unanswered(why)
+			silent, err = UnansweredProcesses(why)
 			want := slices.DeleteFunc(slices.Clone(row.silent), func(id string) bool { return id == deeper })
 			if !slices.Equal(silent, want) || (err != nil) != row.fails {
 				t.Errorf("Plans of an instance: %v, %v", silent, err)
@@ -140,11 +140,11 @@ func TestAPausedProcessThatIsHeldUpSaysBoth(t *testing.T) {
 	t.Parallel()
 	v := Status{}
 	v.Error = &diag.Fault{Code: "llm_error", Message: "no LLM is configured"}
-	if got := waitingOf(v); !slices.Equal(got, []string{"no LLM is configured"}) {
+	if got := waitingTexts(v); !slices.Equal(got, []string{"no LLM is configured"}) {
 		t.Errorf("paused alone: %q", got)
 	}
 	v.HeldUp = []turn.HeldUp{{Cause: "store_full", Message: "there is no room left in the store"}}
-	if got := waitingOf(v); !slices.Equal(got,
+	if got := waitingTexts(v); !slices.Equal(got,
 		[]string{"held up: there is no room left in the store", "no LLM is configured"}) {
 		t.Errorf("%q", got)
 	}

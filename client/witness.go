@@ -22,38 +22,38 @@ import (
 // the signatures of decisions.
 func (c *Client) VerifyWithTemporal(ctx context.Context, process string,
 	deciders *signing.Keys) (*chain.Report, error) {
-	if _, err := c.Chain(process).length(ctx, "verify"); err != nil {
+	if _, err := c.Chain(process).requireLength(ctx, "verify"); err != nil {
 		return nil, err
 	}
-	witnessed, err := c.digestsInHistory(ctx, process)
+	digests, err := c.digestsInHistory(ctx, process)
 	if err != nil {
 		return nil, kind.Errorf(ErrUnreachable, "verify %s: read Temporal's history: %w", process, err)
 	}
-	trusting := c.archive.Trusting(deciders)
-	r, err := trusting.chains.VerifyWitnessed(ctx, process, witnessed, func(int, int) {})
+	archive := c.archive.WithDeciderKeys(deciders)
+	r, err := archive.chainStore.VerifyWitnessed(ctx, process, digests, func(int, int) {})
 	if err != nil {
 		return nil, err
 	}
-	return r, trusting.Chain(process).verifyWithin(ctx, r)
+	return r, archive.Chain(process).verifyPartsAndDelegates(ctx, r)
 }
 
 // digestsInHistory reads the results of sealing from every run of a process that Temporal still has.
-func (c *Client) digestsInHistory(ctx context.Context, process string) (chain.Digests, error) {
-	found := chain.Digests{}
+func (c *Client) digestsInHistory(ctx context.Context, process string) (chain.WitnessedDigests, error) {
+	digests := chain.WitnessedDigests{}
 	for run, err := range c.Executions(ctx, fmt.Sprintf("WorkflowId = %q", process)) {
 		if err == nil {
-			err = c.readSeals(ctx, process, run.GetExecution().GetRunId(), found)
+			err = c.readSeals(ctx, process, run.GetExecution().GetRunId(), digests)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	return found, nil
+	return digests, nil
 }
 
 // readSeals adds the digests of the Ideas that one run sealed.
-func (c *Client) readSeals(ctx context.Context, process, run string, found chain.Digests) error {
-	seals := sealReader{values: connect.DataConverter(c.archive.values.Keys()), scheduled: map[int64]string{}}
+func (c *Client) readSeals(ctx context.Context, process, run string, digests chain.WitnessedDigests) error {
+	reader := sealReader{decoder: connect.DataConverter(c.archive.blobStore.Keys()), typeByEvent: map[int64]string{}}
 	events := c.temporal.GetWorkflowHistory(ctx, process, run, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		event, err := events.Next()
@@ -63,8 +63,8 @@ func (c *Client) readSeals(ctx context.Context, process, run string, found chain
 		if err != nil {
 			return err
 		}
-		if s := seals.sealedBy(event); s.At > 0 && s.Digest != "" {
-			found.Add(s.At, s.Digest)
+		if s := reader.sealedIdea(event); s.Idea > 0 && s.Digest != "" {
+			digests.Add(s.Idea, s.Digest)
 		}
 	}
 	return nil
@@ -72,39 +72,39 @@ func (c *Client) readSeals(ctx context.Context, process, run string, found chain
 
 // sealReader finds sealing activities among the events of one run.
 type sealReader struct {
-	values    converter.DataConverter
-	scheduled map[int64]string // types of activities, by the event that scheduled each
+	decoder     converter.DataConverter
+	typeByEvent map[int64]string // types of activities, by the event that scheduled each
 }
 
-// sealedBy returns the Idea that an event reports as sealed; zero if it reports none.
-func (r *sealReader) sealedBy(event *historypb.HistoryEvent) protocol.IdeaRef {
+// sealedIdea returns the Idea that an event reports as sealed; zero if it reports none.
+func (r *sealReader) sealedIdea(event *historypb.HistoryEvent) protocol.IdeaRef {
 	switch {
 	case event.GetActivityTaskScheduledEventAttributes() != nil:
-		r.scheduled[event.GetEventId()] = event.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName()
+		r.typeByEvent[event.GetEventId()] = event.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName()
 	case event.GetActivityTaskCompletedEventAttributes() != nil:
-		done := event.GetActivityTaskCompletedEventAttributes()
-		return r.resultOf(r.scheduled[done.GetScheduledEventId()], done.GetResult())
+		completed := event.GetActivityTaskCompletedEventAttributes()
+		return r.sealResult(r.typeByEvent[completed.GetScheduledEventId()], completed.GetResult())
 	case event.GetMarkerRecordedEventAttributes() != nil:
 		// For a local activity the SDK records its type under "data", and its result under "result".
 		marker := event.GetMarkerRecordedEventAttributes()
 		var local struct{ ActivityType string }
 		if payloads := marker.GetDetails()["data"].GetPayloads(); len(payloads) == 1 &&
 			converter.GetDefaultDataConverter().FromPayload(payloads[0], &local) == nil {
-			return r.resultOf(local.ActivityType, marker.GetDetails()["result"])
+			return r.sealResult(local.ActivityType, marker.GetDetails()["result"])
 		}
 	}
 	return protocol.IdeaRef{}
 }
 
-func (r *sealReader) resultOf(activity string, result *commonpb.Payloads) (s protocol.IdeaRef) {
+func (r *sealReader) sealResult(activity string, result *commonpb.Payloads) (s protocol.IdeaRef) {
 	switch activity {
 	case protocol.ActivitySeal:
-		_ = r.values.FromPayloads(result, &s)
+		_ = r.decoder.FromPayloads(result, &s)
 	case protocol.ActivityGather:
 		var g struct {
 			Last protocol.IdeaRef `json:"last"`
 		}
-		_ = r.values.FromPayloads(result, &g)
+		_ = r.decoder.FromPayloads(result, &g)
 		s = g.Last
 	}
 	return s

@@ -14,8 +14,8 @@ import (
 	"processidea/store/blobs"
 )
 
-// maxCachedWords bounds how many processes' words are cached.
-const maxCachedWords = 256
+// maxCachedPresenters bounds how many processes' words are cached.
+const maxCachedPresenters = 256
 
 type languageKey struct{}
 
@@ -32,38 +32,38 @@ func LanguageOf(ctx context.Context) shown.Language {
 	return shown.English
 }
 
-// Words returns the names that the process's Idea gives to things. If the Idea cannot be read, only technical names are
-// left; nothing fails for want of words.
-func (p *Process) Words(ctx context.Context) *shown.Words {
+// Presenter returns the names that the process's Idea gives to things. If the Idea cannot be read, only technical names
+// are left; nothing fails for want of words.
+func (p *Process) Presenter(ctx context.Context) *shown.Presenter {
 	last, err := p.Chain().Length(ctx)
 	if err != nil {
-		return shown.WordsOf(nil)
+		return shown.NewPresenter(nil)
 	}
 	key := fmt.Sprintf("%s\n%d", p.id, last)
-	if known, ok := p.client.words.Get(key); ok {
-		return known
+	if cached, ok := p.client.presenterCache.Get(key); ok {
+		return cached
 	}
 	var source jsonval.Object
 	if last > 0 {
-		source, err = p.Chain().chains.Load(ctx, p.id, last)
+		source, err = p.Chain().chainStore.Load(ctx, p.id, last)
 	} else {
-		source, err = p.startedFrom(ctx)
+		source, err = p.initialIdea(ctx)
 	}
 	if err != nil || source == nil {
-		return shown.WordsOf(nil)
+		return shown.NewPresenter(nil)
 	}
 	idea, problems := ideafile.ReadIdeaWithCheckedTools(source)
 	if len(problems.Errors()) > 0 && idea == nil {
-		return shown.WordsOf(nil)
+		return shown.NewPresenter(nil)
 	}
-	words := shown.WordsOf(idea)
-	p.client.words.Add(key, words)
-	return words
+	presenter := shown.NewPresenter(idea)
+	p.client.presenterCache.Add(key, presenter)
+	return presenter
 }
 
-// startedFrom reads the Idea that the process was started from out of its first event. The store has no Idea before the
+// initialIdea reads the Idea that the process was started from out of its first event. The store has no Idea before the
 // first one is sealed, and a Call may wait for a person before that.
-func (p *Process) startedFrom(ctx context.Context) (jsonval.Object, error) {
+func (p *Process) initialIdea(ctx context.Context) (jsonval.Object, error) {
 	ctx = blobs.ForProcess(ctx, p.id)
 	events := p.client.temporal.GetWorkflowHistory(ctx, p.id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	first, err := events.Next()
@@ -72,38 +72,41 @@ func (p *Process) startedFrom(ctx context.Context) (jsonval.Object, error) {
 	}
 	var start protocol.ProcessStart
 	input := first.GetWorkflowExecutionStartedEventAttributes().GetInput()
-	if err := connect.DataConverter(p.client.archive.values.Keys()).FromPayloads(input, &start); err != nil {
+	if err := connect.DataConverter(p.client.archive.blobStore.Keys()).FromPayloads(input, &start); err != nil {
 		return nil, err
 	}
-	whole, err := p.client.archive.values.Restore(ctx, start.Idea)
-	return jsonval.AsObject(whole), err
+	restored, err := p.client.archive.blobStore.Restore(ctx, start.Idea)
+	return jsonval.AsObject(restored), err
 }
 
-// inWords describes a Call in the words of the business. It loads large values of the Call and its case from the store.
-func (a *Archive) inWords(ctx context.Context, w *shown.Words, tool string, params jsonval.Object, token string,
-	about shown.Case) (shown.Call, error) {
-	whole, err := a.values.Restore(ctx, jsonval.Object{"params": params, "state": about.State, "input": about.Input})
+// describeCall describes a Call in the words of the business. It loads large values of the Call and its case from the
+// store.
+func (a *Archive) describeCall(ctx context.Context, w *shown.Presenter, tool string, params jsonval.Object,
+	token string, values shown.InstanceValues) (shown.Call, error) {
+	restored, err := a.blobStore.Restore(ctx, jsonval.Object{"params": params, "state": values.State,
+		"input": values.Input})
 	if err != nil {
 		return shown.Call{}, err
 	}
-	read := jsonval.AsObject(whole)
-	return w.Call(tool, jsonval.AsObject(read["params"]), token,
-		shown.Case{Input: read["input"], State: read["state"]}, LanguageOf(ctx)), nil
+	fields := jsonval.AsObject(restored)
+	return w.Call(tool, jsonval.AsObject(fields["params"]), token,
+		shown.InstanceValues{Input: fields["input"], State: fields["state"]}, LanguageOf(ctx)), nil
 }
 
 // addWords describes waiting Calls in the words of the business, and adds why the LLM planned them.
 func (p *Process) addWords(ctx context.Context, list []Approval) {
-	words, reasons := map[string]*shown.Words{}, map[string]map[string]string{}
+	presenterByProcess, reasonsByProcess := map[string]*shown.Presenter{}, map[string]map[string]string{}
 	for n := range list {
 		a := &list[n]
-		if words[a.Process] == nil {
+		if presenterByProcess[a.Process] == nil {
 			process := p.client.Process(a.Process)
-			words[a.Process], reasons[a.Process] = process.Words(ctx), process.reasons(ctx)
+			presenterByProcess[a.Process], reasonsByProcess[a.Process] = process.Presenter(ctx),
+				process.reasonsByCall(ctx)
 		}
-		a.Call = words[a.Process].Call(a.Tool, a.Params, a.Instance, shown.Case{Input: a.Input, State: a.State},
-			LanguageOf(ctx))
+		a.Call = presenterByProcess[a.Process].Call(a.Tool, a.Params, a.Instance,
+			shown.InstanceValues{Input: a.Input, State: a.State}, LanguageOf(ctx))
 		if key, isID := ideafile.ParseCallKey(a.CallID); isID {
-			a.Reasoning = reasons[a.Process][key.ID("")]
+			a.Reasoning = reasonsByProcess[a.Process][key.ID("")]
 		}
 	}
 }
@@ -111,22 +114,22 @@ func (p *Process) addWords(ctx context.Context, list []Approval) {
 // addSentences describes waiting Plans in the words of the business.
 func (p *Process) addSentences(ctx context.Context, plans []PendingPlan) {
 	for n := range plans {
-		words := p.client.Process(plans[n].Process).Words(ctx)
+		words := p.client.Process(plans[n].Process).Presenter(ctx)
 		plans[n].Sentence = plans[n].SentenceIn(words, LanguageOf(ctx))
 	}
 }
 
-// reasons returns the LLM's reasons for the Calls of its latest Plan, by the Call's id without the instance.
-func (p *Process) reasons(ctx context.Context) map[string]string {
-	var now protocol.PlanProgress
-	if err := p.client.query(ctx, p.id, protocol.QueryPlan, &now); err != nil {
+// reasonsByCall returns the LLM's reasons for the Calls of its latest Plan, by the Call's id without the instance.
+func (p *Process) reasonsByCall(ctx context.Context) map[string]string {
+	var progress protocol.PlanProgress
+	if err := p.client.query(ctx, p.id, protocol.QueryPlan, &progress); err != nil {
 		return nil
 	}
-	found := map[string]string{}
-	for _, c := range now.Calls {
-		if reason := jsonval.AsText(c.Written.RawObject()["_reasoningForCall"]); reason != "" {
-			found[c.CallID] = reason
+	reasons := map[string]string{}
+	for _, c := range progress.Calls {
+		if reason := jsonval.AsText(c.WrittenCall.RawObject()["_reasoningForCall"]); reason != "" {
+			reasons[c.CallID] = reason
 		}
 	}
-	return found
+	return reasons
 }

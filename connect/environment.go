@@ -31,8 +31,8 @@ const defaultData = ".processidea"
 
 // DataFolder returns the folder for the data of processes: asked, else PROCESSIDEA_DATA, else .processidea under the
 // working directory.
-func DataFolder(asked string) (string, error) {
-	dir, err := filepath.Abs(cmp.Or(asked, os.Getenv(DataVariable), defaultData))
+func DataFolder(explicit string) (string, error) {
+	dir, err := filepath.Abs(cmp.Or(explicit, os.Getenv(DataVariable), defaultData))
 	if err != nil {
 		return "", fmt.Errorf("connect: find data folder: %w", err)
 	}
@@ -40,15 +40,15 @@ func DataFolder(asked string) (string, error) {
 }
 
 // StorePlace returns the place of the store: PROCESSIDEA_STORE, else store under the data folder. A folder is absolute.
-func StorePlace(data string) string {
-	return StoreAt(cmp.Or(os.Getenv(StoreVariable), DataStore(data)))
+func StorePlace(dataFolder string) string {
+	return AbsoluteStorePlace(cmp.Or(os.Getenv(StoreVariable), DefaultStorePlace(dataFolder)))
 }
 
-// DataStore returns the place of the store in a data folder.
-func DataStore(data string) string { return filepath.Join(data, "store") }
+// DefaultStorePlace returns the place of the store in a data folder.
+func DefaultStorePlace(dataFolder string) string { return filepath.Join(dataFolder, "store") }
 
-// StoreAt makes a store's folder absolute, and returns a bucket's URL as it is.
-func StoreAt(place string) string {
+// AbsoluteStorePlace makes a store's folder absolute, and returns a bucket's URL as it is.
+func AbsoluteStorePlace(place string) string {
 	if dir, err := filepath.Abs(place); err == nil && !strings.Contains(place, "://") {
 		return dir
 	}
@@ -60,8 +60,8 @@ func KeysFromEnvironment() (*encryption.Keys, error) {
 	return encryption.Parse(os.Getenv(encryption.KeysVariable))
 }
 
-// OpenStore opens the store at a place for a worker, with the keys of PROCESSIDEA_KEYS. The worker must call BeginStore
-// before it uses the store.
+// OpenStore opens the store at a place for a worker, with the keys of PROCESSIDEA_KEYS. The worker must call
+// InitializeStore before it uses the store.
 func OpenStore(ctx context.Context, place string, options ...blobs.Option) (*blobs.Store, error) {
 	keys, err := KeysFromEnvironment()
 	if err != nil {
@@ -71,8 +71,8 @@ func OpenStore(ctx context.Context, place string, options ...blobs.Option) (*blo
 	if err != nil {
 		return nil, err
 	}
-	unused, err := s.Unused()
-	if err == nil && !unused {
+	isUnused, err := s.IsUnused()
+	if err == nil && !isUnused {
 		err = markStore(ctx, s)
 	}
 	if err != nil {
@@ -82,13 +82,13 @@ func OpenStore(ctx context.Context, place string, options ...blobs.Option) (*blo
 	return s, nil
 }
 
-// BeginStore makes sure that a store exists, or begins one. From then on nobody can open it without its keys, so that
-// no starter writes in the clear what a worker encrypts. The error wraps blobs.ErrUnavailable if the store's folder is
-// empty although Temporal knows processes.
-func BeginStore(ctx context.Context, c client.Client, s *blobs.Store) error {
-	unused, err := s.Unused()
-	if unused && err == nil {
-		err = checkNoProcesses(ctx, c, s.Place())
+// InitializeStore makes sure that a store exists, or begins one. From then on nobody can open it without its keys, so
+// that no starter writes in the clear what a worker encrypts. The error wraps blobs.ErrUnavailable if the store's
+// folder is empty although Temporal knows processes.
+func InitializeStore(ctx context.Context, c client.Client, s *blobs.Store) error {
+	isUnused, err := s.IsUnused()
+	if isUnused && err == nil {
+		err = checkNoProcesses(ctx, c, s.PathOrURL())
 	}
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func markStore(ctx context.Context, s *blobs.Store) error {
 	if err := s.EnsureID(ctx); err != nil {
 		return err
 	}
-	return s.NoteKeys(ctx)
+	return s.RecordKeyInUse(ctx)
 }
 
 // checkNoProcesses returns an error if Temporal knows processes: their Ideas must be in another store.
@@ -127,30 +127,30 @@ func checkNoProcesses(ctx context.Context, c client.Client, place string) error 
 // TemporalFromEnvironment reads how to reach Temporal from TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, the
 // variables for TLS, and the profiles of a configuration file. set is false if none of them has a value. An empty
 // variable counts as unset.
-func TemporalFromEnvironment() (o client.Options, set bool, err error) {
+func TemporalFromEnvironment() (o client.Options, isSet bool, err error) {
 	// The library takes any other value for unset, and the program would connect without TLS.
-	var wrong []error
+	var errs []error
 	for _, name := range []string{"TEMPORAL_TLS", "TEMPORAL_TLS_DISABLE_HOST_VERIFICATION"} {
 		switch text := os.Getenv(name); strings.ToLower(text) {
 		case "", "0", "1", "false", "true":
 		default:
-			wrong = append(wrong, fmt.Errorf("connect: read how to reach Temporal: %s is %q; want true or false",
+			errs = append(errs, fmt.Errorf("connect: read how to reach Temporal: %s is %q; want true or false",
 				name, text))
 		}
 	}
 	// The library takes a missing file for an empty one, and the program would connect to the wrong server.
 	if file := os.Getenv("TEMPORAL_CONFIG_FILE"); file != "" {
 		if _, err := os.Stat(file); err != nil {
-			wrong = append(wrong, fmt.Errorf("connect: read how to reach Temporal: TEMPORAL_CONFIG_FILE: %w", err))
+			errs = append(errs, fmt.Errorf("connect: read how to reach Temporal: TEMPORAL_CONFIG_FILE: %w", err))
 		}
 	}
-	if len(wrong) > 0 {
-		return o, false, errors.Join(wrong...)
+	if len(errs) > 0 {
+		return o, false, errors.Join(errs...)
 	}
 	profile, err := envconfig.LoadClientConfigProfile(
 		envconfig.LoadClientConfigProfileOptions{EnvLookup: nonEmptyEnv{}})
 	if err == nil {
-		set = !reflect.ValueOf(profile).IsZero()
+		isSet = !reflect.ValueOf(profile).IsZero()
 		o, err = profile.ToClientOptions(envconfig.ToClientOptionsRequest{})
 	}
 	if err != nil {
@@ -164,7 +164,7 @@ func TemporalFromEnvironment() (o client.Options, set bool, err error) {
 			o.HostPort, client.DefaultHostPort)
 	}
 	o.Namespace = cmp.Or(o.Namespace, client.DefaultNamespace)
-	return o, set, nil
+	return o, isSet, nil
 }
 
 // nonEmptyEnv treats an empty variable as unset, like the rest of the program.

@@ -24,17 +24,17 @@ import (
 // workflow code, which then fails for good, drops a signal, or takes "Encoded failure" for a tool's message. The guard
 // fails the workflow task instead; the server offers it again until a worker has the key.
 func guardOption(keys *encryption.Keys, logger log.Logger) grpc.DialOption {
-	g := &guard{keys: keys, log: logger}
+	g := &decryptGuard{keys: keys, log: logger}
 	return grpc.WithChainUnaryInterceptor(g.intercept)
 }
 
-type guard struct {
-	keys   *encryption.Keys
-	log    log.Logger // may be nil
-	logged sync.Map   // the missing keys logged so far
+type decryptGuard struct {
+	keys       *encryption.Keys
+	log        log.Logger // may be nil
+	loggedKeys sync.Map   // the missing keys logged so far
 }
 
-func (g *guard) intercept(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
+func (g *decryptGuard) intercept(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
 	invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	if err := invoker(ctx, method, req, reply, cc, opts...); err != nil {
 		return err
@@ -66,8 +66,8 @@ type pollRequest interface {
 }
 
 // checkWorkflowTask fails a workflow task whose payloads cannot be decrypted.
-func (g *guard) checkWorkflowTask(ctx context.Context, cc *grpc.ClientConn, from pollRequest,
-	t *workflowservice.PollWorkflowTaskQueueResponse) (opens bool) {
+func (g *decryptGuard) checkWorkflowTask(ctx context.Context, cc *grpc.ClientConn, request pollRequest,
+	t *workflowservice.PollWorkflowTaskQueueResponse) (canDecrypt bool) {
 	err := g.checkDecryptable(ctx, t)
 	if err == nil {
 		return true
@@ -76,7 +76,7 @@ func (g *guard) checkWorkflowTask(ctx context.Context, cc *grpc.ClientConn, from
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refusalTimeout)
 	defer cancel()
 	// If this request does not reach the server, the task times out: the same result, later.
-	_ = refuseTask(ctx, workflowservice.NewWorkflowServiceClient(cc), from, t, err)
+	_ = refuseTask(ctx, workflowservice.NewWorkflowServiceClient(cc), request, t, err)
 	return false
 }
 
@@ -85,12 +85,12 @@ const refusalTimeout = 5 * time.Second
 // RefusalSource is the source of failures of workflow tasks that a worker refused for want of a key.
 const RefusalSource = "processidea"
 
-func refuseTask(ctx context.Context, c workflowservice.WorkflowServiceClient, from pollRequest,
+func refuseTask(ctx context.Context, c workflowservice.WorkflowServiceClient, request pollRequest,
 	t *workflowservice.PollWorkflowTaskQueueResponse,
 	cause error) error {
 	if t.GetQuery() != nil {
 		_, err := c.RespondQueryTaskCompleted(ctx, &workflowservice.RespondQueryTaskCompletedRequest{
-			TaskToken: t.GetTaskToken(), Namespace: from.GetNamespace(),
+			TaskToken: t.GetTaskToken(), Namespace: request.GetNamespace(),
 			CompletedType: enumspb.QUERY_RESULT_TYPE_FAILED, ErrorMessage: "the worker: " + cause.Error(),
 		})
 		return err
@@ -99,7 +99,7 @@ func refuseTask(ctx context.Context, c workflowservice.WorkflowServiceClient, fr
 		return nil // as the SDK does: if every attempt failed at once, the server would repeat them without a pause
 	}
 	_, err := c.RespondWorkflowTaskFailed(ctx, &workflowservice.RespondWorkflowTaskFailedRequest{
-		TaskToken: t.GetTaskToken(), Namespace: from.GetNamespace(), Identity: from.GetIdentity(),
+		TaskToken: t.GetTaskToken(), Namespace: request.GetNamespace(), Identity: request.GetIdentity(),
 		Cause:   enumspb.WORKFLOW_TASK_FAILED_CAUSE_WORKFLOW_WORKER_UNHANDLED_FAILURE,
 		Failure: &failurepb.Failure{Message: cause.Error(), Source: RefusalSource},
 	})
@@ -108,7 +108,7 @@ func refuseTask(ctx context.Context, c workflowservice.WorkflowServiceClient, fr
 
 // dropActivityTask drops an activity task for which a key is missing, as if this worker had died with the task. A
 // missing key is no failure of a tool, and another worker may have it. An altered payload is passed on, and fails.
-func (g *guard) dropActivityTask(ctx context.Context, t *workflowservice.PollActivityTaskQueueResponse) {
+func (g *decryptGuard) dropActivityTask(ctx context.Context, t *workflowservice.PollActivityTaskQueueResponse) {
 	err := g.checkDecryptable(ctx, t)
 	var missing *encryption.MissingKeyError
 	if errors.As(err, &missing) {
@@ -118,7 +118,7 @@ func (g *guard) dropActivityTask(ctx context.Context, t *workflowservice.PollAct
 }
 
 // checkDecryptable tries to decrypt every payload of a message. For payloads in the store it only compares the key id.
-func (g *guard) checkDecryptable(ctx context.Context, m proto.Message) error {
+func (g *decryptGuard) checkDecryptable(ctx context.Context, m proto.Message) error {
 	return blobs.EachPayload(ctx, m, func(p *commonpb.Payload) error {
 		_, err := g.keys.OpenPayload(p)
 		if id := blobs.KeyOfClaim(p); err == nil && id != "" {
@@ -129,7 +129,7 @@ func (g *guard) checkDecryptable(ctx context.Context, m proto.Message) error {
 }
 
 // logMissingKey logs each missing key once.
-func (g *guard) logMissingKey(err error, workflow string) {
+func (g *decryptGuard) logMissingKey(err error, workflow string) {
 	if g.log == nil {
 		return
 	}
@@ -139,7 +139,7 @@ func (g *guard) logMissingKey(err error, workflow string) {
 		return
 	}
 	for _, id := range missing.IDs {
-		if _, known := g.logged.LoadOrStore(id, true); !known {
+		if _, known := g.loggedKeys.LoadOrStore(id, true); !known {
 			g.log.Error("a key is missing: processes that need it wait for a worker that has it", "key", id, "variable",
 				encryption.KeysVariable, "WorkflowID", workflow)
 		}

@@ -11,18 +11,18 @@ import (
 // resourceHeader is a routing hint that the SDK makes of every workflow id.
 const resourceHeader = "temporal-resource-id"
 
-// ASCIIHeaders allows any character in workflow ids. SDK 1.50 copies the workflow id into a gRPC header, and gRPC
+// ASCIIHeadersOption allows any character in workflow ids. SDK 1.50 copies the workflow id into a gRPC header, and gRPC
 // refuses headers that are not ASCII. Our own workflows have ASCII ids, but a query for any other id, such as
 // "refunds/①", must return "not found". The header is a hint for routing between clusters, for which a percent-encoded
 // id serves as well.
-func ASCIIHeaders() grpc.DialOption {
+func ASCIIHeadersOption() grpc.DialOption {
 	return grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
 		invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-		return invoker(asciiHeaders(ctx), method, req, reply, cc, opts...)
+		return invoker(encodeResourceHeader(ctx), method, req, reply, cc, opts...)
 	})
 }
 
-func asciiHeaders(ctx context.Context) context.Context {
+func encodeResourceHeader(ctx context.Context) context.Context {
 	md, ok := metadata.FromOutgoingContext(ctx)
 	values := md.Get(resourceHeader)
 	if !ok || len(values) == 0 {

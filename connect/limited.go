@@ -15,31 +15,33 @@ import (
 // retriedMethods maps requests that the SDK does not retry to a test of the errors after which they are sent again.
 // They are queries, and the lists and deletes whose rate a server limits (ten lists a second in a namespace).
 var retriedMethods = map[string]retry.RetriableFunc{
-	"ListWorkflowExecutions": isLimited, "GetWorkflowExecutionHistory": isLimited, "DeleteWorkflowExecution": isLimited,
-	"ListSchedules": isLimited, "DescribeSchedule": isLimited, "PatchSchedule": isLimited, "QueryWorkflow": isAbandoned,
+	"ListWorkflowExecutions": isRateLimited, "GetWorkflowExecutionHistory": isRateLimited,
+	"DeleteWorkflowExecution": isRateLimited,
+	"ListSchedules":           isRateLimited, "DescribeSchedule": isRateLimited, "PatchSchedule": isRateLimited,
+	"QueryWorkflow": isCanceled,
 }
 
-// retryRefused retries the requests of retriedMethods for some twenty seconds.
-func retryRefused() grpc.DialOption {
-	again := retry.UnaryClientInterceptor()
+// retryOption retries the requests of retriedMethods for some twenty seconds.
+func retryOption() grpc.DialOption {
+	retrier := retry.UnaryClientInterceptor()
 	options := []grpc.CallOption{ // after the SDK's options, which disable retries
 		retry.WithMax(10),
 		retry.WithBackoff(retry.BackoffExponentialWithJitterBounded(100*time.Millisecond, 0.2, 5*time.Second)),
 	}
 	return grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
 		invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-		after := retriedMethods[path.Base(method)]
-		if after == nil {
+		isRetriable := retriedMethods[path.Base(method)]
+		if isRetriable == nil {
 			return invoker(ctx, method, req, reply, cc, opts...)
 		}
 		opts = append(opts[:len(opts):len(opts)], options...)
-		return again(ctx, method, req, reply, cc, invoker, append(opts, retry.WithRetriable(after))...)
+		return retrier(ctx, method, req, reply, cc, invoker, append(opts, retry.WithRetriable(isRetriable))...)
 	})
 }
 
-// isLimited reports whether a server refused a request because of its rate limits. The details are checked because a
-// message that is too large has the same code.
-func isLimited(err error) bool {
+// isRateLimited reports whether a server refused a request because of its rate limits. The details are checked because
+// a message that is too large has the same code.
+func isRateLimited(err error) bool {
 	s := status.Convert(err)
 	if s.Code() != codes.ResourceExhausted {
 		return false
@@ -52,6 +54,6 @@ func isLimited(err error) bool {
 	return false
 }
 
-// isAbandoned reports whether the server gave up a query although the caller still waits. That happens if the worker
+// isCanceled reports whether the server gave up a query although the caller still waits. That happens if the worker
 // that has the query shuts down, or evicts the workflow, at that moment.
-func isAbandoned(err error) bool { return status.Code(err) == codes.Canceled }
+func isCanceled(err error) bool { return status.Code(err) == codes.Canceled }

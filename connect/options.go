@@ -29,16 +29,16 @@ func ClientOptions(o client.Options, store *blobs.Store) client.Options {
 	}
 	o.ExternalStorage = store.ExternalStorage()
 	o.ConnectionOptions.DialOptions = slices.Concat(
-		[]grpc.DialOption{panicsAsErrors(), retryRefused()}, o.ConnectionOptions.DialOptions,
-		[]grpc.DialOption{ASCIIHeaders(), guardOption(store.Keys(), o.Logger), plainErrorsOption()})
-	if o.ConnectionOptions.GrpcCompression == nil && onThisMachine(o.HostPort) {
+		[]grpc.DialOption{recoverPanicsOption(), retryOption()}, o.ConnectionOptions.DialOptions,
+		[]grpc.DialOption{ASCIIHeadersOption(), guardOption(store.Keys(), o.Logger), plainErrorsOption()})
+	if o.ConnectionOptions.GrpcCompression == nil && isLocalAddress(o.HostPort) {
 		o.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
 	}
 	return o
 }
 
-// onThisMachine reports whether a server is reached over the loopback interface, where compression only costs.
-func onThisMachine(hostPort string) bool {
+// isLocalAddress reports whether a server is reached over the loopback interface, where compression only costs.
+func isLocalAddress(hostPort string) bool {
 	host, _, err := net.SplitHostPort(hostPort)
 	return err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
 }

@@ -10,18 +10,18 @@ import (
 	"processidea/internal/safego"
 )
 
-// panicsAsErrors turns a panic in a request's interceptors into an error of that request. The SDK polls for tasks on
-// goroutines that recover no panic.
-func panicsAsErrors() grpc.DialOption {
+// recoverPanicsOption turns a panic in a request's interceptors into an error of that request. The SDK polls for tasks
+// on goroutines that recover no panic.
+func recoverPanicsOption() grpc.DialOption {
 	return grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
 		invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-		var answered error
+		var callErr error
 		if err := safego.Run("connect.grpc", func() error {
-			answered = invoker(ctx, method, req, reply, cc, opts...)
+			callErr = invoker(ctx, method, req, reply, cc, opts...)
 			return nil
 		}); err != nil {
 			return status.Error(codes.Internal, err.Error())
 		}
-		return answered
+		return callErr
 	})
 }

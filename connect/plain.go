@@ -25,30 +25,30 @@ func plainErrorsOption() grpc.DialOption {
 func plainError(err error, target string) error {
 	s := status.Convert(err)
 	code := s.Code()
-	says := func(parts ...string) bool {
+	hasAny := func(parts ...string) bool {
 		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(s.Message(), part) })
 	}
-	why := ""
+	advice := ""
 	switch {
-	case code == codes.NotFound && says("Namespace "):
+	case code == codes.NotFound && hasAny("Namespace "):
 		p := s.Proto() // with its details, from which the SDK recognizes the error
 		p.Message += " Make it (temporal operator namespace create), or set TEMPORAL_NAMESPACE to one that is there."
 		return status.ErrorProto(p)
 	case len(s.Details()) > 0:
-	case code == codes.DeadlineExceeded, code == codes.Canceled && says("RST_STREAM"):
-		code, why = codes.DeadlineExceeded, "no answer came in time"
+	case code == codes.DeadlineExceeded, code == codes.Canceled && hasAny("RST_STREAM"):
+		code, advice = codes.DeadlineExceeded, "no answer came in time"
 	case code != codes.Unavailable && code != codes.Internal:
-	case says("connection refused"):
-		why = "nothing listens there: start Temporal, or set TEMPORAL_ADDRESS to where it is"
-	case says("no such host", "zero addresses"):
-		why = "no machine has this name: set TEMPORAL_ADDRESS to where it is"
-	case says("tls:", "x509:", "handshake"):
-		why = "the connection is not trusted (" + s.Message() + "): see TEMPORAL_TLS and its kin"
-	case says("RST_STREAM", "reading from server", "transport is closing", "connection reset", "broken pipe", "EOF"):
-		why = "the connection broke off; if this goes on, check Temporal and any proxy in front of it"
+	case hasAny("connection refused"):
+		advice = "nothing listens there: start Temporal, or set TEMPORAL_ADDRESS to where it is"
+	case hasAny("no such host", "zero addresses"):
+		advice = "no machine has this name: set TEMPORAL_ADDRESS to where it is"
+	case hasAny("tls:", "x509:", "handshake"):
+		advice = "the connection is not trusted (" + s.Message() + "): see TEMPORAL_TLS and its kin"
+	case hasAny("RST_STREAM", "reading from server", "transport is closing", "connection reset", "broken pipe", "EOF"):
+		advice = "the connection broke off; if this goes on, check Temporal and any proxy in front of it"
 	}
-	if why == "" {
+	if advice == "" {
 		return err
 	}
-	return status.Error(code, "Temporal at "+target[strings.LastIndex(target, "/")+1:]+": "+why)
+	return status.Error(code, "Temporal at "+target[strings.LastIndex(target, "/")+1:]+": "+advice)
 }

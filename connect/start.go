@@ -23,23 +23,24 @@ var SearchAttributes = map[string]enumspb.IndexedValueType{
 	protocol.AttributeAwaiting: enumspb.INDEXED_VALUE_TYPE_INT,
 }
 
-// StartProcess is a process to be started.
-type StartProcess struct {
+// StartSpec is a process to be started.
+type StartSpec struct {
 	ID    string
 	Start protocol.ProcessStart
 	Idea  *ideafile.Idea
-	// File is the digest of all that the process is started from. A second start with another digest is refused.
-	File string
+	// ContentDigest is the digest of all that the process is started from. A second start with another digest is
+	// refused.
+	ContentDigest string
 	// Version pins the process to a version; zero: the process moves to each version that becomes current.
 	Version Version
 }
 
-// ErrOtherFile means that a process with the id exists, and was started from something else.
-var ErrOtherFile = errors.New("a process with this id was started from another file")
+// ErrOtherContent means that a process with the id exists, and was started from something else.
+var ErrOtherContent = errors.New("a process with this id was started from another file")
 
 // StartOrAttachProcess starts a process, or finds the process that was started under the same id from the same file.
 func StartOrAttachProcess(ctx context.Context, c client.Client, namespace string,
-	s StartProcess) (run client.WorkflowRun, attached bool, err error) {
+	s StartSpec) (run client.WorkflowRun, attached bool, err error) {
 	// No start is sent if the process exists. A server may keep the input of a start that it refuses, in a history that
 	// belongs to no workflow, and nobody could erase that input.
 	if run, err = attach(ctx, c, s); run != nil || err != nil {
@@ -56,32 +57,32 @@ func StartOrAttachProcess(ctx context.Context, c client.Client, namespace string
 		Priority:                                 s.priority(),
 	}
 	if s.Version != (Version{}) {
-		o.VersioningOverride = &client.PinnedVersioningOverride{Version: s.Version.OfDeployment()}
+		o.VersioningOverride = &client.PinnedVersioningOverride{Version: s.Version.DeploymentVersion()}
 	}
 	run, err = c.ExecuteWorkflow(ctx, o, protocol.ProcessType, s.Start)
-	var started *serviceerror.WorkflowExecutionAlreadyStarted
+	var alreadyStarted *serviceerror.WorkflowExecutionAlreadyStarted
 	switch {
 	case err == nil:
 		return run, false, nil
-	case !errors.As(err, &started):
+	case !errors.As(err, &alreadyStarted):
 		return nil, false, fmt.Errorf("connect: start process %s: %w", s.ID, err)
 	}
 	run, err = attach(ctx, c, s) // another client started it first
 	if run == nil && err == nil {
-		err = fmt.Errorf("connect: start process %s: %w", s.ID, started)
+		err = fmt.Errorf("connect: start process %s: %w", s.ID, alreadyStarted)
 	}
 	return run, true, err
 }
 
 // attach returns the process with this id if it was started from the same file; nil if there is no such process.
-func attach(ctx context.Context, c client.Client, s StartProcess) (client.WorkflowRun, error) {
+func attach(ctx context.Context, c client.Client, s StartSpec) (client.WorkflowRun, error) {
 	d, err := c.DescribeWorkflow(ctx, s.ID, "")
-	var none *serviceerror.NotFound
-	if errors.As(err, &none) {
+	var notFound *serviceerror.NotFound
+	if errors.As(err, &notFound) {
 		return nil, nil
 	}
 	if err == nil {
-		err = checkSameFile(d, s.File)
+		err = checkSameFile(d, s.ContentDigest)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("connect: start process %s: %w", s.ID, err)
@@ -91,7 +92,7 @@ func attach(ctx context.Context, c client.Client, s StartProcess) (client.Workfl
 
 // ScheduledAction returns what a Temporal Schedule does to start the process: each start appends the time to the id.
 func ScheduledAction(ctx context.Context, c client.Client, namespace string,
-	s StartProcess) *client.ScheduleWorkflowAction {
+	s StartSpec) *client.ScheduleWorkflowAction {
 	attributes := s.searchAttributes(ctx, c, namespace)
 	return &client.ScheduleWorkflowAction{
 		ID: s.ID, TaskQueue: protocol.TaskQueue, Workflow: protocol.ProcessType, Args: []any{s.Start},
@@ -100,23 +101,23 @@ func ScheduledAction(ctx context.Context, c client.Client, namespace string,
 	}
 }
 
-func (s *StartProcess) priority() temporal.Priority {
+func (s *StartSpec) priority() temporal.Priority {
 	p := s.Idea.Config.Priority
 	return temporal.Priority{PriorityKey: p.Level, FairnessKey: p.FairnessKey,
 		FairnessWeight: float32(p.FairnessWeight)}
 }
 
-func (s *StartProcess) memo() map[string]any {
+func (s *StartSpec) memo() map[string]any {
 	memo := protocol.Memo(s.Idea)
-	memo[protocol.MemoFile] = s.File
+	memo[protocol.MemoFile] = s.ContentDigest
 	return memo
 }
 
 // searchAttributes returns the initial attributes if they are registered, and sets s.Start.Attributes to whether they
 // are.
-func (s *StartProcess) searchAttributes(ctx context.Context, c client.Client,
+func (s *StartSpec) searchAttributes(ctx context.Context, c client.Client,
 	namespace string) temporal.SearchAttributes {
-	if s.Start.Attributes = attributesRegistered(ctx, c, namespace); !s.Start.Attributes {
+	if s.Start.HasAttributes = hasRegisteredAttributes(ctx, c, namespace); !s.Start.HasAttributes {
 		return temporal.SearchAttributes{}
 	}
 	return temporal.NewSearchAttributes(
@@ -125,22 +126,22 @@ func (s *StartProcess) searchAttributes(ctx context.Context, c client.Client,
 	)
 }
 
-func checkSameFile(d *client.WorkflowExecutionDescription, want string) error {
-	var file string
-	err := d.GetMemoValue(protocol.MemoFile, &file)
+func checkSameFile(d *client.WorkflowExecutionDescription, wantDigest string) error {
+	var memoDigest string
+	err := d.GetMemoValue(protocol.MemoFile, &memoDigest)
 	var missing *encryption.MissingKeyError
 	if errors.As(err, &missing) {
 		return err
 	}
-	if err != nil || file != want {
-		return ErrOtherFile
+	if err != nil || memoDigest != wantDigest {
+		return ErrOtherContent
 	}
 	return nil
 }
 
-// attributesRegistered asks whether the search attributes can be used: setting one that is not registered fails a
+// hasRegisteredAttributes asks whether the search attributes can be used: setting one that is not registered fails a
 // workflow task for ever.
-func attributesRegistered(ctx context.Context, c client.Client, namespace string) bool {
+func hasRegisteredAttributes(ctx context.Context, c client.Client, namespace string) bool {
 	r, err := c.OperatorService().ListSearchAttributes(ctx,
 		&operatorservice.ListSearchAttributesRequest{Namespace: namespace})
 	if err != nil {

@@ -6,7 +6,7 @@ import "go.temporal.io/sdk/worker"
 // unversioned worker.
 type Version struct{ Deployment, BuildID string }
 
-// OfDeployment returns the version as a type of the SDK.
-func (v Version) OfDeployment() worker.WorkerDeploymentVersion {
+// DeploymentVersion returns the version as a type of the SDK.
+func (v Version) DeploymentVersion() worker.WorkerDeploymentVersion {
 	return worker.WorkerDeploymentVersion{DeploymentName: v.Deployment, BuildID: v.BuildID}
 }

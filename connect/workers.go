@@ -15,13 +15,13 @@ import (
 	"processidea/store/blobs"
 )
 
-// storeMark precedes the id of a worker's store in its identity.
-const storeMark = " store:"
+// storeMarker precedes the id of a worker's store in its identity.
+const storeMarker = " store:"
 
 // WorkerIdentity returns the name of a worker for Temporal, with the id of its store.
 func WorkerIdentity(s *blobs.Store) string {
 	host, _ := os.Hostname()
-	return fmt.Sprintf("%d@%s%s%s", os.Getpid(), host, storeMark, s.ID())
+	return fmt.Sprintf("%d@%s%s%s", os.Getpid(), host, storeMarker, s.ID())
 }
 
 // maxPollAge is the time since its last poll after which a worker counts as gone. A worker polls every minute.
@@ -35,7 +35,7 @@ func StoresOfWorkers(ctx context.Context, c client.Client) ([]string, error) {
 	}
 	var ids []string
 	for _, p := range d.GetPollers() {
-		_, id, marked := strings.Cut(p.GetIdentity(), storeMark)
+		_, id, marked := strings.Cut(p.GetIdentity(), storeMarker)
 		if marked && id != "" && !slices.Contains(ids, id) &&
 			time.Since(p.GetLastAccessTime().AsTime()) < maxPollAge {
 			ids = append(ids, id)

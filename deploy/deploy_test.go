@@ -67,12 +67,12 @@ func ourMetrics(t *testing.T) map[string]bool {
 	}
 	defer func() { _ = m.Close(t.Context()) }()
 	now := time.Now()
-	m.Request(activities.RequestAttempt{Began: now, FirstByte: now, Ended: now, Outcome: activities.OutcomeComplete,
+	m.Request(activities.RequestAttempt{StartedAt: now, FirstByte: now, EndedAt: now, Outcome: activities.OutcomeComplete,
 		Usage: turn.TokenUsage{PromptTokens: 1, CompletionTokens: 1, CachedTokens: 1, ReasoningTokens: 1, Cost: 1,
 			UnpricedTokens: 1}})
 	_, end := m.Call(t.Context(), activities.CallAttempt{Tool: "t"})
 	end(activities.OutcomeDone)
-	m.CountWaiting(func(context.Context) ([]client.WaitingCount, error) {
+	m.SetWaitingCounter(func(context.Context) ([]client.WaitingCount, error) {
 		return []client.WaitingCount{{Tool: "t", Count: 1, Oldest: now}}, nil
 	})
 	m.HeldUp(turn.CodeStoreFull, 1)

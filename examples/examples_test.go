@@ -78,7 +78,7 @@ func table(t *testing.T, name string, source map[string]any) []any {
 		return nil
 	}
 	idea, _ := ideafile.ReadIdea(source)
-	messages, problems := ideafiles.ReadRows(file, data, idea, jsonval.OwnTableParts)
+	messages, problems := ideafiles.ReadRows(file, data, idea, jsonval.OwnTableNodeLimit)
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}
@@ -154,7 +154,7 @@ func TestEveryExampleIsSoundAndItsToolsCanBeBound(t *testing.T) {
 			t.Errorf("%s: %v", name, problems)
 		}
 		idea, _ := parsed(t, name)
-		bindings, problems := kinds.NewKnown(builtins(), nil).Bind(idea)
+		bindings, problems := kinds.NewKnownTools(builtins(), nil).Bind(idea)
 		if len(problems) > 0 {
 			t.Errorf("%s: %v", name, problems)
 		}

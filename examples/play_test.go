@@ -60,7 +60,7 @@ func startWith(t *testing.T, idea *ideafile.Idea, replies []rehearsal.Reply, all
 		runs: map[string]*dataflow.Instance{},
 		told: map[string]ideafile.CallStatus{}, lost: map[int]int{}, http: httptool.New(httptool.Options{Allow: allow})}
 	t.Cleanup(p.http.Close)
-	p.bindings, _ = kinds.NewKnown(p.tools, nil).Bind(idea)
+	p.bindings, _ = kinds.NewKnownTools(p.tools, nil).Bind(idea)
 	p.mind = loop.New(idea, "play", p.bindings, p.started)
 	for _, token := range idea.InstanceTokens() {
 		p.runs[token] = dataflow.New(ideafile.Palette{Tools: idea.Tools, BindingByTool: p.bindings},
@@ -137,9 +137,9 @@ func (p *play) request(brief *turn.RequestInput) {
 		p.left = 1 << 30
 	}
 	reply := turn.LLMReply{Complete: !lost, WorkerLost: lost, Output: solution["output"]}
-	reply.Finished, _ = solution["finished"].(bool)
+	reply.SaysFinished, _ = solution["finished"].(bool)
 	if lost {
-		reply.Output, reply.Finished, reply.Fault = nil, false,
+		reply.Output, reply.SaysFinished, reply.Fault = nil, false,
 			&diag.Fault{Code: turn.CodeWorkerLost, Message: "the worker was lost"}
 	}
 	named := map[string]bool{}
@@ -267,7 +267,7 @@ func (p *play) report(token string, lost bool) turn.InstanceReport {
 	run := p.runs[token]
 	p.reports++
 	r := turn.InstanceReport{Token: token, ReportNumber: p.reports, ClosedThroughRequest: p.number,
-		InstanceStanding: turn.InstanceStanding{PendingApprovals: run.PendingApprovals(), Idle: run.IsIdle(),
+		InstanceStatusDetails: turn.InstanceStatusDetails{PendingApprovals: run.PendingApprovals(), Idle: run.IsIdle(),
 			HasGoal: run.HasGoal(), MissingRequiredPaths: run.MissingRequiredPaths(),
 			PlanFailure: run.DirectPlanFault()},
 		Writes: run.TakeNewWrites()}

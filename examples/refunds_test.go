@@ -47,7 +47,7 @@ func TestElevenRefundsWaitAndTheOthersSettleWithoutThem(t *testing.T) {
 	f := ripen.Judge(
 		[]ripen.Run{{ProcessID: "refunds", Tools: p.idea.Tools, Log: append(p.log, p.mind.TakeUnsealedLog()...)}})
 	if len(f) != 1 || f[0].Counts != (ripen.Counts{Approved: 8, Rejected: 3}) || f[0].When == nil ||
-		f[0].Asked != 3+len(f[0].AskedInVain) || f[0].Asked+f[0].Unasked != 11 {
+		f[0].WouldAskCount != 3+len(f[0].AskedInVain) || f[0].WouldAskCount+f[0].WouldNotAskCount != 11 {
 		t.Errorf("of what ann decided it says %s", jsonval.Encode(jsonval.ToJSONValue(f)))
 	}
 	apologies := 0
@@ -74,7 +74,7 @@ func TestTheLLMMendsTheStepOfThePolicyThatItBrokeAtFirst(t *testing.T) {
 	for i := range replies {
 		replies[i].TTFT, replies[i].TPS = 0, 0
 	}
-	r := start(t, d.Read, replies, "").through()
+	r := start(t, d.Parsed, replies, "").through()
 	if n := tally(r); r.Requests != 2 || n[ideafile.InstanceSettled] != 4 || r.Calls != (turn.CallCounts{Done: 9}) {
 		t.Errorf("%v after %d Requests, %+v", n, r.Requests, r.Calls)
 	}

@@ -90,7 +90,7 @@ func TestTheWeathersPlanRunsByItself(t *testing.T) {
 		p := start(t, idea, nil, "")
 		bind := func(*ideafile.Idea) map[string]ideafile.ToolBinding { return p.bindings }
 		if errs := check.Check(idea, p.bindings).Errors(); len(errs) > 0 ||
-			(loop.DelegateIdeaFiles{Bind: bind}).IdeaNeedsLLM(idea) {
+			(loop.DelegateIdeaFiles{BindTools: bind}).IdeaNeedsLLM(idea) {
 			t.Errorf("%s: %v", stage, errs)
 		}
 		p.runPlans()

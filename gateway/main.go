@@ -33,32 +33,32 @@ var errUsage = errors.New("bad usage")
 func main() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // execute runs the gateway until SIGTERM or SIGINT, and returns the exit code.
-func execute(args []string, out, err io.Writer) int {
+func execute(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	c := command(slog.New(slog.NewTextHandler(err, nil)))
+	c := command(slog.New(slog.NewTextHandler(stderr, nil)))
 	flags.SetArgs(c, args)
-	c.SetOut(out)
-	c.SetErr(err)
-	failed := c.ExecuteContext(ctx)
-	if failed == nil {
+	c.SetOut(stdout)
+	c.SetErr(stderr)
+	runErr := c.ExecuteContext(ctx)
+	if runErr == nil {
 		return 0
 	}
-	_, _ = fmt.Fprintln(err, "gateway:", failed)
+	_, _ = fmt.Fprintln(stderr, "gateway:", runErr)
 	switch {
-	case errors.Is(failed, errUsage), errors.Is(failed, client.ErrInvalid), errors.Is(failed, client.ErrKeys):
+	case errors.Is(runErr, errUsage), errors.Is(runErr, client.ErrInvalid), errors.Is(runErr, client.ErrKeys):
 		return exitUsage
-	case client.IsUnreachable(failed):
+	case client.IsUnreachable(runErr):
 		return exitUnreachable
 	}
 	return exitFailed
 }
 
-// addressVariable is the environment variable with the address; the flag overrides it.
-const addressVariable = "PROCESSIDEA_GATEWAY"
+// addressEnvVar is the environment variable with the address; the flag overrides it.
+const addressEnvVar = "PROCESSIDEA_GATEWAY"
 
 func command(log *slog.Logger) *cobra.Command {
-	address := cmp.Or(os.Getenv(addressVariable), server.DefaultAddress)
+	address := cmp.Or(os.Getenv(addressEnvVar), server.DefaultAddress)
 	c := &cobra.Command{
 		Use:   "gateway",
 		Short: "Serve the HTTP API of processes until stopped",
@@ -77,7 +77,7 @@ reached.`,
 		Args: cobra.NoArgs, SilenceErrors: true, SilenceUsage: true,
 		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), address, log) },
 	}
-	c.Flags().StringVar(&address, "listen", address, "`address` to listen on ($"+addressVariable+")")
+	c.Flags().StringVar(&address, "listen", address, "`address` to listen on ($"+addressEnvVar+")")
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		return fmt.Errorf("%w: %w", errUsage, flags.InvalidSettings(err))
 	})
@@ -88,26 +88,26 @@ reached.`,
 func run(ctx context.Context, address string, log *slog.Logger) error {
 	slog.SetDefault(log) // for panics, and for libraries
 	heap.KeepBelow(1)    // large bodies leave much garbage
-	o, wrong := server.FromEnvironment(address, server.SystemUser(os.Getenv), os.Getenv)
+	serverOptions, settingsErr := server.FromEnvironment(address, server.SystemUser(os.Getenv), os.Getenv)
 	options, err := client.FromEnvironment()
-	if err = flags.InvalidSettings(wrong, err); err != nil {
+	if err = flags.InvalidSettings(settingsErr, err); err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	options.Logger = log
-	if o.Client, err = client.Dial(ctx, options); err != nil {
+	if serverOptions.Client, err = client.Dial(ctx, options); err != nil {
 		return err
 	}
-	defer o.Client.Close()
-	o.Log = log
-	served, err := server.Listen(ctx, address, o)
+	defer serverOptions.Client.Close()
+	serverOptions.Log = log
+	gatewayServer, err := server.Listen(ctx, address, serverOptions)
 	if err != nil {
 		return err
 	}
 	select {
-	case err = <-served.Ended():
+	case err = <-gatewayServer.Ended():
 		return err
 	case <-ctx.Done():
-		served.Stop()
+		gatewayServer.Stop()
 	}
 	return nil
 }

@@ -29,15 +29,15 @@ const maxBatchesSearched = 1000
 // a batch with this key, the Request is not sent again. The error is of type *Error.
 func (c *Client) SendBatch(ctx context.Context, r Request, key string) (id string, err error) {
 	x := c.newExchange(r)
-	if held := c.circuit.admit(x.params.Model, time.Now(), x.request.GiveUp); held != nil {
-		return "", held
+	if heldErr := c.circuit.admit(x.params.Model, time.Now(), x.request.GiveUpAt); heldErr != nil {
+		return "", heldErr
 	}
 	id, err = x.findBatch(ctx, key)
 	if err == nil && id == "" {
-		id, err = x.newBatch(ctx, key)
+		id, err = x.createBatch(ctx, key)
 	}
 	if err != nil {
-		return "", x.batchFailure(ctx, err)
+		return "", x.batchError(ctx, err)
 	}
 	return id, nil
 }
@@ -52,7 +52,7 @@ func (x *exchange) findBatch(ctx context.Context, key string) (string, error) {
 	return "", list.Err()
 }
 
-func (x *exchange) newBatch(ctx context.Context, key string) (string, error) {
+func (x *exchange) createBatch(ctx context.Context, key string) (string, error) {
 	line, err := x.batchLine(key)
 	if err != nil {
 		return "", err
@@ -77,7 +77,7 @@ func (x *exchange) newBatch(ctx context.Context, key string) (string, error) {
 // batchLine returns the batch's input: one line for the one Request.
 func (x *exchange) batchLine(key string) ([]byte, error) {
 	x.params.StreamOptions = openai.ChatCompletionStreamOptionsParam{}
-	body, err := x.body(false)
+	body, err := x.encodeBody(false)
 	if err != nil {
 		return nil, err
 	}
@@ -90,12 +90,12 @@ func (x *exchange) batchLine(key string) ([]byte, error) {
 // *Error; while the batch is in progress, it is retryable and has a suitable interval.
 func (c *Client) ReadBatch(ctx context.Context, id, key string) (completion []byte, err error) {
 	x := c.newExchange(Request{})
-	if held := c.circuit.admit(x.params.Model, time.Now(), x.request.GiveUp); held != nil {
-		return nil, held
+	if heldErr := c.circuit.admit(x.params.Model, time.Now(), x.request.GiveUpAt); heldErr != nil {
+		return nil, heldErr
 	}
 	b, err := x.api.Batches.Get(ctx, id, x.options...)
 	if err != nil {
-		return nil, x.batchFailure(ctx, err)
+		return nil, x.batchError(ctx, err)
 	}
 	switch b.Status {
 	case openai.BatchStatusCompleted, openai.BatchStatusExpired, openai.BatchStatusCancelled:
@@ -105,7 +105,7 @@ func (c *Client) ReadBatch(ctx context.Context, id, key string) (completion []by
 			}
 			line, err := x.findLine(ctx, file, key)
 			if err != nil {
-				return nil, x.batchFailure(ctx, err)
+				return nil, x.batchError(ctx, err)
 			}
 			if line != nil {
 				return line.completion(x)
@@ -160,8 +160,8 @@ func (x *exchange) findLine(ctx context.Context, file, key string) (*batchOutput
 	defer response.Body.Close()
 	lines := bufio.NewScanner(response.Body)
 	lines.Buffer(nil, 2*maxReplyBytes)
-	var others []byte // the beginning of the first line that is no JSON
-	isOutput := false
+	var firstStray []byte // the beginning of the first line that is no JSON
+	sawOutput := false
 	for lines.Scan() {
 		var line batchOutput
 		err := json.Unmarshal(lines.Bytes(), &line)
@@ -169,12 +169,12 @@ func (x *exchange) findLine(ctx context.Context, file, key string) (*batchOutput
 		case err == nil && line.CustomID == key:
 			return &line, nil
 		case err == nil:
-			isOutput = true
-		case len(others) == 0:
-			others = bytes.Clone(lines.Bytes()[:min(len(lines.Bytes()), maxMessage)])
+			sawOutput = true
+		case len(firstStray) == 0:
+			firstStray = bytes.Clone(lines.Bytes()[:min(len(lines.Bytes()), maxMessage)])
 		}
 	}
-	if text := oneLine(others); text != "" && !isOutput && lines.Err() == nil {
+	if text := oneLine(firstStray); text != "" && !sawOutput && lines.Err() == nil {
 		return nil, errNoReply{text}
 	}
 	return nil, lines.Err()
@@ -200,15 +200,15 @@ func (b *batchOutput) completion(x *exchange) ([]byte, error) {
 	return nil, &Error{Code: turn.CodeLLMError, Message: "the batch's answer is empty"}
 }
 
-// batchFailure classifies an error of sending or reading a batch.
-func (x *exchange) batchFailure(ctx context.Context, err error) *Error {
+// batchError classifies an error of sending or reading a batch.
+func (x *exchange) batchError(ctx context.Context, err error) *Error {
 	x.serverError = readServerError(err, x.response)
 	return x.failure(ctx, err)
 }
 
 // replayCompletion reads Request.Completion as if the server sent it now.
 func (x *exchange) replayCompletion() (*chunkStream, error) {
-	address, err := url.Parse(cmp.Or(x.client.config.BaseURL, openAI))
+	address, err := url.Parse(cmp.Or(x.client.config.BaseURL, openAIBaseURL))
 	if err != nil {
 		return nil, err
 	}

@@ -119,7 +119,7 @@ func TestARequestIsSentAsABatchOnceAndReadAsIfItCameNow(t *testing.T) {
 	if err != nil || reply.Incomplete != nil || len(got) != 1 || !strings.Contains(got[0], "shout") {
 		t.Fatalf("%v %+v %q", err, reply, got)
 	}
-	if reply.Served != "served-model" || reply.Usage.PromptTokens != 100 || reply.Usage.CompletionTokens != 20 ||
+	if reply.ServedModel != "served-model" || reply.Usage.PromptTokens != 100 || reply.Usage.CompletionTokens != 20 ||
 		reply.Server == "" {
 		t.Errorf("%+v", reply)
 	}

@@ -18,20 +18,20 @@ import (
 // and would limit the reading of a fast LLM that sends single tokens.
 type chunkStream struct {
 	*eventReader
-	chunk chunk // the chunk that Next has read
-	ended bool
+	chunk    chunk // the chunk that Next has read
+	hasEnded bool
 }
 
 // Next waits for a chunk. It returns false at the end of the stream; if the stream broke off, Err says why.
 func (s *chunkStream) Next() bool {
-	s.ended = s.ended || !s.eventReader.Next() || s.event == nil
-	if s.ended {
+	s.hasEnded = s.hasEnded || !s.eventReader.Next() || s.eventValue == nil
+	if s.hasEnded {
 		return false
 	}
-	s.chunk = newChunk(s.event, len(s.data))
+	s.chunk = newChunk(s.eventValue, len(s.data))
 	for _, c := range s.chunk.choices {
-		if isServerAbort(c.finish) {
-			s.err = errInStream{fmt.Sprintf(`{"error": "the server gave up on the reply (finish_reason: %s)"}`, c.finish)}
+		if isServerAbort(c.finishReason) {
+			s.err = errInStream{fmt.Sprintf(`{"error": "the server gave up on the reply (finish_reason: %s)"}`, c.finishReason)}
 			return false
 		}
 	}
@@ -52,7 +52,7 @@ const maxEndWait = 50 * time.Millisecond
 // Close ends the stream. A connection can serve the next Request only if its response was read to the very end. The end
 // comes a moment after the last chunk, or never if a server forgets to end the response.
 func (s *chunkStream) Close() error {
-	if s.ended && s.Err() == nil {
+	if s.hasEnded && s.Err() == nil {
 		drained := make(chan struct{})
 		safego.Go("llm.drain", func() error {
 			_, err := io.Copy(io.Discard, s.response.Body)
@@ -75,48 +75,48 @@ type chunk struct {
 }
 
 type choice struct {
-	index                    int
-	content, refusal, finish string
-	reasons                  bool // there are thoughts beside the content
-	whole                    bool // a complete message, not an addition to one
-	functions                []function
+	index                          int
+	content, refusal, finishReason string
+	hasThoughts                    bool // there are thoughts beside the content
+	isComplete                     bool // a complete message, not an addition to one
+	functionCalls                  []functionCall
 }
 
-// function is a piece of a function call, which some LLMs use for their reply.
-type function struct {
+// functionCall is a piece of a function call, which some LLMs use for their reply.
+type functionCall struct {
 	index           int
 	name, arguments string
 }
 
 // newChunk ignores values of the wrong type, as the openai library does.
-func newChunk(v *fastjson.Value, bytes int) chunk {
-	c := chunk{bytes: bytes, model: stringAt(v, "model"), usage: usageOf(v.Get("usage"))}
-	if u := usageOf(v.Get("x_groq", "usage")); c.usage == (turn.TokenUsage{}) { // Groq
+func newChunk(v *fastjson.Value, size int) chunk {
+	c := chunk{bytes: size, model: stringAt(v, "model"), usage: parseUsage(v.Get("usage"))}
+	if u := parseUsage(v.Get("x_groq", "usage")); c.usage == (turn.TokenUsage{}) { // Groq
 		c.usage = u
 	}
 	for _, o := range v.GetArray("choices") {
 		delta, message := o.Get("delta"), o.Get("message")
-		whole := !isThere(delta) && isThere(message)
-		if whole {
+		isComplete := !isPresent(delta) && isPresent(message)
+		if isComplete {
 			delta = message
 		}
 		c.choices = append(c.choices, choice{
-			index: o.GetInt("index"), finish: stringAt(o, "finish_reason"), whole: whole,
-			content: contentOf(delta.Get("content")) + contentOf(o.Get("text")), refusal: stringAt(delta, "refusal"),
-			reasons: isThought(delta), functions: functionsOf(delta),
+			index: o.GetInt("index"), finishReason: stringAt(o, "finish_reason"), isComplete: isComplete,
+			content: textOf(delta.Get("content")) + textOf(o.Get("text")), refusal: stringAt(delta, "refusal"),
+			hasThoughts: isThought(delta), functionCalls: parseFunctionCalls(delta),
 		})
-		if last := &c.choices[len(c.choices)-1]; last.finish == "null" { // DashScope, until the end
-			last.finish = ""
+		if last := &c.choices[len(c.choices)-1]; last.finishReason == "null" { // DashScope, until the end
+			last.finishReason = ""
 		}
-		if u := usageOf(o.Get("usage")); c.usage == (turn.TokenUsage{}) { // Moonshot
+		if u := parseUsage(o.Get("usage")); c.usage == (turn.TokenUsage{}) { // Moonshot
 			c.usage = u
 		}
 	}
 	return c
 }
 
-// isThere reports whether a value is neither absent nor null.
-func isThere(v *fastjson.Value) bool { return v != nil && v.Type() != fastjson.TypeNull }
+// isPresent reports whether a value is neither absent nor null.
+func isPresent(v *fastjson.Value) bool { return v != nil && v.Type() != fastjson.TypeNull }
 
 // isThought reports whether a message has thoughts beside its text. Servers have several places for them.
 func isThought(delta *fastjson.Value) bool {
@@ -129,8 +129,8 @@ func isThought(delta *fastjson.Value) bool {
 		len(delta.GetArray("reasoning_details")) > 0 // OpenRouter
 }
 
-// usageOf counts tokens. Some servers report the cached tokens of the prompt under a key of their own.
-func usageOf(v *fastjson.Value) turn.TokenUsage {
+// parseUsage counts tokens. Some servers report the cached tokens of the prompt under a key of their own.
+func parseUsage(v *fastjson.Value) turn.TokenUsage {
 	u := turn.TokenUsage{
 		PromptTokens:     cmp.Or(countAt(v, "prompt_tokens"), countAt(v, "input_tokens")),
 		CompletionTokens: cmp.Or(countAt(v, "completion_tokens"), countAt(v, "output_tokens")),
@@ -155,9 +155,9 @@ func countAt(v *fastjson.Value, path ...string) int {
 	return int(n)
 }
 
-// contentOf returns a message's text, byte for byte. The content is a string, or a list whose text parts count. Some
+// textOf returns a message's text, byte for byte. The content is a string, or a list whose text parts count. Some
 // servers send the solution as parsed JSON.
-func contentOf(v *fastjson.Value) string {
+func textOf(v *fastjson.Value) string {
 	if v.Exists("calls") {
 		return v.String()
 	}
@@ -175,10 +175,10 @@ func contentOf(v *fastjson.Value) string {
 	return text.String()
 }
 
-// functionsOf reads tool_calls, or its older form function_call.
-func functionsOf(delta *fastjson.Value) (list []function) {
-	read := func(index int, v *fastjson.Value) {
-		f := function{index: index, name: stringAt(v, "name"), arguments: stringAt(v, "arguments")}
+// parseFunctionCalls reads tool_calls, or its older form function_call.
+func parseFunctionCalls(delta *fastjson.Value) (list []functionCall) {
+	addCall := func(index int, v *fastjson.Value) {
+		f := functionCall{index: index, name: stringAt(v, "name"), arguments: stringAt(v, "arguments")}
 		if a := v.Get("arguments"); a != nil && a.Type() == fastjson.TypeObject { // Ollama
 			f.arguments = a.String()
 		}
@@ -190,11 +190,11 @@ func functionsOf(delta *fastjson.Value) (list []function) {
 			if call.Exists("index") {
 				index = call.GetInt("index")
 			}
-			read(index, f)
+			addCall(index, f)
 		}
 	}
 	if f := delta.Get("function_call"); f != nil && f.Type() == fastjson.TypeObject {
-		read(0, f)
+		addCall(0, f)
 	}
 	return list
 }

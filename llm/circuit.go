@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// DefaultLongestPause is the longest pause between two attempts at an unavailable server, unless a Config sets another.
-const DefaultLongestPause = 5 * time.Minute
+// DefaultMaxPause is the longest pause between two attempts at an unavailable server, unless a Config sets another.
+const DefaultMaxPause = 5 * time.Minute
 
 // firstPause is the pause after the first failed attempt. Each further pause is 1.5 times the previous one.
 const firstPause = time.Second
@@ -19,20 +19,20 @@ const firstPause = time.Second
 const probeTimeout = 10 * time.Second
 
 // Pauses are the pauses between attempts, up to the longest.
-type Pauses struct{ Longest time.Duration }
+type Pauses struct{ Max time.Duration }
 
 // DelayAfter returns the pause after a number of failed attempts, from 1.
-func (p Pauses) DelayAfter(failed int) time.Duration {
+func (p Pauses) DelayAfter(failureCount int) time.Duration {
 	d := p.first()
-	for n := 1; n < failed && d < p.longest(); n++ {
+	for n := 1; n < failureCount && d < p.maxPause(); n++ {
 		d = p.next(d)
 	}
 	return d
 }
 
-func (p Pauses) longest() time.Duration             { return cmp.Or(p.Longest, DefaultLongestPause) }
-func (p Pauses) first() time.Duration               { return min(firstPause, p.longest()) }
-func (p Pauses) next(d time.Duration) time.Duration { return min(d+d/2, p.longest()) }
+func (p Pauses) maxPause() time.Duration            { return cmp.Or(p.Max, DefaultMaxPause) }
+func (p Pauses) first() time.Duration               { return min(firstPause, p.maxPause()) }
+func (p Pauses) next(d time.Duration) time.Duration { return min(d+d/2, p.maxPause()) }
 
 // circuit keeps the Requests of a worker from all trying an unavailable server: one of them probes it now and then, and
 // the others are held back. It opens for the whole server if the server cannot be reached, and for one model if the
@@ -40,47 +40,47 @@ func (p Pauses) next(d time.Duration) time.Duration { return min(d+d/2, p.longes
 type circuit struct {
 	pauses Pauses
 
-	mu      sync.Mutex
-	outages map[string]*outage // by model; "" is the whole server
+	mu          sync.Mutex
+	outageByKey map[string]*outage // by model; "" is the whole server
 }
 
 // outage is the state of an unavailable server or model.
 type outage struct {
-	cause    Error
-	pause    time.Duration
-	failedAt time.Time // when an attempt last failed
-	next     time.Time // no attempt before this time
-	probedAt time.Time // when a Request last probed the server
+	cause         Error
+	pause         time.Duration
+	failedAt      time.Time // when an attempt last failed
+	nextAttemptAt time.Time // no attempt before this time
+	probedAt      time.Time // when a Request last probed the server
 }
 
-func newCircuit(longest time.Duration) *circuit {
-	return &circuit{pauses: Pauses{longest}, outages: map[string]*outage{}}
+func newCircuit(maxPause time.Duration) *circuit {
+	return &circuit{pauses: Pauses{maxPause}, outageByKey: map[string]*outage{}}
 }
 
 // admit returns why a Request to a model must not be sent now, or nil if it may. During an outage the admitted Request
 // is the probe, and the others wait for its outcome. Requests that would give up before the next attempt, such as those
 // of processes that a person has resumed, probe one after the other.
-func (c *circuit) admit(model string, now, giveUp time.Time) *Error {
+func (c *circuit) admit(model string, now, giveUpAt time.Time) *Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, key := range []string{"", model} {
-		o := c.outages[key]
-		if o == nil || !o.next.After(now) {
+		o := c.outageByKey[key]
+		if o == nil || !o.nextAttemptAt.After(now) {
 			continue
 		}
-		held := o.refusal(now)
-		held.HeldBack = true
-		if giveUp.IsZero() || !now.Add(held.RetryAfter).After(giveUp) {
-			return held
+		heldErr := o.refusal(now)
+		heldErr.HeldBack = true
+		if giveUpAt.IsZero() || !now.Add(heldErr.RetryAfter).After(giveUpAt) {
+			return heldErr
 		}
 		if next := o.probedAt.Add(c.pauses.first()); next.After(now) {
-			held.RetryAfter = next.Sub(now)
-			return held
+			heldErr.RetryAfter = next.Sub(now)
+			return heldErr
 		}
 	}
 	for _, key := range []string{"", model} {
-		if o := c.outages[key]; o != nil {
-			o.probedAt, o.next = now, now.Add(max(o.pause, min(probeTimeout, c.pauses.longest())))
+		if o := c.outageByKey[key]; o != nil {
+			o.probedAt, o.nextAttemptAt = now, now.Add(max(o.pause, min(probeTimeout, c.pauses.maxPause())))
 		}
 	}
 	return nil
@@ -88,20 +88,20 @@ func (c *circuit) admit(model string, now, giveUp time.Time) *Error {
 
 // recordFailure records an attempt that found a server, or a model, unavailable, and returns the error with the time
 // until the next attempt. An attempt that began before the last failure does not lengthen the pause.
-func (c *circuit) recordFailure(key string, e Error, began, now time.Time) *Error {
+func (c *circuit) recordFailure(key string, e Error, startedAt, now time.Time) *Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	o := c.outages[key]
+	o := c.outageByKey[key]
 	switch {
 	case o == nil:
 		o = &outage{pause: c.pauses.first()}
-		c.outages[key] = o
-	case began.Before(o.failedAt):
+		c.outageByKey[key] = o
+	case startedAt.Before(o.failedAt):
 		return o.refusal(now)
 	default:
 		o.pause = c.pauses.next(o.pause)
 	}
-	o.cause, o.failedAt, o.next = e, now, now.Add(max(o.pause, e.RetryAfter))
+	o.cause, o.failedAt, o.nextAttemptAt = e, now, now.Add(max(o.pause, e.RetryAfter))
 	return o.refusal(now)
 }
 
@@ -109,7 +109,7 @@ func (c *circuit) recordFailure(key string, e Error, began, now time.Time) *Erro
 // others.
 func (o *outage) refusal(now time.Time) *Error {
 	e := o.cause
-	e.RetryAfter = max(o.next.Sub(now), 0) + rand.N(o.pause/5+1)
+	e.RetryAfter = max(o.nextAttemptAt.Sub(now), 0) + rand.N(o.pause/5+1)
 	return &e
 }
 
@@ -117,9 +117,9 @@ func (o *outage) refusal(now time.Time) *Error {
 func (c *circuit) recordAnswer(model string, status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.outages, "")
+	delete(c.outageByKey, "")
 	if !isUnavailable(status) {
-		delete(c.outages, model)
+		delete(c.outageByKey, model)
 	}
 }
 
@@ -132,14 +132,14 @@ const longSilence = 30 * time.Second
 
 // circuitToOpen returns which circuit an error before the first byte opens: that of the server (""), or that of the
 // model. A silent server may be loading the model.
-func (x *exchange) circuitToOpen(err error) (key string, away bool) {
+func (x *exchange) circuitToOpen(err error) (key string, shouldOpen bool) {
 	switch {
 	case x.serverError != nil:
 		return x.params.Model, isUnavailable(x.serverError.status)
-	case x.began.IsZero(), x.response != nil: // the server was not asked, or its answer broke off
+	case x.startedAt.IsZero(), x.response != nil: // the server was not asked, or its answer broke off
 		return "", false
 	case errors.Is(err, errNoResponse), errors.Is(err, errNoFirstByte):
-		return x.params.Model, time.Since(x.began) >= longSilence
+		return x.params.Model, time.Since(x.startedAt) >= longSilence
 	}
 	return "", true
 }

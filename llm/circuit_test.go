@@ -20,9 +20,9 @@ func contextOf(t *testing.T, limit time.Duration) (context.Context, context.Canc
 
 func TestPausesGrowToTheLongest(t *testing.T) {
 	t.Parallel()
-	for longest, last := range map[time.Duration]time.Duration{0: DefaultLongestPause, time.Minute: time.Minute,
+	for longest, last := range map[time.Duration]time.Duration{0: DefaultMaxPause, time.Minute: time.Minute,
 		time.Millisecond: time.Millisecond} {
-		p, before := Pauses{Longest: longest}, time.Duration(0)
+		p, before := Pauses{Max: longest}, time.Duration(0)
 		for n := 1; n <= 40; n++ {
 			d := p.DelayAfter(n)
 			if d < before || d > last {
@@ -34,7 +34,7 @@ func TestPausesGrowToTheLongest(t *testing.T) {
 			t.Errorf("longest %s: from %s to %s", longest, first, before)
 		}
 	}
-	if d := (Pauses{}).DelayAfter(1 << 30); d != DefaultLongestPause {
+	if d := (Pauses{}).DelayAfter(1 << 30); d != DefaultMaxPause {
 		t.Errorf("%s after very many", d)
 	}
 }
@@ -149,8 +149,8 @@ func TestPausesGrowWhereAnAnswerSaysThatTheModelIsAway(t *testing.T) {
 				t.Errorf("%s: after attempt %d the pause is %s: %+v", how, n+1, e.RetryAfter, e)
 			}
 			c.circuit.mu.Lock()
-			for _, o := range c.circuit.outages {
-				o.next = time.Now() // as if the pause were over
+			for _, o := range c.circuit.outageByKey {
+				o.nextAttemptAt = time.Now() // as if the pause were over
 			}
 			c.circuit.mu.Unlock()
 		}
@@ -185,7 +185,7 @@ func TestASilentServerHoldsOthersUpOnlyWhereItHadTime(t *testing.T) {
 		for waited, want := range map[time.Duration]bool{longSilence - time.Second: false, longSilence: true} {
 			c := newClient(t, Config{BaseURL: "http://127.0.0.1:1/v1"})
 			x := c.newExchange(question(t))
-			x.params.Model, x.began = "silent", time.Now().Add(-waited)
+			x.params.Model, x.startedAt = "silent", time.Now().Add(-waited)
 			if e := x.failure(t.Context(), silent); !e.Retry {
 				t.Errorf("%v after %s: %+v", silent, waited, e)
 			}

@@ -36,7 +36,7 @@ func New(c Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{config: c, limiter: limiter, circuit: newCircuit(c.LongestPause), maxSilence: maxSilence}, nil
+	return &Client{config: c, limiter: limiter, circuit: newCircuit(c.MaxPause), maxSilence: maxSilence}, nil
 }
 
 // Configured reports whether there is a server to ask. A nil Client has none.
@@ -44,16 +44,16 @@ func (c *Client) Configured() bool { return c != nil && c.config.Configured() }
 
 // Request is one question to the LLM.
 type Request struct {
-	Messages []prompt.Message
-	Form     prompt.ResponseFormat // the JSON Schema of the reply
-	Settings ideafile.LLM          // the Idea's; empty fields are the Client's, or the server's own
+	Messages       []prompt.Message
+	ResponseFormat prompt.ResponseFormat // the JSON Schema of the reply
+	Settings       ideafile.LLM          // the Idea's; empty fields are the Client's, or the server's own
 	// FirstByteTimeout bounds the silence before the first byte; 0: only the context does.
 	FirstByteTimeout time.Duration
 	// OnAnswer is called when the first event of the answer has arrived; nil: no call.
 	OnAnswer func()
-	// GiveUp is when the caller stops waiting for the Request; zero: never. A Request that an outage would hold back
+	// GiveUpAt is when the caller stops waiting for the Request; zero: never. A Request that an outage would hold back
 	// beyond this time probes the server before.
-	GiveUp time.Time
+	GiveUpAt time.Time
 	// RateKey identifies the Request over all its attempts. A Request that must wait too long for its rate limit keeps
 	// its reservation under this key.
 	RateKey string
@@ -71,19 +71,19 @@ type Request struct {
 // Reply is the result of a Request.
 type Reply struct {
 	// Incomplete is why the solution is incomplete; nil: it is complete.
-	Incomplete *diag.Fault
-	Output     json.RawMessage // the solution's output as written; empty: none
-	Finished   bool            // nothing is left to plan, if the solution's Calls succeed
-	Unfinished bool            // the solution says that more is to be planned
-	Notes      string          // the LLM's notes to itself; empty: none
-	Usage      turn.TokenUsage // zero if the server reports none
-	Finish     string          // the finish reason; empty if the stream broke off
-	Refusal    string          // the LLM's refusal; empty: none
-	Text       string          // all of the reply, with Request.KeepText
-	Model      string          // the requested model
-	Served     string          // the server's name of the model; empty: not given
-	Server     string          // host, or host:port; empty if no server answered
-	FirstByte  time.Time       // zero if none came
+	Incomplete   *diag.Fault
+	Output       json.RawMessage // the solution's output as written; empty: none
+	Finished     bool            // nothing is left to plan, if the solution's Calls succeed
+	Unfinished   bool            // the solution says that more is to be planned
+	Notes        string          // the LLM's notes to itself; empty: none
+	Usage        turn.TokenUsage // zero if the server reports none
+	FinishReason string          // the finish reason; empty if the stream broke off
+	Refusal      string          // the LLM's refusal; empty: none
+	Text         string          // all of the reply, with Request.KeepText
+	Model        string          // the requested model
+	ServedModel  string          // the server's name of the model; empty: not given
+	Server       string          // host, or host:port; empty if no server answered
+	FirstByte    time.Time       // zero if none came
 	// Downgraded names the parts of the request that the server did not accept; empty if it accepted all.
 	Downgraded string
 }
@@ -91,41 +91,41 @@ type Reply struct {
 // Stream sends a Request and reads the reply to its end, or to the end of the solution. The Reply is never nil: with an
 // error it holds what is known of the server. The error is of type *Error and means that the LLM gave no reply.
 func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
-	listening, hangUp := context.WithCancelCause(ctx)
-	defer hangUp(nil)
-	idle := newIdleTimer(c.maxSilence, func() { hangUp(errSilent) })
-	defer idle.stop()
+	streamCtx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	silenceTimer := newIdleTimer(c.maxSilence, func() { cancel(errSilent) })
+	defer silenceTimer.stop()
 	x := c.newExchange(r)
-	x.onLine = idle.reset
-	stream, err := x.openInTime(listening, hangUp)
+	x.onLine = silenceTimer.reset
+	stream, err := x.openWithTimeout(streamCtx, cancel)
 	if err != nil {
-		return x.describe(&Reply{}), x.failure(ctx, err)
+		return x.setModelAndServer(&Reply{}), x.failure(ctx, err)
 	}
 	if r.OnAnswer != nil {
 		r.OnAnswer()
 	}
 	defer func() { _ = stream.Close() }()
-	reader := newReplyReader(ctx, stream, idle, r.KeepText)
+	reader := newReplyReader(ctx, stream, silenceTimer, r.KeepText)
 	reader.reply.FirstByte = time.Now()
 	reader.onReplyBegin = func() { x.client.circuit.recordAnswer(x.params.Model, http.StatusOK) }
-	s, parseErr := readSolution(reader, r.OnCall)
-	reader.keepBehind(s.textBehind(&reader.buffered))
+	parsed, parseErr := readSolution(reader, r.OnCall)
+	reader.keepTextAfter(parsed.textAfter(&reader.pendingText))
 	reader.readRemainder()
-	reply := x.describe(reader.finish())
-	reply.Output, reply.Notes = s.output, s.notes
-	if s.finished != nil {
-		reply.Finished, reply.Unfinished = *s.finished, !*s.finished
+	reply := x.setModelAndServer(reader.finish())
+	reply.Output, reply.Notes = parsed.output, parsed.notes
+	if parsed.isFinished != nil {
+		reply.Finished, reply.Unfinished = *parsed.isFinished, !*parsed.isFinished
 	}
 	if len(r.Completion) == 0 {
-		x.settleTokens(reply.Usage, reader.filter.bytes)
+		x.settleTokens(reply.Usage, reader.filter.bytesSeen)
 	}
 	if parseErr == nil {
-		reply.Incomplete = cmp.Or(reader.functionFault(nil), reader.secondFault())
+		reply.Incomplete = cmp.Or(reader.functionFault(nil), reader.secondSolutionFault())
 		return reply, nil
 	}
 	streamErr := reader.streamError()
 	var inStream errInStream
-	if reader.isSilent() && (streamErr == nil || errors.As(streamErr, &inStream)) {
+	if reader.isEmptyUnexplained() && (streamErr == nil || errors.As(streamErr, &inStream)) {
 		return reply, x.emptyOrBrokenStreamError(ctx, reader, streamErr)
 	}
 	reply.Incomplete = cmp.Or(reader.functionFault(parseErr), x.incompleteFault(reader, parseErr, streamErr))
@@ -144,15 +144,15 @@ func (x *exchange) emptyOrBrokenStreamError(ctx context.Context, r *replyReader,
 	}
 	e := &Error{Code: turn.CodeLLMUnreachable, Retry: x.canRetry(), Remedy: x.client.unreachableRemedy(),
 		Message: fmt.Sprintf("the LLM's server at %s sent an empty answer", x.client.host())}
-	if finish := r.reply.Finish; finish != "" && finish != "stop" {
+	if finish := r.reply.FinishReason; finish != "" && finish != "stop" {
 		e.Message += fmt.Sprintf(" (finish_reason: %s)", jsonval.ClipForError(x.redact(finish)))
 	}
-	if r.reasons || r.filter.thought {
+	if r.reasoned || r.filter.hadThoughts {
 		e.Message += ", with reasoning only"
 		e.Remedy, e.ReasoningOnly = "it writes where it may write more (config.llm.maxTokens), or reasons less", true
 	}
 	if text := oneLine(r.stream.strayLines); text != "" {
-		e.Message += ", with this text: " + x.redactedBeginning(text)
+		e.Message += ", with this text: " + x.redactedExcerpt(text)
 	}
 	return e
 }
@@ -176,12 +176,12 @@ func keepMethod(next *http.Request, via []*http.Request) error {
 }
 
 // errRedirect means that a server has moved to another address, which must be configured.
-type errRedirect struct{ to *url.URL }
+type errRedirect struct{ target *url.URL }
 
 func (e errRedirect) Error() string {
-	to := *e.to
-	to.User, to.RawQuery, to.Fragment = nil, "", ""
-	return "it redirects to " + strings.TrimSuffix(strings.TrimRight(to.String(), "/"), "/chat/completions")
+	redacted := *e.target
+	redacted.User, redacted.RawQuery, redacted.Fragment = nil, "", ""
+	return "it redirects to " + strings.TrimSuffix(strings.TrimRight(redacted.String(), "/"), "/chat/completions")
 }
 
 func newTransport() *http.Transport {

@@ -21,8 +21,8 @@ type Config struct {
 	RPM, TPM string
 	// SharedRequests and SharedTokens enforce RPM and TPM over all workers; nil: this worker enforces them for itself.
 	SharedRequests, SharedTokens SharedRate
-	// LongestPause is the longest pause between two attempts at an unavailable server; 0: DefaultLongestPause.
-	LongestPause time.Duration
+	// MaxPause is the longest pause between two attempts at an unavailable server; 0: DefaultMaxPause.
+	MaxPause time.Duration
 }
 
 // SharedRate limits the rate of Requests over all workers.
@@ -37,8 +37,8 @@ type SharedRate interface {
 // DefaultModel is used if neither the Idea nor the worker names a model.
 const DefaultModel = "gpt-5-mini"
 
-// variable returns the name of the environment variable that configures this server.
-func (c Config) variable(name string) string {
+// variableName returns the name of the environment variable that configures this server.
+func (c Config) variableName(name string) string {
 	if c.Server != "" {
 		name += VariableEnding(c.Server)
 	}
@@ -56,21 +56,23 @@ func (c Config) Configured() bool { return c.BaseURL != "" || c.Key != "" }
 // Check returns the errors in the address, the key, the model and the limits.
 func (c Config) Check() error {
 	_, err := newRateLimiter(c)
-	wrong := []error{err, c.checkAddress()}
+	errs := []error{err, c.checkAddress()}
 	for name, text := range map[string]string{"OPENAI_API_KEY": c.Key, "OPENAI_MODEL": c.Model} {
 		if strings.ContainsFunc(text, unicode.IsControl) {
-			wrong = append(wrong, fmt.Errorf("llm: read %s: it has a line break or another control character in it",
-				c.variable(name)))
+			errs = append(errs, fmt.Errorf("llm: read %s: it has a line break or another control character in it",
+				c.variableName(name)))
 		}
 	}
-	return errors.Join(wrong...)
+	return errors.Join(errs...)
 }
 
 func (c Config) checkAddress() error {
 	if c.BaseURL == "" {
 		return nil
 	}
-	refuse := func(why string) error { return fmt.Errorf("llm: read %s: %s", c.variable("OPENAI_BASE_URL"), why) }
+	refuse := func(reason string) error {
+		return fmt.Errorf("llm: read %s: %s", c.variableName("OPENAI_BASE_URL"), reason)
+	}
 	u, err := url.Parse(c.BaseURL)
 	if err == nil && u.Port() != "" {
 		_, err = strconv.ParseUint(u.Port(), 10, 16)

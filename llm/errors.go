@@ -32,66 +32,67 @@ func (e *Error) Error() string { return e.Message }
 
 // failure describes a failure before the reply began. An unavailable server opens the circuit.
 func (x *exchange) failure(ctx context.Context, err error) *Error {
-	var held *Error
-	if errors.As(err, &held) {
-		return held
+	var heldErr *Error
+	if errors.As(err, &heldErr) {
+		return heldErr
 	}
 	e := x.classify(err)
 	e.Remedy, e.Retry = cmp.Or(e.Remedy, x.client.unreachableRemedy()), e.Retry && x.canRetry()
-	key, away := x.circuitToOpen(err)
-	if !away || !e.Retry || ctx.Err() != nil {
+	key, shouldOpen := x.circuitToOpen(err)
+	if !shouldOpen || !e.Retry || ctx.Err() != nil {
 		return e
 	}
-	return x.client.circuit.recordFailure(key, *e, x.began, time.Now())
+	return x.client.circuit.recordFailure(key, *e, x.startedAt, time.Now())
 }
 
 // unreachableRemedy says what ends the wait for a server.
 func (c *Client) unreachableRemedy() string {
-	return "it goes on by itself once the server answers; the worker's " + c.config.variable("OPENAI_BASE_URL") +
+	return "it goes on by itself once the server answers; the worker's " + c.config.variableName("OPENAI_BASE_URL") +
 		" says which server that is"
 }
 
 func (x *exchange) classify(err error) *Error {
-	var limited errRateLimited
-	if errors.As(err, &limited) {
-		e := &Error{Code: turn.CodeLLMUnreachable, Message: limited.Error(), Retry: true, RetryAfter: limited.wait,
+	var rateErr errRateLimited
+	if errors.As(err, &rateErr) {
+		e := &Error{Code: turn.CodeLLMUnreachable, Message: rateErr.Error(), Retry: true, RetryAfter: rateErr.delay,
 			HeldBack: true}
-		if limited.words == "" {
+		if rateErr.serverText == "" {
 			e.Code, e.Remedy = turn.CodeRateLimited, "it goes on by itself; higher limits are settings of the worker"
 		}
 		return e
 	}
-	var moved errRedirect
-	if errors.As(err, &moved) {
+	var redirectErr errRedirect
+	if errors.As(err, &redirectErr) {
 		return &Error{Code: turn.CodeLLMError, Message: x.redact(fmt.Sprintf("the LLM's server at %s is at another "+
-			"address: %s. Set %s to that, start the worker again, and resume the process", x.client.host(), moved,
-			x.client.config.variable("OPENAI_BASE_URL")))}
+			"address: %s. Set %s to that, start the worker again, and resume the process", x.client.host(), redirectErr,
+			x.client.config.variableName("OPENAI_BASE_URL")))}
 	}
 	if errors.Is(err, errNoFirstByte) {
 		return &Error{Code: turn.CodeLLMUnreachable, Message: err.Error(), Retry: true}
 	}
-	var none errNoReply
+	var noReply errNoReply
 	var unreadable errUnreadable
-	isNone := errors.As(err, &none)
+	hasNoReply := errors.As(err, &noReply)
 	e := x.serverError
 	if e == nil {
-		says := "cannot be reached"
-		if errors.As(err, &unreadable) || none.text != "" {
-			says = "gives no reply"
+		problem := "cannot be reached"
+		if errors.As(err, &unreadable) || noReply.text != "" {
+			problem = "gives no reply"
 		}
-		message := fmt.Sprintf("the LLM's server at %s %s: %s", x.client.host(), says, x.redact(x.cause(err)))
-		if isNone && x.isHTMLReply() {
+		message := fmt.Sprintf("the LLM's server at %s %s: %s", x.client.host(), problem, x.redact(x.cause(err)))
+		if hasNoReply && x.isHTMLReply() {
 			return &Error{Code: turn.CodeLLMUnreachable, Message: message + ". See that " +
-				x.client.config.variable("OPENAI_BASE_URL") + " is the address of an LLM's server, and that no proxy " +
+				x.client.config.variableName("OPENAI_BASE_URL") +
+				" is the address of an LLM's server, and that no proxy " +
 				"wants a login before it; then resume the process"}
 		}
 		return &Error{Code: turn.CodeLLMUnreachable, Message: message, Retry: true,
 			RetryAfter: x.retryAfter()}
 	}
 	message := fmt.Sprintf("the LLM's server answered %d: %s", e.status, x.redact(e.text()))
-	if !e.transient() {
-		if cure := x.serverErrorRemedy(); cure != "" {
-			message = strings.TrimRight(message, ".") + ". " + cure + "resume the process"
+	if !e.isTransient() {
+		if remedy := x.serverErrorRemedy(); remedy != "" {
+			message = strings.TrimRight(message, ".") + ". " + remedy + "resume the process"
 		}
 		return &Error{Code: turn.CodeLLMError, Message: message}
 	}
@@ -105,11 +106,11 @@ func (x *exchange) serverErrorRemedy() string {
 	switch {
 	case e.status == http.StatusUnauthorized,
 		e.status == http.StatusForbidden && !e.mentions("moderation", "flagged"):
-		return "Mend its key at the worker (" + x.client.config.variable("OPENAI_API_KEY") + "), start the worker " +
-			"again, and "
+		return "Mend its key at the worker (" + x.client.config.variableName("OPENAI_API_KEY") +
+			"), start the worker " + "again, and "
 	case !isBatch && (e.status == http.StatusNotFound || e.status == http.StatusMethodNotAllowed):
 		return fmt.Sprintf("See that %s is its address, which mostly ends with /v1, and that it has the model %s; "+
-			"then ", x.client.config.variable("OPENAI_BASE_URL"), x.params.Model)
+			"then ", x.client.config.variableName("OPENAI_BASE_URL"), x.params.Model)
 	}
 	return ""
 }
@@ -122,15 +123,15 @@ func (x *exchange) isHTMLReply() bool {
 }
 
 func (x *exchange) cause(err error) string {
-	var none errNoReply
+	var noReply errNoReply
 	var request *url.Error // it repeats the address
 	switch {
-	case errors.As(err, &none):
-		none.text = x.redactedBeginning(none.text)
+	case errors.As(err, &noReply):
+		noReply.text = x.redactedExcerpt(noReply.text)
 		if x.response != nil {
-			return fmt.Sprintf("%s of type %q: %s", x.response.Status, x.response.Header.Get("Content-Type"), none)
+			return fmt.Sprintf("%s of type %q: %s", x.response.Status, x.response.Header.Get("Content-Type"), noReply)
 		}
-		return none.Error()
+		return noReply.Error()
 	case errors.As(err, &request):
 		err = request.Err
 	}
@@ -139,7 +140,7 @@ func (x *exchange) cause(err error) string {
 
 // host returns the server's host, or host:port.
 func (c *Client) host() string {
-	u, err := url.Parse(cmp.Or(c.config.BaseURL, openAI))
+	u, err := url.Parse(cmp.Or(c.config.BaseURL, openAIBaseURL))
 	if err != nil {
 		return c.config.BaseURL
 	}

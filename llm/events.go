@@ -20,25 +20,25 @@ import (
 // event without an empty line. It cannot read a response that is one object, takes `"error": null` for an error, and
 // scans each event four times.
 type eventReader struct {
-	response *http.Response
-	lines    *bufio.Scanner
-	afterCR  bool   // a line feed still belongs to the line before
-	onLine   func() // called for every line, including comments
-	bare     bool   // lines of JSON, not server-sent events
-	first    bool   // only empty lines have come so far
-	name     string // of the event that is being read
-	data     []byte // of the event that is being read
-	parser   fastjson.Parser
-	parsed   *fastjson.Value // data as JSON; nil if not parsed or no JSON
-	event    *fastjson.Value // the event that Next has read, valid until the next call; nil for [DONE]
-	err      error
+	response   *http.Response
+	lines      *bufio.Scanner
+	isAfterCR  bool   // a line feed still belongs to the line before
+	onLine     func() // called for every line, including comments
+	isBareJSON bool   // lines of JSON, not server-sent events
+	isAtStart  bool   // only empty lines have come so far
+	eventName  string // of the event that is being read
+	data       []byte // of the event that is being read
+	parser     fastjson.Parser
+	parsed     *fastjson.Value // data as JSON; nil if not parsed or no JSON
+	eventValue *fastjson.Value // the event that Next has read, valid until the next call; nil for [DONE]
+	err        error
 	// strayLines is the beginning of the lines that belong to no event, such as a web page in place of a stream, and of
 	// events with an error message in place of a choice.
 	strayLines []byte
 }
 
 func newEventReader(response *http.Response, onLine func()) *eventReader {
-	e := &eventReader{response: response, onLine: onLine, lines: bufio.NewScanner(response.Body), first: true}
+	e := &eventReader{response: response, onLine: onLine, lines: bufio.NewScanner(response.Body), isAtStart: true}
 	e.lines.Buffer(nil, maxReplyBytes)
 	e.lines.Split(e.splitLine)
 	return e
@@ -47,21 +47,21 @@ func newEventReader(response *http.Response, onLine func()) *eventReader {
 // splitLine is bufio.ScanLines for lines that end with a line feed, a carriage return, or both. It does not wait for
 // what comes after a carriage return.
 func (e *eventReader) splitLine(data []byte, atEOF bool) (advance int, line []byte, err error) {
-	if e.afterCR && len(data) > 0 && data[0] == '\n' {
+	if e.isAfterCR && len(data) > 0 && data[0] == '\n' {
 		advance = 1
 	}
-	e.afterCR = e.afterCR && len(data) == 0
+	e.isAfterCR = e.isAfterCR && len(data) == 0
 	line = data[advance:]
-	end := bytes.IndexByte(line, '\n')
-	if end < 0 {
-		end = len(line)
+	lineEnd := bytes.IndexByte(line, '\n')
+	if lineEnd < 0 {
+		lineEnd = len(line)
 	}
-	if cr := bytes.IndexByte(line[:end], '\r'); cr >= 0 {
-		end, e.afterCR = cr, true
+	if cr := bytes.IndexByte(line[:lineEnd], '\r'); cr >= 0 {
+		lineEnd, e.isAfterCR = cr, true
 	}
 	switch {
-	case end < len(line):
-		return advance + end + 1, line[:end], nil
+	case lineEnd < len(line):
+		return advance + lineEnd + 1, line[:lineEnd], nil
 	case atEOF && len(line) > 0:
 		return len(data), line, nil
 	}
@@ -79,7 +79,7 @@ func (e *eventReader) Next() bool {
 	e.data = e.data[:0]
 	for e.err == nil && e.lines.Scan() {
 		e.onLine()
-		if e.takeLine(e.lines.Bytes()) {
+		if e.processLine(e.lines.Bytes()) {
 			return true
 		}
 	}
@@ -90,18 +90,18 @@ func (e *eventReader) Next() bool {
 	return e.err == nil && e.isWholeEvent() && e.emitEvent()
 }
 
-// takeLine processes a line and reports whether an event ends with it.
-func (e *eventReader) takeLine(line []byte) bool {
-	if e.first {
+// processLine processes a line and reports whether an event ends with it.
+func (e *eventReader) processLine(line []byte) bool {
+	if e.isAtStart {
 		line = bytes.TrimPrefix(line, []byte("\uFEFF"))
-		e.bare = bytes.HasPrefix(line, []byte("{")) || bytes.HasPrefix(line, []byte("[{"))
-		e.first = len(line) == 0
+		e.isBareJSON = bytes.HasPrefix(line, []byte("{")) || bytes.HasPrefix(line, []byte("[{"))
+		e.isAtStart = len(line) == 0
 	}
 	if len(e.data)+len(line) > maxReplyBytes {
 		e.err = fmt.Errorf("an event of more than %d MB", maxReplyBytes>>20)
 		return false
 	}
-	if e.bare {
+	if e.isBareJSON {
 		e.data = append(append(e.data, line...), '\n')
 		isEnd := bytes.HasSuffix(line, []byte("}")) || bytes.HasSuffix(line, []byte("]"))
 		return isEnd && e.isWholeEvent() && e.emitEvent()
@@ -113,9 +113,9 @@ func (e *eventReader) takeLine(line []byte) bool {
 	value = bytes.TrimPrefix(value, []byte(" "))
 	switch string(name) {
 	case "event":
-		e.name = string(value)
+		e.eventName = string(value)
 	case "error": // llama.cpp
-		e.name, e.data = "error", bytes.Clone(value)
+		e.eventName, e.data = "error", bytes.Clone(value)
 		return e.emitEvent()
 	case "data":
 		// Some servers send no empty line after an event. No part of an event is a whole JSON object by itself.
@@ -146,38 +146,38 @@ func isDone(data []byte) bool { return bytes.HasPrefix(data, []byte("[DONE]")) }
 // emitEvent makes an event of the data, in OpenAI's form, and reports whether there is an event and no error. An event
 // without data, or a text under another event name, only keeps the connection open.
 func (e *eventReader) emitEvent() bool {
-	isOther := e.name != "" && e.name != "message" && e.name != "error"
+	isOther := e.eventName != "" && e.eventName != "message" && e.eventName != "error"
 	if len(bytes.TrimSpace(e.data)) == 0 || isOther && !e.isWholeEvent() {
 		e.keepStray(bytes.TrimSpace(e.data))
-		e.name, e.data = "", e.data[:0]
+		e.eventName, e.data = "", e.data[:0]
 		return false
 	}
-	data, unusual := e.data, e.bare || e.name == "error" || bytes.Contains(e.data, []byte(`"error`)) ||
+	data, isUnusual := e.data, e.isBareJSON || e.eventName == "error" || bytes.Contains(e.data, []byte(`"error`)) ||
 		bytes.Contains(e.data, []byte(`"base_resp"`)) // MiniMax
-	if unusual {
+	if isUnusual {
 		data, e.err = e.normalize(data)
 		e.parsed = nil
 	}
 	if e.parsed == nil && e.err == nil && !isDone(data) {
 		if e.parsed, e.err = e.parseJSON(data); e.err != nil {
 			e.err = errUnreadable{fmt.Errorf("an event is no JSON: %w: %s", e.err,
-				jsonval.Clip(oneLine(data), maxBeginning))}
+				jsonval.Clip(oneLine(data), maxExcerpt))}
 		}
 	}
-	if unusual && e.err == nil && e.parsed.Exists("error") {
+	if isUnusual && e.err == nil && e.parsed.Exists("error") {
 		e.err = errInStream{string(data)}
 	}
-	if e.err == nil && !e.bare && e.parsed != nil && !e.parsed.Exists("choices") && hasErrorMessage(data) {
+	if e.err == nil && !e.isBareJSON && e.parsed != nil && !e.parsed.Exists("choices") && hasErrorMessage(data) {
 		e.keepStray(bytes.TrimSpace(data))
 	}
-	e.event, e.name, e.parsed = e.parsed, "", nil
+	e.eventValue, e.eventName, e.parsed = e.parsed, "", nil
 	return e.err == nil
 }
 
 // hasErrorMessage reports whether data without an error key has an error message.
 func hasErrorMessage(data []byte) bool {
 	e := parseServerError(data)
-	return e.message != "" && e.message != e.raw
+	return e.message != "" && e.message != e.body
 }
 
 // parseJSON parses data that may be no JSON, with an error that is short enough to quote.
@@ -186,8 +186,8 @@ func (e *eventReader) parseJSON(data []byte) (*fastjson.Value, error) {
 	if err == nil {
 		return v, nil
 	}
-	if short := json.Unmarshal(data, new(any)); short != nil { // fastjson's errors quote all of the data
-		err = short
+	if parseErr := json.Unmarshal(data, new(any)); parseErr != nil { // fastjson's errors quote all of the data
+		err = parseErr
 	}
 	return nil, err
 }
@@ -207,7 +207,7 @@ func (e *eventReader) normalize(data []byte) ([]byte, error) {
 	if json.Unmarshal(data, &list) == nil && len(list) > 0 { // Google
 		m = list[0]
 	} else if err := json.Unmarshal(data, &m); err != nil {
-		if e.name != "error" {
+		if e.eventName != "error" {
 			return data, nil
 		}
 		return json.Marshal(map[string]string{"error": strings.TrimSpace(string(data))})
@@ -219,12 +219,12 @@ func (e *eventReader) normalize(data []byte) ([]byte, error) {
 		return json.Marshal(map[string]json.RawMessage{"error": data})
 	case ok:
 		return json.Marshal(map[string]json.RawMessage{"error": failure})
-	case failureIn(m) != nil:
-		return json.Marshal(map[string]json.RawMessage{"error": failureIn(m)})
-	case e.name == "error", string(m["object"]) == `"error"`: // vLLM
+	case findFailure(m) != nil:
+		return json.Marshal(map[string]json.RawMessage{"error": findFailure(m)})
+	case e.eventName == "error", string(m["object"]) == `"error"`: // vLLM
 		return json.Marshal(map[string]json.RawMessage{"error": data})
 	}
-	if !e.bare {
+	if !e.isBareJSON {
 		return json.Marshal(m)
 	}
 	if m["choices"] == nil && !bytes.HasPrefix(m["message"], []byte("{")) {
@@ -235,7 +235,7 @@ func (e *eventReader) normalize(data []byte) ([]byte, error) {
 	if string(m["choices"]) == "null" {
 		m["choices"] = json.RawMessage("[]")
 	}
-	choices, err := deltasOf(m["choices"])
+	choices, err := messagesToDeltas(m["choices"])
 	if err != nil {
 		return nil, errUnreadable{errors.New("the answer is no completion: " + oneLine(data))}
 	}
@@ -256,16 +256,16 @@ func isEmptyError(failure json.RawMessage) bool {
 	if !ok {
 		members = jsonval.Object{"": v}
 	}
-	for _, said := range members {
-		if said != nil && said != "" && said != false && said != 0.0 && said != "0" {
+	for _, member := range members {
+		if member != nil && member != "" && member != false && member != 0.0 && member != "0" {
 			return false
 		}
 	}
 	return true
 }
 
-// failureIn returns the error beside choices, or in the first choice; nil if there is none.
-func failureIn(m map[string]json.RawMessage) json.RawMessage {
+// findFailure returns the error beside choices, or in the first choice; nil if there is none.
+func findFailure(m map[string]json.RawMessage) json.RawMessage {
 	var base struct {
 		Code    int    `json:"status_code"`
 		Message string `json:"status_msg"`
@@ -302,8 +302,8 @@ func failureIn(m map[string]json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// deltasOf turns the messages of a whole completion into the deltas of a chunk.
-func deltasOf(choices json.RawMessage) (json.RawMessage, error) {
+// messagesToDeltas turns the messages of a whole completion into the deltas of a chunk.
+func messagesToDeltas(choices json.RawMessage) (json.RawMessage, error) {
 	var list []map[string]json.RawMessage
 	if err := json.Unmarshal(choices, &list); err != nil {
 		return nil, err

@@ -21,9 +21,9 @@ import (
 	"processidea/tools/memory"
 )
 
-// openAI is the default address. It is always set, because the openai library would use an empty OPENAI_BASE_URL as an
-// address.
-const openAI = "https://api.openai.com/v1/"
+// openAIBaseURL is the default address. It is always set, because the openai library would use an empty OPENAI_BASE_URL
+// as an address.
+const openAIBaseURL = "https://api.openai.com/v1/"
 
 // exchange is one Request in progress. It takes several HTTP requests if the server refuses a requestFormat.
 type exchange struct {
@@ -35,14 +35,14 @@ type exchange struct {
 	options []option.RequestOption
 	onLine  func() // called for every line that the server sends
 
-	began       time.Time      // when the latest HTTP request was sent; zero: none yet
+	startedAt   time.Time      // when the latest HTTP request was sent; zero: none yet
 	response    *http.Response // the latest response
 	serverError *serverError   // the server's error for the latest HTTP request; nil: none
 }
 
 func (c *Client) newExchange(r Request) *exchange {
 	x := &exchange{client: c, request: r, onLine: func() {}}
-	x.api = openai.NewClient(append(c.options(), option.WithMiddleware(x.keepResponse))...)
+	x.api = openai.NewClient(append(c.options(), option.WithMiddleware(x.recordResponse))...)
 	for name, value := range r.Header {
 		x.options = append(x.options, option.WithHeader(name, value))
 	}
@@ -64,7 +64,7 @@ func (c *Client) newExchange(r Request) *exchange {
 func (c *Client) options() []option.RequestOption {
 	options := []option.RequestOption{
 		option.WithHTTPClient(transport), option.WithMaxRetries(0),
-		option.WithBaseURL(cmp.Or(c.config.BaseURL, openAI)),
+		option.WithBaseURL(cmp.Or(c.config.BaseURL, openAIBaseURL)),
 	}
 	if c.config.Key == "" {
 		return append(options, option.WithHeaderDel("Authorization"))
@@ -75,18 +75,18 @@ func (c *Client) options() []option.RequestOption {
 // maxFileBytes bounds an answer that is no stream. The largest is the file of a batch, which holds one reply.
 const maxFileBytes = 2 * maxReplyBytes
 
-// keepResponse keeps the response, because the library loses its status if an error's body is not in OpenAI's form.
-func (x *exchange) keepResponse(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+// recordResponse keeps the response, because the library loses its status if an error's body is not in OpenAI's form.
+func (x *exchange) recordResponse(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	response, err := x.respondInTime(r, next)
-	stream := isStream(r)
+	isStreamed := isStream(r)
 	if x.response = response; response != nil {
 		model := x.params.Model
-		if stream && response.StatusCode == http.StatusOK {
+		if isStreamed && response.StatusCode == http.StatusOK {
 			model = "" // the answer may still say that the model is unavailable
 		}
 		x.client.circuit.recordAnswer(model, response.StatusCode)
 	}
-	if err != nil || stream {
+	if err != nil || isStreamed {
 		return response, err
 	}
 	if isHTML(response) && response.StatusCode < http.StatusBadRequest { // a web page, and no answer of an API
@@ -109,14 +109,14 @@ func isHTML(r *http.Response) bool {
 // respondInTime gives up shortly before the Request's own timeout if the server has sent nothing at all, not even a
 // status. The server then counts as unavailable, and there must be time left to report that.
 func (x *exchange) respondInTime(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	x.began = time.Now()
-	deadline, limited := r.Context().Deadline()
-	if !limited {
+	x.startedAt = time.Now()
+	deadline, hasDeadline := r.Context().Deadline()
+	if !hasDeadline {
 		return next(r)
 	}
-	left := time.Until(deadline)
-	ctx, hangUp := context.WithCancelCause(r.Context())
-	timer := safego.AfterFunc(left-min(left/10, reportTime), "llm.noResponse", func() { hangUp(errNoResponse) })
+	remain := time.Until(deadline)
+	ctx, cancel := context.WithCancelCause(r.Context())
+	timer := safego.AfterFunc(remain-min(remain/10, reportReserve), "llm.noResponse", func() { cancel(errNoResponse) })
 	response, err := next(r.WithContext(ctx))
 	if timer.Stop() {
 		return response, err
@@ -124,11 +124,11 @@ func (x *exchange) respondInTime(r *http.Request, next option.MiddlewareNext) (*
 	if err == nil {
 		_ = response.Body.Close()
 	}
-	return nil, fmt.Errorf("%w for %s", errNoResponse, time.Since(x.began).Round(time.Second/10))
+	return nil, fmt.Errorf("%w for %s", errNoResponse, time.Since(x.startedAt).Round(time.Second/10))
 }
 
-// reportTime is the part of a Request's time that is reserved for reporting an unavailable server.
-const reportTime = 2 * time.Second
+// reportReserve is the part of a Request's time that is reserved for reporting an unavailable server.
+const reportReserve = 2 * time.Second
 
 // errNoResponse means that a server sent nothing in answer to a request, or did not even receive it.
 var errNoResponse = errors.New("it has sent nothing")
@@ -151,12 +151,12 @@ func oneLine(text []byte) string {
 	return jsonval.Clip(line, 8*maxMessage)
 }
 
-// redactedBeginning returns the beginning of such a text, without the key.
-func (x *exchange) redactedBeginning(text string) string {
-	return jsonval.Clip(x.redact(text), maxBeginning)
+// redactedExcerpt returns the beginning of such a text, without the key.
+func (x *exchange) redactedExcerpt(text string) string {
+	return jsonval.Clip(x.redact(text), maxExcerpt)
 }
 
-const maxBeginning = 500
+const maxExcerpt = 500
 
 // open sends the request, in the best format that the server accepts, and waits for the first chunk.
 func (x *exchange) open(ctx context.Context) (*chunkStream, error) {
@@ -166,14 +166,14 @@ func (x *exchange) open(ctx context.Context) (*chunkStream, error) {
 		return s, err
 	}
 	for {
-		x.response, x.serverError, x.began = nil, nil, time.Time{}
-		if held := x.client.circuit.admit(x.params.Model, time.Now(), x.request.GiveUp); held != nil {
-			return nil, held
+		x.response, x.serverError, x.startedAt = nil, nil, time.Time{}
+		if heldErr := x.client.circuit.admit(x.params.Model, time.Now(), x.request.GiveUpAt); heldErr != nil {
+			return nil, heldErr
 		}
 		if err := x.client.limiter.wait(ctx, x.request.RateKey, x.params.Model, x.promptTokens()); err != nil {
 			return nil, err
 		}
-		body, err := x.body(true)
+		body, err := x.encodeBody(true)
 		if err != nil {
 			return nil, err
 		}
@@ -182,20 +182,20 @@ func (x *exchange) open(ctx context.Context) (*chunkStream, error) {
 			return s, nil
 		}
 		x.serverError = readServerError(err, x.response)
-		x.pauseClient()
+		x.pauseModel()
 		if !x.downgradeFormat() {
 			return nil, err
 		}
 	}
 }
 
-// openInTime opens a stream, and gives up if the LLM is silent for as long as the Request allows.
-func (x *exchange) openInTime(ctx context.Context, hangUp context.CancelCauseFunc) (*chunkStream, error) {
-	limit := x.request.FirstByteTimeout
-	if limit <= 0 {
+// openWithTimeout opens a stream, and gives up if the LLM is silent for as long as the Request allows.
+func (x *exchange) openWithTimeout(ctx context.Context, cancel context.CancelCauseFunc) (*chunkStream, error) {
+	timeout := x.request.FirstByteTimeout
+	if timeout <= 0 {
 		return x.open(ctx)
 	}
-	timer := safego.AfterFunc(limit, "llm.firstByte", func() { hangUp(errNoFirstByte) })
+	timer := safego.AfterFunc(timeout, "llm.firstByte", func() { cancel(errNoFirstByte) })
 	stream, err := x.open(ctx)
 	if timer.Stop() {
 		return stream, err
@@ -204,7 +204,7 @@ func (x *exchange) openInTime(ctx context.Context, hangUp context.CancelCauseFun
 		_ = stream.Close()
 	}
 	x.serverError = nil // an earlier error of the server is not the cause
-	return nil, fmt.Errorf("%w for %s", errNoFirstByte, limit)
+	return nil, fmt.Errorf("%w for %s", errNoFirstByte, timeout)
 }
 
 // errNoFirstByte means that an LLM was silent for Request.FirstByteTimeout; the caller then asks another LLM.
@@ -225,13 +225,13 @@ func (x *exchange) send(ctx context.Context, body []byte) (*chunkStream, error) 
 	return nil, s.noReplyError()
 }
 
-// pauseClient holds back the worker's other Requests to the same model if the server asks for a pause.
-func (x *exchange) pauseClient() {
-	if x.serverError == nil || !x.serverError.transient() {
+// pauseModel holds back the worker's other Requests to the same model if the server asks for a pause.
+func (x *exchange) pauseModel() {
+	if x.serverError == nil || !x.serverError.isTransient() {
 		return
 	}
 	// The circuit handles unavailable servers.
-	if x.serverError.status == http.StatusTooManyRequests || x.serverError.throttled {
+	if x.serverError.status == http.StatusTooManyRequests || x.serverError.isThrottled {
 		x.client.limiter.pause(x.params.Model, x.retryAfter(), x.redact(x.serverError.text()))
 	}
 }
@@ -241,7 +241,7 @@ const bytesPerToken = 4
 
 // promptTokens estimates the tokens of the prompt.
 func (x *exchange) promptTokens() int {
-	n := len(jsonval.Encode(x.request.Form.Schema))
+	n := len(jsonval.Encode(x.request.ResponseFormat.Schema))
 	for _, m := range x.request.Messages {
 		n += len(m.Content)
 	}
@@ -259,8 +259,8 @@ func (x *exchange) settleTokens(u turn.TokenUsage, replyBytes int) {
 	x.client.limiter.settle(u.PromptTokens + u.CompletionTokens)
 }
 
-// describe adds the known facts about the server to a Reply.
-func (x *exchange) describe(r *Reply) *Reply {
+// setModelAndServer adds the known facts about the server to a Reply.
+func (x *exchange) setModelAndServer(r *Reply) *Reply {
 	r.Model, r.Downgraded = x.params.Model, x.format.String()
 	if a := x.response; a != nil && a.Request != nil {
 		r.Server = a.Request.URL.Host

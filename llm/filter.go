@@ -25,15 +25,15 @@ func (e noJSONError) Error() string {
 // textFilter filters the text of a reply for the parser: it drops what LLMs write before the JSON object, and ends an
 // endless text.
 type textFilter struct {
-	out      io.Writer
-	begun    bool   // the object's first brace was found
-	thinking bool   // inside thoughts whose beginning was seen
-	thought  bool   // thoughts have come
-	cut      []byte // the beginning of an incomplete character
-	preamble string // the part of the text before the object that is needed to find it
-	head     string // the beginning of a preamble too long to be kept; only an end of thoughts makes it valid
-	bytes    int    // seen so far
-	blank    int    // white space in a row, in characters
+	objectWriter io.Writer
+	inObject     bool   // the object's first brace was found
+	inThoughts   bool   // inside thoughts whose beginning was seen
+	hadThoughts  bool   // thoughts have come
+	partialRune  []byte // the beginning of an incomplete character
+	preamble     string // the part of the text before the object that is needed to find it
+	proseHead    string // the beginning of a preamble too long to be kept; only an end of thoughts makes it valid
+	bytesSeen    int    // seen so far
+	blankRun     int    // white space in a row, in characters
 }
 
 // Write takes the next piece of the text.
@@ -42,41 +42,41 @@ func (f *textFilter) Write(text string) error {
 	if err != nil {
 		return err
 	}
-	f.bytes += len(text)
-	if f.bytes > maxReplyBytes {
+	f.bytesSeen += len(text)
+	if f.bytesSeen > maxReplyBytes {
 		return errUnbounded{fmt.Sprintf("more than %d MB", maxReplyBytes>>20)}
 	}
 	for _, r := range text {
 		if r == ' ' || r == '\n' || r == '\t' || r == '\r' {
-			f.blank++
+			f.blankRun++
 		} else {
-			f.blank = 0
+			f.blankRun = 0
 		}
 	}
-	if f.blank > maxBlank {
+	if f.blankRun > maxBlankRun {
 		return errUnbounded{"nothing but white space comes"}
 	}
-	if !f.begun {
+	if !f.inObject {
 		return f.skipPreamble(text)
 	}
-	_, err = io.WriteString(f.out, text)
+	_, err = io.WriteString(f.objectWriter, text)
 	return err
 }
 
 // wholeCharacters returns the text up to its last complete character, preceded by what was left before. Some servers
 // cut characters.
 func (f *textFilter) wholeCharacters(text string) (string, error) {
-	text = string(f.cut) + text
+	text = string(f.partialRune) + text
 	end := len(text)
-	for back := 1; back <= min(utf8.UTFMax-1, len(text)); back++ {
-		if at := len(text) - back; utf8.RuneStart(text[at]) {
-			if !utf8.FullRuneInString(text[at:]) {
-				end = at
+	for bytesBack := 1; bytesBack <= min(utf8.UTFMax-1, len(text)); bytesBack++ {
+		if start := len(text) - bytesBack; utf8.RuneStart(text[start]) {
+			if !utf8.FullRuneInString(text[start:]) {
+				end = start
 			}
 			break
 		}
 	}
-	f.cut = []byte(text[end:])
+	f.partialRune = []byte(text[end:])
 	if !utf8.ValidString(text[:end]) {
 		return "", errNotUTF8
 	}
@@ -85,14 +85,14 @@ func (f *textFilter) wholeCharacters(text string) (string, error) {
 
 var errNotUTF8 = errors.New("it holds bytes that are not UTF-8")
 
-// onlyThoughts reports whether only thoughts have come.
-func (f *textFilter) onlyThoughts() bool {
-	return !f.begun && f.head == "" && (f.thinking || f.thought && strings.TrimSpace(f.preamble) == "")
+// hasOnlyThoughts reports whether only thoughts have come.
+func (f *textFilter) hasOnlyThoughts() bool {
+	return !f.inObject && f.proseHead == "" && (f.inThoughts || f.hadThoughts && strings.TrimSpace(f.preamble) == "")
 }
 
 // Close returns an error for a text that has ended before its object began.
 func (f *textFilter) Close() error {
-	if text := strings.TrimSpace(cmp.Or(f.head, f.preamble)); !f.begun && !f.thinking && text != "" {
+	if text := strings.TrimSpace(cmp.Or(f.proseHead, f.preamble)); !f.inObject && !f.inThoughts && text != "" {
 		return noJSONError{text}
 	}
 	return nil
@@ -100,23 +100,23 @@ func (f *textFilter) Close() error {
 
 const (
 	leadingSpace = "\uFEFF \t\r\n"
-	// maxThoughts bounds thoughts that begin in the prompt, in bytes: until their end they look like prose.
-	maxThoughts = 1 << 20
-	// maxMarkLength is at least the length of any match of thoughtsEnd, in bytes.
+	// maxThoughtBytes bounds thoughts that begin in the prompt, in bytes: until their end they look like prose.
+	maxThoughtBytes = 1 << 20
+	// maxMarkLength is at least the length of any match of thoughtsEndPattern, in bytes.
 	maxMarkLength = 200
-	headBytes     = 200
+	maxHeadBytes  = 200
 )
 
 var (
-	// fencedObject finds an object that opens a Markdown code block.
-	fencedObject = regexp.MustCompile("(?i)```[ \t]*(?:json[c5]?)?\\s*({)")
-	// thoughtsBegin are the marks at the beginning of thoughts. The templates of some LLMs put these marks into the
+	// fencedObjectPattern finds an object that opens a Markdown code block.
+	fencedObjectPattern = regexp.MustCompile("(?i)```[ \t]*(?:json[c5]?)?\\s*({)")
+	// thoughtMarks are the marks at the beginning of thoughts. The templates of some LLMs put these marks into the
 	// prompt.
-	thoughtsBegin = []string{"<think>", "<thinking>", "<thought>", "<reasoning>", "<seed:think>", "[THINK]", "◁think▷",
+	thoughtMarks = []string{"<think>", "<thinking>", "<thought>", "<reasoning>", "<seed:think>", "[THINK]", "◁think▷",
 		"<|channel|>", "<|channel>", "<|start|>", "<|START_THINKING|>", "<|inner_prefix|>"}
-	// thoughtsEnd finds the end of thoughts, and with gpt-oss also the beginning of the reply: its channels, with or
-	// without their marks.
-	thoughtsEnd = regexp.MustCompile(`</(?:think|thinking|thought|reasoning|seed:think)>|\[/THINK\]|◁/think▷|<channel\|>|` +
+	// thoughtsEndPattern finds the end of thoughts, and with gpt-oss also the beginning of the reply: its channels,
+	// with or without their marks.
+	thoughtsEndPattern = regexp.MustCompile(`</(?:think|thinking|thought|reasoning|seed:think)>|\[/THINK\]|◁/think▷|<channel\|>|` +
 		`<\|END_THINKING\|>|<\|inner_suffix\|>|` +
 		`<\|channel\|>\s*(?:final|commentary)\b[^{}]{0,100}?<\|message\|>|assistantfinal`)
 	// answerMarks are the marks that GLM, Hunyuan, Granite and Command write between their thoughts and the reply.
@@ -127,28 +127,28 @@ var (
 // with prose before the fence. A brace within prose does not count: it may be an example.
 func (f *textFilter) skipPreamble(text string) error {
 	f.preamble = strings.TrimLeft(f.preamble+text, leadingSpace)
-	if f.skipThoughts(); f.thinking {
+	if f.skipThoughts(); f.inThoughts {
 		return nil
 	}
 	brace := -1
-	if f.head != "" {
-		if f.bytes > maxThoughts {
+	if f.proseHead != "" {
+		if f.bytesSeen > maxThoughtBytes {
 			return f.Close()
 		}
 	} else if strings.HasPrefix(f.preamble, "{") {
 		brace = 0
-	} else if found := fencedObject.FindStringSubmatchIndex(f.preamble); found != nil {
-		brace = found[2]
+	} else if match := fencedObjectPattern.FindStringSubmatchIndex(f.preamble); match != nil {
+		brace = match[2]
 	}
 	if brace < 0 {
 		if len(f.preamble) > maxPreamble {
-			f.head = f.preamble[:headBytes]
+			f.proseHead = f.preamble[:maxHeadBytes]
 		}
 		return nil
 	}
 	rest := f.preamble[brace:]
-	f.begun, f.preamble = true, ""
-	_, err := io.WriteString(f.out, rest)
+	f.inObject, f.preamble = true, ""
+	_, err := io.WriteString(f.objectWriter, rest)
 	return err
 }
 
@@ -156,25 +156,25 @@ func (f *textFilter) skipPreamble(text string) error {
 func (f *textFilter) skipThoughts() {
 	for {
 		for _, mark := range answerMarks {
-			if rest, found := strings.CutPrefix(f.preamble, mark); found && !f.thinking && f.head == "" {
+			if rest, found := strings.CutPrefix(f.preamble, mark); found && !f.inThoughts && f.proseHead == "" {
 				f.preamble = strings.TrimLeft(rest, leadingSpace)
 			}
 		}
-		for _, mark := range thoughtsBegin {
-			f.thinking = f.thinking || strings.HasPrefix(f.preamble, mark)
+		for _, mark := range thoughtMarks {
+			f.inThoughts = f.inThoughts || strings.HasPrefix(f.preamble, mark)
 		}
-		f.thought = f.thought || f.thinking
-		if strings.HasPrefix(f.preamble, "{") && !f.thinking && f.head == "" {
+		f.hadThoughts = f.hadThoughts || f.inThoughts
+		if strings.HasPrefix(f.preamble, "{") && !f.inThoughts && f.proseHead == "" {
 			break
 		}
-		end := thoughtsEnd.FindStringIndex(f.preamble)
+		end := thoughtsEndPattern.FindStringIndex(f.preamble)
 		if end == nil {
 			break
 		}
-		f.thinking, f.thought, f.head = false, true, ""
+		f.inThoughts, f.hadThoughts, f.proseHead = false, true, ""
 		f.preamble = strings.TrimLeft(f.preamble[end[1]:], leadingSpace)
 	}
-	if f.thinking || f.head != "" {
+	if f.inThoughts || f.proseHead != "" {
 		f.preamble = f.preamble[max(0, len(f.preamble)-maxMarkLength):]
 	}
 }

@@ -13,7 +13,7 @@ import (
 // filtered sends a text through a textFilter in pieces of a size.
 func filtered(text string, size int) (string, error) {
 	var out strings.Builder
-	f := &textFilter{out: &out}
+	f := &textFilter{objectWriter: &out}
 	for text != "" {
 		n := min(size, len(text))
 		if err := f.Write(text[:n]); err != nil {
@@ -110,7 +110,7 @@ func TestAReplyWithoutEndIsEnded(t *testing.T) {
 	t.Parallel()
 	for name, piece := range map[string]string{"text": "{" + strings.Repeat("x", 999),
 		"thoughts": "<think>" + strings.Repeat("x", 993)} {
-		f := &textFilter{out: io.Discard}
+		f := &textFilter{objectWriter: io.Discard}
 		var endless errUnbounded
 		var err error
 		for i := 0; i < 2*maxReplyBytes/1000 && err == nil; i++ {

@@ -16,9 +16,9 @@ import (
 // requestFormat is the part of the API that a request uses. The zero value uses all of it; downgradeFormat removes what
 // a server refuses.
 type requestFormat struct {
-	response     responseFormat
-	noUsage      bool // the server does not know stream_options
-	oldMaxTokens bool // the server knows max_tokens and not max_completion_tokens
+	response         responseFormat
+	omitsUsage       bool // the server does not know stream_options
+	usesOldMaxTokens bool // the server knows max_tokens and not max_completion_tokens
 }
 
 // responseFormat is how the server receives the schema of the reply.
@@ -39,10 +39,10 @@ func (f requestFormat) String() string {
 	if f.response == textResponse {
 		parts = append(parts, "no json_object")
 	}
-	if f.noUsage {
+	if f.omitsUsage {
 		parts = append(parts, "no stream_options")
 	}
-	if f.oldMaxTokens {
+	if f.usesOldMaxTokens {
 		parts = append(parts, "no max_completion_tokens")
 	}
 	return strings.Join(parts, ", ")
@@ -66,10 +66,10 @@ func (x *exchange) downgradeFormat() bool {
 	}
 	f := &x.format
 	switch {
-	case e.mentions("stream_options") && !f.noUsage:
-		f.noUsage = true
-	case e.mentions("max_completion_tokens") && !f.oldMaxTokens && x.params.MaxCompletionTokens.Valid():
-		f.oldMaxTokens = true
+	case e.mentions("stream_options") && !f.omitsUsage:
+		f.omitsUsage = true
+	case e.mentions("max_completion_tokens") && !f.usesOldMaxTokens && x.params.MaxCompletionTokens.Valid():
+		f.usesOldMaxTokens = true
 	case f.response < textResponse && e.mentions(words...):
 		f.response++
 	default:
@@ -78,16 +78,16 @@ func (x *exchange) downgradeFormat() bool {
 	return true
 }
 
-// body returns the request's JSON. The prompt, which States can make megabytes long, is encoded once and appended to
-// the small rest: the openai library would scan it several times.
-func (x *exchange) body(stream bool) ([]byte, error) {
+// encodeBody returns the request's JSON. The prompt, which States can make megabytes long, is encoded once and appended
+// to the small rest: the openai library would scan it several times.
+func (x *exchange) encodeBody(isStreamed bool) ([]byte, error) {
 	params, messages := x.formatRequest()
 	b, err := json.Marshal(params)
 	if err != nil {
 		return nil, err
 	}
 	b = b[:len(b)-1]
-	if stream {
+	if isStreamed {
 		b = append(b, `,"stream":true`...)
 	}
 	b = append(b, `,"messages":`...)
@@ -97,12 +97,12 @@ func (x *exchange) body(stream bool) ([]byte, error) {
 // formatRequest returns the parameters and the messages in the current requestFormat.
 func (x *exchange) formatRequest() (openai.ChatCompletionNewParams, []any) {
 	p, messages := x.params, x.request.Messages
-	schema := json.RawMessage(jsonval.Encode(x.request.Form.Schema))
+	schema := json.RawMessage(jsonval.Encode(x.request.ResponseFormat.Schema))
 	switch x.format.response {
 	case schemaResponse:
 		p.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{
 			JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
-				Name: "solution", Schema: schema, Strict: param.NewOpt(x.request.Form.Strict),
+				Name: "solution", Schema: schema, Strict: param.NewOpt(x.request.ResponseFormat.Strict),
 			}}
 	case objectResponse:
 		p.ResponseFormat.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
@@ -112,10 +112,10 @@ func (x *exchange) formatRequest() (openai.ChatCompletionNewParams, []any) {
 			string(schema)}
 		messages = append([]prompt.Message{note}, messages...)
 	}
-	if x.format.noUsage {
+	if x.format.omitsUsage {
 		p.StreamOptions = openai.ChatCompletionStreamOptionsParam{}
 	}
-	if x.format.oldMaxTokens {
+	if x.format.usesOldMaxTokens {
 		p.MaxTokens, p.MaxCompletionTokens = p.MaxCompletionTokens, param.Opt[int64]{}
 	}
 	list := make([]any, len(messages))

@@ -45,7 +45,7 @@ func question(t testing.TB) Request {
 	brief := &turn.RequestInput{ProcessID: "p", RequestNumber: 1, Turn: 1,
 		Instances: []turn.InstanceInput{{State: map[string]any{}}}}
 	return Request{
-		Messages: prompt.Render(idea, bindings, brief, nil), Form: prompt.ResponseFormatFor(idea, bindings, brief),
+		Messages: prompt.Render(idea, bindings, brief, nil), ResponseFormat: prompt.ResponseFormatFor(idea, bindings, brief),
 		RateKey: "p/1",
 		OnCall:  func(int, json.RawMessage) {},
 	}

@@ -15,19 +15,19 @@ var errSilent = errors.New("the LLM fell silent")
 
 // idleTimer hangs up on a server that falls silent after the LLM has begun to write.
 type idleTimer struct {
-	limit  time.Duration
-	hangUp func()
-	timer  *time.Timer // nil until start
+	limit     time.Duration
+	onSilence func()
+	timer     *time.Timer // nil until start
 }
 
-func newIdleTimer(limit time.Duration, hangUp func()) *idleTimer {
-	return &idleTimer{limit: limit, hangUp: hangUp}
+func newIdleTimer(limit time.Duration, onSilence func()) *idleTimer {
+	return &idleTimer{limit: limit, onSilence: onSilence}
 }
 
 // start starts the timer at the first word; later calls do nothing.
 func (t *idleTimer) start() {
 	if t.timer == nil {
-		t.timer = safego.AfterFunc(t.limit, "llm.silence", t.hangUp)
+		t.timer = safego.AfterFunc(t.limit, "llm.silence", t.onSilence)
 	}
 }
 

@@ -42,7 +42,7 @@ func TestEveryLineOfAStreamIsASignOfLife(t *testing.T) {
 	e := newEventReader(&http.Response{Body: io.NopCloser(strings.NewReader(text))}, func() { beats++ })
 	var said []*fastjson.Value
 	for e.Next() {
-		said = append(said, e.event)
+		said = append(said, e.eventValue)
 	}
 	if want := strings.Count(text, "\n"); beats != want || e.Err() != nil || len(said) != 2 || said[0] == nil ||
 		said[1] != nil {

@@ -11,8 +11,9 @@ import (
 	"processidea/model/turn"
 )
 
-// isFiltered reports whether a reply ended because the server forbids its content. Servers use several names for that.
-func isFiltered(finish string) bool {
+// isContentFiltered reports whether a reply ended because the server forbids its content. Servers use several names for
+// that.
+func isContentFiltered(finish string) bool {
 	kind, _, _ := strings.Cut(strings.ToLower(finish), ":") // Google: "content_filter: RECITATION"
 	switch strings.TrimPrefix(kind, "image_") {
 	case "content_filter", "content_filtered", "sensitive", "safety", "recitation", "prohibited_content", "blocklist",
@@ -22,8 +23,8 @@ func isFiltered(finish string) bool {
 	return false
 }
 
-// isCut reports whether a reply ended because it reached the LLM's length limit. Servers use several names for that.
-func isCut(finish string) bool {
+// hitLimit reports whether a reply ended because it reached the LLM's length limit. Servers use several names for that.
+func hitLimit(finish string) bool {
 	switch strings.ToLower(finish) {
 	case "length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded":
 		return true
@@ -46,29 +47,30 @@ func (x *exchange) incompleteFault(reader *replyReader, parseErr, streamErr erro
 	r := reader.reply
 	var unbounded errUnbounded
 	var preamble noJSONError
-	truncated := errors.Is(parseErr, errTruncated)
+	isTruncated := errors.Is(parseErr, errTruncated)
 	switch {
 	case r.Refusal != "":
 		return newFault(turn.CodeRefusal, "the LLM refused: "+x.redact(r.Refusal))
-	case isFiltered(r.Finish):
+	case isContentFiltered(r.FinishReason):
 		return newFault(turn.CodeRefusal, "a content filter ended the reply")
 	case errors.As(parseErr, &unbounded), errors.As(streamErr, &unbounded):
 		return newFault(turn.CodeEndlessReply, unbounded.Error())
-	case isCut(r.Finish) && (reader.filter.bytes == 0 && reader.reasons || reader.filter.onlyThoughts()):
+	case hitLimit(r.FinishReason) && (reader.filter.bytesSeen == 0 && reader.reasoned ||
+		reader.filter.hasOnlyThoughts()):
 		return newFault(turn.CodeTruncated, "the LLM spent all that it may write on reasoning; let it write more "+
 			"(config.llm.maxTokens), or choose one that reasons less")
-	case isCut(r.Finish):
+	case hitLimit(r.FinishReason):
 		return newFault(turn.CodeTruncated, "the reply was longer than the LLM may write")
 	case errors.Is(streamErr, errNotUTF8):
 		return newFault(turn.CodeNotJSON, "the reply cannot be read: "+errNotUTF8.Error())
 	case errors.As(streamErr, &preamble):
 		return newFault(turn.CodeNotJSON, "the reply is no JSON object: "+preamble.Error())
-	case truncated && streamErr != nil:
+	case isTruncated && streamErr != nil:
 		return newFault(turn.CodeTruncated, "the stream broke off: "+x.redact(streamErr.Error()))
-	case truncated && r.Finish == "":
+	case isTruncated && r.FinishReason == "":
 		message := "the stream ended before the reply did"
 		if text := oneLine(reader.stream.strayLines); text != "" {
-			message += "; the server sent a text in its place: " + x.redactedBeginning(text)
+			message += "; the server sent a text in its place: " + x.redactedExcerpt(text)
 		}
 		return newFault(turn.CodeTruncated, message)
 	}
@@ -81,19 +83,20 @@ func newFault(code, message string) *diag.Fault { return &diag.Fault{Code: code,
 // the reply.
 func (r *replyReader) functionFault(parseErr error) *diag.Fault {
 	var unbounded errUnbounded
-	wrong := parseErr != nil && !errors.As(parseErr, &unbounded) && !isCut(r.reply.Finish) && r.reply.Refusal == ""
+	unfit := parseErr != nil && !errors.As(parseErr, &unbounded) && !hitLimit(r.reply.FinishReason) &&
+		r.reply.Refusal == ""
 	switch {
-	case len(r.functions) == 0, r.filter.begun && !r.byFunction:
+	case len(r.calledFunctions) == 0, r.filter.inObject && !r.fromFunctionCall:
 		return nil
-	case len(r.functions) > 1 && (wrong || parseErr == nil):
+	case len(r.calledFunctions) > 1 && (unfit || parseErr == nil):
 		return newFault(turn.CodeNotJSON,
 			fmt.Sprintf("the reply came as %d function calls (%s), and only the first was read: "+
 				`there are no functions; write one JSON object {"calls": […], "output": …} as the message`,
-				len(r.functions), functionNames(r.functions)))
-	case wrong:
+				len(r.calledFunctions), functionNames(r.calledFunctions)))
+	case unfit:
 		return newFault(turn.CodeNotJSON,
 			fmt.Sprintf("the reply came as a call of the function %s, and its arguments are not of the form: %s; "+
-				`write the JSON object {"calls": […], "output": …} as the message`, functionNames(r.functions),
+				`write the JSON object {"calls": […], "output": …} as the message`, functionNames(r.calledFunctions),
 				jsonval.Clip(parseErr.Error(), maxMessage)))
 	}
 	return nil

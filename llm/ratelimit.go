@@ -17,14 +17,14 @@ import (
 // rateLimiter keeps the Requests of one worker within the limits of its LLM's server: requests and tokens a minute, and
 // no Requests while the server demands a pause.
 type rateLimiter struct {
-	requests, tokens             *rate.Limiter // limits of this worker alone
+	requestLimiter, tokenLimiter *rate.Limiter // limits of this worker alone
 	sharedRequests, sharedTokens sharedRate    // limits of all workers together, in place of those
 
 	variables string // the variables that set the limits
 
-	mu           sync.Mutex
-	paused       map[string]modelPause // by model
-	reservations map[string]time.Time  // when each postponed Request may be sent, by Request.RateKey
+	mu            sync.Mutex
+	pauseByModel  map[string]modelPause // by model
+	sendTimeByKey map[string]time.Time  // when each postponed Request may be sent, by Request.RateKey
 }
 
 // modelPause is how long a server must not be called for a model, with the server's own words.
@@ -44,20 +44,20 @@ func (r sharedRate) wait(ctx context.Context, key string, uses int) error {
 	if r.SharedRate == nil {
 		return nil
 	}
-	away, err := r.Wait(ctx, key, r.perSecond, uses)
-	if err == nil && away > 0 {
-		err = errRateLimited{away, "", r.variable}
+	delay, err := r.Wait(ctx, key, r.perSecond, uses)
+	if err == nil && delay > 0 {
+		err = errRateLimited{delay, "", r.variable}
 	}
 	return err
 }
 
 // newRateLimiter reads the limits of a Config.
 func newRateLimiter(c Config) (*rateLimiter, error) {
-	l := &rateLimiter{reservations: map[string]time.Time{}, paused: map[string]modelPause{}}
+	l := &rateLimiter{sendTimeByKey: map[string]time.Time{}, pauseByModel: map[string]modelPause{}}
 	var badRequests, badTokens error
-	requests, tokens := c.variable("OPENAI_RPM"), c.variable("OPENAI_TPM")
-	l.requests, l.sharedRequests, badRequests = perMinute(requests, c.RPM, c.SharedRequests)
-	l.tokens, l.sharedTokens, badTokens = perMinute(tokens, c.TPM, c.SharedTokens)
+	requests, tokens := c.variableName("OPENAI_RPM"), c.variableName("OPENAI_TPM")
+	l.requestLimiter, l.sharedRequests, badRequests = newMinuteLimiter(requests, c.RPM, c.SharedRequests)
+	l.tokenLimiter, l.sharedTokens, badTokens = newMinuteLimiter(tokens, c.TPM, c.SharedTokens)
 	l.variables = requests + ", " + tokens
 	if err := errors.Join(badRequests, badTokens); err != nil {
 		return nil, err
@@ -68,12 +68,12 @@ func newRateLimiter(c Config) (*rateLimiter, error) {
 // maxPerMinute is more than any server handles.
 const maxPerMinute = 1_000_000_000_000
 
-// perMinute returns a limiter, of this worker or shared by all. It allows a burst of one second's worth, because
+// newMinuteLimiter returns a limiter, of this worker or shared by all. It allows a burst of one second's worth, because
 // servers also count by the second.
-func perMinute(name, text string, shared SharedRate) (*rate.Limiter, sharedRate, error) {
-	none := rate.NewLimiter(rate.Inf, 1)
+func newMinuteLimiter(name, text string, shared SharedRate) (*rate.Limiter, sharedRate, error) {
+	unlimited := rate.NewLimiter(rate.Inf, 1)
 	if text == "" {
-		return none, sharedRate{}, nil
+		return unlimited, sharedRate{}, nil
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > maxPerMinute {
@@ -82,23 +82,23 @@ func perMinute(name, text string, shared SharedRate) (*rate.Limiter, sharedRate,
 	}
 	perSecond := float64(n) / 60
 	if shared != nil {
-		return none, sharedRate{shared, perSecond, name}, nil
+		return unlimited, sharedRate{shared, perSecond, name}, nil
 	}
 	return rate.NewLimiter(rate.Limit(perSecond), max(1, n/60)), sharedRate{}, nil
 }
 
 // errRateLimited means that a Request's reservation is too far off to wait for.
 type errRateLimited struct {
-	wait      time.Duration
-	words     string // the server's words; empty if the limits are the worker's own
-	variables string // the variables that set the worker's limits
+	delay      time.Duration
+	serverText string // the server's words; empty if the limits are the worker's own
+	variables  string // the variables that set the worker's limits
 }
 
 func (e errRateLimited) Error() string {
-	if wait := e.wait.Round(time.Second); e.words == "" {
+	if wait := e.delay.Round(time.Second); e.serverText == "" {
 		return fmt.Sprintf("the limit of the workers (%s) lets no Request through for another %s", e.variables, wait)
 	} else {
-		return fmt.Sprintf("the LLM's server wants no Request for another %s: %s", wait, e.words)
+		return fmt.Sprintf("the LLM's server wants no Request for another %s: %s", wait, e.serverText)
 	}
 }
 
@@ -107,7 +107,7 @@ func (e errRateLimited) Error() string {
 // later attempt has its full time.
 func (l *rateLimiter) wait(ctx context.Context, key, model string, tokens int) error {
 	for {
-		d, words := l.delay(key, model, tokens, time.Now())
+		d, serverText := l.delay(key, model, tokens, time.Now())
 		if d <= 0 {
 			err := l.sharedRequests.wait(ctx, key, 1)
 			if err == nil {
@@ -116,7 +116,7 @@ func (l *rateLimiter) wait(ctx context.Context, key, model string, tokens int) e
 			return err
 		}
 		if deadline, ok := ctx.Deadline(); ok && d > time.Until(deadline)/2 {
-			return errRateLimited{d, words, l.variables}
+			return errRateLimited{d, serverText, l.variables}
 		}
 		if err := pause.For(ctx, d); err != nil {
 			return err
@@ -126,25 +126,25 @@ func (l *rateLimiter) wait(ctx context.Context, key, model string, tokens int) e
 
 // delay returns how long a Request must still wait, and the words of the server that demands it. If the Request need
 // not wait, its reservation is used up.
-func (l *rateLimiter) delay(key, model string, tokens int, now time.Time) (wait time.Duration, words string) {
+func (l *rateLimiter) delay(key, model string, tokens int, now time.Time) (wait time.Duration, serverText string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if pause := l.paused[model].until.Sub(now); pause > 0 {
+	if pause := l.pauseByModel[model].until.Sub(now); pause > 0 {
 		// Reservations within the pause are made anew after it, and spread: otherwise all would be due at the same
 		// moment.
-		delete(l.reservations, key)
-		return pause + rand.N(min(pause/10, maxSendSpread)+1), l.paused[model].serverText
+		delete(l.sendTimeByKey, key)
+		return pause + rand.N(min(pause/10, maxSendSpread)+1), l.pauseByModel[model].serverText
 	}
-	at, ok := l.reservations[key]
+	sendAt, ok := l.sendTimeByKey[key]
 	if !ok {
-		at = l.reserve(tokens, now)
-		l.reservations[key] = at
-		l.forget(now)
+		sendAt = l.reserve(tokens, now)
+		l.sendTimeByKey[key] = sendAt
+		l.dropExpired(now)
 	}
-	if at.After(now) {
-		return at.Sub(now), ""
+	if sendAt.After(now) {
+		return sendAt.Sub(now), ""
 	}
-	delete(l.reservations, key)
+	delete(l.sendTimeByKey, key)
 	return 0, ""
 }
 
@@ -153,24 +153,24 @@ const maxSendSpread = 5 * time.Second
 
 // reserve makes a reservation. Tokens are charged afterwards: later Requests wait until the debt is paid.
 func (l *rateLimiter) reserve(tokens int, now time.Time) time.Time {
-	wait := max(l.requests.ReserveN(now, 1).DelayFrom(now), l.tokens.ReserveN(now, 0).DelayFrom(now))
+	wait := max(l.requestLimiter.ReserveN(now, 1).DelayFrom(now), l.tokenLimiter.ReserveN(now, 0).DelayFrom(now))
 	l.charge(tokens, now)
 	return now.Add(wait)
 }
 
 func (l *rateLimiter) charge(tokens int, now time.Time) {
-	for l.tokens.Limit() != rate.Inf && tokens > 0 {
-		n := min(tokens, l.tokens.Burst())
-		l.tokens.ReserveN(now, n)
+	for l.tokenLimiter.Limit() != rate.Inf && tokens > 0 {
+		n := min(tokens, l.tokenLimiter.Burst())
+		l.tokenLimiter.ReserveN(now, n)
 		tokens -= n
 	}
 }
 
-// forget drops the reservations of Requests that never came back.
-func (l *rateLimiter) forget(now time.Time) {
-	for key, at := range l.reservations {
-		if now.Sub(at) > time.Hour {
-			delete(l.reservations, key)
+// dropExpired drops the reservations of Requests that never came back.
+func (l *rateLimiter) dropExpired(now time.Time) {
+	for key, sendAt := range l.sendTimeByKey {
+		if now.Sub(sendAt) > time.Hour {
+			delete(l.sendTimeByKey, key)
 		}
 	}
 }
@@ -184,13 +184,13 @@ func (l *rateLimiter) settle(tokens int) {
 }
 
 // pause holds back all Requests to a model for as long as its server demands. words are the server's own.
-func (l *rateLimiter) pause(model string, d time.Duration, words string) {
+func (l *rateLimiter) pause(model string, d time.Duration, serverText string) {
 	if d <= 0 {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if until := time.Now().Add(d); until.After(l.paused[model].until) {
-		l.paused[model] = modelPause{until, words}
+	if until := time.Now().Add(d); until.After(l.pauseByModel[model].until) {
+		l.pauseByModel[model] = modelPause{until, serverText}
 	}
 }

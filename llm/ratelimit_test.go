@@ -120,11 +120,11 @@ func TestWhoCannotWaitComesAgainAtHisTurn(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
 		defer cancel()
 		// The second's turn is in a minute, the third's in two; each has half of a hundred seconds to wait.
-		if err := limiter.wait(ctx, "p/2", "", 0); !errors.As(err, &busy) || busy.wait != time.Minute ||
+		if err := limiter.wait(ctx, "p/2", "", 0); !errors.As(err, &busy) || busy.delay != time.Minute ||
 			!strings.Contains(err.Error(), "OPENAI_RPM") {
 			t.Fatal(err)
 		}
-		if err := limiter.wait(ctx, "p/3", "", 0); !errors.As(err, &busy) || busy.wait != 2*time.Minute {
+		if err := limiter.wait(ctx, "p/3", "", 0); !errors.As(err, &busy) || busy.delay != 2*time.Minute {
 			t.Fatal(err)
 		}
 		limiter.pause("m", time.Hour, "come back later")
@@ -135,12 +135,12 @@ func TestWhoCannotWaitComesAgainAtHisTurn(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-time.After(30 * time.Second)
-		if err := limiter.wait(t.Context(), "p/2", "", 0); err != nil || len(limiter.reservations) != 1 {
-			t.Fatal(err, limiter.reservations)
+		if err := limiter.wait(t.Context(), "p/2", "", 0); err != nil || len(limiter.sendTimeByKey) != 1 {
+			t.Fatal(err, limiter.sendTimeByKey)
 		}
 		<-time.After(3 * time.Hour)
-		if _ = limiter.wait(t.Context(), "p/4", "", 0); len(limiter.reservations) != 0 {
-			t.Errorf("%v is kept", limiter.reservations)
+		if _ = limiter.wait(t.Context(), "p/4", "", 0); len(limiter.sendTimeByKey) != 0 {
+			t.Errorf("%v is kept", limiter.sendTimeByKey)
 		}
 	})
 }

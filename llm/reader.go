@@ -17,174 +17,174 @@ import (
 type replyReader struct {
 	ctx          context.Context // the caller's; the stream's own also ends with errSilent
 	stream       *chunkStream
-	idle         *idleTimer
+	silenceTimer *idleTimer
 	reply        *Reply
 	filter       textFilter
 	onReplyBegin func() // called once, when the LLM's reply begins; nil after that
 
-	buffered     bytes.Buffer     // text that the parser has not read yet
-	all          *strings.Builder // nil unless all text is kept
-	started      bool             // the first chunk, which open has read, was processed
-	err          error            // why no more text is accepted: the filter's error
-	parsed       bool             // the parser has read the whole solution
-	writesBehind bool             // the LLM has written something after the solution
-	behind       []byte           // the beginning of that text
-	reasons      bool             // thoughts came beside the text
-	byFunction   bool             // the reply is the arguments of a function call
-	functions    []string         // the names of the functions that the LLM called instead of writing
+	pendingText      bytes.Buffer     // text that the parser has not read yet
+	fullText         *strings.Builder // nil unless all text is kept
+	hasStarted       bool             // the first chunk, which open has read, was processed
+	err              error            // why no more text is accepted: the filter's error
+	isParsed         bool             // the parser has read the whole solution
+	hasTextAfter     bool             // the LLM has written something after the solution
+	textAfter        []byte           // the beginning of that text
+	reasoned         bool             // thoughts came beside the text
+	fromFunctionCall bool             // the reply is the arguments of a function call
+	calledFunctions  []string         // the names of the functions that the LLM called instead of writing
 }
 
-func newReplyReader(ctx context.Context, stream *chunkStream, idle *idleTimer, keepText bool) *replyReader {
-	r := &replyReader{ctx: ctx, stream: stream, idle: idle, reply: &Reply{}}
-	r.filter.out = &r.buffered
+func newReplyReader(ctx context.Context, stream *chunkStream, silenceTimer *idleTimer, keepText bool) *replyReader {
+	r := &replyReader{ctx: ctx, stream: stream, silenceTimer: silenceTimer, reply: &Reply{}}
+	r.filter.objectWriter = &r.pendingText
 	if keepText {
-		r.all = &strings.Builder{}
+		r.fullText = &strings.Builder{}
 	}
 	return r
 }
 
 // Read returns the text of the next chunk that has any.
 func (r *replyReader) Read(p []byte) (int, error) {
-	for r.buffered.Len() == 0 {
+	for r.pendingText.Len() == 0 {
 		if r.err != nil || !r.next() {
 			return 0, io.EOF
 		}
-		r.takeChunk(r.stream.chunk)
+		r.addChunk(r.stream.chunk)
 	}
-	return r.buffered.Read(p)
+	return r.pendingText.Read(p)
 }
 
 // next waits for a chunk; false at the end of the stream.
 func (r *replyReader) next() bool {
-	if r.started {
+	if r.hasStarted {
 		return r.stream.Next()
 	}
-	r.started = true
+	r.hasStarted = true
 	return true
 }
 
 // readRemainder reads what follows the solution, for the finish reason and the usage. If the LLM goes on writing,
 // reading stops once both are known, or once there is too much.
 func (r *replyReader) readRemainder() {
-	r.parsed = true
+	r.isParsed = true
 	for r.err == nil && r.next() {
 		chunk := r.stream.chunk
-		r.takeChunk(chunk)
-		if !r.writesBehind {
+		r.addChunk(chunk)
+		if !r.hasTextAfter {
 			continue
 		}
-		r.filter.bytes += 1 + chunk.bytes
-		if r.filter.bytes > maxReplyBytes || (r.reply.Finish != "" && r.reply.Usage.CompletionTokens > 0) {
+		r.filter.bytesSeen += 1 + chunk.bytes
+		if r.filter.bytesSeen > maxReplyBytes || (r.reply.FinishReason != "" && r.reply.Usage.CompletionTokens > 0) {
 			return
 		}
 	}
 }
 
-// takeChunk adds a chunk to the reply.
-func (r *replyReader) takeChunk(c chunk) {
+// addChunk adds a chunk to the reply.
+func (r *replyReader) addChunk(c chunk) {
 	if c.usage.PromptTokens+c.usage.CompletionTokens > 0 {
 		r.reply.Usage = c.usage
 	}
-	if r.reply.Served == "" {
-		r.reply.Served = c.model
+	if r.reply.ServedModel == "" {
+		r.reply.ServedModel = c.model
 	}
 	for _, choice := range c.choices {
 		if choice.index != 0 { // only one choice was requested
 			continue
 		}
-		if choice.whole && r.filter.bytes > 0 { // the message came piece by piece before
-			choice.content, choice.refusal, choice.functions = "", "", nil
+		if choice.isComplete && r.filter.bytesSeen > 0 { // the message came piece by piece before
+			choice.content, choice.refusal, choice.functionCalls = "", "", nil
 		}
-		if r.onReplyBegin != nil && (choice.reasons || choice.content != "" || choice.refusal != "" ||
-			len(choice.functions) > 0 || choice.finish != "" && choice.finish != "error") {
+		if r.onReplyBegin != nil && (choice.hasThoughts || choice.content != "" || choice.refusal != "" ||
+			len(choice.functionCalls) > 0 || choice.finishReason != "" && choice.finishReason != "error") {
 			r.onReplyBegin()
 			r.onReplyBegin = nil
 		}
-		r.reasons = r.reasons || choice.reasons
-		if choice.finish != "" {
-			r.reply.Finish = choice.finish
+		r.reasoned = r.reasoned || choice.hasThoughts
+		if choice.finishReason != "" {
+			r.reply.FinishReason = choice.finishReason
 		}
 		if len(r.reply.Refusal) < maxMessage {
 			r.reply.Refusal += choice.refusal
 		}
 		if choice.content != "" {
-			r.takeText(choice.content)
+			r.addText(choice.content)
 		}
-		for _, f := range choice.functions {
-			r.takeFunction(f)
+		for _, f := range choice.functionCalls {
+			r.addFunctionCall(f)
 		}
 	}
 }
 
-// takeFunction reads the arguments of the first function that the LLM calls as its reply, unless it has begun to write
-// a reply.
-func (r *replyReader) takeFunction(f function) {
-	for len(r.functions) <= min(f.index, maxFunctions) {
-		r.functions = append(r.functions, "")
+// addFunctionCall reads the arguments of the first function that the LLM calls as its reply, unless it has begun to
+// write a reply.
+func (r *replyReader) addFunctionCall(f functionCall) {
+	for len(r.calledFunctions) <= min(f.index, maxFunctions) {
+		r.calledFunctions = append(r.calledFunctions, "")
 	}
 	if f.index < 0 || f.index > maxFunctions {
 		return
 	}
-	if len(r.functions[f.index]) < maxMessage {
-		r.functions[f.index] += f.name
+	if len(r.calledFunctions[f.index]) < maxMessage {
+		r.calledFunctions[f.index] += f.name
 	}
-	if f.index > 0 || f.arguments == "" || (r.filter.begun && !r.byFunction) {
+	if f.index > 0 || f.arguments == "" || (r.filter.inObject && !r.fromFunctionCall) {
 		return
 	}
-	if !r.byFunction {
-		r.byFunction, r.filter.preamble = true, "" // earlier text is not part of the reply
+	if !r.fromFunctionCall {
+		r.fromFunctionCall, r.filter.preamble = true, "" // earlier text is not part of the reply
 	}
-	r.takeText(f.arguments)
+	r.addText(f.arguments)
 }
 
 // maxFunctions bounds how many function calls of one reply are distinguished.
 const maxFunctions = 20
 
-func (r *replyReader) takeText(text string) {
-	if r.all != nil {
-		r.all.WriteString(text)
+func (r *replyReader) addText(text string) {
+	if r.fullText != nil {
+		r.fullText.WriteString(text)
 	}
-	if r.parsed {
-		r.writesBehind = true
-		r.keepBehind([]byte(text))
+	if r.isParsed {
+		r.hasTextAfter = true
+		r.keepTextAfter([]byte(text))
 		return
 	}
-	r.idle.start()
+	r.silenceTimer.start()
 	if r.err == nil {
 		r.err = r.filter.Write(text)
 	}
 }
 
-// maxTextBehind bounds how much text after the solution is kept, in bytes.
-const maxTextBehind = 64 << 10
+// maxTextAfter bounds how much text after the solution is kept, in bytes.
+const maxTextAfter = 64 << 10
 
-func (r *replyReader) keepBehind(text []byte) {
-	r.behind = append(r.behind, text[:min(len(text), maxTextBehind-len(r.behind))]...)
+func (r *replyReader) keepTextAfter(text []byte) {
+	r.textAfter = append(r.textAfter, text[:min(len(text), maxTextAfter-len(r.textAfter))]...)
 }
 
-// secondSolution finds the beginning of a second solution.
-var secondSolution = regexp.MustCompile(`\{\s*"(calls|output|finished)"\s*:`)
+// secondSolutionPattern finds the beginning of a second solution.
+var secondSolutionPattern = regexp.MustCompile(`\{\s*"(calls|output|finished)"\s*:`)
 
-// secondFault reports a second solution after the first. The first counts, since its Calls have begun to run. The LLM
-// must know that, because the second may be a correction.
-func (r *replyReader) secondFault() *diag.Fault {
-	if !secondSolution.Match(r.behind) {
+// secondSolutionFault reports a second solution after the first. The first counts, since its Calls have begun to run.
+// The LLM must know that, because the second may be a correction.
+func (r *replyReader) secondSolutionFault() *diag.Fault {
+	if !secondSolutionPattern.Match(r.textAfter) {
 		return nil
 	}
 	return newFault(turn.CodeNotJSON, "behind the reply's JSON object stands another one, which was not read: "+
 		"the Calls of the first count. Write one object alone; plan now what is still to be changed")
 }
 
-// isSilent reports whether a finished reply has no text, without a reason for that.
-func (r *replyReader) isSilent() bool {
-	why := r.reply.Refusal != "" || isCut(r.reply.Finish) || isFiltered(r.reply.Finish)
-	return (r.filter.bytes == 0 || r.filter.onlyThoughts()) && len(r.functions) == 0 && !why
+// isEmptyUnexplained reports whether a finished reply has no text, without a reason for that.
+func (r *replyReader) isEmptyUnexplained() bool {
+	hasReason := r.reply.Refusal != "" || hitLimit(r.reply.FinishReason) || isContentFiltered(r.reply.FinishReason)
+	return (r.filter.bytesSeen == 0 || r.filter.hasOnlyThoughts()) && len(r.calledFunctions) == 0 && !hasReason
 }
 
 // finish returns the reply.
 func (r *replyReader) finish() *Reply {
-	if r.all != nil {
-		r.reply.Text = r.all.String()
+	if r.fullText != nil {
+		r.reply.Text = r.fullText.String()
 	}
 	return r.reply
 }

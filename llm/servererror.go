@@ -19,10 +19,10 @@ import (
 // serverError is a server's error for a request, whatever its form.
 type serverError struct {
 	status              int
-	throttled           bool          // rate-limited with status 403, as by Azure's gateway
-	wait                time.Duration // the wait that the body asks for; 0: none
+	isThrottled         bool          // rate-limited with status 403, as by Azure's gateway
+	retryAfter          time.Duration // the wait that the body asks for; 0: none
 	code, kind, message string
-	raw                 string
+	body                string
 }
 
 // text is the server's text, or the meaning of its status.
@@ -46,7 +46,7 @@ func readServerError(err error, response *http.Response) *serverError {
 		body, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
 		e := parseServerError(body)
 		e.status = response.StatusCode
-		e.throttled = e.status == http.StatusForbidden && max(e.wait, retryAfter(response, time.Now())) > 0
+		e.isThrottled = e.status == http.StatusForbidden && max(e.retryAfter, retryAfter(response, time.Now())) > 0
 		return e
 	}
 	return nil
@@ -55,7 +55,7 @@ func readServerError(err error, response *http.Response) *serverError {
 // parseServerError reads the forms that servers use: OpenAI's {"error": {…}}; the same with a text instead of the
 // object, inside a list, under another key, or without the outer object; and plain text.
 func parseServerError(body []byte) *serverError {
-	e := &serverError{raw: string(body)}
+	e := &serverError{body: string(body)}
 	var v any
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
@@ -64,23 +64,23 @@ func parseServerError(body []byte) *serverError {
 	}
 	switch v := innerError(v).(type) {
 	case map[string]any:
-		e.message = wordsOf(v)
+		e.message = errorMessage(v)
 		meta, _ := v["metadata"].(map[string]any)
 		if cause := plainText(meta["raw"]); cause != "" { // OpenRouter: it adds "Provider returned error"
 			e.message += ": " + cause
 		}
-		said, _ := v["error"].(string)
-		e.code = cmp.Or(plainText(v["code"]), plainText(v["http_status_code"]), said) // TGI
+		errorText, _ := v["error"].(string)
+		e.code = cmp.Or(plainText(v["code"]), plainText(v["http_status_code"]), errorText) // TGI
 		e.kind = cmp.Or(plainText(v["type"]), plainText(v["status"]))
 		if e.message+e.code+e.kind == "" && len(v) > 0 {
-			e.message = e.raw
+			e.message = e.body
 		}
 	case string:
 		e.message = v
 	case nil:
-		e.message = e.raw
+		e.message = e.body
 	}
-	e.wait = min(cmp.Or(retryafter.InError(v, time.Now()), waitIn(e.message)), time.Hour)
+	e.retryAfter = min(cmp.Or(retryafter.FromErrorBody(v, time.Now()), waitIn(e.message)), time.Hour)
 	return e
 }
 
@@ -99,8 +99,8 @@ func waitIn(text string) time.Duration {
 	return retryafter.Parse(short.Replace(strings.ToLower(found[1])), time.Now())
 }
 
-// wordsOf returns the message in a server's error.
-func wordsOf(v map[string]any) string {
+// errorMessage returns the message in a server's error.
+func errorMessage(v map[string]any) string {
 	return cmp.Or(plainText(v["message"]), plainText(v["msg"]), plainText(v["detail"]), plainText(v["Message"]),
 		plainText(v["faultstring"]), plainText(v["error_description"]))
 }
@@ -117,7 +117,7 @@ func innerError(v any) any {
 			switch inner := outer[key].(type) {
 			case nil, bool, json.Number: // the members beside it describe the error
 			case string:
-				if wordsOf(outer) == "" {
+				if errorMessage(outer) == "" {
 					return inner
 				}
 			default:
@@ -131,22 +131,23 @@ func innerError(v any) any {
 // impliedStatus returns the status that an error within a stream would have had, if the status had not been sent
 // already.
 func (e *serverError) impliedStatus() int {
-	for _, said := range []string{e.code, e.kind} {
-		if status, _ := strconv.Atoi(said); status >= 400 && status <= 599 {
+	for _, code := range []string{e.code, e.kind} {
+		if status, _ := strconv.Atoi(code); status >= 400 && status <= 599 {
 			return status
 		}
 	}
 	switch {
-	case e.quotaExhausted():
+	case e.isQuotaExhausted():
 		return http.StatusTooManyRequests
 	case strings.HasPrefix(e.message, "Unexpected endpoint"): // LM Studio, for every path that it does not know
 		return http.StatusNotFound
 	}
-	return cmp.Or(statuses[strings.ToLower(e.code)], statuses[strings.ToLower(e.kind)], http.StatusInternalServerError)
+	return cmp.Or(statusByCode[strings.ToLower(e.code)], statusByCode[strings.ToLower(e.kind)],
+		http.StatusInternalServerError)
 }
 
-// statuses are the HTTP statuses of OpenAI's, Anthropic's and Google's codes and kinds of errors.
-var statuses = map[string]int{
+// statusByCode are the HTTP statuses of OpenAI's, Anthropic's and Google's codes and kinds of errors.
+var statusByCode = map[string]int{
 	"invalid_api_key": 401, "context_length_exceeded": 400, "model_not_found": 404, "rate_limit_exceeded": 429,
 	"invalid_request_error": 400, "authentication_error": 401, "permission_error": 403, "not_found_error": 404,
 	"request_too_large": 413, "rate_limit_error": 429, "overloaded_error": 529,
@@ -166,25 +167,25 @@ func plainText(v any) string {
 	return string(b)
 }
 
-// statusFull is Groq's status for a tier that is at capacity.
-const statusFull = 498
+// statusAtCapacity is Groq's status for a tier that is at capacity.
+const statusAtCapacity = 498
 
-// transient reports whether another attempt may succeed.
-func (e *serverError) transient() bool {
+// isTransient reports whether another attempt may succeed.
+func (e *serverError) isTransient() bool {
 	switch e.status {
-	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, statusFull:
+	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, statusAtCapacity:
 		return true
 	case http.StatusTooManyRequests:
-		return !e.quotaExhausted()
+		return !e.isQuotaExhausted()
 	}
-	return e.status >= 500 || e.throttled
+	return e.status >= 500 || e.isThrottled
 }
 
-// quotaExhausted reports whether somebody has to pay: OpenAI, Moonshot and others report that with the status of a rate
-// limit.
-func (e *serverError) quotaExhausted() bool {
-	for _, said := range []string{e.code, e.kind} {
-		switch said {
+// isQuotaExhausted reports whether somebody has to pay: OpenAI, Moonshot and others report that with the status of a
+// rate limit.
+func (e *serverError) isQuotaExhausted() bool {
+	for _, code := range []string{e.code, e.kind} {
+		switch code {
 		case "insufficient_quota", "exceeded_current_quota_error", "billing_not_active", "billing_hard_limit_reached":
 			return true
 		}
@@ -194,7 +195,7 @@ func (e *serverError) quotaExhausted() bool {
 
 // mentions reports whether the error contains one of the words.
 func (e *serverError) mentions(words ...string) bool {
-	text := strings.ToLower(e.raw)
+	text := strings.ToLower(e.body)
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 
@@ -202,7 +203,7 @@ func (e *serverError) mentions(words ...string) bool {
 func (x *exchange) retryAfter() time.Duration {
 	wait := retryAfter(x.response, time.Now())
 	if wait == 0 && x.serverError != nil {
-		wait = x.serverError.wait
+		wait = x.serverError.retryAfter
 	}
 	return wait
 }
@@ -212,7 +213,7 @@ func retryAfter(r *http.Response, now time.Time) time.Duration {
 	if r == nil {
 		return 0
 	}
-	d := retryafter.Of(r.Header, now)
+	d := retryafter.FromHeader(r.Header, now)
 	if ms, err := strconv.ParseFloat(r.Header.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		d = time.Duration(min(ms, 1e9) * float64(time.Millisecond))
 	}

@@ -12,16 +12,16 @@ import (
 const (
 	maxReplyBytes = 32 << 20
 	maxReplyCalls = 5000
-	maxBlank      = 4_000 // white space in a row, which LLMs that are forced into a form sometimes write endlessly
+	maxBlankRun   = 4_000 // white space in a row, which LLMs that are forced into a form sometimes write endlessly
 )
 
 // solution is a reply as read.
 type solution struct {
-	calls    int
-	output   json.RawMessage
-	finished *bool // nil: absent
-	notes    string
-	behind   io.Reader // the part of the text after the solution that is already read
+	callCount    int
+	output       json.RawMessage
+	isFinished   *bool // nil: absent
+	notes        string
+	bufferedRest io.Reader // the part of the text after the solution that is already read
 }
 
 // readSolution reads {"calls": […], "finished": …, "output": …, "notes": …} from a stream and passes each Call to
@@ -53,16 +53,16 @@ func readSolution(r io.Reader, onCall func(index int, raw json.RawMessage)) (*so
 	if !seen["calls"] {
 		return s, errors.New(`"calls" is missing`)
 	}
-	s.behind = d.Buffered()
+	s.bufferedRest = d.Buffered()
 	return s, nil
 }
 
-// textBehind returns the text after the solution: the part already read, and the rest in a buffer.
-func (s *solution) textBehind(left *bytes.Buffer) []byte {
-	if s.behind == nil {
+// textAfter returns the text after the solution: the part already read, and the rest in a buffer.
+func (s *solution) textAfter(buffered *bytes.Buffer) []byte {
+	if s.bufferedRest == nil {
 		return nil
 	}
-	text, _ := io.ReadAll(io.LimitReader(io.MultiReader(s.behind, left), maxTextBehind))
+	text, _ := io.ReadAll(io.LimitReader(io.MultiReader(s.bufferedRest, buffered), maxTextAfter))
 	return text
 }
 
@@ -73,7 +73,7 @@ func (s *solution) readMember(d *json.Decoder, key string, onCall func(int, json
 	case "output":
 		return truncationError(d.Decode(&s.output))
 	case "finished":
-		if err := truncationError(d.Decode(&s.finished)); err != nil {
+		if err := truncationError(d.Decode(&s.isFinished)); err != nil {
 			return fmt.Errorf(`"finished": %w`, err)
 		}
 		return nil
@@ -95,11 +95,11 @@ func (s *solution) readCalls(d *json.Decoder, onCall func(int, json.RawMessage))
 		if err := d.Decode(&raw); err != nil {
 			return truncationError(err)
 		}
-		if s.calls >= maxReplyCalls {
+		if s.callCount >= maxReplyCalls {
 			return errUnbounded{fmt.Sprintf("more than %d calls", maxReplyCalls)}
 		}
-		s.calls++
-		onCall(s.calls, raw)
+		s.callCount++
+		onCall(s.callCount, raw)
 	}
 	return expectDelim(d, json.Delim(']'))
 }

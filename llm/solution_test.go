@@ -53,7 +53,7 @@ func TestWhatIsNoSolutionIsToldApartFromWhatIsCutOff(t *testing.T) {
 		}
 	}
 	s, err := readSolution(strings.NewReader(whole), func(int, json.RawMessage) {})
-	if err != nil || s.calls != 2 || string(s.output) != `{"n": 1}` || s.notes != "x is done" || *s.finished {
+	if err != nil || s.callCount != 2 || string(s.output) != `{"n": 1}` || s.notes != "x is done" || *s.isFinished {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

@@ -59,8 +59,8 @@ func (c jsonConverter) ToPayload(v any) (*commonpb.Payload, error) {
 }
 
 // FromPayload decodes JSON with numbers as they were written.
-func (jsonConverter) FromPayload(p *commonpb.Payload, to any) error {
-	if err := unmarshal(p.GetData(), to); err != nil {
+func (jsonConverter) FromPayload(p *commonpb.Payload, target any) error {
+	if err := unmarshal(p.GetData(), target); err != nil {
 		return fmt.Errorf("%w: %w", converter.ErrUnableToDecode, err)
 	}
 	return nil
@@ -69,10 +69,10 @@ func (jsonConverter) FromPayload(p *commonpb.Payload, to any) error {
 // ToString returns the payload as it is.
 func (jsonConverter) ToString(p *commonpb.Payload) string { return string(p.GetData()) }
 
-func unmarshal(data []byte, to any) error {
+func unmarshal(data []byte, target any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
-	if err := d.Decode(to); err != nil {
+	if err := d.Decode(target); err != nil {
 		return err
 	}
 	if _, err := d.Token(); err != io.EOF {

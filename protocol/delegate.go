@@ -25,8 +25,8 @@ type DelegationContext struct {
 	Depth int `json:"depth,omitempty"`
 	// Ancestors are the processes and instances whose end ends this process.
 	Ancestors []ProcessRef `json:"above,omitempty"`
-	// To is the Call that this process runs for; nil: the process is no delegate.
-	To *ParentCall `json:"to,omitempty"`
+	// Caller is the Call that this process runs for; nil: the process is no delegate.
+	Caller *ParentCall `json:"to,omitempty"`
 	// Oversight holds the rules about who may decide that the processes above this one have set.
 	Oversight []policy.Override `json:"oversight,omitempty"`
 }

@@ -35,8 +35,8 @@ type ExecuteInput struct {
 	// LostWorkers counts the workers that were lost while the Tool ran. After each loss the Tool runs as a new
 	// activity.
 	LostWorkers int `json:"lost,omitempty"`
-	// Waits counts how often the Call has waited because the Tool's server refused it unread.
-	Waits int `json:"waits,omitempty"`
+	// WaitCount counts how often the Call has waited because the Tool's server refused it unread.
+	WaitCount int `json:"waits,omitempty"`
 }
 
 // IdempotencyKey returns the key under which the outside world knows the Call's effect. For a Call that undoes another

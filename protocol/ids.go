@@ -11,7 +11,7 @@ import (
 // anonymousInID stands for the empty token of the anonymous instance in workflow ids.
 const anonymousInID = "main"
 
-const callMark = "~call"
+const delegateMark = "~call"
 
 // InstanceID returns the workflow id of an instance. Like all ids here it is ASCII if the process's id is: SDKs put
 // workflow ids into headers, which must be ASCII. ① and 1, which name the same instance, give the same id, unless the
@@ -34,27 +34,27 @@ func PartID(process string, number int) string {
 const maxID = 255
 
 // maxDelegateID reserves space after a delegate's id for the suffixes of its parts and instances.
-const maxDelegateID = maxID - len("/"+spelling.PartMark+"/100000/") - spelling.MaxTypeable
+const maxDelegateID = maxID - len("/"+spelling.PartMark+"/100000/") - spelling.MaxTypeableLength
 
 // DelegateID returns the workflow id of a Call's delegate. If nested delegates make the id too long, the ids above are
 // shortened.
 func DelegateID(process, call string) string {
-	return delegateID(process, "/"+callMark+"/"+ideafile.TypeableCallID(call))
+	return delegateID(process, "/"+delegateMark+"/"+ideafile.TypeableCallID(call))
 }
 
-func delegateID(process, own string) string {
-	return spelling.ShortenID(process, process, maxDelegateID-len(own)) + own
+func delegateID(process, suffix string) string {
+	return spelling.ShortenID(process, process, maxDelegateID-len(suffix)) + suffix
 }
 
 // IsDelegateOf reports whether id is the id of the delegate of a Call of a process, or of a part.
 func IsDelegateOf(id, process string) bool {
-	at := strings.LastIndex(id, "/"+callMark+"/")
-	return at >= 0 && delegateID(process, id[at:]) == id
+	index := strings.LastIndex(id, "/"+delegateMark+"/")
+	return index >= 0 && delegateID(process, id[index:]) == id
 }
 
-// QueryForAllOf returns a list query for all workflows of a process: its own, and those of its instances, parts and
+// ProcessTreeQuery returns a list query for all workflows of a process: its own, and those of its instances, parts and
 // delegates.
-func QueryForAllOf(process string) string {
+func ProcessTreeQuery(process string) string {
 	quoted := func(id string) string {
 		return "'" + strings.ReplaceAll(strings.ReplaceAll(id, `\`, `\\`), "'", `\'`) + "'"
 	}
@@ -64,12 +64,12 @@ func QueryForAllOf(process string) string {
 // ParseInstanceID splits the workflow id of an instance, in either spelling of the token. ok is false if the id is a
 // process's. The word is empty for the anonymous instance.
 func ParseInstanceID(id string) (process, word string, ok bool) {
-	at := strings.LastIndexByte(id, '/')
-	if at < 0 {
+	index := strings.LastIndexByte(id, '/')
+	if index < 0 {
 		return id, "", false
 	}
-	process, word = id[:at], id[at+1:]
-	if strings.HasSuffix(process, "/"+spelling.PartMark) || strings.HasSuffix(process, "/"+callMark) {
+	process, word = id[:index], id[index+1:]
+	if strings.HasSuffix(process, "/"+spelling.PartMark) || strings.HasSuffix(process, "/"+delegateMark) {
 		return id, "", false
 	}
 	if word == anonymousInID {
@@ -78,30 +78,30 @@ func ParseInstanceID(id string) (process, word string, ok bool) {
 	return process, word, true
 }
 
-// wordsAfterParts returns the segments of a workflow id after the started process and its part.
-func wordsAfterParts(id string) []string {
-	words := strings.Split(id, "/")[1:]
-	for len(words) > 1 && words[0] == spelling.PartMark {
-		words = words[2:]
+// segmentsAfterParts returns the segments of a workflow id after the started process and its part.
+func segmentsAfterParts(id string) []string {
+	segments := strings.Split(id, "/")[1:]
+	for len(segments) > 1 && segments[0] == spelling.PartMark {
+		segments = segments[2:]
 	}
-	return words
+	return segments
 }
 
 // IsStartedOrPart reports whether a workflow is a process that somebody started, or a part of one.
-func IsStartedOrPart(id string) bool { return len(wordsAfterParts(id)) == 0 }
+func IsStartedOrPart(id string) bool { return len(segmentsAfterParts(id)) == 0 }
 
-// IsOfInstance reports whether a workflow belongs to an instance of a started process or of one of its parts: it is the
-// instance itself, or the delegate of one of its Calls.
-func IsOfInstance(id, token string) bool {
-	words := wordsAfterParts(id)
+// BelongsToInstance reports whether a workflow belongs to an instance of a started process or of one of its parts: it
+// is the instance itself, or the delegate of one of its Calls.
+func BelongsToInstance(id, token string) bool {
+	segments := segmentsAfterParts(id)
 	switch {
-	case len(words) == 0:
+	case len(segments) == 0:
 		return false
-	case len(words) > 1 && words[0] == callMark:
-		_, of, _ := strings.Cut(words[1], "@")
-		return of == spelling.TypeableToken(token)
+	case len(segments) > 1 && segments[0] == delegateMark:
+		_, owner, _ := strings.Cut(segments[1], "@")
+		return owner == spelling.TypeableToken(token)
 	}
-	return words[0] == tokenForID(token)
+	return segments[0] == tokenForID(token)
 }
 
 // IdempotencyKey returns the key under which the outside world knows a Call's effect, the same on every attempt:

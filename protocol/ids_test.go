@@ -32,7 +32,7 @@ func TestKeysAndIDsAreBounded(t *testing.T) {
 		if _, _, isInstance := protocol.ParseInstanceID(below); isInstance {
 			t.Errorf("%s is taken for an instance", below)
 		}
-		if !protocol.IsOfInstance(below, long) {
+		if !protocol.BelongsToInstance(below, long) {
 			t.Errorf("%s is not known as one of its instance's", below)
 		}
 		seen[below], id = true, below
@@ -47,7 +47,7 @@ func TestWhatBelongsToAnInstanceIsToldByItsWorkflowId(t *testing.T) {
 		"p/~call/3.2@bed-17/main": "bed-17", "p/~call/3.2": "",
 	} {
 		for _, token := range []string{"①", "bed-17"} {
-			if got := protocol.IsOfInstance(id, token); got != (token == of) {
+			if got := protocol.BelongsToInstance(id, token); got != (token == of) {
 				t.Errorf("%s belongs to %s: %t", id, token, got)
 			}
 		}

@@ -23,8 +23,8 @@ type InstanceSetup struct {
 	Adapt bool `json:"adapt,omitempty"`
 	// Path is meta.path of the process's Idea.
 	Path string `json:"path,omitempty"`
-	// Attributes is whether the search attributes are registered with the server.
-	Attributes bool `json:"attributes,omitempty"`
+	// HasAttributes is whether the search attributes are registered with the server.
+	HasAttributes bool `json:"attributes,omitempty"`
 	// Parent is the process that Process is a part of; nil: Process is no part.
 	Parent *ProcessRef `json:"whole,omitempty"`
 	// SaveActions is set where the server bills actions. Then reports are sent by command, and instances, parts and
@@ -46,8 +46,8 @@ type InstanceSetup struct {
 	Replies    string            `json:"replies,omitempty"`
 	// StartedBy lists who started the process. Decided lists the decisions on Calls in the processes that it was forked
 	// from.
-	StartedBy []policy.Identity      `json:"startedBy,omitempty"`
-	Decided   []policy.PriorDecision `json:"decided,omitempty"`
+	StartedBy      []policy.Identity      `json:"startedBy,omitempty"`
+	PriorDecisions []policy.PriorDecision `json:"decided,omitempty"`
 }
 
 // InstanceStart is the input of one instance that other instances do not share.
@@ -72,8 +72,8 @@ type ReopenedInstance struct {
 	HistoryLength   int `json:"events,omitempty"`
 	CorrectionCount int `json:"corrected,omitempty"`
 	ReleaseNumber   int `json:"releases,omitempty"`
-	// Begun is what the instance has begun, its delegates included.
-	Begun turn.QuotaUse `json:"begun,omitzero"`
+	// Used is what the instance has begun, its delegates included.
+	Used turn.QuotaUse `json:"begun,omitzero"`
 }
 
 // InstanceResult is the final result of an instance.

@@ -16,8 +16,9 @@ type PrepareResult struct {
 	SaveActions bool `json:"saveActions,omitempty"`
 	// Palette replaces the Tools in the Idea if they are too large to travel; nil: they are not.
 	Palette map[string]any `json:"palette,omitempty"`
-	// Lacks lists what the worker lacks for the Tools of the Idea and its delegates, each with the setting to change.
-	Lacks []string `json:"lacks,omitempty"`
+	// MissingRequirements lists what the worker lacks for the Tools of the Idea and its delegates, each with the
+	// setting to change.
+	MissingRequirements []string `json:"lacks,omitempty"`
 	// LacksLLM says why none of the Idea's LLMs can be asked, where direct Plans would run before the first Request.
 	LacksLLM string `json:"lacksLlm,omitempty"`
 	// Problems are the mistakes in the Idea and its delegates, and Tools that cannot be bound.

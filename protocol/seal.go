@@ -45,7 +45,7 @@ type PartIdea struct {
 
 // IdeaRef is one Idea of the chain: number, digest and place in the store.
 type IdeaRef struct {
-	At     int    `json:"at"`
+	Idea   int    `json:"at"`
 	Digest string `json:"digest"`
 	Place  string `json:"place"`
 }
@@ -68,7 +68,7 @@ type GatherInput struct {
 	// WithoutStates leaves the States out of the answer.
 	WithoutStates bool `json:"stateless,omitempty"`
 	// Wirings are the recipes for Output, in order; with none, Output is used as given.
-	Wirings []loop.Wiring `json:"wirings,omitempty"`
+	Wirings []loop.OutputWiring `json:"wirings,omitempty"`
 	// Quality is the result of asking for answers twice; nil: no answer was asked for twice.
 	Quality *quality.Report `json:"quality,omitempty"`
 	// StatesOnly is whether nothing is to be sealed: only the States are gathered.
@@ -84,8 +84,8 @@ type GatherPart struct {
 	Tokens  []string `json:"tokens"`
 	// Statuses are the instances' statuses, by token.
 	Statuses map[string]ideafile.InstanceStatus `json:"statuses"`
-	// Since is the number of the part's latest Idea whose log has already been gathered.
-	Since int `json:"since,omitempty"`
+	// GatheredThrough is the number of the part's latest Idea whose log has already been gathered.
+	GatheredThrough int `json:"since,omitempty"`
 }
 
 // ForwardedSignalID is the id of a steering signal that a split process passes on to its parts.

@@ -14,8 +14,8 @@ type CallsSignal struct {
 	Results []SentAnswer         `json:"results,omitempty"`
 	// Last is whether this is the last signal for the Request.
 	Last bool `json:"last,omitempty"`
-	// Rest is whether the process sends the Calls, after the Request broke off.
-	Rest bool `json:"rest,omitempty"`
+	// IsRest is whether the process sends the Calls, after the Request broke off.
+	IsRest bool `json:"rest,omitempty"`
 	// Review is whether the signal has no new Calls, but a person must look at the Calls that have not started, as
 	// their Why says.
 	Review bool `json:"review,omitempty"`
@@ -38,9 +38,9 @@ type CloseSignal struct {
 	// RestComes is whether the process will send the rest of the Calls, once it knows what every instance has accepted.
 	// Until then the Request stays open.
 	RestComes bool `json:"restComes,omitempty"`
-	// TellCalls is whether the instance must report all Calls of the Request again, as they were written, because the
+	// ReportCalls is whether the instance must report all Calls of the Request again, as they were written, because the
 	// process has not received the reply.
-	TellCalls bool `json:"tellCalls,omitempty"`
+	ReportCalls bool `json:"tellCalls,omitempty"`
 }
 
 // RequestHeldUpSignal tells a process what its Request waits for; HeldUp nil: it no longer waits.

@@ -16,8 +16,8 @@ type ProcessStart struct {
 	Idea jsonval.Object `json:"idea"`
 	// Replies is a scripted LLM in the form of a replies file; empty: a real one is asked.
 	Replies string `json:"replies,omitempty"`
-	// Attributes is whether the search attributes are registered with the server.
-	Attributes bool `json:"attributes,omitempty"`
+	// HasAttributes is whether the search attributes are registered with the server.
+	HasAttributes bool `json:"attributes,omitempty"`
 	// ContinueEvery is the number of passes of its main loop after which a workflow continues as new; 0: when Temporal
 	// suggests it. Only tests set it.
 	ContinueEvery int `json:"continueEvery,omitempty"`
@@ -32,8 +32,8 @@ type ProcessStart struct {
 	// StartedBy lists who started the process, as the starter said; for a delegate, who started the process that it
 	// works for.
 	StartedBy []policy.Identity `json:"startedBy,omitempty"`
-	// ByHand lists who started processes of a schedule by hand, in the order of time.
-	ByHand []ManualStart `json:"byHand,omitempty"`
+	// ManualStarts lists who started processes of a schedule by hand, in the order of time.
+	ManualStarts []ManualStart `json:"byHand,omitempty"`
 	// SaveActions is inherited from the process that this one is a part or a delegate of: see InstanceSetup.
 	SaveActions bool `json:"saveActions,omitempty"`
 }
@@ -51,9 +51,9 @@ const manualStartTolerance = time.Minute
 // Starters lists who started the process with an id: StartedBy and, in a schedule, the person who started it by hand.
 func (s ProcessStart) Starters(process string) []policy.Identity {
 	list := slices.Clone(s.StartedBy)
-	at, err := time.Parse(time.RFC3339, process[max(0, len(process)-len("2026-11-23T02:00:00Z")):])
-	for _, b := range s.ByHand {
-		if err == nil && at.Sub(b.At).Abs() <= manualStartTolerance {
+	scheduledAt, err := time.Parse(time.RFC3339, process[max(0, len(process)-len("2026-11-23T02:00:00Z")):])
+	for _, b := range s.ManualStarts {
+		if err == nil && scheduledAt.Sub(b.At).Abs() <= manualStartTolerance {
 			list = append(list, policy.Identity{Name: b.By, Account: b.Account})
 		}
 	}
@@ -62,8 +62,8 @@ func (s ProcessStart) Starters(process string) []policy.Identity {
 
 // PartRef names a part of a process.
 type PartRef struct {
-	Number int        `json:"number"` // from 1
-	Of     ProcessRef `json:"of"`
+	Number  int        `json:"number"` // from 1
+	Process ProcessRef `json:"of"`
 	// OutputFinal is whether the whole has its final output: the part makes none.
 	OutputFinal bool `json:"outputFinal,omitempty"`
 }
@@ -91,8 +91,8 @@ func Memo(idea *ideafile.Idea) jsonval.Object {
 	if idea.Simulation != nil {
 		m[MemoSimulated] = true
 	}
-	if of := jsonval.At(idea.Source, "meta", UndoesMeta, "process"); of != nil {
-		m[UndoesMeta] = of
+	if undoneID := jsonval.Lookup(idea.Source, "meta", UndoesMeta, "process"); undoneID != nil {
+		m[UndoesMeta] = undoneID
 	}
 	return m
 }

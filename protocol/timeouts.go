@@ -9,9 +9,9 @@ const (
 	HeartbeatTimeout = 5 * time.Second
 	// HeartbeatLost is the error type with which a retry policy recognizes an activity whose worker was lost.
 	HeartbeatLost = "TemporalTimeout:Heartbeat"
-	// DiscoverPatience is the time that all MCP servers of a process together have to start and to list their tools:
+	// DiscoverTimeout is the time that all MCP servers of a process together have to start and to list their tools:
 	// enough to install one on its first run. A server that has not answered by then is not asked again automatically.
-	DiscoverPatience = 150 * time.Second
+	DiscoverTimeout = 150 * time.Second
 )
 
 // minHeartbeatInterval keeps the interval above zero for the shortest timeouts, as a ticker requires.

@@ -125,7 +125,7 @@ type PlanView struct {
 // PlanProgress answers the query "plan" of a process: for each Call of its latest Plan, the number of instances per
 // status. In a split process only the parts can answer.
 type PlanProgress struct {
-	Calls []turn.CallCount `json:"calls"`
+	Calls []turn.PlannedCallCounts `json:"calls"`
 }
 
 func (PlanProgress) inline() {}

@@ -90,8 +90,8 @@ func TestABacktestSaysWhatAChangeWouldDoInAHundredInstancesAndTouchesNoTool(t *t
 	backtested := func(code int, args ...string) (r backtest.Report) {
 		t.Helper()
 		d.do(append([]string{"backtest", "--json"}, args...)...).is(code).json(&r)
-		if len(r.Instances) != 100 || len(r.LeftOut) > 0 {
-			t.Errorf("%v: %d instances, left out: %v", args, len(r.Instances), r.LeftOut)
+		if len(r.Instances) != 100 || len(r.Skipped) > 0 {
+			t.Errorf("%v: %d instances, left out: %v", args, len(r.Instances), r.Skipped)
 		}
 		return r
 	}
@@ -118,7 +118,7 @@ func TestABacktestSaysWhatAChangeWouldDoInAHundredInstancesAndTouchesNoTool(t *t
 			t.Errorf("%v: %d the same, %d different, %d not known: %s", c.args, r.Same, r.Different, r.Unknown, got)
 		}
 	}
-	counts := comparison.ApprovalCounts{Now: 10, Automatic: 10}
+	counts := comparison.ApprovalCounts{Replayed: 10, Automatic: 10}
 	if r := backtested(exit.Done, "policy.json", "p"); r.Approvals != counts {
 		t.Errorf("asked: %+v", r.Approvals)
 	}
@@ -136,7 +136,7 @@ func TestABacktestSaysWhatAChangeWouldDoInAHundredInstancesAndTouchesNoTool(t *t
 	var r backtest.Report
 	d.set("OPENAI_BASE_URL="+server.URL()).do("backtest", "idea.json", "p", "--llm", "--json").is(exit.Done).json(&r)
 	// One Request for each part, and one more about the only claim whose result is known.
-	if r.Plans != backtest.ByLLM || r.Different != 99 || r.Requests != 4 || len(server.Requests()) != 4 {
+	if r.PlanSource != backtest.ByLLM || r.Different != 99 || r.Requests != 4 || len(server.Requests()) != 4 {
 		t.Errorf("by the LLM, which was asked %d times: %d different after %d Requests", len(server.Requests()),
 			r.Different, r.Requests)
 	}

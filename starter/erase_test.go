@@ -35,18 +35,18 @@ func (d *desk) adas(road string) string {
 // roads are all ways by which something about Ada comes in. Each gives the processes that are then to be forgotten.
 var roads = []struct {
 	name string
-	come func(d *desk, n server.Running) []string
+	come func(d *desk, n server.ServerInfo) []string
 }{
-	{"start", func(d *desk, _ server.Running) []string {
+	{"start", func(d *desk, _ server.ServerInfo) []string {
 		d.do("run", d.adas("start"), "--id", "start").is(exit.Done)
 		d.do("run", "start", "--id", "start").is(exit.Done) // again, as it is gone on with
 		return []string{"start"}
 	}},
-	{"refused start", func(d *desk, _ server.Running) []string {
+	{"refused start", func(d *desk, _ server.ServerInfo) []string {
 		d.do("run", d.adas("refused"), "--id", "start").is(exit.Usage)
 		return nil
 	}},
-	{"failed start", func(d *desk, _ server.Running) []string {
+	{"failed start", func(d *desk, _ server.ServerInfo) []string {
 		broken := filepath.Join(d.dir, d.adas("failed"), "idea.json")
 		text := `{"schema": {"tools": {"judge": "Ada Lovelace"}}, "context": [{"type": "Ada Lovelace"}]}`
 		if err := os.WriteFile(broken, []byte(text), 0o600); err != nil {
@@ -55,11 +55,11 @@ var roads = []struct {
 		d.do("run", "failed", "--id", "failed").is(exit.Usage)
 		return nil
 	}},
-	{"fork", func(d *desk, _ server.Running) []string {
+	{"fork", func(d *desk, _ server.ServerInfo) []string {
 		d.do("fork", "start", "--at", "1", "--id", "fork", "--replies", "start/replies.jsonl").is(exit.Done)
 		return []string{"fork"}
 	}},
-	{"schedule", func(d *desk, _ server.Running) []string {
+	{"schedule", func(d *desk, _ server.ServerInfo) []string {
 		d.do("schedule", "new", "nightly", d.adas("schedule"), "--every", "1h",
 			"--replies", "schedule/replies.jsonl").is(exit.Done)
 		d.do("schedule", "now", "nightly").is(exit.Done)
@@ -72,14 +72,14 @@ var roads = []struct {
 		d.do("schedule", "end", "nightly").is(exit.Done) // what it starts from is its own
 		return []string{id}
 	}},
-	{"HTTP", func(d *desk, n server.Running) []string {
+	{"HTTP", func(d *desk, n server.ServerInfo) []string {
 		for range 2 { // as a webhook that is sent again
 			d.post(n, `{"id": "http", "idea": {"context": [{"type": "text", "text": "Ada Lovelace came by HTTP"}],`+
 				`"schema": {"tools": {}}}, "replies": "{\"solution\": {\"calls\": [], \"output\": null}}"}`)
 		}
 		return []string{"http"}
 	}},
-	{"add and revise", func(d *desk, _ server.Running) []string {
+	{"add and revise", func(d *desk, _ server.ServerInfo) []string {
 		d.signable("people", 2)
 		for name, text := range map[string]string{
 			"more.csv":        "text\nAda Lovelace came by add\n",
@@ -104,7 +104,7 @@ func (d *desk) finds(text, says string) {
 }
 
 // post starts a process over HTTP.
-func (d *desk) post(n server.Running, body string) {
+func (d *desk) post(n server.ServerInfo, body string) {
 	d.Helper()
 	u, err := url.Parse(n.Gateway)
 	if err != nil {
@@ -170,7 +170,7 @@ func TestOneOfSeveralInstancesIsForgottenAndWhatIsLeftIsSaid(t *testing.T) {
 			held.holds("① of p: ", "context.state.text in Ideas 1 to 2", "① of p: history in Temporal")
 			d.do("forget", "p", "--instance", "7").is(exit.Usage).complains("the process has no such instance")
 			d.do("forget", "p", "--instance", "1", "--cancel").is(exit.Usage).complains("cancel the process first")
-			d.do("forget", "p", "--instance", "1", "--by", "ann").is(exit.Unerased).
+			d.do("forget", "p", "--instance", "1", "--by", "ann").is(exit.IncompleteForget).
 				holds("not removed: the history of p in Temporal", "① of p: forgotten")
 			var r forget.Result
 			d.do("forget", "p", "--instance", "1", "--with-history", "--json").is(exit.Done).json(&r)

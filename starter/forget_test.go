@@ -112,7 +112,7 @@ func TestWhatTemporalKeepsOfARefusedStartIsForgotten(t *testing.T) {
 	}
 	remote := "TEMPORAL_ADDRESS=" + strings.Replace(n.Address, "127.0.0.1", "localhost", 1)
 	elsewhere := d.at(t.TempDir()).set(remote, "PROCESSIDEA_STORE="+n.Store)
-	elsewhere.do("forget", "b").is(exit.Unerased).complains("the files of Temporal's server were not checked")
+	elsewhere.do("forget", "b").is(exit.IncompleteForget).complains("the files of Temporal's server were not checked")
 	e := d.set(remote, "PROCESSIDEA_STORE="+n.Store).do("forget", "a", "--by", "ann", "--reason",
 		"she asked for it").is(exit.Done)
 	if strings.Contains(e.err, "not looked at") {

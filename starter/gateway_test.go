@@ -84,7 +84,7 @@ func TestAGatewayRunsAloneAndInAWorker(t *testing.T) {
 	const token = "a-token-that-nobody-guesses"
 	for name, args := range map[string][]string{"gateway": {"--listen", "127.0.0.1:0"},
 		"worker": {"--gateway", "127.0.0.1:0", "--listen", ""}} {
-		program := devtest.Program(t, ".", "processidea/"+name)
+		program := devtest.BuildProgram(t, ".", "processidea/"+name)
 		env := append(d.env[:len(d.env):len(d.env)], "TEMPORAL_ADDRESS="+n.Address, "TEMPORAL_NAMESPACE="+n.Namespace,
 			"PROCESSIDEA_STORE="+n.Store)
 		open := exec.Command(program, args...)

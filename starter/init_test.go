@@ -185,7 +185,7 @@ func TestInitWritesAGoProgramWhoseTestPasses(t *testing.T) {
 	if !longrun.Enabled() {
 		return // linking it takes a minute, and the example of a program of one's own is called by another test
 	}
-	d.program = devtest.Program(t, filepath.Join(d.dir, "Desk"), ".")
+	d.program = devtest.BuildProgram(t, filepath.Join(d.dir, "Desk"), ".")
 	d.do("check", "Desk").is(exit.Done).tells("lookUpCustomer is run by the Go function lookUpCustomer",
 		"nothing is wrong")
 }

@@ -75,7 +75,7 @@ func TestAMissingKeyIsSaidWhereverPeopleLook(t *testing.T) {
 	k1, k2 := freshKey(t, "k1"), freshKey(t, "k2")
 	d := newDesk(t, signed("true")).set("PROCESSIDEA_KEYS=" + k1 + "," + k2).ownServer()
 	n, _ := d.dev("--worker=false")
-	program := devtest.Program(t, ".", "processidea/worker")
+	program := devtest.BuildProgram(t, ".", "processidea/worker")
 	work := func(keys string) (log *lines, stop func()) {
 		t.Helper()
 		w := exec.Command(program)

@@ -35,10 +35,10 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	if os.Getenv(asProgram) != "" {
-		safegotest.PanicAsTold()
+		safegotest.PanicFromEnvironment()
 		os.Exit(asStarter())
 	}
-	release, err := devtest.ShareMachine()
+	release, err := devtest.LockMachineShared()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -293,11 +293,11 @@ func (d *desk) eventually(what string, holds func() bool) {
 }
 
 // dev runs `starter dev` until the test is over, and gives how to reach it.
-func (d *desk) dev(args ...string) (server.Running, *program) {
+func (d *desk) dev(args ...string) (server.ServerInfo, *program) {
 	d.Helper()
 	p := d.start(append([]string{"dev", "--ui-port=-1"}, args...)...)
 	p.says("stop with Ctrl-C")
-	var n server.Running
+	var n server.ServerInfo
 	data, err := os.ReadFile(filepath.Join(d.dir, ".processidea", server.ServerFile))
 	if err == nil {
 		err = json.Unmarshal(data, &n)

@@ -18,7 +18,7 @@ func TestAProgramOfOnesOwnDoesEverythingWithItsTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := filepath.Join(t.TempDir(), "shop")
-	if err := os.Rename(devtest.Program(t, example, "."), program); err != nil {
+	if err := os.Rename(devtest.BuildProgram(t, example, "."), program); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.CopyFS(d.dir, os.DirFS(example)); err != nil {

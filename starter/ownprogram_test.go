@@ -39,8 +39,8 @@ func own(t *testing.T, args ...string) (out, err string, code int) {
 	t.Helper()
 	t.Setenv("PROCESSIDEA_DATA", t.TempDir())
 	t.Setenv("TEMPORAL_ADDRESS", "")
-	name := print.Program // which tests after this one call by its own
-	t.Cleanup(func() { print.Program = name })
+	name := print.ProgramName // which tests after this one call by its own
+	t.Cleanup(func() { print.ProgramName = name })
 	var o, e bytes.Buffer
 	code = command.Execute(args, &o, &e, command.WithName("greeter"), command.WithRunner("shout", shouter{}),
 		command.WithTools(func(r *tools.Registry) { tools.Register(r, "greetSomebody", greet) }))

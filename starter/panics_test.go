@@ -14,7 +14,7 @@ import (
 
 // panicsAt lets one goroutine of a place panic in each program that is called.
 func (d *desk) panicsAt(place string) *desk {
-	return d.at(d.dir).set(safegotest.Variable + `={"` + place + `": 0}`)
+	return d.at(d.dir).set(safegotest.PanicsVariable + `={"` + place + `": 0}`)
 }
 
 // logged reports whether the log says that a place panicked, with the stack.

@@ -42,11 +42,11 @@ func TestHardenSaysWhatPeopleDidAndProposesAPolicy(t *testing.T) {
 	var found struct{ Tools []ripen.Finding }
 	d.do("run", "idea.json", "--id", "p", "--json")
 	e := d.do("harden", "--approvals", "p", "--json")
-	if e.json(&found); len(found.Tools) != 1 || found.Tools[0].Counts.Seen() != 14 {
+	if e.json(&found); len(found.Tools) != 1 || found.Tools[0].Counts.HumanDecisions() != 14 {
 		t.Fatalf("%s %s", e.out, e.err)
 	}
 	f := found.Tools[0]
-	if f.Counts != (ripen.Counts{Approved: 9, Rejected: 5}) || f.Asked != 5 || f.Unasked != 9 {
+	if f.Counts != (ripen.Counts{Approved: 9, Rejected: 5}) || f.WouldAskCount != 5 || f.WouldNotAskCount != 9 {
 		t.Errorf("%+v", f)
 	}
 	text := d.do("harden", "--approvals", "p").is(exit.Done).out

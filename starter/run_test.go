@@ -102,7 +102,7 @@ func TestAnLLMThatCannotBeReachedIsExitCode4(t *testing.T) {
 	d := newDesk(t, judge()).set("OPENAI_BASE_URL=http://127.0.0.1:1/v1")
 	e := d.do("run", ".", noUI, "--json", "--llm-wait", "1s").is(exit.Unreachable)
 	if r := e.result(); r.Status != loop.StatusRunning || len(r.HeldUp) != 1 ||
-		r.HeldUp[0].Cause != turn.CodeLLMUnreachable || !r.HeldUp[0].Untried {
+		r.HeldUp[0].Cause != turn.CodeLLMUnreachable || !r.HeldUp[0].NeverWorked {
 		t.Errorf("%+v", r)
 	}
 	if !strings.Contains(e.err, "held up since ") || !strings.Contains(e.err, "127.0.0.1:1 cannot be reached") {

@@ -30,7 +30,7 @@ func TestDevPrintsHowToReachItAsJSON(t *testing.T) {
 		return err == nil
 	})
 	p.signal(syscall.SIGINT)
-	var n server.Running
+	var n server.ServerInfo
 	p.end().is(exit.Done).json(&n)
 	if n.Address == "" || n.Namespace != "default" || n.Worker || n.PID != p.cmd.Process.Pid {
 		t.Errorf("%+v", n)
@@ -87,7 +87,7 @@ func TestTheDataFolderMayLieAnywhere(t *testing.T) {
 func TestAWorkerOfItsOwnRunsTheProcesses(t *testing.T) {
 	// Its address is used as a user would, with the namespace that is there.
 	d := newDesk(t, judge()).ownServer()
-	worker := devtest.Program(t, ".", "processidea/worker")
+	worker := devtest.BuildProgram(t, ".", "processidea/worker")
 	n, _ := d.dev("--worker=false")
 	p := d.start("run", ".", "--id", "p", "--json")
 	p.says("no worker serves the task queue process-idea; start a worker")

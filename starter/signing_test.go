@@ -70,10 +70,10 @@ func TestPeopleSignDecisionsAndAnybodyChecksThem(t *testing.T) {
 	d.eventually("it ends", func() bool { return d.do("result", "p", "--json").result().Status == "completed" })
 	var made []client.Decided
 	d.do("decisions", "p", "--json").is(exit.Done).json(&made)
-	if len(made) != 6 || made[0].Signed == nil || made[0].DecidedBy != "ann" || made[0].Groups[0] != "finance" {
+	if len(made) != 6 || made[0].Signature == nil || made[0].DecidedBy != "ann" || made[0].Groups[0] != "finance" {
 		t.Fatalf("%+v", made)
 	}
-	by := "signed (key " + made[0].Signed.Key + ")"
+	by := "signed (key " + made[0].Signature.Key + ")"
 	if e := d.do("decisions", "p").is(exit.Done); strings.Count(e.out, by) != 3 ||
 		!strings.Contains(e.out, "approve by ann of finance, "+by) {
 		t.Error(e.out)
@@ -105,7 +105,7 @@ func TestPeopleSignDecisionsAndAnybodyChecksThem(t *testing.T) {
 	}
 	d.do("keys", "person", "ann", "--out", "new.key", "--deciders", "others.json").is(exit.Done)
 	if e := d.do("verify", "p", "--deciders", "others.json").is(exit.Failed); !strings.Contains(e.out,
-		"the decision on 1.1@① by ann: the key "+made[0].Signed.Key+" is not among those") {
+		"the decision on 1.1@① by ann: the key "+made[0].Signature.Key+" is not among those") {
 		t.Error(e.out)
 	}
 }
@@ -262,7 +262,7 @@ func TestWhatIsDecidedAtTheTerminalOfARunIsSigned(t *testing.T) {
 	}
 	var made []client.Decided
 	d.do("decisions", "p", "--json").is(exit.Done).json(&made)
-	if len(made) != 2 || made[0].DecidedBy != "ann" || made[0].Signed == nil || made[1].Signed == nil ||
+	if len(made) != 2 || made[0].DecidedBy != "ann" || made[0].Signature == nil || made[1].Signature == nil ||
 		made[1].Reason != "not this one" {
 		t.Errorf("%+v", made)
 	}

@@ -61,7 +61,7 @@ func (namespace) Stop()               {}
 var stopShared = func() {}
 
 var beginShared = sync.OnceValues(func() (*devtest.Server, error) {
-	s, stop, err := devtest.Shared(nil)
+	s, stop, err := devtest.StartShared(nil)
 	if err == nil {
 		stopShared = stop
 	}

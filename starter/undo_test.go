@@ -137,9 +137,9 @@ func TestWhatAnEndedProcessDidIsTakenBackOnce(t *testing.T) {
 	}
 	var u client.Undoing
 	d.do("undo", "p", "--dry-run", "--json").is(exit.Done).json(&u)
-	if len(u.Undo) != 6 || u.Undo[0].CallID != "0.2@①" || u.Undo[0].Tool != "cancel" ||
-		u.Undo[0].Params["id"] != "p/%E2%91%A0/0.2@%E2%91%A0" ||
-		u.As != "p-undo-1" || len(b.standing(t)) != 6 {
+	if len(u.Steps) != 6 || u.Steps[0].CallID != "0.2@①" || u.Steps[0].Tool != "cancel" ||
+		u.Steps[0].Params["id"] != "p/%E2%91%A0/0.2@%E2%91%A0" ||
+		u.UndoID != "p-undo-1" || len(b.standing(t)) != 6 {
 		t.Errorf("%+v", u)
 	}
 	d.do("undo", "p", "--instance", "2", "--yes", "--by", "ann", "--reason", "the customer fell ill").is(exit.Done)

@@ -15,20 +15,20 @@ func (r *Registry) CheckTool(t *ideafile.Tool, spec any) (ps diag.Problems) {
 	if !ok || t.AllowsExtraParams {
 		return nil
 	}
-	form, _ := jsonval.Decode(f.Parameters) // encoded by Register, so it never fails
-	props := jsonval.AsObject(jsonval.At(form, "properties"))
+	schema, _ := jsonval.Decode(f.Parameters) // encoded by Register, so it never fails
+	props := jsonval.AsObject(jsonval.Lookup(schema, "properties"))
 	for _, p := range jsonval.SortedKeys(t.SchemaByParam) {
-		at, known := jsonval.JSONPathWithKey(".properties", p), props[p] != nil
+		jsonPath, known := jsonval.JSONPathWithKey(".properties", p), props[p] != nil
 		if !known && f.params.AdditionalProperties != nil && f.params.AdditionalProperties.Not != nil {
-			ps.Add(at, "the Go function %s takes no parameter %q%s", name, jsonval.ClipForError(p),
+			ps.Add(jsonPath, "the Go function %s takes no parameter %q%s", name, jsonval.ClipForError(p),
 				diag.DidYouMeanOrListNames(p, jsonval.SortedKeys(props)))
 			continue
 		}
-		given, wanted := jsonschema.TypesAt(t.ParamsSchemaSource(), jsonval.Path{p}),
-			jsonschema.TypesAt(form, jsonval.Path{p})
-		if jsonschema.CompareTypes(given, wanted) == jsonschema.FitsNever {
-			ps.Add(at, "the Go function %s wants %s here, not %s", name, jsonschema.JoinWithOr(wanted),
-				jsonschema.JoinWithOr(given))
+		givenTypes, wantedTypes := jsonschema.TypesAt(t.ParamsSchemaSource(), jsonval.Path{p}),
+			jsonschema.TypesAt(schema, jsonval.Path{p})
+		if jsonschema.CompareTypes(givenTypes, wantedTypes) == jsonschema.FitsNever {
+			ps.Add(jsonPath, "the Go function %s wants %s here, not %s", name, jsonschema.JoinWithOr(wantedTypes),
+				jsonschema.JoinWithOr(givenTypes))
 		}
 	}
 	for _, p := range f.params.Required {

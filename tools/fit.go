@@ -33,8 +33,8 @@ func fitValue(s *jsonschema.Schema, v any, path string) (any, error) {
 		}
 		return out, nil
 	case json.Number:
-		if whole, ok := wholeNumber(v); ok && allowsType(s, "integer") {
-			return whole, nil
+		if integer, ok := wholeNumber(v); ok && allowsType(s, "integer") {
+			return integer, nil
 		}
 	case nil:
 		if !allowsType(s, "null") {
@@ -47,14 +47,14 @@ func fitValue(s *jsonschema.Schema, v any, path string) (any, error) {
 func fitObject(s *jsonschema.Schema, v jsonval.Object, path string) (any, error) {
 	out := make(jsonval.Object, len(v))
 	for _, name := range jsonval.SortedKeys(v) {
-		p, named := s.Properties[name]
-		if !named {
+		p, isDeclared := s.Properties[name]
+		if !isDeclared {
 			p = s.AdditionalProperties
 			if p != nil && p.Not != nil {
 				return nil, fmt.Errorf("unknown %q", joinPath(path, name))
 			}
 		}
-		if named && v[name] == nil && !slices.Contains(s.Required, name) && !allowsType(p, "null") {
+		if isDeclared && v[name] == nil && !slices.Contains(s.Required, name) && !allowsType(p, "null") {
 			continue
 		}
 		fitted, err := fitValue(p, v[name], joinPath(path, name))
@@ -113,11 +113,11 @@ func wholeNumber(n json.Number) (json.Number, bool) {
 	if !strings.ContainsAny(n.String(), ".eE") {
 		return n, false
 	}
-	whole, ok := new(big.Rat).SetString(n.String())
-	if !ok || !whole.IsInt() || !whole.Num().IsInt64() {
+	integer, ok := new(big.Rat).SetString(n.String())
+	if !ok || !integer.IsInt() || !integer.Num().IsInt64() {
 		return n, false
 	}
-	return json.Number(whole.Num().String()), true
+	return json.Number(integer.Num().String()), true
 }
 
 func joinPath(path, name string) string {

@@ -21,8 +21,8 @@ import (
 
 // Registry holds tools by name. It is filled before it is used; then concurrent reads are safe.
 type Registry struct {
-	tools map[string]*Tool
-	watch func(in runner.Input, result any, err error) // nil if nobody watches
+	tools    map[string]*Tool
+	onResult func(in runner.Input, result any, err error) // nil if nobody watches
 }
 
 // NewRegistry returns an empty registry.
@@ -57,7 +57,7 @@ func (r *Registry) add(t *Tool) {
 	if t.Name == "" || strings.HasPrefix(t.Name, "_") || strings.ContainsAny(t.Name, " \t\r\n†{}") {
 		panic(fmt.Sprintf("tools: register %q: no name for a tool", t.Name))
 	}
-	if _, taken := r.tools[t.Name]; taken {
+	if _, exists := r.tools[t.Name]; exists {
 		panic(fmt.Sprintf("tools: register %q: the name is taken", t.Name))
 	}
 	r.tools[t.Name] = t
@@ -81,7 +81,7 @@ func (r *Registry) Replace(other *Registry) {
 }
 
 // Watch makes the registry call f, concurrently, with the result of each attempt of each Call.
-func (r *Registry) Watch(f func(in runner.Input, result any, err error)) { r.watch = f }
+func (r *Registry) Watch(f func(in runner.Input, result any, err error)) { r.onResult = f }
 
 // Lookup finds a tool by its name.
 func (r *Registry) Lookup(name string) (*Tool, bool) {
@@ -114,8 +114,8 @@ func Describe(text string) Option { return func(s *settings) { s.Description = t
 // takes precedence. It panics on invalid params.
 func Undo(tool, params string) Option {
 	var ps diag.Problems
-	given, err := jsonval.DecodeObject([]byte(params))
-	u := ideafile.ReadUndo(jsonval.Object{"tool": tool, "params": given}, "$", &ps)
+	undoParams, err := jsonval.DecodeObject([]byte(params))
+	u := ideafile.ReadUndo(jsonval.Object{"tool": tool, "params": undoParams}, "$", &ps)
 	if errs := ps.Errors(); err != nil || len(errs) > 0 {
 		panic(fmt.Sprintf("tools: undo by %q: %v", tool, errors.Join(err, errs)))
 	}
@@ -124,7 +124,7 @@ func Undo(tool, params string) Option {
 
 // NothingToUndo declares that the function leaves nothing to undo: it only reads.
 func NothingToUndo() Option {
-	return func(s *settings) { s.Undo = &ideafile.Undo{Kind: ideafile.UndoNone} }
+	return func(s *settings) { s.Undo = &ideafile.Undo{Kind: ideafile.UndoNotNeeded} }
 }
 
 // Form sets the JSON Schema of the Go type T, wherever T occurs in the parameters or the result: an enum, a range. It
@@ -150,8 +150,8 @@ func checkFloats(schema string) error {
 			return false
 		}
 		f, _ := n.Float64()
-		kept, _ := new(big.Rat).SetString(strconv.FormatFloat(f, 'g', -1, 64))
-		if written, ok := new(big.Rat).SetString(n.String()); !ok || kept == nil || written.Cmp(kept) != 0 {
+		asFloat, _ := new(big.Rat).SetString(strconv.FormatFloat(f, 'g', -1, 64))
+		if written, ok := new(big.Rat).SetString(n.String()); !ok || asFloat == nil || written.Cmp(asFloat) != 0 {
 			err = fmt.Errorf("%s has more digits than a float64 holds: give long numbers the type string", n)
 		}
 		return err != nil

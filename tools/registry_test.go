@@ -289,8 +289,8 @@ func TestParametersMayBeAMap(t *testing.T) {
 func TestTheParametersOfAFunctionHaveTheOrderOfItsFields(t *testing.T) {
 	t.Parallel()
 	form, written, err := jsonval.DecodeInOrder(orderTool(t).Parameters, jsonval.DefaultLimits)
-	jsonschema.KeepOrder(form, written)
-	if got := string(jsonval.Encode(jsonval.At(form, "_order"))); got != `["id","lines","labels","note","extra","grade"]` {
+	jsonschema.StoreSourceKeyOrder(form, written)
+	if got := string(jsonval.Encode(jsonval.Lookup(form, "_order"))); got != `["id","lines","labels","note","extra","grade"]` {
 		t.Errorf("%s, %v", got, err)
 	}
 }

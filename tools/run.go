@@ -29,8 +29,8 @@ func (r *Registry) Run(ctx context.Context, in runner.Input) (any, error) {
 		Process: in.Process, Instance: in.Token, CallID: in.Call, IdempotencyKey: in.IdempotencyKey,
 		Attempt: in.Attempt, Scopes: in.Scopes,
 	}), in.Params)
-	if r.watch != nil {
-		r.watch(in, result, err)
+	if r.onResult != nil {
+		r.onResult(in, result, err)
 	}
 	return result, err
 }

@@ -60,15 +60,15 @@ func (t *Tool) call(ctx context.Context, params jsonval.Object) (result any, err
 	return result, nil
 }
 
-// numberBounds are the bounds for numbers in parameters and results: libraries behind the tools spend minutes on
+// numberLimits are the bounds for numbers in parameters and results: libraries behind the tools spend minutes on
 // greater numbers, or panic. 1e308 written out has 309 characters.
-var numberBounds = jsonval.DecodeLimits{MaxNumberLen: 400, IntegersFitFloat64: true}
+var numberLimits = jsonval.DecodeLimits{MaxNumberLen: 400, IntegersFitFloat64: true}
 
 func (t *Tool) encodeParams(params jsonval.Object) (json.RawMessage, error) {
 	if params == nil {
 		params = jsonval.Object{}
 	}
-	if err := numberBounds.CheckNumbers(params); err != nil {
+	if err := numberLimits.CheckNumbers(params); err != nil {
 		return nil, err
 	}
 	fitted, err := fitValue(t.params, params, "")
@@ -87,7 +87,7 @@ func (t *Tool) decodeResult(out any) (any, error) {
 	if err := decodeStrict(raw, &v); err != nil {
 		return nil, err
 	}
-	if err := numberBounds.CheckNumbers(v); err != nil {
+	if err := numberLimits.CheckNumbers(v); err != nil {
 		return nil, err
 	}
 	return fillEmpty(t.result, v), nil
@@ -100,14 +100,14 @@ func plainTypeError(err error) error {
 	if !errors.As(err, &wrong) {
 		return err
 	}
-	want := map[reflect.Kind]string{
+	nameByKind := map[reflect.Kind]string{
 		reflect.String: "a string", reflect.Bool: "true or false", reflect.Slice: "a list", reflect.Array: "a list",
 		reflect.Struct: "an object", reflect.Map: "an object", reflect.Float32: "a number", reflect.Float64: "a number",
 	}[wrong.Type.Kind()]
-	if want == "" {
-		want = "a whole number in range"
+	if nameByKind == "" {
+		nameByKind = "a whole number in range"
 	}
-	return fmt.Errorf("%q is %s, not %s", wrong.Field, wrong.Value, want)
+	return fmt.Errorf("%q is %s, not %s", wrong.Field, wrong.Value, nameByKind)
 }
 
 // decodeStrict decodes a JSON value into v, keeping numbers as they were written and refusing fields that v does not

@@ -23,11 +23,11 @@ func TestAFunctionSaysHowItIsTakenBack(t *testing.T) {
 	if len(ps.Errors()) > 0 {
 		t.Fatal(ps)
 	}
-	bindings, _ := kinds.NewKnown(r, nil).Bind(idea)
-	for name, want := range map[string]ideafile.UndoKind{"book": ideafile.UndoByTool, "look": ideafile.UndoNone,
-		"send": ideafile.UndoNever,
-		"add":  ideafile.UndoNone, "write": ideafile.UndoNone, "own": ideafile.UndoNever} {
-		if got := idea.Tool(name).UndoUnder(bindings[name]); got.Kind != want {
+	bindings, _ := kinds.NewKnownTools(r, nil).Bind(idea)
+	for name, want := range map[string]ideafile.UndoKind{"book": ideafile.UndoByTool, "look": ideafile.UndoNotNeeded,
+		"send": ideafile.UndoImpossible,
+		"add":  ideafile.UndoNotNeeded, "write": ideafile.UndoNotNeeded, "own": ideafile.UndoImpossible} {
+		if got := idea.Tool(name).UndoWithBinding(bindings[name]); got.Kind != want {
 			t.Errorf("%s: %+v, not %s", name, got, want)
 		}
 	}

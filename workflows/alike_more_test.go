@@ -10,7 +10,7 @@ import (
 // A Plan that is optimal gives the instances in which it fails to the LLM.
 func TestWhatFallsBackToTheLLMComesToTheSameInParts(t *testing.T) {
 	t.Parallel()
-	for name, c := range longrun.Rows(t, 2, map[string]struct {
+	for name, c := range longrun.SampleRows(t, 2, map[string]struct {
 		form, output string
 	}{
 		"with an output of the Plan": {`, "output": {"type": "object", "properties": {"all": {}}, "required": ["all"]}`,

@@ -90,14 +90,14 @@ func (p played) facts(t *testing.T) map[string]string {
 	if p.r.Error != nil {
 		code = p.r.Error.Code
 	}
-	for n := range p.r.NotWrittenResults {
-		slices.Sort(p.r.NotWrittenResults[n].Instances)
+	for n := range p.r.UnwrittenResults {
+		slices.Sort(p.r.UnwrittenResults[n].Instances)
 	}
 	v := p.s.processStatus()
 	facts := map[string]string{
 		"status": string(p.r.Status), "error": code, "output": asJSON(p.r.Output), "instances": asJSON(p.r.Instances),
 		"calls":    asJSON(p.r.Calls),
-		"failures": asJSON(p.r.Failures), "not written": asJSON(p.r.NotWrittenResults),
+		"failures": asJSON(p.r.Failures), "not written": asJSON(p.r.UnwrittenResults),
 		"Requests made": fmt.Sprint(p.r.Requests > 0),
 		"refused":       fmt.Sprint(v.Refused), "waiting": strings.Join(v.Waiting, "\n"),
 	}
@@ -137,7 +137,7 @@ func (p played) chainFacts(t *testing.T, facts map[string]string) {
 			call := ""
 			if b.Call != nil {
 				// what it read is looked up in an Idea that is made less often of parts
-				call = asJSON([]any{b.Call.ID, b.Call.Tool, b.Call.Written, b.Call.Ran})
+				call = asJSON([]any{b.Call.ID, b.Call.Tool, b.Call.ProposedJSON, b.Call.Executed})
 			}
 			facts["blame "+token+" "+key] = b.By + " " + call + " " + strings.Join(made, ", ")
 		}

@@ -121,7 +121,7 @@ func answerJSON(w http.ResponseWriter, v any) {
 func TestARequestIsAskedAsABatch(t *testing.T) {
 	t.Parallel()
 	const paidAlready = `{"when": "\"paid\":", "solution": {"calls": []}}`
-	for name, split := range longrun.Rows(t, 2, map[string]struct {
+	for name, split := range longrun.SampleRows(t, 2, map[string]struct {
 		config string
 		least  int
 	}{"in one piece": {`"batch": 9`, 1}, "in parts": {`"batch": 1`, 2}}) {

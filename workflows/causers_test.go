@@ -28,7 +28,7 @@ func (s *scenario) decides(process, under, call, by, refused string) {
 // Who adds or revises an instance has no more say there than who started the process, and as much elsewhere.
 func TestWhoCausedACallDecidesOnItNowhere(t *testing.T) {
 	t.Parallel()
-	for name, c := range longrun.Rows(t, 3, map[string]struct {
+	for name, c := range longrun.SampleRows(t, 3, map[string]struct {
 		config string
 		under  func(token string) string
 		every  int

@@ -91,11 +91,11 @@ func TestCollectingLeavesWhatHistoriesNeedAndTakesTheChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := chains.Collect(t.Context(), chain.Rules{Before: time.Now().Add(time.Hour), Temporal: held, Remove: true})
-	if err != nil || c.Values == 0 || c.Kept.Values == 0 {
+	c, err := chains.Collect(t.Context(), chain.CollectRules{Cutoff: time.Now().Add(time.Hour), Temporal: held, Remove: true})
+	if err != nil || c.Values == 0 || c.Retained.Values == 0 {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	if last, err := chains.Latest(t.Context(), s.id); last != 0 || err != nil {
+	if last, err := chains.LatestNumber(t.Context(), s.id); last != 0 || err != nil {
 		t.Errorf("the chain stays: %d, %v", last, err)
 	}
 	fresh, err := blobs.Open(t.Context(), dir)
@@ -115,7 +115,7 @@ func TestCollectingLeavesWhatHistoriesNeedAndTakesTheChain(t *testing.T) {
 		}
 	}
 	// Without the histories it would have gone: the test sees what it is about.
-	blind, err := chains.Collect(t.Context(), chain.Rules{Before: time.Now().Add(time.Hour)})
+	blind, err := chains.Collect(t.Context(), chain.CollectRules{Cutoff: time.Now().Add(time.Hour)})
 	if err != nil || blind.Values == 0 {
 		t.Errorf("no history needs anything: %+v, %v", blind, err)
 	}

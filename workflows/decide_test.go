@@ -101,8 +101,8 @@ func TestOneSignalDecidesOnManyCalls(t *testing.T) {
 		if wrong[n] != "" {
 			want.Have = 1
 		}
-		if o.Refused != "" || o.Count != want || o.Call != waiting[n].CallID {
-			t.Errorf("%s: %q, %+v", o.Call, o.Refused, o.Count)
+		if o.RefusalReason != "" || o.Count != want || o.Call != waiting[n].CallID {
+			t.Errorf("%s: %q, %+v", o.Call, o.RefusalReason, o.Count)
 		}
 	}
 	eventually(t, "all but three are paid", func() bool { return len(till.seen()) == calls-3 })
@@ -174,7 +174,7 @@ func (s *scenario) decideAll(to, id, kind, by string, list []protocol.Approval, 
 // Of people who decide on everything at the same moment each counts once for each Call, wherever the Calls wait.
 func TestPeopleWhoDecideOnManyAtOnceCountOnceForEach(t *testing.T) {
 	t.Parallel()
-	for name, c := range longrun.Rows(t, 3, map[string]struct {
+	for name, c := range longrun.SampleRows(t, 3, map[string]struct {
 		config, context string
 		calls, every    int
 	}{
@@ -263,7 +263,7 @@ func TestManyCallsOfDelegatesAndForksAreDecidedOn(t *testing.T) {
 // A workflow task in which a thousand wrong decisions are refused is short, or the SDK takes it for one that hangs.
 func TestAThousandDecisionsOnCallsThatThereAreNotAreRefused(t *testing.T) {
 	t.Parallel()
-	for name, batch := range longrun.Rows(t, 2, map[string]int{"in one piece": 40, "in parts": 20}) {
+	for name, batch := range longrun.SampleRows(t, 2, map[string]int{"in one piece": 40, "in parts": 20}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := paying(t, newTill(t), fmt.Sprintf(`"batch": %d`, batch), "true", rows(1, 40)+`,`+payOnce)
@@ -308,11 +308,11 @@ func TestEachOfManyDecisionsIsAnsweredThoughAnInstanceRefusesMoreThanItKeeps(t *
 		t.Fatal(err)
 	}
 	for _, o := range outcomes {
-		if o.Refused == "" {
+		if o.RefusalReason == "" {
 			t.Errorf("the decision on %s counts", o.Decision.Call)
 		}
 	}
-	if last := outcomes[149].Refused; !strings.Contains(last, "sam started the process") {
+	if last := outcomes[149].RefusalReason; !strings.Contains(last, "sam started the process") {
 		t.Error(last)
 	}
 	s.cancel()
@@ -321,7 +321,7 @@ func TestEachOfManyDecisionsIsAnsweredThoughAnInstanceRefusesMoreThanItKeeps(t *
 // Whoever decides last is heard last, though the first decisions are many and wait for their turn.
 func TestADecisionDoesNotOvertakeManyThatWaitForTheirTurn(t *testing.T) {
 	t.Parallel()
-	for name, batch := range longrun.Rows(t, 2, map[string]int{"in one piece": 300, "in parts": 75}) {
+	for name, batch := range longrun.SampleRows(t, 2, map[string]int{"in one piece": 300, "in parts": 75}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			atLength(t)
@@ -347,7 +347,7 @@ func TestADecisionDoesNotOvertakeManyThatWaitForTheirTurn(t *testing.T) {
 func TestManyDecisionsAreRefusedAsSingleOnesAre(t *testing.T) {
 	t.Parallel()
 	till := newTill(t)
-	for name, config := range longrun.Rows(t, 2, map[string]string{"in one piece": "", "in parts": `"batch": 1`}) {
+	for name, config := range longrun.SampleRows(t, 2, map[string]string{"in one piece": "", "in parts": `"batch": 1`}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := paying(t, till, config, "true", rows(1, 3)+`,`+payOnce)

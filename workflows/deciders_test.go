@@ -63,7 +63,7 @@ func (s *scenario) outcome(to, instance, kind string, payload map[string]any) st
 // once.
 func TestTwoPeopleDecideWhereverTheCallWaits(t *testing.T) {
 	t.Parallel()
-	for name, c := range longrun.Rows(t, 3, map[string]struct {
+	for name, c := range longrun.SampleRows(t, 3, map[string]struct {
 		config, policy, context string
 		instances               []string // workflow ids under the process, each with the Call 0.1
 		every                   int
@@ -186,8 +186,8 @@ func TestTheChainTellsWhoStartedItAndEachWhoApproved(t *testing.T) {
 		t.Errorf("%+v", made)
 	}
 	last, err := chains.Load(t.Context(), s.id, len(links))
-	if err != nil || !slices.Equal(policy.ReadStarters(last), policy.Named("sam")) ||
-		!slices.Equal(policy.ReadStarters(chain.Fork(last)), policy.Named("sam")) {
+	if err != nil || !slices.Equal(policy.ReadStarters(last), policy.IdentitiesNamed("sam")) ||
+		!slices.Equal(policy.ReadStarters(chain.Fork(last)), policy.IdentitiesNamed("sam")) {
 		t.Errorf("started by %v, %v", policy.ReadStarters(last), err)
 	}
 }

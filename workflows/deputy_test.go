@@ -16,7 +16,7 @@ import (
 // two people.
 func TestADeputyDecidesWhereverACallWaitsUntilTheEnd(t *testing.T) {
 	t.Parallel()
-	for name, c := range longrun.Rows(t, 3, map[string]struct {
+	for name, c := range longrun.SampleRows(t, 3, map[string]struct {
 		config, instance string
 		every            int
 	}{

@@ -38,7 +38,7 @@ func (c *crash) productionWith(env []string, flags ...string) *workertest.Proces
 		"PROCESSIDEA_LOST_AFTER=5s",
 		envLLM + "=" + llmURL + "/v1", "PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(toolbox.server.URL, "http://"),
 	}, env...), flags...)
-	eventually(c.t, "the worker is ready", p.Ready)
+	eventually(c.t, "the worker is ready", p.IsReady)
 	return p
 }
 
@@ -46,7 +46,7 @@ func (c *crash) productionWith(env []string, flags ...string) *workertest.Proces
 func stop(t *testing.T, p *workertest.Process) {
 	t.Helper()
 	p.Signal(syscall.SIGTERM)
-	eventually(t, "the worker drains", p.Draining)
+	eventually(t, "the worker drains", p.IsDraining)
 }
 
 // stopped waits for a worker's end, which is a good one.

@@ -20,7 +20,7 @@ import (
 // edge is a process with one number of its Idea at an edge.
 type edge struct {
 	*scenario
-	leaf  modeltest.NumberPlace
+	leaf  modeltest.NumberField
 	value string
 }
 
@@ -49,7 +49,7 @@ func (e edge) endsItself() bool {
 func TestEveryNumberRunsAtItsEdges(t *testing.T) {
 	t.Parallel()
 	rows := map[string]edge{}
-	for _, leaf := range modeltest.NumberPlaces(modeltest.MustDecodeJSON(string(ideafiles.Schema)).(map[string]any)) {
+	for _, leaf := range modeltest.NumberFields(modeltest.MustDecodeJSON(string(ideafiles.Schema)).(map[string]any)) {
 		for _, value := range edgesThatRun(leaf) {
 			e := newEdge(t, fmt.Sprintf("edge-%d", len(rows)), leaf, value)
 			rows[e.String()] = e
@@ -59,7 +59,7 @@ func TestEveryNumberRunsAtItsEdges(t *testing.T) {
 		t.Errorf("only %d rows", len(rows))
 	}
 	var open []edge
-	for _, e := range longrun.Rows(t, 8, rows) {
+	for _, e := range longrun.SampleRows(t, 8, rows) {
 		e.start()
 		open = append(open, e)
 	}
@@ -68,7 +68,7 @@ func TestEveryNumberRunsAtItsEdges(t *testing.T) {
 	}
 }
 
-func newEdge(t *testing.T, id string, leaf modeltest.NumberPlace, value string) edge {
+func newEdge(t *testing.T, id string, leaf modeltest.NumberField, value string) edge {
 	t.Helper()
 	config, messages := `"llm": {"model": "`+id+`"}`, `{"type": "text", "text": "Go."}`
 	if path := leaf.String(); path == "config.batch" || path == "config.partsAtOnce" { // they are about parts
@@ -85,9 +85,9 @@ func newEdge(t *testing.T, id string, leaf modeltest.NumberPlace, value string) 
 }
 
 // edgesThatRun are the values that an Idea may have at a place, each once.
-func edgesThatRun(leaf modeltest.NumberPlace) (values []string) {
+func edgesThatRun(leaf modeltest.NumberField) (values []string) {
 	read := map[any]bool{}
-	for _, value := range append(leaf.Edges(), leaf.Smallest(), leaf.Largest()) {
+	for _, value := range append(leaf.EdgeValues(), leaf.MinimumJSON(), leaf.MaximumJSON()) {
 		idea := leaf.WithValue(map[string]any{"schema": modeltest.MustDecodeJSON(`{"tools": {"shout": ` + textTool + `}}`)},
 			modeltest.MustDecodeJSON(value))
 		if _, problems := ideafile.ReadIdea(idea); len(problems) == 0 && !read[meaning(leaf, value)] {
@@ -99,7 +99,7 @@ func edgesThatRun(leaf modeltest.NumberPlace) (values []string) {
 }
 
 // meaning is what a value comes to, however it is written.
-func meaning(leaf modeltest.NumberPlace, value string) any {
+func meaning(leaf modeltest.NumberField, value string) any {
 	v := modeltest.MustDecodeJSON(value)
 	if leaf.IsDuration {
 		d, _ := jsonval.ReadDuration(v)

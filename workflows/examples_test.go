@@ -78,7 +78,7 @@ var outcomes = map[string]struct {
 func TestEveryExampleRunsToItsEnd(t *testing.T) {
 	t.Parallel()
 	atLength(t)
-	for name, want := range longrun.Rows(t, 3, outcomes) {
+	for name, want := range longrun.SampleRows(t, 3, outcomes) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if name == "diamond" {
@@ -92,9 +92,9 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 			if errs := problems.Errors(); len(errs) > 0 {
 				t.Fatal(errs)
 			}
-			start := connect.StartProcess{ID: "example-" + name, Idea: read,
+			start := connect.StartSpec{ID: "example-" + name, Idea: read,
 				Start: protocol.ProcessStart{Idea: idea, Replies: replies, ContinueEvery: *continueEvery,
-					Delegation: delegatesOf(t, name)}, File: name,
+					Delegation: delegatesOf(t, name)}, ContentDigest: name,
 			}
 			run, _, err := connect.StartOrAttachProcess(t.Context(), temporalClient, server.Namespace(), start)
 			if err != nil {
@@ -124,7 +124,7 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 func TestEveryExampleOfSeveralInstancesComesToTheSameInParts(t *testing.T) {
 	t.Parallel()
 	atLength(t)
-	for name, c := range longrun.Rows(t, 3, map[string]struct {
+	for name, c := range longrun.SampleRows(t, 3, map[string]struct {
 		instances, batch, waiting int
 		when, reply               string // replaces what brings a reply for all, and a reply that only parts ask for
 	}{
@@ -244,7 +244,7 @@ const exampleDesk = "/tmp/process-idea-desk"
 // The example reads and writes files through a server that others wrote.
 func TestTheExampleOfMCPWritesItsFileOnceAPersonHasSeenIt(t *testing.T) {
 	t.Parallel()
-	program := npmtest.Program(t, npmtest.Filesystem, "mcp-server-filesystem")
+	program := npmtest.InstalledProgram(t, npmtest.Filesystem, "mcp-server-filesystem")
 	desk, err := filepath.EvalSymlinks(t.TempDir())
 	if err == nil {
 		err = os.CopyFS(filepath.Join(desk, "desk"), os.DirFS("../examples/mcp/desk"))

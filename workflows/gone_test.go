@@ -48,7 +48,7 @@ func TestAProcessGoesOnWithoutAnInstanceThatWasTerminatedOrDeletedDuringARequest
 	t.Parallel()
 	const shout = `{"solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.text", "_outputPath": "a"}]}}`
 	const again = `{"solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "†state.a", "_outputPath": "b"}]}}`
-	for name, c := range longrun.Rows(t, 2, map[string]struct {
+	for name, c := range longrun.SampleRows(t, 2, map[string]struct {
 		request int
 		remove  func(*scenario, string)
 	}{

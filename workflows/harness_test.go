@@ -71,25 +71,25 @@ func TestMain(m *testing.M) {
 	if address := os.Getenv(envWorker); address != "" {
 		os.Exit(runAsWorker(address))
 	}
-	devtest.Parallel(6)
+	devtest.SetParallel(6)
 	os.Exit(run(m))
 }
 
 func run(m *testing.M) int {
-	release, err := devtest.ShareMachine()
+	release, err := devtest.LockMachineShared()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	defer release()
 	var stop func()
-	if server, stop, err = devtest.Shared(connect.SearchAttributes); err != nil {
+	if server, stop, err = devtest.StartShared(connect.SearchAttributes); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	defer stop()
 	var stopOwn func()
-	if ownServer, stopOwn, err = devtest.Shared(nil); err != nil {
+	if ownServer, stopOwn, err = devtest.StartShared(nil); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -159,8 +159,8 @@ func startWorker() (worker.Worker, error) {
 	}
 	w, err := engine.NewWorker(temporalClient, engine.Parts{
 		// As a worker of its own has it: the tests' server may be slow to hear that somebody is alive.
-		Limits: engine.Limits{SaveActions: *saveActions, LostAfter: 30 * time.Second},
-		Store:  store, Deciders: deciders, Tools: registry, LLM: llmclient.Config{BaseURL: llmURL + "/v1"},
+		Limits: engine.Limits{SaveActions: *saveActions, HeartbeatTimeout: 30 * time.Second},
+		Store:  store, DeciderKeys: deciders, Tools: registry, LLM: llmclient.Config{BaseURL: llmURL + "/v1"},
 		HTTP: reached,
 		MCP: mcptool.New(mcptool.Options{Commands: "node *; " + os.Args[0] + " " + mcptest.Argument + " *",
 			HTTP: reached}),
@@ -329,11 +329,11 @@ func (s *scenario) start() client.WorkflowRun {
 	if len(problems) > 0 {
 		s.t.Fatal(problems)
 	}
-	run, _, err := connect.StartOrAttachProcess(s.t.Context(), s.client, s.namespace, connect.StartProcess{
+	run, _, err := connect.StartOrAttachProcess(s.t.Context(), s.client, s.namespace, connect.StartSpec{
 		ID: s.id, Idea: idea, Start: protocol.ProcessStart{Idea: s.idea, Replies: s.scripted,
-			StartedBy: policy.Named(s.startedBy...), ContinueEvery: max(*continueEvery, s.every, roundOf(s.t)),
+			StartedBy: policy.IdentitiesNamed(s.startedBy...), ContinueEvery: max(*continueEvery, s.every, roundOf(s.t)),
 			Delegation:   protocol.DelegationContext{Files: s.files},
-			WithSolution: s.withCalls}, File: "test",
+			WithSolution: s.withCalls}, ContentDigest: "test",
 	})
 	if err != nil {
 		s.t.Fatal(err)

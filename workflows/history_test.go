@@ -27,7 +27,7 @@ func historyIn(t *testing.T, namespace, id string) *historypb.History {
 	t.Helper()
 	raw, err := client.Dial(client.Options{
 		HostPort: addressOf(namespace), Namespace: namespace, Logger: quiet{},
-		ConnectionOptions: client.ConnectionOptions{DialOptions: []grpc.DialOption{connect.ASCIIHeaders()}},
+		ConnectionOptions: client.ConnectionOptions{DialOptions: []grpc.DialOption{connect.ASCIIHeadersOption()}},
 	})
 	if err != nil {
 		t.Fatal(err)

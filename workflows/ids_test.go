@@ -17,7 +17,7 @@ func TestIDsFitDatabasesHoweverLongNamesAre(t *testing.T) {
 	t.Parallel()
 	names := []string{"Общество с ограниченной ответственностью «Ромашка»", strings.Repeat("株式会社", 16),
 		strings.Repeat("x", 66) + "1", strings.Repeat("x", 66) + "2"}
-	for name, config := range longrun.Rows(t, 2, map[string]string{"in one piece": ``, "in parts": `"batch": 1`}) {
+	for name, config := range longrun.SampleRows(t, 2, map[string]string{"in one piece": ``, "in parts": `"batch": 1`}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const asks = `{"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"], "_delegate": %q, "_output": {}}`
@@ -44,7 +44,7 @@ func TestIDsFitDatabasesHoweverLongNamesAre(t *testing.T) {
 			}
 			eventually(t, "all are listed", func() bool {
 				list, err := s.client.ListWorkflow(t.Context(), &workflowservice.ListWorkflowExecutionsRequest{
-					Namespace: s.namespace, PageSize: 1000, Query: protocol.QueryForAllOf(s.id)})
+					Namespace: s.namespace, PageSize: 1000, Query: protocol.ProcessTreeQuery(s.id)})
 				if err != nil {
 					t.Fatal(err)
 				}

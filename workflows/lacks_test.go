@@ -18,7 +18,7 @@ import (
 // Tools and of those of its delegates.
 func TestWhatAWorkerLacksIsSaidBeforeAnythingRuns(t *testing.T) {
 	t.Parallel()
-	for name, config := range longrun.Rows(t, 1, map[string]string{"in one piece": ``, "in parts": `"batch": 1, `}) {
+	for name, config := range longrun.SampleRows(t, 1, map[string]string{"in one piece": ``, "in parts": `"batch": 1, `}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var reached atomic.Int32

@@ -168,7 +168,7 @@ func TestAProcessWhoseStoreCannotBeWrittenWaitsAndGoesOnWhenItCan(t *testing.T) 
 	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + addressOf(c.id), "TEMPORAL_NAMESPACE=" + c.id,
 		"PROCESSIDEA_STORE=" + b.dir, "PROCESSIDEA_LOST_AFTER=5s",
 		envLLM + "=" + llmURL + "/v1", "PROCESSIDEA_HTTP_ALLOW=" + strings.TrimPrefix(toolbox.server.URL, "http://")})
-	eventually(t, "the worker is ready", p.Ready)
+	eventually(t, "the worker is ready", p.IsReady)
 	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(url, "")+
 		`}}, "context": [{"type": "text", "text": "Go."}]}`, goOnce, nothingMore)
 	run := c.start(s)
@@ -224,7 +224,7 @@ func TestAProcessWhoseStoreCannotBeWrittenWaitsAndGoesOnWhenItCan(t *testing.T) 
 // What a tool did is not lost, nor done twice, because its result could not be stored at once.
 func TestALargeResultWaitsForTheStoreAndItsToolIsNotRunAgain(t *testing.T) {
 	t.Parallel()
-	for name, size := range longrun.Rows(t, 2, map[string]int{"by-its-handle": 200_000, "in-a-payload": 20_000}) {
+	for name, size := range longrun.SampleRows(t, 2, map[string]int{"by-its-handle": 200_000, "in-a-payload": 20_000}) {
 		t.Run(name, func(t *testing.T) { largeResultWaits(t, size) })
 	}
 }
@@ -333,7 +333,7 @@ func TestAWorkerThatIsStartedWhileItsStoreIsAwayWaitsForItAndBeginsNone(t *testi
 	if err := os.Rename(dir+".away", dir); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the worker is ready", second.Ready)
+	eventually(t, "the worker is ready", second.IsReady)
 	second.Signal(syscall.SIGTERM)
 	if code, log := second.Wait(); code != 0 || !strings.Contains(log, "waiting for the store") {
 		t.Errorf("it ended with %d and logged %s", code, log)

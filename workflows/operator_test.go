@@ -160,7 +160,7 @@ func TestNobodyDecidesInTime(t *testing.T) {
 		`{"solution": {"calls": [{"_tool": "pay", "n": 1, "_outputPath": "a"}, {"_tool": "lax", "n": 2, "_outputPath": "b"}, {"_tool": "wait", "n": 3, "_outputPath": "c"}]}}`, nothingMore)
 	run := s.start()
 	eventually(t, "it pauses", func() bool { return s.processStatus().Status == loop.StatusPaused })
-	if f := s.processStatus().Error; f.Code != dataflow.CodeOverdue ||
+	if f := s.processStatus().Error; f.Code != dataflow.CodeApprovalOverdue ||
 		!strings.Contains(f.Message, "nobody decided on 1.3 within 500ms") {
 		t.Errorf("%+v", f)
 	}

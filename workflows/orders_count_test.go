@@ -39,7 +39,7 @@ func approvedUnder(t *testing.T, c client.Client, order string, instances []stri
 func TestAnApprovalUnderAnOrderThatIsRefusedIsGivenToAnotherCall(t *testing.T) {
 	t.Parallel()
 	plan := `{"type": "plan", "stage": "complete", "plan": [{"_tool": "book", "n": 1, "_outputPath": "booked"}, {"_tool": "pay", "n": 2, "_outputPath": "paid"}]}`
-	for name, c := range longrun.Rows(t, 3, map[string]struct {
+	for name, c := range longrun.SampleRows(t, 3, map[string]struct {
 		config string
 		every  int
 	}{
@@ -216,7 +216,7 @@ func TestAForkTakesNoOrdersAlongAndBeginsToWaitAnew(t *testing.T) {
 			if list := s.pending(); len(list) == 1 {
 				a = list[0]
 			}
-			return strings.Contains(a.WhileWaiting.Key(), "e1")
+			return strings.Contains(a.ReminderSchedule.NotificationKey(), "e1")
 		})
 		return a
 	}
@@ -224,7 +224,7 @@ func TestAForkTakesNoOrdersAlongAndBeginsToWaitAnew(t *testing.T) {
 	chains := chain.New(store)
 	var from map[string]any
 	eventually(t, "what was done is sealed", func() bool {
-		at, err := chains.Latest(t.Context(), s.id)
+		at, err := chains.LatestNumber(t.Context(), s.id)
 		if err != nil {
 			return false
 		}
@@ -235,9 +235,9 @@ func TestAForkTakesNoOrdersAlongAndBeginsToWaitAnew(t *testing.T) {
 	fork.id, fork.idea, fork.startedBy = s.id+"-fork", chain.Fork(from), []string{"eve"}
 	forked := fork.start()
 	a := escalated(fork)
-	if w := a.WhileWaiting; a.CallID != "0.2" || !a.Since.After(before.Since) ||
-		!w.Escalations[0].At.After(before.WhileWaiting.Escalations[0].At) ||
-		w.Escalations[0].At.Sub(a.Since) != before.WhileWaiting.Escalations[0].At.Sub(before.Since) {
+	if w := a.ReminderSchedule; a.CallID != "0.2" || !a.Since.After(before.Since) ||
+		!w.Escalations[0].DueAt.After(before.ReminderSchedule.Escalations[0].DueAt) ||
+		w.Escalations[0].DueAt.Sub(a.Since) != before.ReminderSchedule.Escalations[0].DueAt.Sub(before.Since) {
 		t.Errorf("%+v, before the fork %+v", a.Pending, before.Pending)
 	}
 	for _, p := range []*scenario{s, fork} {

@@ -17,7 +17,7 @@ import (
 func (s *scenario) steer(name string, payload map[string]any) (refused string) {
 	s.t.Helper()
 	act, key := uuid.NewString(), "id"
-	if approval.GivesOrder(name) {
+	if approval.IsOrderSignal(name) {
 		key = "act"
 	}
 	payload = maps.Clone(payload)
@@ -43,7 +43,7 @@ func (s *scenario) order(id string) (o approval.OrderState) {
 func TestAStandingOrderApprovesAsManyCallsAsItSays(t *testing.T) {
 	t.Parallel()
 	atLength(t)
-	for name, c := range longrun.Rows(t, 3, map[string]struct {
+	for name, c := range longrun.SampleRows(t, 3, map[string]struct {
 		config string
 		every  int
 	}{
@@ -95,7 +95,7 @@ func TestAStandingOrderApprovesAsManyCallsAsItSays(t *testing.T) {
 			// The record says under which order each was approved, and what the orders were.
 			under := map[string]int{}
 			chains := chain.New(store)
-			last, err := chains.Latest(t.Context(), s.id)
+			last, err := chains.LatestNumber(t.Context(), s.id)
 			if err != nil {
 				t.Fatal(err)
 			}

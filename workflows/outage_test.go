@@ -75,8 +75,8 @@ func (s *scenario) heldUp(says ...string) {
 		return len(v.HeldUp) > 0
 	})
 	h := v.HeldUp[0]
-	if v.Status != loop.StatusRunning || h.Cause != turn.CodeLLMUnreachable || h.Since.IsZero() || h.Next.IsZero() ||
-		h.Until.Before(h.Next) || h.Remedy == "" {
+	if v.Status != loop.StatusRunning || h.Cause != turn.CodeLLMUnreachable || h.Since.IsZero() || h.NextAttempt.IsZero() ||
+		h.PauseAt.Before(h.NextAttempt) || h.Remedy == "" {
 		s.t.Errorf("%s: %+v", v.Status, h)
 	}
 	for _, text := range says {
@@ -102,7 +102,7 @@ func status(code int) http.HandlerFunc {
 // when it is back.
 func TestAnLLMThatIsAwayHoldsAProcessUpThatGoesOnWhenItIsBack(t *testing.T) {
 	t.Parallel()
-	for name, row := range longrun.Rows(t, 2, map[string]struct {
+	for name, row := range longrun.SampleRows(t, 2, map[string]struct {
 		away   http.HandlerFunc // nil: nobody listens
 		config string
 		says   string
@@ -203,7 +203,7 @@ func TestPartsAndDelegatesThatAreHeldUpSaySoAndGoOn(t *testing.T) {
 	c.productionWith(o.environment())
 	run := c.start(s)
 	s.heldUp("connection refused")
-	if h := s.processStatus().HeldUp[0]; !strings.HasPrefix(h.Process, s.id+"/~part/") || !h.Untried {
+	if h := s.processStatus().HeldUp[0]; !strings.HasPrefix(h.Process, s.id+"/~part/") || !h.NeverWorked {
 		t.Errorf("%+v", h)
 	}
 	o.answers(nil)

@@ -51,12 +51,12 @@ func (s *scenario) askedOnce(workflow string, ids []string) (list []string) {
 	}
 	for _, o := range answer.Acts {
 		switch {
-		case o.Became == approval.ActRefused:
+		case o.Status == approval.ActRefused:
 			list = append(list, o.Reason)
 		case o.Count.Want > 1:
-			list = append(list, fmt.Sprintf("%s %d of %d", o.Became, o.Count.Have, o.Count.Want))
+			list = append(list, fmt.Sprintf("%s %d of %d", o.Status, o.Count.Have, o.Count.Want))
 		default:
-			list = append(list, o.Became)
+			list = append(list, o.Status)
 		}
 	}
 	return list
@@ -104,10 +104,10 @@ func TestEachOfManyDecisionsIsAnsweredThoughEveryInstanceRefusesSome(t *testing.
 				t.Fatalf("%d outcomes, %v", len(outcomes), err)
 			}
 			for n, o := range outcomes {
-				refused := strings.Contains(o.Refused, "the digest does not match what waits now")
+				refused := strings.Contains(o.RefusalReason, "the digest does not match what waits now")
 				wrongCount := !refused && o.Count != (client.Count{Have: 1, Want: 2})
 				if refused != (n%3 == 0) || wrongCount || o.Call != list[n].Call {
-					t.Errorf("decision %d, on %s: %q, %+v", n, o.Call, o.Refused, o.Count)
+					t.Errorf("decision %d, on %s: %q, %+v", n, o.Call, o.RefusalReason, o.Count)
 				}
 			}
 			s.cancel()
@@ -251,7 +251,7 @@ func TestAWorkerKilledBetweenAnActAndItsAnswerLosesNeither(t *testing.T) {
 	if err := ask.Get(t.Context(), &answer); err != nil {
 		t.Fatal(err)
 	}
-	notTaken := func(o approval.Outcome) bool { return o.Became != approval.ActAccepted }
+	notTaken := func(o approval.Outcome) bool { return o.Status != approval.ActAccepted }
 	if slices.ContainsFunc(answer.Acts, notTaken) || len(answer.Acts) != 2 {
 		t.Errorf("%+v", answer)
 	}

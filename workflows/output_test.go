@@ -35,7 +35,7 @@ const (
 
 func TestAnOutputOfWhatIsKnownBesideCallsEndsTheProcessInOneRequest(t *testing.T) {
 	t.Parallel()
-	for name, c := range longrun.Rows(t, 2, map[string]struct {
+	for name, c := range longrun.SampleRows(t, 2, map[string]struct {
 		config    string
 		instances int
 		// Each of two parts makes its own Request, and one more is about the whole: it alone is left where the solution
@@ -48,7 +48,7 @@ func TestAnOutputOfWhatIsKnownBesideCallsEndsTheProcessInOneRequest(t *testing.T
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if c.instances > 100 {
-				longrun.Only(t)
+				longrun.SkipUnlessEnabled(t)
 			}
 			s := newScenario(t, `{"config": `+c.config+`, "schema": {"tools": {"shout": `+textTool+`}, `+
 				knownOutputForm+`}, "context": [`+rows(1, c.instances)+`]}`,
@@ -116,7 +116,7 @@ func (s *scenario) wholeReplyIsIn() {
 // asked for it at the end.
 func TestAnOutputIsPutRightForWhoWasRefused(t *testing.T) {
 	t.Parallel()
-	for name, c := range longrun.Rows(t, 2, map[string]struct {
+	for name, c := range longrun.SampleRows(t, 2, map[string]struct {
 		config                             string
 		instances, requests, requestsAgain int
 	}{
@@ -188,7 +188,7 @@ func TestNotesOfFinishedInstancesSaveARequestForTheOutput(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if c.instances > 100 {
-				longrun.Only(t)
+				longrun.SkipUnlessEnabled(t)
 			}
 			s := noting(t, "", c.batch, c.instances)
 			run := s.start()

@@ -36,7 +36,7 @@ func TestNoGoroutineEndsAWorker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	worker := c.productionWith([]string{safegotest.Variable + "=" + string(list),
+	worker := c.productionWith([]string{safegotest.PanicsVariable + "=" + string(list),
 		mcptool.CommandsVariable + "=" + os.Args[0] + " " + mcptest.Argument + " *"})
 	if r := c.finish(c.start(s)); r.Status != loop.StatusCompleted {
 		t.Errorf("it ended as %s: %s", r.Status, asJSON(r))
@@ -70,7 +70,7 @@ func TestAPanicOfTheWorkerItselfEndsItWithTheReason(t *testing.T) {
 	c := newCrash(t)
 	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + addressOf(c.id), "TEMPORAL_NAMESPACE=" + c.id,
 		"PROCESSIDEA_STORE=" + storeDir,
-		safegotest.Variable + `={"worker.run": 0}`})
+		safegotest.PanicsVariable + `={"worker.run": 0}`})
 	if code, log := p.Wait(); code != 1 ||
 		!strings.Contains(log, "run worker: worker.run panicked: a fault that was put in") {
 		t.Errorf("it ended with %d", code)
@@ -97,7 +97,7 @@ var placesOfWorkers = map[string]int{
 func TestARequestThatPanicsAtEachAttemptPausesItsProcess(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t)
-	c.productionWith([]string{safegotest.Variable + `={"activities.request": -1}`})
+	c.productionWith([]string{safegotest.PanicsVariable + `={"activities.request": -1}`})
 	var all []*scenario
 	for n, batch := range []string{"false", "true"} {
 		s := newScenario(t, `{"config": {"llm": {"batch": `+batch+`}}, "context": [{"type": "text", "text": "Go."}]}`,

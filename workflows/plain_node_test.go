@@ -23,7 +23,7 @@ func fourPayments(t *testing.T, till *till) *scenario {
 // Node.js.
 func TestAClientInAnotherLanguageDecidesAsksAndCancels(t *testing.T) {
 	t.Parallel()
-	modules := npmtest.Modules(t, npmtest.TemporalClient)
+	modules := npmtest.InstallModules(t, npmtest.TemporalClient)
 	till := newTill(t)
 	s := fourPayments(t, till)
 	s.start()

@@ -187,7 +187,7 @@ func (s *scenario) wrongProofs() []wrongProof {
 		{"another decision", "for the decision reject, not for approve",
 			as("ann", func(c *proof.Claims) { c.Decision = "reject" }), nil},
 		{"another reason", "another reason", as("ann", nil), map[string]any{"reason": "because"}},
-		{"expired", "the proof expired", as("ann", func(c *proof.Claims) { c.Expires = c.IssuedAt - 301 }), nil},
+		{"expired", "the proof expired", as("ann", func(c *proof.Claims) { c.ExpiresAt = c.IssuedAt - 301 }), nil},
 		{"signed long ago", "before anybody was asked", as("ann", func(c *proof.Claims) { c.IssuedAt -= 3600 }), nil},
 		{"signed tomorrow", "which is in the future", as("ann", func(c *proof.Claims) { c.IssuedAt += 86400 }), nil},
 		{"alg none", `alg "none"`, forged("ann", `{"alg":"none","kid":"`+ann+`"}`, nil), nil},
@@ -213,7 +213,7 @@ const signedByTwo = `{"proof": "signed", "by": {"groups": ["finance"], "count": 
 func TestASignedDecisionIsTheOnlyOneThatCountsWhereverTheCallWaits(t *testing.T) {
 	t.Parallel()
 	text := `{"type": "text", "text": "t"},`
-	for name, c := range longrun.Rows(t, 3, map[string]struct {
+	for name, c := range longrun.SampleRows(t, 3, map[string]struct {
 		config, policy, context string
 		instances               []string // workflow ids under the process, each with the Call 0.1
 		every                   int
@@ -418,7 +418,7 @@ func TestASignedDecisionOnAPlanIsProvenAgain(t *testing.T) {
 			s := paying(t, newTill(t), `"approval": {"plan": true, "proof": "signed"}`, "false", rows(1, 2)+`,`+payOnce)
 			run := s.start()
 			plan := s.planOf(0)
-			waits := approval.Pending{CallID: plan.ProofCall(), Digest: plan.Digest}
+			waits := approval.Pending{CallID: plan.ProofCallID(), Digest: plan.Digest}
 			more := maps.Clone(said)
 			more["proof"] = s.sign("ann", claimsFor(s.id, waits, kind, said))
 			s.decidePlan(kind, plan, more)
@@ -440,7 +440,7 @@ func TestASignedStandingOrderProvesWhatItApproves(t *testing.T) {
 			run := s.start()
 			s.waitsFor(3)
 			o := approval.StandingOrder{ID: "small", Tool: "pay", Count: 10}
-			want := o.ToProve(s.id)
+			want := o.DecisionToProve(s.id)
 			c := proof.Claims{IssuedAt: time.Now().Unix(), ID: "order", Process: want.Process, Call: o.ID,
 				Digest: want.Digest, Decision: want.Kind, Details: want.Details}
 			s.signal(s.id, approval.SteerAllow, map[string]any{"id": o.ID, "tool": o.Tool, "count": o.Count,

@@ -47,7 +47,7 @@ func TestAnswersAreAskedForTwice(t *testing.T) {
 	if r.Status != loop.StatusCompleted || r.Requests != 1 || q == nil {
 		t.Fatalf("%s, %d Requests, %s", r.Status, r.Requests, asJSON(q))
 	}
-	if q.Rechecked != 4 || q.Differed != 1 || q.Size.First != 25 || q.Usage.PromptTokens == 0 ||
+	if q.Rechecked != 4 || q.Differed != 1 || q.Size.Initial != 25 || q.Usage.PromptTokens == 0 ||
 		q.Usage.CompletionTokens > r.Usage.CompletionTokens || asJSON(q.ByPosition) != `[{"differed":1,"from":1,"rechecked":4,"to":25}]` {
 		t.Errorf("%s beside %s", asJSON(q), asJSON(r.Usage))
 	}
@@ -55,7 +55,7 @@ func TestAnswersAreAskedForTwice(t *testing.T) {
 		t.Errorf("the second answer has run: %s", got)
 	}
 	log := s.rechecked()
-	if c := log["2"]; len(log) != 4 || !c.Differed || log["1"].Differed || asJSON(c.First) == asJSON(c.Second) || c.Request != 1 {
+	if c := log["2"]; len(log) != 4 || !c.Differed || log["1"].Differed || asJSON(c.FirstCalls) == asJSON(c.SecondCalls) || c.Request != 1 {
 		t.Errorf("the chain keeps %s", asJSON(log))
 	}
 	first, second := s.prompt(1), s.prompt(2)
@@ -86,11 +86,11 @@ func TestAForkAsksInTheOrderOfItsOrigin(t *testing.T) {
 var shownState = regexp.MustCompile(`(?m)^\d: \{"text"`)
 
 // rechecked reads what the chain keeps of rechecks, by instance.
-func (s *scenario) rechecked() map[string]turn.Comparison {
+func (s *scenario) rechecked() map[string]turn.AnswerComparison {
 	s.t.Helper()
-	kept, c := map[string]turn.Comparison{}, chain.New(store)
+	kept, c := map[string]turn.AnswerComparison{}, chain.New(store)
 	for at := 1; ; at++ {
-		log, err := c.StoredLogAt(s.t.Context(), s.id, at)
+		log, err := c.LogWithHandlesAt(s.t.Context(), s.id, at)
 		if err != nil {
 			return kept
 		}
@@ -115,7 +115,7 @@ func TestARecheckThatComesToNothingStopsNothing(t *testing.T) {
 			s := newScenario(t, judged(`"quality": {"recheck": 1, "before": true}`), answer, second, second, second)
 			r := s.finish()
 			if r.Status != loop.StatusCompleted || r.Requests != 1 || r.Quality == nil || r.Quality.Rechecked != 0 ||
-				r.Quality.Failed != 4 || r.Quality.Because == "" ||
+				r.Quality.Failed != 4 || r.Quality.Reason == "" ||
 				asJSON(r.Instances["3"].State) != `{"mood":"bad","text":"t3"}` {
 				t.Errorf("%s with %s, %s", r.Status, asJSON(r.Quality), asJSON(r.Instances))
 			}
@@ -177,7 +177,7 @@ func contradicted(t *testing.T, config string, n int) *scenario {
 func TestPartsAddUpWhatWasAskedTwice(t *testing.T) {
 	t.Parallel()
 	r := contradicted(t, `"batch": 2, "quality": {"recheck": 1}`, 4).finish()
-	if q := r.Quality; q == nil || q.Rechecked != 4 || q.Differed != 4 || q.Size.First != 2 || r.Requests != 2 {
+	if q := r.Quality; q == nil || q.Rechecked != 4 || q.Differed != 4 || q.Size.Initial != 2 || r.Requests != 2 {
 		t.Errorf("%s after %d Requests", asJSON(q), r.Requests)
 	}
 }

@@ -20,7 +20,7 @@ func TestAProcessWhoseIdeaIsRefusedSaysSoWhereverOneLooks(t *testing.T) {
 	t.Parallel()
 	const never = `{"type": "plan", "stage": "complete", "when": false, "plan": []}`
 	const unseen = "started by a name that nobody sees"
-	startedBy := map[string][]policy.Identity{unseen: policy.Named("ann", "an\u200bn")}
+	startedBy := map[string][]policy.Identity{unseen: policy.IdentitiesNamed("ann", "an\u200bn")}
 	many := ""
 	for n := range 101 {
 		many += `, {"type": "state", "_instance": "` + strconv.Itoa(n) + `", "state": {}}`

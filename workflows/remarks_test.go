@@ -14,7 +14,7 @@ import (
 // decides, and nobody else, until it is handed over again.
 func TestACallThatWaitsIsTalkedAboutAndHandedOver(t *testing.T) {
 	t.Parallel()
-	for name, c := range longrun.Rows(t, 3, map[string]struct {
+	for name, c := range longrun.SampleRows(t, 3, map[string]struct {
 		config, context, instance string
 		every                     int
 	}{

@@ -111,7 +111,7 @@ func escalates(t *testing.T, config, context string, instances []string, every i
 	eventually(t, "what waits says who was told and who may decide", func() bool {
 		waiting := s.pending()
 		for _, a := range waiting {
-			if a.WhileWaiting.Key() != "r1e1" ||
+			if a.ReminderSchedule.NotificationKey() != "r1e1" ||
 				!strings.Contains(a.DecidersInWords(), "people of finance, heads; not who started the process") {
 				return false
 			}
@@ -134,7 +134,7 @@ func escalates(t *testing.T, config, context string, instances []string, every i
 	}
 	made := s.decisionsInChain()
 	for _, d := range made {
-		if d.Notified.String() != "reminded once, escalated to people of heads" {
+		if d.SentNotifications.String() != "reminded once, escalated to people of heads" {
 			t.Errorf("on record: %+v", d)
 		}
 	}
@@ -152,8 +152,8 @@ func TestWhatIsToComeIsShownAndDoesNotHappenEarly(t *testing.T) {
 		`{"by": {"groups": ["finance"]}, "remind": ["4h", "24h"], "escalate": {"after": "48h", "by": {"groups": ["heads"]}}}`, rows(1, 1)+`,`+payOnce)
 	run := s.start()
 	a := s.waitsFor(1)[0]
-	if w := a.WhileWaiting; len(w.RemindAt) != 2 || w.RemindAt[1].Sub(a.Since).Hours() != 24 ||
-		len(w.Escalations) != 1 || w.Escalations[0].At.Sub(a.Since).Hours() != 48 {
+	if w := a.ReminderSchedule; len(w.RemindAt) != 2 || w.RemindAt[1].Sub(a.Since).Hours() != 24 ||
+		len(w.Escalations) != 1 || w.Escalations[0].DueAt.Sub(a.Since).Hours() != 48 {
 		t.Errorf("%+v", w)
 	}
 	if why := s.decideOf(s.id+"/1", "0.1@1", "hal", "heads"); !strings.Contains(why,
@@ -165,7 +165,7 @@ func TestWhatIsToComeIsShownAndDoesNotHappenEarly(t *testing.T) {
 	}
 	s.end(run)
 	for _, d := range s.decisionsInChain() {
-		if d.Notified != nil {
+		if d.SentNotifications != nil {
 			t.Errorf("%+v", d)
 		}
 	}
@@ -184,7 +184,7 @@ func TestRemindersReachDelegates(t *testing.T) {
 	eventually(t, "the delegate's Call is escalated", func() bool {
 		var v protocol.ProcessApprovals
 		q, err := s.client.QueryWorkflow(t.Context(), delegate, "", protocol.QueryApprovals)
-		return err == nil && q.Get(&v) == nil && len(v.Approvals) == 1 && v.Approvals[0].WhileWaiting.Key() == "r1e1"
+		return err == nil && q.Get(&v) == nil && len(v.Approvals) == 1 && v.Approvals[0].ReminderSchedule.NotificationKey() == "r1e1"
 	})
 	if why := s.outcome(delegate, delegate+"/main", policy.Approve,
 		map[string]any{"call": "0.1", "by": "hal", "groups": []any{"heads"}, "id": "hal"}); why != "" {
@@ -197,7 +197,7 @@ func TestRemindersReachDelegates(t *testing.T) {
 func (s *scenario) decisionsInChain() (made []approval.Decision) {
 	s.t.Helper()
 	chains := chain.New(store)
-	last, err := chains.Latest(s.t.Context(), s.id)
+	last, err := chains.LatestNumber(s.t.Context(), s.id)
 	for at := 1; at <= last && err == nil; at++ {
 		var log []turn.LogEntry
 		log, err = chains.LogAt(s.t.Context(), s.id, at)

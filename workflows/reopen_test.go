@@ -139,7 +139,7 @@ func TestOfAProcessInPartsAnInstanceIsReopenedWhileItsPartIsAtWork(t *testing.T)
 // A delegate is a process: who knows its id reopens an instance of it, and its caller goes on waiting.
 func TestInADelegateAnInstanceIsReopened(t *testing.T) {
 	t.Parallel()
-	for name, batch := range longrun.Rows(t, 2,
+	for name, batch := range longrun.SampleRows(t, 2,
 		map[string]int{"in one piece": 3, "in parts, i0 beside one that waits": 2}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -121,7 +121,7 @@ func TestAnUpdateOfAStoredValueThatDoesNotFitFailsAlone(t *testing.T) {
 		t.Errorf("the LLM is told\n%s", told)
 	}
 	blame, err := chain.New(store).Blame(t.Context(), s.id, "list[700]", 0)
-	if err != nil || blame.Last == nil || blame.Last.By != "1.2" {
+	if err != nil || blame.LastWrite == nil || blame.LastWrite.Author != "1.2" {
 		t.Errorf("%+v, %v", blame, err)
 	}
 	s.replays("")

@@ -50,7 +50,7 @@ func TestAToolSeesTheFirstCallBeforeTheLLMHasSaidItsLastToken(t *testing.T) {
 func TestABadReplyIsToldToTheNextRequest(t *testing.T) {
 	t.Parallel()
 	good := `{"solution": {"calls": []}}`
-	for name, row := range longrun.Rows(t, 3, map[string]struct{ reply, want string }{
+	for name, row := range longrun.SampleRows(t, 3, map[string]struct{ reply, want string }{
 		"it is no JSON":                    {`{"raw": "I think we should shout."}`, "not_json"},
 		"it is another form":               {`{"raw": "{\"plan\": []}"}`, "not_json"},
 		"it is a list":                     {`{"raw": "[]"}`, "not_json"},

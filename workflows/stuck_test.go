@@ -27,7 +27,7 @@ func TestWhatTheWorkerLacksForAToolPausesTheProcessAndTheCallIsTriedAgain(t *tes
 	t.Parallel()
 	const rows = `{"type": "state", "_instance": "1"}, {"type": "state", "_instance": "2"}, {"type": "state", "_instance": "3"}, {"type": "state", "_instance": "4"}`
 	const call = `{"_tool": "ask", "_outputPath": "†state.a || †state.failed"}, {"_tool": "shout", "text": "quiet", "_outputPath": "a"}`
-	for name, c := range longrun.Rows(t, 3, map[string]struct{ config, context string }{
+	for name, c := range longrun.SampleRows(t, 3, map[string]struct{ config, context string }{
 		"planned":           {"", ""},
 		"for many":          {"", rows},
 		"in parts":          {`"batch": 2`, rows},

@@ -31,7 +31,7 @@ func wantLoudInTheFirstAndTheThird(t *testing.T, r loop.Result) {
 func TestACallForSomeInstancesRunsInThoseAlone(t *testing.T) {
 	t.Parallel()
 	plan := `{"type": "plan", "stage": "complete", "plan": [` + forTheFirstAndTheThird + `]}, `
-	for name, c := range longrun.Rows(t, 2, map[string]struct {
+	for name, c := range longrun.SampleRows(t, 2, map[string]struct {
 		config, plan string
 		instances    int
 		replies      []string
@@ -47,7 +47,7 @@ func TestACallForSomeInstancesRunsInThoseAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if c.instances > 100 {
-				longrun.Only(t)
+				longrun.SkipUnlessEnabled(t)
 			}
 			s := newScenario(t, `{"config": `+c.config+`, "schema": {"tools": {"shout": `+textTool+
 				`}}, "context": [{"type": "text", "text": "Go."}, `+c.plan+rows(1, c.instances)+`]}`,

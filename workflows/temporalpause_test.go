@@ -50,7 +50,7 @@ func TestAnActivityThatSomebodyPausesInTemporalHoldsItsProcessUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := func() []turn.HeldUp {
-		all, err := holdups.InTemporal(t.Context(), s.client, activities.Names())
+		all, err := holdups.HoldUpsInTemporal(t.Context(), s.client, activities.Names())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -80,7 +80,7 @@ func TestACallWithOneAttemptWaitsForAServerThatHasNotReadIt(t *testing.T) {
 // server's words, and until when.
 func TestAProcessSaysThatItWaitsForTheServerOfATool(t *testing.T) {
 	t.Parallel()
-	for name, config := range longrun.Rows(t, 1, map[string]string{"in one piece": `{}`, "in parts": `{"batch": 1}`}) {
+	for name, config := range longrun.SampleRows(t, 1, map[string]string{"in one piece": `{}`, "in parts": `{"batch": 1}`}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var asked atomic.Int32
@@ -99,7 +99,7 @@ func TestAProcessSaysThatItWaitsForTheServerOfATool(t *testing.T) {
 			})
 			h := v.HeldUp[0]
 			if h.Cause != turn.CodeToolWaits || !strings.Contains(h.Message, "count waits") ||
-				!strings.Contains(h.Message, "when the stock is counted") || time.Until(h.Next) < time.Hour {
+				!strings.Contains(h.Message, "when the stock is counted") || time.Until(h.NextAttempt) < time.Hour {
 				t.Errorf("%+v", h)
 			}
 			s.cancel()
@@ -157,7 +157,7 @@ func TestWhatTheCallsOfOneWorkerWaitForIsWithdrawnByNoOther(t *testing.T) {
 				told := protocol.WorkerHoldUpSignal{Cause: turn.CodeToolWaits, Worker: step.worker}
 				if step.hours > 0 {
 					told.HeldUp = &turn.HeldUp{Cause: turn.CodeToolWaits, Message: step.worker + " waits",
-						Next: time.Now().Add(step.hours * time.Hour)}
+						NextAttempt: time.Now().Add(step.hours * time.Hour)}
 				}
 				if err := s.client.SignalWorkflow(t.Context(), s.id, "", protocol.SignalWorkerHoldUp, told); err != nil {
 					t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 // A run takes 2,000 Updates: a limit continues as new before, with all turns and places.
 func TestALimitOutlivesTheUpdatesOfARun(t *testing.T) {
 	t.Parallel()
-	longrun.Only(t)
+	longrun.SkipUnlessEnabled(t)
 	id := protocol.LimitID(t.Name())
 	ask := func(q limit.TurnRequest) (turns []limit.Turn) {
 		t.Helper()
@@ -33,15 +33,15 @@ func TestALimitOutlivesTheUpdatesOfARun(t *testing.T) {
 		}
 		return turns
 	}
-	if first := ask(limit.TurnRequest{Wants: []string{"a"}}); !first[0].IsGranted {
+	if first := ask(limit.TurnRequest{WantedKeys: []string{"a"}}); !first[0].IsGranted {
 		t.Fatal("the first has no turn")
 	}
 	for n := range 2100 {
-		if b := ask(limit.TurnRequest{Wants: []string{"b"}, Holds: []string{"a"}}); b[0].IsGranted {
+		if b := ask(limit.TurnRequest{WantedKeys: []string{"b"}, HeldKeys: []string{"a"}}); b[0].IsGranted {
 			t.Fatalf("the turn of another is forgotten after %d Updates", n)
 		}
 	}
-	if b := ask(limit.TurnRequest{Wants: []string{"c", "b"}, Done: []string{"a"}}); b[0].IsGranted || !b[1].IsGranted {
+	if b := ask(limit.TurnRequest{WantedKeys: []string{"c", "b"}, DoneKeys: []string{"a"}}); b[0].IsGranted || !b[1].IsGranted {
 		t.Errorf("%+v", b)
 	}
 }

@@ -32,7 +32,7 @@ func TestAChainThatWasWrittenAnewIsFoundByTemporalsHistory(t *testing.T) {
 			}
 
 			ideas := report.Ideas
-			place := func(at int) string { return filepath.Join(dir, filepath.FromSlash(chain.Place(s.id, at))) }
+			place := func(at int) string { return filepath.Join(dir, filepath.FromSlash(chain.ManifestName(s.id, at))) }
 			last, err := chains.Load(t.Context(), s.id, ideas)
 			if err != nil {
 				t.Fatal(err)
@@ -48,7 +48,7 @@ func TestAChainThatWasWrittenAnewIsFoundByTemporalsHistory(t *testing.T) {
 
 			last["context"] = []any{}
 			if _, err := chain.New(copied).Seal(t.Context(),
-				chain.Entry{Process: s.id, At: ideas, Parent: parent, Idea: last, Created: time.Now()}); err != nil {
+				chain.Entry{Process: s.id, Number: ideas, Parent: parent, Idea: last, Created: time.Now()}); err != nil {
 				t.Fatal(err)
 			}
 			if report, err = chains.Verify(t.Context(), s.id); err != nil || !report.IsIntact {

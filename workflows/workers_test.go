@@ -99,7 +99,7 @@ func TestAWorkerIsReadyWhileTemporalAnswersAndItsStoreCanBeWritten(t *testing.T)
 	dir := t.TempDir() + "/store"
 	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + w.address, "TEMPORAL_NAMESPACE=" + c.id,
 		"PROCESSIDEA_STORE=" + dir})
-	eventually(t, "it is ready", p.Ready)
+	eventually(t, "it is ready", p.IsReady)
 	w.cut()
 	eventually(t, "it misses Temporal", func() bool {
 		status, body := p.Get("/readyz")
@@ -109,7 +109,7 @@ func TestAWorkerIsReadyWhileTemporalAnswersAndItsStoreCanBeWritten(t *testing.T)
 		t.Errorf("it is not alive: %d", status)
 	}
 	w.mend()
-	eventually(t, "it is ready again", p.Ready)
+	eventually(t, "it is ready again", p.IsReady)
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +261,7 @@ func TestAWorkerThatAUserBuildsRunsTheUsersTools(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t)
 	// As a client does before it starts a process, which may be there before this worker is.
-	if err := connect.BeginStore(t.Context(), c.client, store); err != nil {
+	if err := connect.InitializeStore(t.Context(), c.client, store); err != nil {
 		t.Fatal(err)
 	}
 	worker := exec.CommandContext(t.Context(), built(t), "worker", "--listen", "")

@@ -28,10 +28,10 @@ func ProcessWorkflow(ctx workflow.Context, start protocol.ProcessStart,
 // InstanceWorkflow owns the State of one instance, accepts Calls as they close in the stream, runs each as soon as what
 // it reads is there, and reports to its process when nothing runs any more. It lives as long as the instance does.
 func InstanceWorkflow(
-	ctx workflow.Context, setup protocol.InstanceSetup, own protocol.InstanceStart,
+	ctx workflow.Context, setup protocol.InstanceSetup, start protocol.InstanceStart,
 	carried *instance.ContinueAsNewInput,
 ) (*protocol.InstanceResult, error) {
-	return instance.Run(ctx, setup, own, carried)
+	return instance.Run(ctx, setup, start, carried)
 }
 
 // LimitWorkflow keeps a limit that all workers share.
@@ -53,8 +53,8 @@ func NewSignalOrderInterceptor() interceptor.WorkerInterceptor {
 // NewHeartbeatInterceptor returns an interceptor that sets the time without a heartbeat after which activities count as
 // lost. Without it, that time is protocol.HeartbeatTimeout.
 func NewHeartbeatInterceptor(timeout time.Duration) interceptor.WorkerInterceptor {
-	return activity.NewInterceptor(timeout)
+	return activity.NewHeartbeatInterceptor(timeout)
 }
 
-// MaxRunning bounds how many Calls of one instance run at the same time.
-const MaxRunning = instance.MaxRunning
+// MaxRunningCalls bounds how many Calls of one instance run at the same time.
+const MaxRunningCalls = instance.MaxRunningCalls

@@ -13,11 +13,11 @@ import (
 // startIsolate and endIsolate enclose a text with a direction of its own, so that the text around it keeps its order.
 const startIsolate, endIsolate = '\u2068', '\u2069'
 
-// isolated returns a text from data, enclosed unless it runs from left to right, so that the rest of the message keeps
-// its direction. Control characters that would turn the rest are shown by their numbers.
-func isolated(text string) string {
+// isolateDirection returns a text from data, enclosed unless it runs from left to right, so that the rest of the
+// message keeps its direction. Control characters that would turn the rest are shown by their numbers.
+func isolateDirection(text string) string {
 	var out strings.Builder
-	turns := false
+	hasRightToLeft := false
 	for _, r := range text {
 		p, _ := bidi.LookupRune(r)
 		switch p.Class() {
@@ -25,29 +25,29 @@ func isolated(text string) string {
 			fmt.Fprintf(&out, "⟨U+%04X⟩", r)
 			continue
 		case bidi.R, bidi.AL, bidi.AN:
-			turns = true
+			hasRightToLeft = true
 		}
 		out.WriteRune(r)
 	}
-	if !turns {
+	if !hasRightToLeft {
 		return out.String()
 	}
 	return string(startIsolate) + out.String() + string(endIsolate)
 }
 
-// isolatedParts returns a Call's sentence, of at most maxFieldChars, in which the data is isolated.
-func isolatedParts(c shown.Call) string {
+// isolatedSentence returns a Call's sentence, of at most maxFieldChars, in which the data is isolated.
+func isolatedSentence(c shown.Call) string {
 	if len(c.Parts) == 0 {
-		return isolated(jsonval.Clip(c.Sentence, maxFieldChars))
+		return isolateDirection(jsonval.Clip(c.Sentence, maxFieldChars))
 	}
 	var out strings.Builder
-	left := maxFieldChars
+	charsLeft := maxFieldChars
 	for _, part := range c.Parts {
-		text := jsonval.Clip(part.Text, left)
-		if left -= len([]rune(text)); part.IsData {
-			text = isolated(text)
+		text := jsonval.Clip(part.Text, charsLeft)
+		if charsLeft -= len([]rune(text)); part.IsData {
+			text = isolateDirection(text)
 		}
-		if out.WriteString(text); left <= 0 {
+		if out.WriteString(text); charsLeft <= 0 {
 			break
 		}
 	}

@@ -21,20 +21,21 @@ const (
 	maxFieldChars = 500
 )
 
-func (s *Sender) slackBlocks(n approval.Notices, text string, words map[string]shown.Call) jsonval.Object {
+func (s *Sender) slackBlocks(n approval.Notices, text string, callByDigest map[string]shown.Call) jsonval.Object {
 	markdown := func(text string) jsonval.Object { return jsonval.Object{"type": "mrkdwn", "text": text} }
 	heading, _, _ := strings.Cut(text, "\n")
 	blocks := []any{jsonval.Object{"type": "section", "text": markdown("*" + slackEscape.Replace(heading) + "*")}}
-	for _, w := range callsToOpen(n) {
-		section := jsonval.Object{"type": "section", "text": markdown(slackEscape.Replace(s.sentence(w, words)))}
+	for _, w := range noticesToShow(n) {
+		section := jsonval.Object{"type": "section",
+			"text": markdown(slackEscape.Replace(s.callSentence(w, callByDigest)))}
 		var fields []any
-		for _, f := range fieldsOf(words[w.Digest]) {
+		for _, f := range shortenedFields(callByDigest[w.Digest]) {
 			fields = append(fields, markdown("*"+slackEscape.Replace(f.Title)+"*\n"+slackEscape.Replace(f.Shown)))
 		}
 		if fields != nil {
 			section["fields"] = fields
 		}
-		if link := s.linkTo(n.ProcessID, w.CallID); link != "" {
+		if link := s.linkURL(n.ProcessID, w.CallID); link != "" {
 			section["accessory"] = jsonval.Object{"type": "button", "url": link,
 				"text": jsonval.Object{"type": "plain_text", "text": "Open"}}
 		}
@@ -43,26 +44,26 @@ func (s *Sender) slackBlocks(n approval.Notices, text string, words map[string]s
 	return jsonval.Object{"text": slackEscape.Replace(text), "blocks": blocks}
 }
 
-func (s *Sender) teamsCard(n approval.Notices, text string, words map[string]shown.Call) jsonval.Object {
+func (s *Sender) teamsCard(n approval.Notices, text string, callByDigest map[string]shown.Call) jsonval.Object {
 	// In blocks of other types names could become links, since their texts are Markdown.
-	run := func(text, weight string) any {
+	textRun := func(text, weight string) any {
 		return jsonval.Object{"type": "TextRun", "text": text, "weight": weight}
 	}
-	block := func(runs ...any) jsonval.Object { return jsonval.Object{"type": "RichTextBlock", "inlines": runs} }
+	textBlock := func(runs ...any) jsonval.Object { return jsonval.Object{"type": "RichTextBlock", "inlines": runs} }
 	heading, rest, _ := strings.Cut(text, "\n")
-	body := []any{block(run(heading, "Bolder"))}
-	calls := callsToOpen(n)
-	if len(calls) == 0 && rest != "" {
+	body := []any{textBlock(textRun(heading, "Bolder"))}
+	notices := noticesToShow(n)
+	if len(notices) == 0 && rest != "" {
 		for _, line := range strings.Split(rest, "\n") {
-			body = append(body, block(run(line, "Default")))
+			body = append(body, textBlock(textRun(line, "Default")))
 		}
 	}
-	for _, w := range calls {
-		body = append(body, block(run(s.sentence(w, words), "Default")))
-		for _, f := range fieldsOf(words[w.Digest]) {
-			body = append(body, block(run(f.Title+": ", "Bolder"), run(f.Shown, "Default")))
+	for _, w := range notices {
+		body = append(body, textBlock(textRun(s.callSentence(w, callByDigest), "Default")))
+		for _, f := range shortenedFields(callByDigest[w.Digest]) {
+			body = append(body, textBlock(textRun(f.Title+": ", "Bolder"), textRun(f.Shown, "Default")))
 		}
-		if link := s.linkTo(n.ProcessID, w.CallID); link != "" {
+		if link := s.linkURL(n.ProcessID, w.CallID); link != "" {
 			body = append(body, jsonval.Object{"type": "ActionSet",
 				"actions": []any{jsonval.Object{"type": "Action.OpenUrl", "title": "Open", "url": link}}})
 		}
@@ -73,41 +74,41 @@ func (s *Sender) teamsCard(n approval.Notices, text string, words map[string]sho
 			"type": "AdaptiveCard", "version": "1.4", "body": body}}}}
 }
 
-// callsToOpen lists the waiting Calls of a notice, each once, as many as fit into a message.
-func callsToOpen(n approval.Notices) []approval.Notice {
-	all := slices.Concat(n.NewlyWaiting, n.Reminders, n.Escalations, n.Remarks)
+// noticesToShow lists the waiting Calls of a notice, each once, as many as fit into a message.
+func noticesToShow(n approval.Notices) []approval.Notice {
+	notices := slices.Concat(n.NewlyWaiting, n.Reminders, n.Escalations, n.Remarks)
 	seen := map[string]bool{}
-	all = slices.DeleteFunc(all, func(w approval.Notice) bool {
-		known := seen[w.CallID]
+	notices = slices.DeleteFunc(notices, func(w approval.Notice) bool {
+		isKnown := seen[w.CallID]
 		seen[w.CallID] = true
-		return known
+		return isKnown
 	})
-	return all[:min(len(all), maxSections)]
+	return notices[:min(len(notices), maxSections)]
 }
 
-func (s *Sender) sentence(w approval.Notice, words map[string]shown.Call) string {
-	call := words[w.Digest]
-	return cmp.Or(isolatedParts(call), w.CallID+" "+w.Tool) +
-		strings.TrimSuffix(" · "+isolated(jsonval.Clip(call.InstanceName, maxFieldChars)), " · ")
+func (s *Sender) callSentence(w approval.Notice, callByDigest map[string]shown.Call) string {
+	call := callByDigest[w.Digest]
+	return cmp.Or(isolatedSentence(call), w.CallID+" "+w.Tool) +
+		strings.TrimSuffix(" · "+isolateDirection(jsonval.Clip(call.InstanceName, maxFieldChars)), " · ")
 }
 
-// fieldsOf are the parameters of a Call that fit into a message.
-func fieldsOf(c shown.Call) (list []shown.Field) {
+// shortenedFields are the parameters of a Call that fit into a message.
+func shortenedFields(c shown.Call) (list []shown.Field) {
 	for _, f := range c.Fields[:min(len(c.Fields), maxFields)] {
-		f.Title = isolated(jsonval.Clip(f.Title, maxFieldChars))
-		f.Shown = isolated(jsonval.Clip(f.Shown, maxFieldChars))
+		f.Title = isolateDirection(jsonval.Clip(f.Title, maxFieldChars))
+		f.Shown = isolateDirection(jsonval.Clip(f.Shown, maxFieldChars))
 		list = append(list, f)
 	}
 	return list
 }
 
-// linkTo is the address at which people see a Call or, without a Call, a process. It is empty if the settings have no
+// linkURL is the address at which people see a Call or, without a Call, a process. It is empty if the settings have no
 // address.
-func (s *Sender) linkTo(process, call string) string {
-	if call == "" && strings.Contains(s.link, "{call}") {
+func (s *Sender) linkURL(process, call string) string {
+	if call == "" && strings.Contains(s.linkTemplate, "{call}") {
 		return ""
 	}
-	return linkReplacer(process, call).Replace(s.link)
+	return linkReplacer(process, call).Replace(s.linkTemplate)
 }
 
 func linkReplacer(process, call string) *strings.Replacer {

@@ -44,46 +44,46 @@ var formats = []string{FormatJSON, FormatJSONWords, FormatSlack, FormatSlackBloc
 
 // Sender posts notices to one address.
 type Sender struct {
-	url     string
-	format  string
-	link    string
-	keys    []*webhook.Webhook
-	client  *http.Client
-	striker *secret.Redactor
-	now     func() time.Time
+	url          string
+	format       string
+	linkTemplate string
+	keys         []*webhook.Webhook
+	client       *http.Client
+	redactor     *secret.Redactor
+	now          func() time.Time
 }
 
-// maxReply bounds what an error quotes of a reply, in characters. Secrets are redacted before the cut, since half a
-// secret would not be found.
-const maxReply = 500
+// maxReplyChars bounds what an error quotes of a reply, in characters. Secrets are redacted before the cut, since half
+// a secret would not be found.
+const maxReplyChars = 500
 
-// leastPart is the length from which a part of the address may be a secret by itself: shorter ones are words.
-const leastPart = 12
+// minSecretPartLength is the length from which a part of the address may be a secret by itself: shorter ones are words.
+const minSecretPartLength = 12
 
-// timeout bounds one attempt.
-const timeout = 10 * time.Second
+// attemptTimeout bounds one attempt.
+const attemptTimeout = 10 * time.Second
 
 // FromEnvironment makes the Sender that the variables describe; nil if they set no address.
 func FromEnvironment(getenv func(string) string) (*Sender, error) {
 	address := strings.TrimSpace(getenv(URLVariable))
-	var wrong []error
-	for name, at := range map[string]string{URLVariable: address,
+	var errs []error
+	for name, value := range map[string]string{URLVariable: address,
 		LinkVariable: linkReplacer("p", "c").Replace(getenv(LinkVariable))} {
-		if u, err := url.Parse(at); at != "" &&
+		if u, err := url.Parse(value); value != "" &&
 			(err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "") {
-			wrong = append(wrong, fmt.Errorf("notify: read %s: not an http or https URL", name)) // it may be secret
+			errs = append(errs, fmt.Errorf("notify: read %s: not an http or https URL", name)) // it may be secret
 		}
 	}
-	s := &Sender{url: address, format: cmp.Or(getenv(FormatVariable), FormatJSON), link: getenv(LinkVariable),
+	s := &Sender{url: address, format: cmp.Or(getenv(FormatVariable), FormatJSON), linkTemplate: getenv(LinkVariable),
 		now: time.Now}
 	if !slices.Contains(formats, s.format) {
-		wrong = append(wrong, fmt.Errorf("notify: read %s: %q is not one of %s", FormatVariable, s.format,
+		errs = append(errs, fmt.Errorf("notify: read %s: %q is not one of %s", FormatVariable, s.format,
 			strings.Join(formats, ", ")))
 	}
 	var err error
 	s.keys, err = readKeys(getenv(SecretVariable))
 	// The other settings are checked even without an address.
-	if err = errors.Join(append(wrong, err)...); err != nil || address == "" {
+	if err = errors.Join(append(errs, err)...); err != nil || address == "" {
 		return nil, err
 	}
 	u, _ := url.Parse(address) // it was parsed above
@@ -93,12 +93,12 @@ func FromEnvironment(getenv func(string) string) (*Sender, error) {
 	for n, part := range strings.FieldsFunc(u.EscapedPath()+"/"+u.RawQuery, func(r rune) bool {
 		return strings.ContainsRune("/&=", r)
 	}) {
-		if len(part) >= leastPart {
+		if len(part) >= minSecretPartLength {
 			secrets[fmt.Sprintf("part %d", n)] = part
 		}
 	}
-	s.striker = secret.NewRedactor(secrets)
-	s.client = &http.Client{Timeout: timeout,
+	s.redactor = secret.NewRedactor(secrets)
+	s.client = &http.Client{Timeout: attemptTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return s, nil
 }
@@ -112,23 +112,23 @@ type Error struct {
 // Error reads `notify: post notice: cause`.
 func (e *Error) Error() string { return "notify: post notice: " + e.text }
 
-// SaysWords reports whether its notices describe Calls in words.
-func (s *Sender) SaysWords() bool { return s.format != FormatJSON && s.format != FormatSlack }
+// DescribesCalls reports whether its notices describe Calls in words.
+func (s *Sender) DescribesCalls() bool { return s.format != FormatJSON && s.format != FormatSlack }
 
 // Send posts notices once. id is the same on every attempt; words describe waiting Calls, by digest, as far as known.
 // Errors are of type *Error.
-func (s *Sender) Send(ctx context.Context, id string, n approval.Notices, words map[string]shown.Call) error {
-	body := s.body(n, words)
+func (s *Sender) Send(ctx context.Context, id string, n approval.Notices, callByDigest map[string]shown.Call) error {
+	body := s.encodeBody(n, callByDigest)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(body))
 	if err != nil {
-		return &Error{text: s.striker.RedactText(err.Error())}
+		return &Error{text: s.redactor.RedactText(err.Error())}
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "processidea")
 	s.sign(r.Header, id, body)
 	answer, err := s.client.Do(r)
 	if err != nil {
-		return &Error{Retry: true, text: s.striker.RedactText(err.Error())}
+		return &Error{Retry: true, text: s.redactor.RedactText(err.Error())}
 	}
 	defer answer.Body.Close()
 	reply, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10))
@@ -138,5 +138,5 @@ func (s *Sender) Send(ctx context.Context, id string, n approval.Notices, words 
 	retry := answer.StatusCode == 408 || answer.StatusCode == 429 || answer.StatusCode >= 500
 	return &Error{Retry: retry,
 		text: fmt.Sprintf("it answers %d: %s", answer.StatusCode,
-			jsonval.Clip(s.striker.RedactText(strings.TrimSpace(string(reply))), maxReply))}
+			jsonval.Clip(s.redactor.RedactText(strings.TrimSpace(string(reply))), maxReplyChars))}
 }

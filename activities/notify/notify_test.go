@@ -113,13 +113,13 @@ func TestANoticeSaysWhatCallsDoWhereItsFormatHasWords(t *testing.T) {
 			`{"actions":[{"title":"Open","type":"Action.OpenUrl","url":"https://ui.example/p%201/1.1@%E2%91%A0"}],"type":"ActionSet"}`,
 	} {
 		s := sender(t, "http://127.0.0.1:1", format)
-		s.link = "https://ui.example/{process}/{call}"
-		if got := string(s.body(oneNotice, words)); !s.SaysWords() || !strings.Contains(got, want) {
+		s.linkTemplate = "https://ui.example/{process}/{call}"
+		if got := string(s.encodeBody(oneNotice, words)); !s.DescribesCalls() || !strings.Contains(got, want) {
 			t.Errorf("%s: %s", format, got)
 		}
 	}
 	for _, format := range []string{"", FormatSlack} {
-		if sender(t, "http://127.0.0.1:1", format).SaysWords() {
+		if sender(t, "http://127.0.0.1:1", format).DescribesCalls() {
 			t.Errorf("%q has words", format)
 		}
 	}
@@ -132,9 +132,9 @@ func TestATextFromRightToLeftTurnsNothingBesideIt(t *testing.T) {
 	n := approval.Notices{ProcessID: "p", AwaitingCount: 1,
 		NewlyWaiting: []approval.Notice{{CallID: "1.1@①", Tool: "refund", Digest: "d"}},
 		NewlyDecided: []approval.Notice{{CallID: "1.1@②", Tool: "refund", DecisionKind: "amend", DecidedBy: name,
-			DecidedFor: name}},
+			DecidedOnBehalfOf: name}},
 		Remarks: []approval.Notice{{CallID: "1.1@①", Tool: "refund", Digest: "d",
-			Remark: &approval.NoticeRemark{Kind: approval.HandOver, By: name, To: name}}},
+			Remark: &approval.NoticeRemark{Kind: approval.HandOver, Author: name, RecipientName: name}}},
 	}
 	words := map[string]shown.Call{"d": {Sentence: "Refund " + name + " 12.50 EUR", InstanceName: name,
 		Parts:  shown.Parts{{Text: "Refund "}, {Text: name, IsData: true}, {Text: " 12.50 EUR"}},
@@ -148,7 +148,7 @@ func TestATextFromRightToLeftTurnsNothingBesideIt(t *testing.T) {
 		FormatTeams: {`"text":"Refund ` + isolate + ` 12.50 EUR · ` + isolate + `"`, `"text":"` + isolate + `"`,
 			`"text":"a⟨U+202E⟩⟨U+2069⟩b"`},
 	} {
-		got := string(sender(t, "http://127.0.0.1:1", format).body(n, words))
+		got := string(sender(t, "http://127.0.0.1:1", format).encodeBody(n, words))
 		for _, want := range wants {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s lacks %q: %s", format, want, got)
@@ -157,7 +157,7 @@ func TestATextFromRightToLeftTurnsNothingBesideIt(t *testing.T) {
 	}
 	long := shown.Call{Parts: shown.Parts{{Text: strings.Repeat("x", maxFieldChars-2)},
 		{Text: strings.Repeat("א", 9), IsData: true}, {Text: "y"}}}
-	if got := isolatedParts(long); !strings.HasSuffix(got, "x\u2068אא…\u2069") {
+	if got := isolatedSentence(long); !strings.HasSuffix(got, "x\u2068אא…\u2069") {
 		t.Errorf("what is cut off is %q", got[maxFieldChars-2:])
 	}
 }
@@ -176,7 +176,7 @@ func TestRemindersAndEscalationsSayWhatWaitsStillAndWhoMayDecide(t *testing.T) {
 	n := approval.Notices{ProcessID: "p", AwaitingCount: 9, Reminders: []approval.Notice{still}, OmittedReminders: 2,
 		Escalations: []approval.Notice{escalated}, OmittedEscalations: 3, OmittedRemarks: 4,
 		Remarks: []approval.Notice{{CallID: "1.2@①", Tool: "refund", Remark: &approval.NoticeRemark{
-			Kind: approval.HandOver, By: "<ann>", ToGroup: "heads"}}}}
+			Kind: approval.HandOver, Author: "<ann>", RecipientGroup: "heads"}}}}
 	if err := sender(t, server.URL, "slack").Send(t.Context(), "m", n, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ const secretPrefix = "whsec_"
 
 // readKeys reads the secrets. Their texts are in no error.
 func readKeys(text string) (keys []*webhook.Webhook, err error) {
-	for n, one := range strings.Fields(text) {
-		encoded, ok := strings.CutPrefix(one, secretPrefix)
+	for n, word := range strings.Fields(text) {
+		encoded, ok := strings.CutPrefix(word, secretPrefix)
 		secret, err := base64.StdEncoding.DecodeString(encoded)
 		if !ok || err != nil || len(secret) < 24 || len(secret) > 64 {
 			return nil, fmt.Errorf("notify: read %s: secret %d must be %s and 24 to 64 bytes in base64", SecretVariable,

@@ -22,9 +22,9 @@ import (
 	"processidea/store/blobs"
 )
 
-// bed holds everything that a trial runs on: the two programs that are killed, and the tools and the LLM, which are
+// testBed holds everything that a trial runs on: the two programs that are killed, and the tools and the LLM, which are
 // not.
-type bed struct {
+type testBed struct {
 	dir, address   string
 	temporary      bool
 	server, worker *program
@@ -37,9 +37,9 @@ type bed struct {
 }
 
 // newBed builds the programs and starts them.
-func newBed(ctx context.Context, keep string) (b *bed, err error) {
-	b = &bed{dir: keep, tools: newToolbox(), llm: newLLM()}
-	if keep == "" {
+func newBed(ctx context.Context, keepDir string) (b *testBed, err error) {
+	b = &testBed{dir: keepDir, tools: newToolbox(), llm: newLLM()}
+	if keepDir == "" {
 		b.temporary = true
 		if b.dir, err = os.MkdirTemp("", "crash"); err != nil {
 			return nil, err
@@ -66,7 +66,7 @@ func newBed(ctx context.Context, keep string) (b *bed, err error) {
 	return b, b.dial(ctx)
 }
 
-func (b *bed) dataDir() string { return filepath.Join(b.dir, "data") }
+func (b *testBed) dataDir() string { return filepath.Join(b.dir, "data") }
 
 func freeAddress(ctx context.Context) (string, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
@@ -77,9 +77,9 @@ func freeAddress(ctx context.Context) (string, error) {
 }
 
 // dial connects to the server, which may take a while to start.
-func (b *bed) dial(ctx context.Context) error {
-	silent := sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))
-	o := connect.ClientOptions(sdk.Options{HostPort: b.address, Logger: silent}, b.store)
+func (b *testBed) dial(ctx context.Context) error {
+	silentLogger := sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))
+	o := connect.ClientOptions(sdk.Options{HostPort: b.address, Logger: silentLogger}, b.store)
 	return eventually(ctx, time.Minute, func() error {
 		c, err := sdk.DialContext(ctx, o)
 		if err == nil {
@@ -90,14 +90,14 @@ func (b *bed) dial(ctx context.Context) error {
 }
 
 // environment returns the variables through which the programs find each other.
-func (b *bed) environment() []string {
+func (b *testBed) environment() []string {
 	return append(os.Environ(), "TEMPORAL_ADDRESS="+b.address, "TEMPORAL_NAMESPACE=default",
 		"PROCESSIDEA_LOST_AFTER=5s", "PROCESSIDEA_STORE="+filepath.Join(b.dataDir(), "store"),
 		"OPENAI_BASE_URL="+b.llmServer.URL+"/v1", "OPENAI_API_KEY=",
 		"PROCESSIDEA_HTTP_ALLOW="+strings.TrimPrefix(b.toolServer.URL, "http://"))
 }
 
-func (b *bed) close() {
+func (b *testBed) close() {
 	for _, p := range []*program{b.worker, b.server} {
 		p.kill()
 	}
@@ -115,16 +115,16 @@ func (b *bed) close() {
 }
 
 // eventually repeats try until it succeeds or the time is up.
-func eventually(ctx context.Context, within time.Duration, try func() error) error {
-	ctx, cancel := context.WithTimeout(ctx, within)
+func eventually(ctx context.Context, timeout time.Duration, attempt func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for {
-		err := try()
+		err := attempt()
 		if err == nil {
 			return nil
 		}
 		if pause.For(ctx, 100*time.Millisecond) != nil {
-			return fmt.Errorf("not within %s: %w", within, err)
+			return fmt.Errorf("not within %s: %w", timeout, err)
 		}
 	}
 }

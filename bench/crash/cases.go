@@ -20,7 +20,7 @@ type testCase struct {
 }
 
 // readCases reads the examples, and adds the case whose effects can all be counted.
-func readCases(b *bed) ([]testCase, error) {
+func readCases(b *testBed) ([]testCase, error) {
 	files, _ := filepath.Glob("examples/*/idea.json")
 	if len(files) == 0 {
 		return nil, errors.New("find folder examples: there are none here; run it from the root of the checkout")
@@ -65,7 +65,7 @@ func (l *llm) readReplies(name, file string) error {
 		return nil
 	}
 	if err == nil {
-		l.replies[name], err = rehearsal.Parse(text)
+		l.repliesByCase[name], err = rehearsal.Parse(text)
 	}
 	return err
 }
@@ -76,7 +76,7 @@ const (
 	effectsIdea = `{"config": {"gather": "2s"}, "schema": {"tools": {"step": {%[1]s, "_activity": {"http": {"url": "%[2]s/step"}}},
 		"once": {%[1]s, "_activity": {"http": {"url": "%[2]s/once"}}, "_retry": {"attempts": 1}}}},
 		"context": [{"type": "text", "text": "Take every step."}%[3]s]}`
-	effectsForm    = `"type": "object", "properties": {"who": {"type": "string"}, "n": {"type": "integer"}, "x": {}}, "additionalProperties": false`
+	paramsSchema   = `"type": "object", "properties": {"who": {"type": "string"}, "n": {"type": "integer"}, "x": {}}, "additionalProperties": false`
 	effectsReplies = `{"when": "\"r4\":\"", "ttft_ms": 100, "tps": 200, "solution": {"calls": [], "output": null}}
 {"when": "Take every step", "ttft_ms": 300, "tps": 200, "solution": {"calls": [
 {"_tool":"step","_instance":"*","who":"†state.who","n":1,"_outputPath":"r1"},
@@ -88,17 +88,17 @@ const (
 {"_tool":"once","_instance":"*","who":"†state.who","n":7,"_outputPath":"p3"}], "output": null}}`
 )
 
-func effectsCase(b *bed) (testCase, error) {
+func effectsCase(b *testBed) (testCase, error) {
 	var states strings.Builder
 	for n := 1; n <= 8; n++ {
 		fmt.Fprintf(&states, `, {"type": "state", "_instance": "%d", "who": "instance %d"}`, n, n)
 	}
-	idea, err := jsonval.DecodeObject([]byte(fmt.Sprintf(effectsIdea, effectsForm, b.toolServer.URL, states.String())))
+	idea, err := jsonval.DecodeObject([]byte(fmt.Sprintf(effectsIdea, paramsSchema, b.toolServer.URL, states.String())))
 	if err != nil {
 		return testCase{}, err
 	}
 	lines := strings.ReplaceAll(strings.ReplaceAll(effectsReplies, "[\n", "["), ",\n", ",")
-	b.llm.replies["effects"], err = rehearsal.Parse([]byte(lines))
+	b.llm.repliesByCase["effects"], err = rehearsal.Parse([]byte(lines))
 	return testCase{name: "effects", idea: idea}, err
 }
 

@@ -16,25 +16,25 @@ import (
 	"processidea/protocol"
 )
 
-// check compares a process with the rules.
-func (r *trial) check(ctx context.Context, p *startedProcess) {
+// checkProcess compares a process with the rules.
+func (r *trial) checkProcess(ctx context.Context, p *startedProcess) {
 	r.figures.Processes++
 	if p.err != nil {
 		r.figures.addViolation("every process ends", p.id, "%s", p.err)
 		return
 	}
-	calm := r.reference[p.testCase.name]
-	if got, want := resultWithoutID(p), resultWithoutID(calm); got != want {
+	reference := r.referenceByCase[p.testCase.name]
+	if got, want := resultWithoutID(p), resultWithoutID(reference); got != want {
 		r.figures.addViolation("the result is that of an undisturbed process", p.id, "%s, not %s",
 			jsonval.Clip(got, 2000),
 			jsonval.Clip(want, 2000))
 	}
-	done := map[string]time.Time{}
+	completedAt := map[string]time.Time{}
 	for token := range p.result.Instances {
-		r.checkHistory(ctx, protocol.InstanceID(p.id, token), done)
+		r.checkHistory(ctx, protocol.InstanceID(p.id, token), completedAt)
 	}
-	r.checkHistory(ctx, p.id, done)
-	r.checkEffects(p, calm, done)
+	r.checkHistory(ctx, p.id, completedAt)
+	r.checkEffects(p, reference, completedAt)
 }
 
 // resultWithoutID returns a process's result without its id, for comparison.
@@ -45,9 +45,9 @@ func resultWithoutID(p *startedProcess) string {
 
 // checkHistory checks the history of one workflow: it must have ended, and no Call may have run again after its
 // completion. It adds to done when each Call was completed, by Idempotency-Key.
-func (r *trial) checkHistory(ctx context.Context, id string, done map[string]time.Time) {
+func (r *trial) checkHistory(ctx context.Context, id string, completedAt map[string]time.Time) {
 	events := r.client.Temporal().GetWorkflowHistory(ctx, id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
-	scheduled := map[int64]string{}
+	keyByScheduledEvent := map[int64]string{}
 	ended := false
 	for events.HasNext() {
 		e, err := events.Next()
@@ -55,7 +55,7 @@ func (r *trial) checkHistory(ctx context.Context, id string, done map[string]tim
 			r.figures.addViolation("every history can be read", id, "%s", err)
 			return
 		}
-		ended = r.checkEvent(id, e, scheduled, done)
+		ended = r.checkEvent(id, e, keyByScheduledEvent, completedAt)
 	}
 	if !ended {
 		r.figures.addViolation("every workflow ends", id, "it is open")
@@ -63,26 +63,26 @@ func (r *trial) checkHistory(ctx context.Context, id string, done map[string]tim
 }
 
 // checkEvent checks one event of a history, and reports whether it is the workflow's end.
-func (r *trial) checkEvent(id string, e *historypb.HistoryEvent, scheduled map[int64]string,
-	done map[string]time.Time) (ended bool) {
+func (r *trial) checkEvent(id string, e *historypb.HistoryEvent, keyByScheduledEvent map[int64]string,
+	completedAt map[string]time.Time) (ended bool) {
 	r.figures.Events++
 	switch e.GetEventType() {
 	case enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
 		a := e.GetActivityTaskScheduledEventAttributes()
-		if key := keyOf(a.GetActivityType().GetName(), a.GetInput()); key != "" {
-			scheduled[e.GetEventId()] = key
-			if _, again := done[key]; again {
+		if key := idempotencyKey(a.GetActivityType().GetName(), a.GetInput()); key != "" {
+			keyByScheduledEvent[e.GetEventId()] = key
+			if _, wasCompleted := completedAt[key]; wasCompleted {
 				r.figures.addViolation("no Call runs again whose completion is in history", id,
 					"%s is scheduled again by event %d", key, e.GetEventId())
 			}
 		}
 	case enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
-		if key := scheduled[e.GetActivityTaskCompletedEventAttributes().GetScheduledEventId()]; key != "" {
-			done[key] = e.GetEventTime().AsTime()
+		if key := keyByScheduledEvent[e.GetActivityTaskCompletedEventAttributes().GetScheduledEventId()]; key != "" {
+			completedAt[key] = e.GetEventTime().AsTime()
 		}
 	case enumspb.EVENT_TYPE_ACTIVITY_TASK_FAILED:
-		if key := scheduled[e.GetActivityTaskFailedEventAttributes().GetScheduledEventId()]; key != "" {
-			r.failed[key] = true
+		if key := keyByScheduledEvent[e.GetActivityTaskFailedEventAttributes().GetScheduledEventId()]; key != "" {
+			r.failedKeys[key] = true
 		}
 	case enumspb.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT:
 		r.figures.LostActivities++
@@ -105,8 +105,8 @@ func (r *trial) checkEvent(id string, e *historypb.HistoryEvent, scheduled map[i
 	return false
 }
 
-// keyOf returns the Idempotency-Key of the Call that an activity runs, or "" if it runs no Call.
-func keyOf(activity string, input *commonpb.Payloads) string {
+// idempotencyKey returns the Idempotency-Key of the Call that an activity runs, or "" if it runs no Call.
+func idempotencyKey(activity string, input *commonpb.Payloads) string {
 	var in protocol.ExecuteInput
 	if activity != protocol.ActivityExecute || connect.DataConverter(nil).FromPayloads(input, &in) != nil {
 		return ""
@@ -116,28 +116,30 @@ func keyOf(activity string, input *commonpb.Payloads) string {
 
 // checkEffects checks the requests to the tools. Everything that the undisturbed process requested must be there, each
 // under one key, and nothing may be requested again after it was done.
-func (r *trial) checkEffects(p, calm *startedProcess, done map[string]time.Time) {
-	keys := map[string]string{}
+func (r *trial) checkEffects(p, reference *startedProcess, completedAt map[string]time.Time) {
+	keyByRequest := map[string]string{}
 	for _, e := range r.tools.effectsOf(p.id) {
 		r.figures.Effects++
-		r.figures.Repeated += len(e.times) - 1
-		asked := strings.ReplaceAll(e.asked, p.id, "ID")
-		if other, twice := keys[asked]; twice && !r.failed[other] {
-			r.figures.addViolation("a repetition has the same Idempotency-Key", p.id, "%s came as %s and as %s", asked,
-				other, e.key)
+		r.figures.RepeatedRequests += len(e.times) - 1
+		request := strings.ReplaceAll(e.request, p.id, "ID")
+		if otherKey, isDuplicate := keyByRequest[request]; isDuplicate && !r.failedKeys[otherKey] {
+			r.figures.addViolation("a repetition has the same Idempotency-Key", p.id, "%s came as %s and as %s",
+				request, otherKey, e.key)
 		}
-		keys[asked] = e.key
-		if at, ok := done[e.key]; ok && slices.ContainsFunc(e.times, func(t time.Time) bool { return t.After(at) }) {
+		keyByRequest[request] = e.key
+		if at, ok := completedAt[e.key]; ok && slices.ContainsFunc(e.times, func(t time.Time) bool {
+			return t.After(at)
+		}) {
 			r.figures.addViolation("no Call runs again whose completion is in history", p.id,
 				"%s came again after it was done", e.key)
 		}
-		if len(e.times) > 1 && strings.Contains(e.asked, "/once ") {
+		if len(e.times) > 1 && strings.Contains(e.request, "/once ") {
 			r.figures.addViolation("what must not run twice does not", p.id, "%s came %d times", e.key, len(e.times))
 		}
 	}
-	for _, e := range r.tools.effectsOf(calm.id) {
-		if asked := strings.ReplaceAll(e.asked, calm.id, "ID"); keys[asked] == "" {
-			r.figures.addViolation("no effect is lost", p.id, "%s", fmt.Sprintf("nobody asked %s", asked))
+	for _, e := range r.tools.effectsOf(reference.id) {
+		if request := strings.ReplaceAll(e.request, reference.id, "ID"); keyByRequest[request] == "" {
+			r.figures.addViolation("no effect is lost", p.id, "%s", fmt.Sprintf("nobody asked %s", request))
 		}
 	}
 }

@@ -17,13 +17,13 @@ import (
 // repeats its reply: an LLM that reads that part of its Plan was lost plans the same again, and closed paths stay
 // closed.
 type llm struct {
-	mu      sync.Mutex
-	replies map[string][]rehearsal.Reply // by case
-	last    map[string]rehearsal.Reply   // by process
+	mu                 sync.Mutex
+	repliesByCase      map[string][]rehearsal.Reply // by case
+	lastReplyByProcess map[string]rehearsal.Reply   // by process
 }
 
 func newLLM() *llm {
-	return &llm{replies: map[string][]rehearsal.Reply{}, last: map[string]rehearsal.Reply{}}
+	return &llm{repliesByCase: map[string][]rehearsal.Reply{}, lastReplyByProcess: map[string]rehearsal.Reply{}}
 }
 
 // caseMarker finds the process and its case in a prompt.
@@ -59,16 +59,16 @@ func (l *llm) chooseReply(prompt string) rehearsal.Reply {
 		return rehearsal.Reply{Status: http.StatusBadRequest, Content: "nobody's prompt"}
 	}
 	process := m[1]
-	last, spoken := l.last[process]
-	if ask := wantedResult.FindStringSubmatch(prompt); ask != nil {
-		return l.latentReply(m[2], ask[1])
+	last, hasReplied := l.lastReplyByProcess[process]
+	if wanted := wantedResultPattern.FindStringSubmatch(prompt); wanted != nil {
+		return l.latentReply(m[2], wanted[1])
 	}
-	if spoken && strings.Contains(prompt, "was cut off") {
+	if hasReplied && strings.Contains(prompt, "was cut off") {
 		last.When = ""
 		return last
 	}
-	l.last[process] = l.nextReply(m[2], prompt, last)
-	return l.last[process]
+	l.lastReplyByProcess[process] = l.nextReply(m[2], prompt, last)
+	return l.lastReplyByProcess[process]
 }
 
 // nextReply returns a case's reply to a prompt. If the last reply wired the output and the LLM is asked again, the
@@ -78,7 +78,7 @@ func (l *llm) nextReply(name, prompt string, last rehearsal.Reply) rehearsal.Rep
 		last.Content = jsonval.EncodeToString(jsonval.Object{"calls": []any{}, "output": output})
 		return last
 	}
-	for _, r := range l.replies[name] {
+	for _, r := range l.repliesByCase[name] {
 		if strings.Contains(prompt, r.When) {
 			r.When = ""
 			return r
@@ -110,18 +110,18 @@ func callsOf(r rehearsal.Reply) []any {
 	return calls
 }
 
-// wantedResult matches the latent Call whose result a prompt asks for.
-var wantedResult = regexp.MustCompile(`## Results wanted\n[^\n]*\n- ([^ ]+) `)
+// wantedResultPattern matches the latent Call whose result a prompt asks for.
+var wantedResultPattern = regexp.MustCompile(`## Results wanted\n[^\n]*\n- ([^ ]+) `)
 
 // latentReply returns the reply with a latent Call's result, with the Call's id from the prompt.
 func (l *llm) latentReply(name, id string) rehearsal.Reply {
-	for _, r := range l.replies[name] {
+	for _, r := range l.repliesByCase[name] {
 		calls := callsOf(r)
 		if len(calls) == 0 {
 			continue
 		}
 		call, _ := calls[0].(jsonval.Object)
-		if _, gives := call["_call"]; gives {
+		if _, answersCall := call["_call"]; answersCall {
 			call["_call"] = id
 			r.When, r.Content = "", jsonval.EncodeToString(jsonval.Object{"calls": calls, "output": nil})
 			return r

@@ -13,10 +13,10 @@ import (
 // decideAll approves whatever a policy asks for. For a Call with an unknown outcome it acts as a careful person would.
 // It checks whether the tool was reached. If so, it gives the tool's answer as the result; otherwise it lets the Call
 // run.
-func (r *trial) decideAll(ctx context.Context, all []*startedProcess) {
+func (r *trial) decideAll(ctx context.Context, processes []*startedProcess) {
 	for ctx.Err() == nil {
-		for _, p := range all {
-			for _, a := range r.pending(ctx, p.id) {
+		for _, p := range processes {
+			for _, a := range r.pendingApprovals(ctx, p.id) {
 				r.decide(ctx, a)
 			}
 		}
@@ -24,8 +24,8 @@ func (r *trial) decideAll(ctx context.Context, all []*startedProcess) {
 	}
 }
 
-// pending lists the approvals that a process waits for.
-func (r *trial) pending(ctx context.Context, id string) []protocol.Approval {
+// pendingApprovals lists the approvals that a process waits for.
+func (r *trial) pendingApprovals(ctx context.Context, id string) []protocol.Approval {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	var v protocol.ProcessApprovals
@@ -39,7 +39,7 @@ func (r *trial) pending(ctx context.Context, id string) []protocol.Approval {
 func (r *trial) decide(ctx context.Context, a protocol.Approval) {
 	signal, payload := policy.Approve, jsonval.Object{"call": a.CallID, "digest": a.Digest, "by": "crash"}
 	if a.ReviewReason != "" {
-		r.figures.addAsked(a.Process + " " + a.Digest)
+		r.figures.countQuestion(a.Process + " " + a.Digest)
 		if answer, reached := r.tools.answerOf(protocol.IdempotencyKey(a.Process, a.Instance, a.CallID)); reached {
 			signal = policy.Answer
 			payload["output"], _ = jsonval.Decode([]byte(answer))

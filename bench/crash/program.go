@@ -13,13 +13,13 @@ import (
 // program is a program that is killed and restarted. If it ends by itself, as a worker does without a server, it is
 // restarted too, as a supervisor would do.
 type program struct {
-	bed   *bed
-	args  []string
-	stop  context.CancelFunc
-	ended chan struct{}
+	bed  *testBed
+	args []string
+	stop context.CancelFunc
+	done chan struct{}
 }
 
-func (b *bed) program(name string, args ...string) *program {
+func (b *testBed) program(name string, args ...string) *program {
 	return &program{bed: b, args: append([]string{filepath.Join(b.dir, name)}, args...)}
 }
 
@@ -31,7 +31,7 @@ func (p *program) start() error {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
-	p.stop, p.ended = stop, ended
+	p.stop, p.done = stop, ended
 	go func() {
 		defer close(ended)
 		defer log.Close()
@@ -49,6 +49,6 @@ func (p *program) start() error {
 func (p *program) kill() {
 	if p != nil && p.stop != nil {
 		p.stop()
-		<-p.ended
+		<-p.done
 	}
 }

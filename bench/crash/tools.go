@@ -20,18 +20,18 @@ import (
 type toolbox struct {
 	shop http.Handler
 
-	mu   sync.Mutex
-	seen map[string]*effect // by Idempotency-Key
+	mu          sync.Mutex
+	effectByKey map[string]*effect // by Idempotency-Key
 }
 
 // effect is what the requests with one Idempotency-Key did.
 type effect struct {
-	key, asked string // asked is method, URL and body
-	times      []time.Time
-	answer     string
+	key, request string // asked is method, URL and body
+	times        []time.Time
+	answer       string
 }
 
-func newToolbox() *toolbox { return &toolbox{shop: shop.Handler(), seen: map[string]*effect{}} }
+func newToolbox() *toolbox { return &toolbox{shop: shop.Handler(), effectByKey: map[string]*effect{}} }
 
 // toolDelay is the time between a tool's effect and its answer, so that a kill may fall between the two.
 const toolDelay = 150 * time.Millisecond
@@ -57,34 +57,34 @@ func (t *toolbox) computeAnswer(r *http.Request, body []byte) (status int, answe
 	if !isShop {
 		return http.StatusOK, fmt.Sprintf(`"%x"`, sha256.Sum256(body))
 	}
-	to := httptest.NewRequestWithContext(r.Context(), r.Method, path+"?"+r.URL.RawQuery, bytes.NewReader(body))
-	to.Header = r.Header
+	forwarded := httptest.NewRequestWithContext(r.Context(), r.Method, path+"?"+r.URL.RawQuery, bytes.NewReader(body))
+	forwarded.Header = r.Header
 	w := httptest.NewRecorder()
-	t.shop.ServeHTTP(w, to)
+	t.shop.ServeHTTP(w, forwarded)
 	return w.Code, w.Body.String()
 }
 
 // record adds a request to the effect of its key, and returns the answer. A repeated request gets the first answer.
-func (t *toolbox) record(key, asked, answer string) string {
+func (t *toolbox) record(key, request, answer string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	e := t.seen[key]
+	e := t.effectByKey[key]
 	if e == nil {
-		e = &effect{key: key, asked: asked, answer: answer}
-		t.seen[key] = e
+		e = &effect{key: key, request: request, answer: answer}
+		t.effectByKey[key] = e
 	}
-	if e.asked != asked {
-		e.asked += " AND " + asked
+	if e.request != request {
+		e.request += " AND " + request
 	}
 	e.times = append(e.times, time.Now())
 	return e.answer
 }
 
 // answerOf returns the answer to the requests with an Idempotency-Key, if there were any.
-func (t *toolbox) answerOf(key string) (answer string, reached bool) {
+func (t *toolbox) answerOf(key string) (answer string, wasReached bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if e := t.seen[key]; e != nil {
+	if e := t.effectByKey[key]; e != nil {
 		return e.answer, true
 	}
 	return "", false
@@ -94,7 +94,7 @@ func (t *toolbox) answerOf(key string) (answer string, reached bool) {
 func (t *toolbox) effectsOf(process string) (list []*effect) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for key, e := range t.seen {
+	for key, e := range t.effectByKey {
 		if strings.HasPrefix(key, process+"/") {
 			list = append(list, e)
 		}

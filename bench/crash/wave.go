@@ -19,12 +19,12 @@ import (
 
 // trial holds what is tried, and what came of it.
 type trial struct {
-	*bed
-	cases     []testCase
-	figures   *figures
-	reference map[string]*startedProcess // the undisturbed processes, by case
-	// failed holds Idempotency-Keys of failed Calls: the LLM may plan these Calls again under other keys.
-	failed map[string]bool
+	*testBed
+	cases           []testCase
+	figures         *figures
+	referenceByCase map[string]*startedProcess // the undisturbed processes, by case
+	// failedKeys holds Idempotency-Keys of failed Calls: the LLM may plan these Calls again under other keys.
+	failedKeys map[string]bool
 }
 
 // startedProcess is a business process that was started.
@@ -35,70 +35,70 @@ type startedProcess struct {
 	err      error
 }
 
-// killsInWave is the maximum number of kills in one wave of processes.
-const killsInWave = 5
+// maxKillsPerWave is the maximum number of kills in one wave of processes.
+const maxKillsPerWave = 5
 
-// endTimeout is how long a process may take after the last kill: a lost worker is noticed within seconds.
-const endTimeout = 3 * time.Minute
+// processTimeout is how long a process may take after the last kill: a lost worker is noticed within seconds.
+const processTimeout = 3 * time.Minute
 
-// runUndisturbed runs every case once with nothing killed.
-func (r *trial) runUndisturbed(ctx context.Context) error {
+// runWithoutKills runs every case once with nothing killed.
+func (r *trial) runWithoutKills(ctx context.Context) error {
 	begin := time.Now()
-	all, err := r.startAll(ctx, "calm")
+	processes, err := r.startAll(ctx, "calm")
 	if err != nil {
 		return err
 	}
-	r.awaitAll(ctx, all)
-	r.figures.Undisturbed = seconds(time.Since(begin))
-	r.reference = map[string]*startedProcess{}
-	for _, p := range all {
+	r.awaitAll(ctx, processes)
+	r.figures.BaselineSeconds = seconds(time.Since(begin))
+	r.referenceByCase = map[string]*startedProcess{}
+	for _, p := range processes {
 		if p.err != nil {
 			return fmt.Errorf("undisturbed, %s does not end: %w", p.id, p.err)
 		}
 		if p.result.Status != loop.StatusCompleted && p.result.Calls.Undone == 0 { // a saga has failed
 			return fmt.Errorf("undisturbed, %s does not complete: %+v", p.id, p.result)
 		}
-		r.reference[p.testCase.name] = p
+		r.referenceByCase[p.testCase.name] = p
 	}
 	return nil
 }
 
-// runDisturbed runs the cases wave after wave until there were enough kills.
-func (r *trial) runDisturbed(ctx context.Context, o options) error {
-	chance := rand.New(rand.NewPCG(o.seed, 0)) //nolint:gosec // the moments must come again with the same seed
+// runWithKills runs the cases wave after wave until there were enough kills.
+func (r *trial) runWithKills(ctx context.Context, o options) error {
+	random := rand.New(rand.NewPCG(o.seed, 0)) //nolint:gosec // the moments must come again with the same seed
 	for wave := 1; r.figures.killCount() < o.kills && ctx.Err() == nil; wave++ {
-		all, err := r.startAll(ctx, fmt.Sprintf("w%d", wave))
+		processes, err := r.startAll(ctx, fmt.Sprintf("w%d", wave))
 		if err != nil {
 			return err
 		}
-		for n := 0; n < killsInWave && r.figures.killCount() < o.kills && !r.allEnded(ctx, all); n++ {
-			if err := r.killOne(ctx, chance); err != nil {
+		for n := 0; n < maxKillsPerWave && r.figures.killCount() < o.kills && !r.allEnded(ctx, processes); n++ {
+			if err := r.killRandom(ctx, random); err != nil {
 				return err
 			}
 		}
 		begin := time.Now()
-		r.awaitAll(ctx, all)
-		r.figures.Slowest = max(r.figures.Slowest, seconds(time.Since(begin)))
-		for _, p := range all {
-			r.check(ctx, p)
+		r.awaitAll(ctx, processes)
+		r.figures.SlowestSeconds = max(r.figures.SlowestSeconds, seconds(time.Since(begin)))
+		for _, p := range processes {
+			r.checkProcess(ctx, p)
 		}
 	}
 	return ctx.Err()
 }
 
-// killOne kills the worker, the server or both at a random moment, and starts them again.
-func (r *trial) killOne(ctx context.Context, chance *rand.Rand) error {
-	after := time.Duration(chance.Int64N(int64(3 * time.Second)))
-	n := chance.IntN(3)
+// killRandom kills the worker, the server or both at a random moment, and starts them again.
+func (r *trial) killRandom(ctx context.Context, random *rand.Rand) error {
+	delay := time.Duration(random.Int64N(int64(3 * time.Second)))
+	n := random.IntN(3)
 	name := []string{"worker", "server", "both"}[n]
 	victims := [][]*program{{r.worker}, {r.server}, {r.worker, r.server}}[n]
-	if err := pause.For(ctx, after); err != nil {
+	if err := pause.For(ctx, delay); err != nil {
 		return err
 	}
 	for _, v := range victims {
 		v.kill()
 	}
-	r.figures.addKill(name, after)
+	r.figures.addKill(name, delay)
 	for _, v := range victims {
 		if err := v.start(); err != nil {
 			return err
@@ -109,13 +109,13 @@ func (r *trial) killOne(ctx context.Context, chance *rand.Rand) error {
 
 // startAll starts a process of every case, all at once.
 func (r *trial) startAll(ctx context.Context, wave string) ([]*startedProcess, error) {
-	all := make([]*startedProcess, len(r.cases))
+	processes := make([]*startedProcess, len(r.cases))
 	g, ctx := errgroup.WithContext(ctx)
 	for n, c := range r.cases {
-		all[n] = &startedProcess{id: c.name + "-" + wave, testCase: c}
-		g.Go(func() error { return r.startOne(ctx, all[n]) })
+		processes[n] = &startedProcess{id: c.name + "-" + wave, testCase: c}
+		g.Go(func() error { return r.startOne(ctx, processes[n]) })
 	}
-	return all, g.Wait()
+	return processes, g.Wait()
 }
 
 func (r *trial) startOne(ctx context.Context, p *startedProcess) error {
@@ -139,8 +139,8 @@ func (r *trial) startOne(ctx context.Context, p *startedProcess) error {
 }
 
 // allEnded reports whether the server lists all processes as ended.
-func (r *trial) allEnded(ctx context.Context, all []*startedProcess) bool {
-	for _, p := range all {
+func (r *trial) allEnded(ctx context.Context, processes []*startedProcess) bool {
+	for _, p := range processes {
 		d, err := r.client.Temporal().DescribeWorkflowExecution(ctx, p.id, "")
 		if err != nil || d.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
 			return false
@@ -150,14 +150,14 @@ func (r *trial) allEnded(ctx context.Context, all []*startedProcess) bool {
 }
 
 // awaitAll waits until all processes have ended, and makes people's decisions meanwhile.
-func (r *trial) awaitAll(ctx context.Context, all []*startedProcess) {
-	ctx, cancel := context.WithTimeout(ctx, endTimeout)
+func (r *trial) awaitAll(ctx context.Context, processes []*startedProcess) {
+	ctx, cancel := context.WithTimeout(ctx, processTimeout)
 	defer cancel()
-	people, leave := context.WithCancel(ctx)
-	defer leave()
-	go r.decideAll(people, all)
+	peopleCtx, stopPeople := context.WithCancel(ctx)
+	defer stopPeople()
+	go r.decideAll(peopleCtx, processes)
 	var g errgroup.Group
-	for _, p := range all {
+	for _, p := range processes {
 		g.Go(func() error {
 			p.await(ctx, r)
 			return nil
@@ -170,8 +170,8 @@ func (r *trial) awaitAll(ctx context.Context, all []*startedProcess) {
 func (p *startedProcess) await(ctx context.Context, r *trial) {
 	p.err = errors.New("it does not end")
 	for ctx.Err() == nil {
-		try, cancel := context.WithTimeout(ctx, 10*time.Second)
-		result, err := r.client.Process(p.id).Result(try)
+		tryCtx, cancel := context.WithTimeout(ctx, 10*time.Second)
+		result, err := r.client.Process(p.id).Result(tryCtx)
 		cancel()
 		if err == nil {
 			p.result, p.err = &result, nil

@@ -28,15 +28,15 @@ func (c Counts) Total() (n int) {
 	return n
 }
 
-// Since returns by how much each kind has grown since earlier counts.
-func (c Counts) Since(before Counts) Counts {
-	grown := Counts{}
+// IncreaseSince returns by how much each kind has grown since earlier counts.
+func (c Counts) IncreaseSince(earlier Counts) Counts {
+	increases := Counts{}
 	for kind, n := range c {
-		if n != before[kind] {
-			grown[kind] = n - before[kind]
+		if n != earlier[kind] {
+			increases[kind] = n - earlier[kind]
 		}
 	}
-	return grown
+	return increases
 }
 
 // String lists the kinds, the most frequent first.
@@ -52,50 +52,50 @@ func (c Counts) String() string {
 
 // The kinds of actions.
 const (
-	Starts     = "starts"     // of workflows, and of runs that continue others
-	Children   = "children"   // what starting a child costs beside its start
-	Signals    = "signals"    // received, from any sender
-	Timers     = "timers"     // that were set
-	Activities = "activities" // that were scheduled
-	Retries    = "retries"    // of activities, and of local ones
-	Markers    = "markers"    // workflow tasks with local activities, side effects or versions
-	Upserts    = "upserts"    // of search attributes, and of memos
-	Updates    = "updates"    // that were accepted
-	Queries    = "queries"    // in no history
-	Heartbeats = "heartbeats" // in no history
+	KindStarts     = "starts"     // of workflows, and of runs that continue others
+	KindChildren   = "children"   // what starting a child costs beside its start
+	KindSignals    = "signals"    // received, from any sender
+	KindTimers     = "timers"     // that were set
+	KindActivities = "activities" // that were scheduled
+	KindRetries    = "retries"    // of activities, and of local ones
+	KindMarkers    = "markers"    // workflow tasks with local activities, side effects or versions
+	KindUpserts    = "upserts"    // of search attributes, and of memos
+	KindUpdates    = "updates"    // that were accepted
+	KindQueries    = "queries"    // in no history
+	KindHeartbeats = "heartbeats" // in no history
 )
 
 // Counter counts the actions of histories.
 type Counter struct {
-	Counts Counts
-	task   int64 // the completed event of the workflow task that left the last marker
+	Counts         Counts
+	lastMarkerTask int64 // the completed event of the workflow task that left the last marker
 }
 
 // NewCounter returns a Counter that has counted nothing.
 func NewCounter() *Counter { return &Counter{Counts: Counts{}} }
 
-// ofEvents maps each type of event that is billed as one action to its kind.
-var ofEvents = map[enums.EventType]string{
-	enums.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:               Starts,
-	enums.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED: Children,
-	enums.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED:              Signals,
+// kindByEventType maps each type of event that is billed as one action to its kind.
+var kindByEventType = map[enums.EventType]string{
+	enums.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:               KindStarts,
+	enums.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED: KindChildren,
+	enums.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED:              KindSignals,
 	// A failed start or signal of another workflow counts as an attempt.
-	enums.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_FAILED:     Starts,
-	enums.EVENT_TYPE_SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_FAILED: Signals,
-	enums.EVENT_TYPE_TIMER_STARTED:                             Timers,
-	enums.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:                   Activities,
-	enums.EVENT_TYPE_WORKFLOW_PROPERTIES_MODIFIED:              Upserts,
-	enums.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED:        Updates,
+	enums.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_FAILED:     KindStarts,
+	enums.EVENT_TYPE_SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_FAILED: KindSignals,
+	enums.EVENT_TYPE_TIMER_STARTED:                             KindTimers,
+	enums.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:                   KindActivities,
+	enums.EVENT_TYPE_WORKFLOW_PROPERTIES_MODIFIED:              KindUpserts,
+	enums.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED:        KindUpdates,
 }
 
 // Add counts an event. The events of a run must be added in order, from the first.
 func (c *Counter) Add(e *history.HistoryEvent) {
-	if kind, ok := ofEvents[e.GetEventType()]; ok {
+	if kind, ok := kindByEventType[e.GetEventType()]; ok {
 		c.Counts[kind]++
 	}
 	switch e.GetEventType() {
 	case enums.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:
-		c.task = 0
+		c.lastMarkerTask = 0
 	case enums.EVENT_TYPE_ACTIVITY_TASK_STARTED:
 		c.addRetries(int(e.GetActivityTaskStartedEventAttributes().GetAttempt()) - 1)
 	case enums.EVENT_TYPE_WORKFLOW_TASK_COMPLETED:
@@ -104,13 +104,13 @@ func (c *Counter) Add(e *history.HistoryEvent) {
 	case enums.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES:
 		fields := e.GetUpsertWorkflowSearchAttributesEventAttributes().GetSearchAttributes().GetIndexedFields()
 		if _, isVersion := fields["TemporalChangeVersion"]; !isVersion || len(fields) > 1 {
-			c.Counts[Upserts]++
+			c.Counts[KindUpserts]++
 		}
 	case enums.EVENT_TYPE_MARKER_RECORDED:
 		// All markers of one workflow task are one action.
-		if task := e.GetMarkerRecordedEventAttributes().GetWorkflowTaskCompletedEventId(); task != c.task {
-			c.task = task
-			c.Counts[Markers]++
+		if task := e.GetMarkerRecordedEventAttributes().GetWorkflowTaskCompletedEventId(); task != c.lastMarkerTask {
+			c.lastMarkerTask = task
+			c.Counts[KindMarkers]++
 		}
 	}
 }
@@ -130,6 +130,6 @@ func (c *Counter) AddRun(ctx context.Context, server client.Client, id, run stri
 
 func (c *Counter) addRetries(n int) {
 	if n > 0 {
-		c.Counts[Retries] += n
+		c.Counts[KindRetries] += n
 	}
 }

@@ -53,7 +53,7 @@ func TestActionsAreCountedAsTheyAreBilled(t *testing.T) {
 	} {
 		c.Add(e)
 	}
-	want := Counts{Starts: 2, Children: 1, Activities: 1, Retries: 2, Markers: 3, Upserts: 1, Signals: 1, Timers: 1}
+	want := Counts{KindStarts: 2, KindChildren: 1, KindActivities: 1, KindRetries: 2, KindMarkers: 3, KindUpserts: 1, KindSignals: 1, KindTimers: 1}
 	if !maps.Equal(c.Counts, want) || c.Counts.Total() != 12 {
 		t.Errorf("counted %v, want %v", c.Counts, want)
 	}
@@ -61,14 +61,14 @@ func TestActionsAreCountedAsTheyAreBilled(t *testing.T) {
 	if c.Counts.String() != list {
 		t.Errorf("they read %q", c.Counts)
 	}
-	if grown := c.Counts.Since(Counts{Starts: 1, Signals: 1}); grown[Starts] != 1 || grown.Total() != 10 {
+	if grown := c.Counts.IncreaseSince(Counts{KindStarts: 1, KindSignals: 1}); grown[KindStarts] != 1 || grown.Total() != 10 {
 		t.Errorf("since then there were %v", grown)
 	}
 }
 
 func TestWhatStandsInNoHistoryIsCountedWhereItLeaves(t *testing.T) {
 	t.Parallel()
-	var b Boundary
+	var b RequestCounter
 	asks := func(kind string) *workflowservice.QueryWorkflowRequest {
 		return &workflowservice.QueryWorkflowRequest{Query: &query.WorkflowQuery{QueryType: kind}}
 	}
@@ -87,7 +87,7 @@ func TestWhatStandsInNoHistoryIsCountedWhereItLeaves(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := (Counts{Queries: 1, Heartbeats: 1}); !maps.Equal(b.Counts(), want) || b.Polls() != 2 {
+	if want := (Counts{KindQueries: 1, KindHeartbeats: 1}); !maps.Equal(b.Counts(), want) || b.Polls() != 2 {
 		t.Errorf("counted %v and %d polls", b.Counts(), b.Polls())
 	}
 }

@@ -10,23 +10,23 @@ import (
 	"google.golang.org/grpc"
 )
 
-// Boundary counts requests that a connection sends to the server. It is safe for concurrent use.
-type Boundary struct {
+// RequestCounter counts requests that a connection sends to the server. It is safe for concurrent use.
+type RequestCounter struct {
 	mu     sync.Mutex
 	counts Counts
 	polls  int
 }
 
 // Interceptor returns the interceptor for the connection of a client or worker.
-func (b *Boundary) Interceptor() grpc.UnaryClientInterceptor {
+func (b *RequestCounter) Interceptor() grpc.UnaryClientInterceptor {
 	return func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker,
 		opts ...grpc.CallOption) error {
-		b.note(method[strings.LastIndexByte(method, '/')+1:], req)
+		b.record(method[strings.LastIndexByte(method, '/')+1:], req)
 		return invoke(ctx, method, req, reply, cc, opts...)
 	}
 }
 
-func (b *Boundary) note(method string, req any) {
+func (b *RequestCounter) record(method string, req any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.counts == nil {
@@ -37,24 +37,24 @@ func (b *Boundary) note(method string, req any) {
 		// The Temporal UI's query for a workflow's details is not billed.
 		if q, ok := req.(*workflowservice.QueryWorkflowRequest); !ok ||
 			q.GetQuery().GetQueryType() != "__temporal_workflow_metadata" {
-			b.counts[Queries]++
+			b.counts[KindQueries]++
 		}
 	case "RecordActivityTaskHeartbeat", "RecordActivityTaskHeartbeatById":
-		b.counts[Heartbeats]++
+		b.counts[KindHeartbeats]++
 	case "PollWorkflowTaskQueue", "PollActivityTaskQueue":
 		b.polls++
 	}
 }
 
 // Counts returns the actions that are in no history.
-func (b *Boundary) Counts() Counts {
+func (b *RequestCounter) Counts() Counts {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return maps.Clone(b.counts)
 }
 
 // Polls returns how often a worker asked for tasks. Polls are not billed.
-func (b *Boundary) Polls() int {
+func (b *RequestCounter) Polls() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.polls

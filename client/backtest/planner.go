@@ -20,21 +20,21 @@ import (
 	"processidea/store/blobs"
 )
 
-// asker is an LLM, or recorded replies in its place, that answers the Requests of the new Idea.
-type asker struct {
+// llmPlanner is an LLM, or recorded replies in its place, that answers the Requests of the new Idea.
+type llmPlanner struct {
 	ctx    context.Context
 	client *llm.Client
 	store  *blobs.Store
-	// scripted: the replies are recorded, and each answers the Request with its number.
-	scripted bool
+	// isScripted: the replies are recorded, and each answers the Request with its number.
+	isScripted bool
 }
 
 // choosePlanner chooses who answers Requests; stop releases what was started for it.
 func choosePlanner(ctx context.Context, d *ideafiles.Definition, o Options,
-	store *blobs.Store) (p backtest.Planner, plans string, stop func(), err error) {
+	store *blobs.Store) (p backtest.Planner, planSource string, stop func(), err error) {
 	switch {
 	case o.LLM != nil:
-		return &asker{ctx: ctx, client: o.LLM, store: store}, ByLLM, func() {}, nil
+		return &llmPlanner{ctx: ctx, client: o.LLM, store: store}, ByLLM, func() {}, nil
 	case d.Replies == "":
 		return nil, ByRecordedPlans, func() {}, nil
 	}
@@ -49,28 +49,28 @@ func choosePlanner(ctx context.Context, d *ideafiles.Definition, o Options,
 	if err != nil {
 		return nil, "", nil, err
 	}
-	asked, err := llm.New(llm.Config{BaseURL: server.URL(), Model: "rehearsal"})
+	llmClient, err := llm.New(llm.Config{BaseURL: server.URL(), Model: "rehearsal"})
 	if err != nil {
 		server.Close()
 		return nil, "", nil, err
 	}
-	return &asker{ctx: ctx, client: asked, store: store, scripted: true}, ByReplies, server.Close, nil
+	return &llmPlanner{ctx: ctx, client: llmClient, store: store, isScripted: true}, ByReplies, server.Close, nil
 }
 
 const (
-	maxAttempts = 3               // of one Request
-	firstWait   = 2 * time.Second // before the second attempt, if the server names no time
+	maxAttempts     = 3               // of one Request
+	firstRetryDelay = 2 * time.Second // before the second attempt, if the server names no time
 )
 
 // Reply asks for the solution of one Request.
-func (a *asker) Reply(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding,
+func (a *llmPlanner) Reply(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding,
 	request *turn.RequestInput) (backtest.Reply, error) {
 	var out backtest.Reply
-	question := llm.Request{
+	llmRequest := llm.Request{
 		Messages: prompt.Render(idea, bindings, request,
 			func(h jsonval.BlobHandle) []byte { return a.store.Peek(a.ctx, h) }),
-		Form:    prompt.ResponseFormatFor(idea, bindings, request),
-		RateKey: fmt.Sprintf("%s/%d", request.ProcessID, request.RequestNumber),
+		ResponseFormat: prompt.ResponseFormatFor(idea, bindings, request),
+		RateKey:        fmt.Sprintf("%s/%d", request.ProcessID, request.RequestNumber),
 		OnCall: func(_ int, raw json.RawMessage) {
 			v, err := jsonval.Decode(raw)
 			if err != nil {
@@ -79,12 +79,12 @@ func (a *asker) Reply(idea *ideafile.Idea, bindings map[string]ideafile.ToolBind
 			out.Calls = append(out.Calls, v)
 		},
 	}
-	if a.scripted {
-		question.Header = map[string]string{rehearsal.TurnHeader: strconv.Itoa(request.Turn)}
+	if a.isScripted {
+		llmRequest.Header = map[string]string{rehearsal.TurnHeader: strconv.Itoa(request.Turn)}
 	} else if len(idea.Config.LLMs) > 0 {
-		question.Settings = idea.Config.LLMs[0]
+		llmRequest.Settings = idea.Config.LLMs[0]
 	}
-	answer, err := a.stream(question)
+	answer, err := a.stream(llmRequest)
 	if err != nil {
 		return out, err
 	}
@@ -99,23 +99,23 @@ func (a *asker) Reply(idea *ideafile.Idea, bindings map[string]ideafile.ToolBind
 }
 
 // stream repeats the request until there is an answer, for at most maxAttempts.
-func (a *asker) stream(question llm.Request) (*llm.Reply, error) {
-	wait := firstWait
+func (a *llmPlanner) stream(llmRequest llm.Request) (*llm.Reply, error) {
+	delay := firstRetryDelay
 	for attempt := 1; ; attempt++ {
-		answer, err := a.client.Stream(a.ctx, question)
+		answer, err := a.client.Stream(a.ctx, llmRequest)
 		var failure *llm.Error
 		switch {
 		case err == nil:
 			return answer, nil
-		case a.scripted:
+		case a.isScripted:
 			return nil, fmt.Errorf("%w: no recorded reply matches it", backtest.ErrNoReply)
 		case !errors.As(err, &failure) || !failure.Retry || attempt == maxAttempts || a.ctx.Err() != nil:
 			return nil, err
 		}
 		if failure.RetryAfter > 0 {
-			wait = failure.RetryAfter
+			delay = failure.RetryAfter
 		}
-		client.Sleep(a.ctx, wait)
-		wait *= 2
+		client.Sleep(a.ctx, delay)
+		delay *= 2
 	}
 }

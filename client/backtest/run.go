@@ -32,14 +32,14 @@ const (
 // Report is what backtest --json prints.
 type Report struct {
 	backtest.Report
-	File  string `json:"file"`
-	Plans string `json:"plans"` // who answered Requests: ByRecordedPlans, ByReplies or ByLLM
+	File       string `json:"file"`
+	PlanSource string `json:"plans"` // who answered Requests: ByRecordedPlans, ByReplies or ByLLM
 }
 
 // Run runs the files of a process over the instances of others. It also returns the warnings. The error is an
 // *ideafiles.InvalidError if the files have mistakes. It wraps client.ErrNotFound for a process without a chain, and
 // client.ErrInvalid for a process that has not finished or was simulated.
-func Run(ctx context.Context, archive *client.Archive, s ideafiles.Source, known ideafiles.Tools,
+func Run(ctx context.Context, archive *client.Archive, s ideafiles.Source, tools ideafiles.Tools,
 	o Options) (*Report, diag.Problems, error) {
 	if len(o.Processes) == 0 {
 		return nil, nil, kind.Errorf(client.ErrInvalid, "backtest: no process is named")
@@ -50,39 +50,39 @@ func Run(ctx context.Context, archive *client.Archive, s ideafiles.Source, known
 	}
 	d, problems, err := ideafiles.LoadIdea(s)
 	if err == nil {
-		err = d.ReadReplies(known, &problems)
+		err = d.ReadReplies(tools, &problems)
 	}
 	if err == nil && len(problems.Errors()) > 0 {
-		err = &ideafiles.InvalidError{Source: s.Given, Problems: problems}
+		err = &ideafiles.InvalidError{Source: s.Path, Problems: problems}
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	past, err := readFinishedProcesses(ctx, archive, o.Processes)
+	pastProcesses, err := readFinishedProcesses(ctx, archive, o.Processes)
 	if err != nil {
 		return nil, nil, err
 	}
-	known.OtherWorkers = true // nothing runs here: a Tool without a known runner is only a warning
-	whole, err := backtest.WithDataOf(d.Read, past[0])
+	tools.OtherWorkers = true // nothing runs here: a Tool without a known runner is only a warning
+	ideaWithData, err := backtest.WithDataOf(d.Parsed, pastProcesses[0])
 	if err != nil {
-		return nil, nil, kind.Of(client.ErrInvalid, err)
+		return nil, nil, kind.WithKind(client.ErrInvalid, err)
 	}
-	problems.Append(warnings(known, d.Read, whole)...)
-	planner, plans, stop, err := choosePlanner(ctx, d, o, archive.Store())
+	problems.Append(warnings(tools, d.Parsed, ideaWithData)...)
+	planner, planSource, stop, err := choosePlanner(ctx, d, o, archive.Store())
 	if err != nil {
 		return nil, nil, err
 	}
 	defer stop()
-	made, err := backtest.Compare(d.Read, known.Bind, planner, past...)
+	report, err := backtest.Compare(d.Parsed, tools.Bind, planner, pastProcesses...)
 	if err != nil {
 		return nil, nil, err
 	}
-	return &Report{Report: *made, File: s.Given, Plans: plans}, problems, nil
+	return &Report{Report: *report, File: s.Path, PlanSource: planSource}, problems, nil
 }
 
 // readFinishedProcesses reads finished processes from their chains.
 func readFinishedProcesses(ctx context.Context, archive *client.Archive, ids []string) (
-	past []*backtest.FinishedProcess, err error,
+	pastProcesses []*backtest.FinishedProcess, err error,
 ) {
 	for _, id := range ids {
 		run, err := archive.FinishedRun(ctx, id, "read")
@@ -91,22 +91,22 @@ func readFinishedProcesses(ctx context.Context, archive *client.Archive, ids []s
 		}
 		p, err := backtest.Read(run)
 		if err != nil {
-			return nil, kind.Of(client.ErrInvalid, err)
+			return nil, kind.WithKind(client.ErrInvalid, err)
 		}
-		past = append(past, p)
+		pastProcesses = append(pastProcesses, p)
 	}
-	return past, nil
+	return pastProcesses, nil
 }
 
 // warnings returns the mistakes in the new Idea beyond its form, as far as they are in the file. Their effects are
 // among the differences.
-func warnings(known ideafiles.Tools, file, whole *ideafile.Idea) (problems diag.Problems) {
-	if whole == nil {
+func warnings(tools ideafiles.Tools, file, ideaWithData *ideafile.Idea) (problems diag.Problems) {
+	if ideaWithData == nil {
 		return nil
 	}
-	for _, p := range known.Problems(whole).Errors() {
-		at := 0
-		if n, _ := fmt.Sscanf(p.JSONPath, "$.context[%d]", &at); n == 0 || at < len(file.Context) {
+	for _, p := range tools.Problems(ideaWithData).Errors() {
+		index := 0
+		if n, _ := fmt.Sscanf(p.JSONPath, "$.context[%d]", &index); n == 0 || index < len(file.Context) {
 			p.IsWarning = true
 			problems.Append(p)
 		}

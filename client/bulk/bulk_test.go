@@ -82,7 +82,7 @@ func TestATableTellsAllThatADigestCovers(t *testing.T) {
 		"fitted":   func(p *approval.Pending) { p.ParamsAdaptation = &approval.ParamsAdaptation{} },
 		"why":      func(p *approval.Pending) { p.ReviewReason = "its worker was lost" },
 		"note":     func(p *approval.Pending) { p.Note = "look at the receipt" },
-		"deciders": func(p *approval.Pending) { p.Deciders = policy.Rules{{Count: 2}} },
+		"deciders": func(p *approval.Pending) { p.Deciders = policy.Rules{{RequiredCount: 2}} },
 		"so far": func(p *approval.Pending) {
 			p.DecidedSoFar = []approval.Vote{{Kind: "approve", DecidedBy: "ann", Groups: []string{"finance"}}}
 		},
@@ -111,15 +111,15 @@ func TestCallsAreSelectedByToolParametersAndID(t *testing.T) {
 		{bulk.Selection{}, "1.1@① 1.1@② 1.2@② 1.1@a b"},
 		{bulk.Selection{Tool: "settle"}, "1.1@① 1.1@② 1.1@a b"},
 		{bulk.Selection{Tool: "nobody"}, ""},
-		{bulk.Selection{Where: where(`{"properties": {"amount": {"maximum": 20}}}`)}, "1.1@① 1.2@② 1.1@a b"},
-		{bulk.Selection{Where: where(`{"properties": {"amount": {"maximum": 20}}, "required": ["amount"]}`),
+		{bulk.Selection{ParamsSchema: where(`{"properties": {"amount": {"maximum": 20}}}`)}, "1.1@① 1.2@② 1.1@a b"},
+		{bulk.Selection{ParamsSchema: where(`{"properties": {"amount": {"maximum": 20}}, "required": ["amount"]}`),
 			Tool: "settle"}, "1.1@①"},
 		{bulk.Selection{Calls: []string{"1.1@2", "1.1@a%20b"}}, "1.1@② 1.1@a b"},
-		{bulk.Selection{Calls: []string{"1.1"}, Where: where(`{"required": ["amount"]}`)}, "1.1@① 1.1@②"},
-		{bulk.Selection{Where: where(`{"type": "nonsense"}`)}, "where: "},
+		{bulk.Selection{Calls: []string{"1.1"}, ParamsSchema: where(`{"required": ["amount"]}`)}, "1.1@① 1.1@②"},
+		{bulk.Selection{ParamsSchema: where(`{"type": "nonsense"}`)}, "where: "},
 		{bulk.Selection{Calls: []string{"1.1@①", "1.3@2"}}, `there is no Call "1.3@2"`},
 	} {
-		meant, err := c.s.Of(list)
+		meant, err := c.s.Select(list)
 		var ids []string
 		for _, a := range meant {
 			ids = append(ids, a.CallID)

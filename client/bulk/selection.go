@@ -13,17 +13,17 @@ import (
 // Selection selects the waiting Calls that match all its fields.
 type Selection struct {
 	Tool string
-	// Where is a JSON Schema over the parameters, as they would run, as a JSON value; nil: any parameters.
-	Where any
+	// ParamsSchema is a JSON Schema over the parameters, as they would run, as a JSON value; nil: any parameters.
+	ParamsSchema any
 	// Calls are ids, in either spelling; 1.2 without an instance selects that Call in all instances. Empty: all Calls.
 	Calls []string
 }
 
-// Of returns the selected approvals, in their order. The error, which wraps client.ErrInvalid, says that the schema is
-// invalid, or that a Call does not wait.
-func (s Selection) Of(list []client.Approval) (meant []client.Approval, err error) {
-	schema, err := jsonschema.CompileSchema(s.Where)
-	if s.Where == nil {
+// Select returns the selected approvals, in their order. The error, which wraps client.ErrInvalid, says that the schema
+// is invalid, or that a Call does not wait.
+func (s Selection) Select(list []client.Approval) (selected []client.Approval, err error) {
+	schema, err := jsonschema.CompileSchema(s.ParamsSchema)
+	if s.ParamsSchema == nil {
 		schema, err = nil, nil
 	}
 	if err != nil {
@@ -35,27 +35,27 @@ func (s Selection) Of(list []client.Approval) (meant []client.Approval, err erro
 		}
 	}
 	for _, a := range list {
-		named := len(s.Calls) == 0 ||
+		matchesCall := len(s.Calls) == 0 ||
 			slices.ContainsFunc(s.Calls, func(call string) bool { return matchesID(call, a.CallID) })
-		if !named || s.Tool != "" && a.Tool != s.Tool {
+		if !matchesCall || s.Tool != "" && a.Tool != s.Tool {
 			continue
 		}
 		if fits, err := schema.Matches(a.Params); err != nil {
 			return nil, fmt.Errorf("%w: where, on %s: %w", client.ErrInvalid, a.CallID, err)
 		} else if fits {
-			meant = append(meant, a)
+			selected = append(selected, a)
 		}
 	}
-	return meant, nil
+	return selected, nil
 }
 
 // matchesID reports whether a typed id names a Call.
-func matchesID(typed, id string) bool {
-	if ideafile.IsCallID(typed, id) {
+func matchesID(typedID, id string) bool {
+	if ideafile.MatchesCallID(typedID, id) {
 		return true
 	}
 	key, isID := ideafile.ParseCallKey(id)
-	return isID && key.ID("") == typed
+	return isID && key.ID("") == typedID
 }
 
 func pendingOf(list []client.Approval) (pending []approval.Pending) {

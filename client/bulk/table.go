@@ -16,8 +16,8 @@ import (
 // Table shows many waiting Calls. Its values are JSON values.
 type Table struct {
 	Calls int `json:"calls"` // the number of Calls
-	// Alike are the fields that are the same in all Calls.
-	Alike []Field `json:"alike"`
+	// SharedFields are the fields that are the same in all Calls.
+	SharedFields []Field `json:"alike"`
 	// Columns are the names of the fields that differ, in the order of the first Call that has them.
 	Columns []string `json:"columns"`
 	Rows    []Row    `json:"rows"`
@@ -32,22 +32,23 @@ type Field struct {
 
 // These are the names of fields that are no parameters.
 const (
-	FieldTool     = "Tool"
-	FieldWritesTo = "Writes to" // where the result goes in State
-	FieldScopes   = "Scopes"    // what the Tool gets beside its parameters
-	FieldOutput   = "Result"    // what the LLM wrote as the result
-	FieldFitted   = "Fitted by the LLM from"
-	FieldWhy      = "Why" // why a person is asked, if not because of the Tool's policy
-	FieldDeciders = "Decided by"
-	FieldSoFar    = "So far"          // who has decided already
-	FieldTimeout  = "At the deadline" // what happens by itself
+	FieldTool         = "Tool"
+	FieldWritesTo     = "Writes to" // where the result goes in State
+	FieldScopes       = "Scopes"    // what the Tool gets beside its parameters
+	FieldOutput       = "Result"    // what the LLM wrote as the result
+	FieldAdaptedFrom  = "Fitted by the LLM from"
+	FieldReason       = "Why" // why a person is asked, if not because of the Tool's policy
+	FieldDeciders     = "Decided by"
+	FieldDecidedSoFar = "So far"          // who has decided already
+	FieldTimeout      = "At the deadline" // what happens by itself
 	// The deadlines of all Calls, "first to last": never a column, since Calls seldom wait since the same second.
 	FieldDeadline = "Deadline"
 	FieldAllowed  = "Allowed" // the allowed decisions, if not all are
 )
 
-var ownNames = []string{
-	FieldTool, FieldWritesTo, FieldScopes, FieldOutput, FieldFitted, FieldWhy, FieldDeciders, FieldSoFar, FieldTimeout,
+var reservedNames = []string{
+	FieldTool, FieldWritesTo, FieldScopes, FieldOutput, FieldAdaptedFrom, FieldReason, FieldDeciders, FieldDecidedSoFar,
+	FieldTimeout,
 	FieldDeadline, FieldAllowed,
 }
 
@@ -64,39 +65,39 @@ const maxDepth = 3
 
 // TableOf makes the table of some approvals.
 func TableOf(list []client.Approval) Table {
-	t := Table{Calls: len(list), Alike: []Field{}, Columns: []string{}, Rows: []Row{}}
-	all := make([][]Field, len(list))
-	values := map[string]map[string]int{} // by name and value: how many have it
+	t := Table{Calls: len(list), SharedFields: []Field{}, Columns: []string{}, Rows: []Row{}}
+	fieldsByCall := make([][]Field, len(list))
+	countByValue := map[string]map[string]int{} // by name and value: how many have it
 	var names []string
 	for n, a := range list {
-		all[n] = fieldsOf(a)
-		for _, f := range all[n] {
-			if values[f.Name] == nil {
-				values[f.Name] = map[string]int{}
+		fieldsByCall[n] = fieldsOf(a)
+		for _, f := range fieldsByCall[n] {
+			if countByValue[f.Name] == nil {
+				countByValue[f.Name] = map[string]int{}
 				names = append(names, f.Name)
 			}
-			values[f.Name][jsonval.EncodeToString(f.Value)]++
+			countByValue[f.Name][jsonval.EncodeToString(f.Value)]++
 		}
 	}
 	differs := map[string]bool{}
 	for _, name := range names {
-		have := 0
-		for _, n := range values[name] {
-			have += n
+		presentCount := 0
+		for _, n := range countByValue[name] {
+			presentCount += n
 		}
-		if differs[name] = len(values[name]) > 1 || have < len(list); differs[name] {
+		if differs[name] = len(countByValue[name]) > 1 || presentCount < len(list); differs[name] {
 			t.Columns = append(t.Columns, name)
 		}
 	}
-	t.addRows(list, all, differs)
-	if when := deadlines(list); when != "" {
-		t.Alike = append(t.Alike, Field{FieldDeadline, when})
+	t.addRows(list, fieldsByCall, differs)
+	if deadline := deadlineRange(list); deadline != "" {
+		t.SharedFields = append(t.SharedFields, Field{FieldDeadline, deadline})
 	}
 	return t
 }
 
-// deadlines returns the first and the last deadline of some Calls; "" if no Call has one.
-func deadlines(list []client.Approval) string {
+// deadlineRange returns the first and the last deadline of some Calls; "" if no Call has one.
+func deadlineRange(list []client.Approval) string {
 	var all []time.Time
 	for _, a := range list {
 		if a.Deadline != nil {
@@ -115,26 +116,26 @@ func deadlines(list []client.Approval) string {
 }
 
 // addRows adds a row for each Call; Calls that differ only in their instances share a row.
-func (t *Table) addRows(list []client.Approval, all [][]Field, differs map[string]bool) {
-	rows := map[string]int{}
+func (t *Table) addRows(list []client.Approval, fieldsByCall [][]Field, differs map[string]bool) {
+	indexByContent := map[string]int{}
 	for n, a := range list {
 		row := Row{Call: a.CallID, Instances: []string{a.Instance}, Values: jsonval.Object{}}
-		for _, f := range all[n] {
+		for _, f := range fieldsByCall[n] {
 			switch {
 			case differs[f.Name]:
 				row.Values[f.Name] = f.Value
 			case n == 0:
-				t.Alike = append(t.Alike, f)
+				t.SharedFields = append(t.SharedFields, f)
 			}
 		}
 		key, _ := ideafile.ParseCallKey(a.CallID)
-		same := key.ID("") + jsonval.EncodeToString(row.Values)
-		if at, seen := rows[same]; seen {
-			t.Rows[at].Call = key.ID("")
-			t.Rows[at].Instances = append(t.Rows[at].Instances, a.Instance)
+		content := key.ID("") + jsonval.EncodeToString(row.Values)
+		if index, seen := indexByContent[content]; seen {
+			t.Rows[index].Call = key.ID("")
+			t.Rows[index].Instances = append(t.Rows[index].Instances, a.Instance)
 			continue
 		}
-		rows[same] = len(t.Rows)
+		indexByContent[content] = len(t.Rows)
 		t.Rows = append(t.Rows, row)
 	}
 }
@@ -159,12 +160,12 @@ func fieldsOf(a client.Approval) []Field {
 	add(FieldScopes, a.ScopeValues, a.ScopeValues != nil)
 	add(FieldOutput, a.Output, a.Output != nil)
 	if a.ParamsAdaptation != nil {
-		add(FieldFitted, a.ParamsAdaptation.OriginalParams, true)
+		add(FieldAdaptedFrom, a.ParamsAdaptation.OriginalParams, true)
 	}
-	add(FieldWhy, strings.Join(a.Explanation(), "; "), len(a.Explanation()) > 0)
+	add(FieldReason, strings.Join(a.Explanation(), "; "), len(a.Explanation()) > 0)
 	add(FieldDeciders, a.Deciders.String(), len(a.Deciders) > 0)
 	soFar := jsonval.Map(a.DecidedSoFar, approval.Vote.InWords)
-	add(FieldSoFar, soFar, len(soFar) > 0)
+	add(FieldDecidedSoFar, soFar, len(soFar) > 0)
 	add(FieldTimeout, a.OnTimeout, a.Deadline != nil)
 	add(FieldAllowed, a.AllowedDecisions, len(a.AllowedDecisions) < len(policy.AllKinds()))
 	return fields
@@ -172,11 +173,11 @@ func fieldsOf(a client.Approval) []Field {
 
 // appendMembers adds an object's members; a nested object is replaced by its members. The names within one Call are
 // unique, so that no field hides another: a key that could be mistaken for a path is quoted.
-func appendMembers(fields []Field, under string, m jsonval.Object, depth int) []Field {
+func appendMembers(fields []Field, prefix string, m jsonval.Object, depth int) []Field {
 	for k, v := range jsonval.Sorted(m) {
-		name := under + k
-		if strings.ContainsAny(k, ".\"[]") || k == "" || depth == 1 && slices.Contains(ownNames, k) {
-			name = under + strconv.Quote(k)
+		name := prefix + k
+		if strings.ContainsAny(k, ".\"[]") || k == "" || depth == 1 && slices.Contains(reservedNames, k) {
+			name = prefix + strconv.Quote(k)
 		}
 		inner, isObject := v.(jsonval.Object)
 		if isObject && len(inner) > 0 && depth < maxDepth {

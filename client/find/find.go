@@ -21,11 +21,11 @@ import (
 	"processidea/store/texts"
 )
 
-// Held says which process, or which of its instances, contains a text, and in which Parts: parts of Ideas, "id" (the
+// Finding says which process, or which of its instances, contains a text, and in which Parts: parts of Ideas, "id" (the
 // process's id), "history" (in Temporal), or "start" (what a Schedule starts).
-type Held struct {
+type Finding struct {
 	Process string `json:"process,omitempty"`
-	chain.InInstance
+	chain.InstanceMatch
 	// Schedule is set instead of a process if the text is in what a Schedule starts its processes from.
 	Schedule string `json:"schedule,omitempty"`
 }
@@ -33,7 +33,7 @@ type Held struct {
 // Options are the callbacks of a search.
 type Options struct {
 	// OnFound receives the findings, process by process.
-	OnFound func(Held) error
+	OnFound func(Finding) error
 	// OnUnread receives a description of what could not be read.
 	OnUnread func(what string)
 }
@@ -60,17 +60,17 @@ func SearchIdeas(ctx context.Context, a *client.Archive, text string, o Options)
 		if err != nil {
 			return err
 		}
-		for _, at := range f.Unread {
-			o.OnUnread(fmt.Sprintf("Idea %d of %s, which is broken", at, process))
+		for _, number := range f.UnreadIdeas {
+			o.OnUnread(fmt.Sprintf("Idea %d of %s, which is broken", number, process))
 		}
 		if needle.IsIn(process) {
-			if len(f.Found) == 0 || f.Found[0].Instance != "" {
-				f.Found = slices.Insert(f.Found, 0, chain.InInstance{})
+			if len(f.Matches) == 0 || f.Matches[0].Instance != "" {
+				f.Matches = slices.Insert(f.Matches, 0, chain.InstanceMatch{})
 			}
-			f.Found[0].Parts = append(f.Found[0].Parts, partID)
+			f.Matches[0].Parts = append(f.Matches[0].Parts, partID)
 		}
-		for _, held := range f.Found {
-			if err := o.OnFound(Held{Process: process, InInstance: held}); err != nil {
+		for _, inInstance := range f.Matches {
+			if err := o.OnFound(Finding{Process: process, InstanceMatch: inInstance}); err != nil {
 				return err
 			}
 		}
@@ -81,25 +81,26 @@ func SearchIdeas(ctx context.Context, a *client.Archive, text string, o Options)
 // SearchHistories searches Temporal's histories of the namespace for a text, and what Schedules start processes from.
 // It keeps one page of events at a time in memory.
 func SearchHistories(ctx context.Context, c *client.Client, text string, o Options) error {
-	s := searcher{Client: c, needle: texts.NewNeedle(text), o: o, reported: map[string]bool{}}
+	s := searcher{Client: c, needle: texts.NewNeedle(text), options: o, reported: map[string]bool{}}
 	if s.needle == "" {
 		return kind.Errorf(client.ErrInvalid, "find: the text to look for is empty")
 	}
 	service := c.Temporal().WorkflowService()
 	err := chain.EachExecution(ctx, service, c.Namespace(), func(workflow string, m proto.Message) error {
-		process, word, isInstance := protocol.ParseInstanceID(workflow)
+		process, typedToken, isInstance := protocol.ParseInstanceID(workflow)
 		return s.searchMessage(ctx, workflow, m, func(token string) error {
 			if isInstance { // its history is about this instance alone
-				token = word
+				token = typedToken
 			}
-			held := chain.InInstance{Instance: token, Parts: []string{partHistory}}
-			return s.report(Held{Process: process, InInstance: held})
+			inInstance := chain.InstanceMatch{Instance: token, Parts: []string{partHistory}}
+			return s.report(Finding{Process: process, InstanceMatch: inInstance})
 		})
 	})
 	if err == nil {
 		err = chain.EachSchedule(ctx, service, c.Namespace(), func(schedule string, m proto.Message) error {
 			return s.searchMessage(ctx, schedule, m, func(string) error {
-				return s.report(Held{Schedule: schedule, InInstance: chain.InInstance{Parts: []string{partStart}}})
+				return s.report(Finding{Schedule: schedule,
+					InstanceMatch: chain.InstanceMatch{Parts: []string{partStart}}})
 			})
 		})
 	}
@@ -113,54 +114,54 @@ func SearchHistories(ctx context.Context, c *client.Client, text string, o Optio
 type searcher struct {
 	*client.Client
 	needle   texts.Needle
-	o        Options
+	options  Options
 	reported map[string]bool // by process, instance and Schedule
 }
 
 // report reports each finding once.
-func (s *searcher) report(h Held) error {
-	who := h.Process + "\n" + spelling.TypeableToken(h.Instance) + "\n" + h.Schedule
-	if s.reported[who] {
+func (s *searcher) report(h Finding) error {
+	key := h.Process + "\n" + spelling.TypeableToken(h.Instance) + "\n" + h.Schedule
+	if s.reported[key] {
 		return nil
 	}
-	s.reported[who] = true
-	return s.o.OnFound(h)
+	s.reported[key] = true
+	return s.options.OnFound(h)
 }
 
 // searchMessage searches the texts of a message, and its payloads. It calls found with the instances whose values
 // contain the text.
 func (s *searcher) searchMessage(
-	ctx context.Context, owner string, m proto.Message, found func(token string) error,
+	ctx context.Context, owner string, m proto.Message, onFound func(token string) error,
 ) error {
 	err := protorange.Range(m.ProtoReflect(), func(v protopath.Values) error {
 		if text, ok := v.Index(-1).Value.Interface().(string); ok && s.needle.IsIn(text) {
-			return found("")
+			return onFound("")
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return blobs.EachPayload(ctx, m, func(p *commonpb.Payload) error { return s.searchPayload(ctx, owner, p, found) })
+	return blobs.EachPayload(ctx, m, func(p *commonpb.Payload) error { return s.searchPayload(ctx, owner, p, onFound) })
 }
 
 func (s *searcher) searchPayload(
-	ctx context.Context, owner string, p *commonpb.Payload, found func(token string) error,
+	ctx context.Context, owner string, p *commonpb.Payload, onFound func(token string) error,
 ) error {
 	values := s.Archive().Store()
-	whole, err := values.Resolve(ctx, p)
+	payload, err := values.Resolve(ctx, p)
 	if err == nil {
-		whole, err = values.Keys().OpenPayload(whole)
+		payload, err = values.Keys().OpenPayload(payload)
 	}
 	if err != nil {
 		return s.skipLost(owner, err)
 	}
-	v, err := jsonval.Decode(whole.GetData())
+	v, err := jsonval.Decode(payload.GetData())
 	if err != nil { // not JSON
-		v = string(whole.GetData())
+		v = string(payload.GetData())
 	}
 	tokens := map[string]bool{}
-	look := func(at texts.Place, text string) {
+	onText := func(at texts.Place, text string) {
 		if s.needle.IsIn(text) {
 			tokens[at.Instance] = true
 		}
@@ -172,10 +173,10 @@ func (s *searcher) searchPayload(
 		}
 		return jsonval.Decode(data)
 	}
-	err = texts.Walk{Load: load, OnText: look, OnNumber: look}.Each(v, texts.Place{})
+	err = texts.Walker{Load: load, OnText: onText, OnNumber: onText}.WalkValue(v, texts.Place{})
 	for _, token := range jsonval.SortedKeys(tokens) {
 		if err == nil {
-			err = found(token)
+			err = onFound(token)
 		}
 	}
 	return err
@@ -185,7 +186,7 @@ func (s *searcher) searchPayload(
 func (s *searcher) skipLost(owner string, err error) error {
 	for _, lost := range []error{blobs.ErrMissing, blobs.ErrChanged, blobs.ErrForgotten} {
 		if errors.Is(err, lost) {
-			s.o.OnUnread(fmt.Sprintf("a value in the history of %s: %s", owner, err))
+			s.options.OnUnread(fmt.Sprintf("a value in the history of %s: %s", owner, err))
 			return nil
 		}
 	}

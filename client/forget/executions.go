@@ -19,7 +19,7 @@ import (
 type executions struct {
 	*client.Client
 	process string
-	selects func(workflow string) bool // filters workflows by id
+	matches func(workflow string) bool // filters workflows by id
 }
 
 func executionsOf(c *client.Client, process string) *executions {
@@ -27,9 +27,9 @@ func executionsOf(c *client.Client, process string) *executions {
 }
 
 const (
-	askEvery = 200 * time.Millisecond
-	// listLag bounds how long Temporal's list may still show deleted runs.
-	listLag = time.Minute
+	pollInterval = 200 * time.Millisecond
+	// maxListLag bounds how long Temporal's list may still show deleted runs.
+	maxListLag = time.Minute
 )
 
 // terminate ends workflows of an ended process that are still open: instances and delegates that have not noticed yet.
@@ -52,20 +52,20 @@ func (x *executions) terminate(ctx context.Context) error {
 		if err != nil || open == 0 {
 			return err
 		}
-		client.Sleep(ctx, askEvery)
+		client.Sleep(ctx, pollInterval)
 	}
 }
 
 // delete deletes every run, waits until the server has none left, and returns how many there were.
 func (x *executions) delete(ctx context.Context) (int, error) {
-	asked, goneSince := map[string]bool{}, time.Time{}
+	deletedRuns, goneSince := map[string]bool{}, time.Time{}
 	for {
-		runs, listed, err := x.runs(ctx)
+		runs, listedCount, err := x.runs(ctx)
 		if err != nil {
 			return 0, err
 		}
 		for _, r := range runs {
-			if run := r.GetExecution().GetRunId(); !asked[run] {
+			if run := r.GetExecution().GetRunId(); !deletedRuns[run] {
 				_, err := x.Temporal().WorkflowService().DeleteWorkflowExecution(ctx,
 					&workflowservice.DeleteWorkflowExecutionRequest{
 						Namespace: x.Namespace(), WorkflowExecution: r.GetExecution(),
@@ -73,21 +73,21 @@ func (x *executions) delete(ctx context.Context) (int, error) {
 				if err != nil && !isNotFound(err) {
 					return 0, err
 				}
-				asked[run] = true
+				deletedRuns[run] = true
 			}
 		}
 		switch {
-		case len(runs)+listed == 0:
-			return len(asked), nil
+		case len(runs)+listedCount == 0:
+			return len(deletedRuns), nil
 		case len(runs) > 0:
 			goneSince = time.Now()
-		case time.Since(goneSince) > listLag && !goneSince.IsZero():
+		case time.Since(goneSince) > maxListLag && !goneSince.IsZero():
 			return 0, fmt.Errorf("Temporal's list still shows %d runs that were deleted; forget it again later",
-				listed)
+				listedCount)
 		case goneSince.IsZero():
 			goneSince = time.Now()
 		}
-		client.Sleep(ctx, askEvery)
+		client.Sleep(ctx, pollInterval)
 	}
 }
 
@@ -98,28 +98,28 @@ func isOpen(r *workflowpb.WorkflowExecutionInfo) bool {
 }
 
 // runs returns every run that exists, and how many the server's list shows, which lags behind in both directions.
-func (x *executions) runs(ctx context.Context) (runs []*workflowpb.WorkflowExecutionInfo, listed int, err error) {
-	known := map[string]bool{}
-	look := func(workflow, run string) error {
+func (x *executions) runs(ctx context.Context) (runs []*workflowpb.WorkflowExecutionInfo, listedCount int, err error) {
+	seen := map[string]bool{}
+	addRun := func(workflow, run string) error {
 		d, err := x.Temporal().DescribeWorkflowExecution(ctx, workflow, run)
 		if isNotFound(err) {
 			return nil
 		}
-		if info := d.GetWorkflowExecutionInfo(); err == nil && !known[info.GetExecution().GetRunId()] {
-			known[info.GetExecution().GetRunId()] = true
+		if info := d.GetWorkflowExecutionInfo(); err == nil && !seen[info.GetExecution().GetRunId()] {
+			seen[info.GetExecution().GetRunId()] = true
 			runs = append(runs, info)
 		}
 		return err
 	}
-	if x.selects(x.process) {
-		if err := look(x.process, ""); err != nil {
+	if x.matches(x.process) {
+		if err := addRun(x.process, ""); err != nil {
 			return nil, 0, err
 		}
 	}
 	list, err := x.list(ctx)
 	for _, e := range list {
 		if err == nil {
-			err = look(e.GetExecution().GetWorkflowId(), e.GetExecution().GetRunId())
+			err = addRun(e.GetExecution().GetWorkflowId(), e.GetExecution().GetRunId())
 		}
 	}
 	return runs, len(list), err
@@ -127,10 +127,10 @@ func (x *executions) runs(ctx context.Context) (runs []*workflowpb.WorkflowExecu
 
 // list returns the process's workflows in the server's list.
 func (x *executions) list(ctx context.Context) (list []*workflowpb.WorkflowExecutionInfo, err error) {
-	for _, query := range []string{protocol.QueryForAllOf(x.process), ""} {
+	for _, query := range []string{protocol.ProcessTreeQuery(x.process), ""} {
 		list, err = nil, nil
-		for e, failed := range x.Executions(ctx, query) {
-			if err = failed; x.selects(e.GetExecution().GetWorkflowId()) {
+		for e, listErr := range x.Executions(ctx, query) {
+			if err = listErr; x.matches(e.GetExecution().GetWorkflowId()) {
 				list = append(list, e)
 			}
 		}

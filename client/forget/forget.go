@@ -16,7 +16,7 @@ import (
 
 // Options say how to forget a process.
 type Options struct {
-	client.By
+	client.Actor
 	// Cancel ends a running process first; otherwise a running process is refused.
 	Cancel bool
 	// WithForks also forgets the forks of the process. Otherwise a process with forks is refused, since they contain
@@ -33,7 +33,7 @@ type Result struct {
 	Process string `json:"process"`
 	// Instance is the forgotten instance; empty: the whole process was forgotten.
 	Instance string `json:"instance,omitempty"`
-	chain.ForgottenContents
+	chain.ForgetResult
 	// Executions are the runs of workflows that were deleted in Temporal.
 	Executions int `json:"executions"`
 	// KeptWorkflows are workflows that stay because their histories cover all instances of the process.
@@ -44,8 +44,8 @@ type Result struct {
 
 // IsComplete reports whether nothing that may reveal the forgotten data is left.
 func (r Result) IsComplete() bool {
-	inPart := func(f Result) bool { return !f.IsComplete() }
-	return len(r.KeptWorkflows)+len(r.Mentions) == 0 && !slices.ContainsFunc(r.Forks, inPart)
+	isIncomplete := func(f Result) bool { return !f.IsComplete() }
+	return len(r.KeptWorkflows)+len(r.Mentions) == 0 && !slices.ContainsFunc(r.Forks, isIncomplete)
 }
 
 // Process removes the contents of a process, with its instances, parts and delegates: from the store the values that
@@ -65,31 +65,31 @@ func Process(ctx context.Context, c *client.Client, id string, o Options) (*Resu
 	if err != nil {
 		return nil, err
 	}
-	t := executionsOf(c, id)
-	if err := ensureEnded(ctx, t, o); err != nil {
+	selected := executionsOf(c, id)
+	if err := ensureEnded(ctx, selected, o); err != nil {
 		return nil, fmt.Errorf("forget %s: %w", id, err)
 	}
 	r := &Result{Process: id, Forks: forks}
-	return r, r.remove(ctx, t, o, chain.New(c.Archive().Store()).Forget)
+	return r, r.remove(ctx, selected, o, chain.New(c.Archive().Store()).Forget)
 }
 
 // remove forgets in the store first, and then deletes the histories: the store needs them to find values.
 func (r *Result) remove(
 	ctx context.Context, x *executions, o Options,
-	forget func(context.Context, chain.ForgetOptions) (*chain.ForgottenContents, error),
+	forget func(context.Context, chain.ForgetOptions) (*chain.ForgetResult, error),
 ) error {
-	open := x.Archive().Store().Keys().OpenPayload
+	opener := x.Archive().Store().Keys().OpenPayload
 	contents, err := forget(ctx, chain.ForgetOptions{
-		Process: r.Process, Instance: r.Instance, QuietPeriod: blobs.RemovalSettleTime, Open: open,
+		Process: r.Process, Instance: r.Instance, QuietPeriod: blobs.RemovalSettleTime, Decrypt: opener,
 		Forgotten: chain.Forgotten{At: time.Now().UTC(), By: o.Name, Reason: o.Reason},
 		ReadReferences: func(ctx context.Context) (own, others *chain.NamespaceContents, err error) {
-			return chain.ReadTemporalSeparately(ctx, x.Temporal().WorkflowService(), x.Namespace(), x.selects, open)
+			return chain.ReadTemporalSeparately(ctx, x.Temporal().WorkflowService(), x.Namespace(), x.matches, opener)
 		},
 	})
 	if err != nil {
 		return err
 	}
-	r.ForgottenContents = *contents
+	r.ForgetResult = *contents
 	if r.Executions, err = x.delete(ctx); err != nil {
 		return fmt.Errorf("forget %s: delete its histories in Temporal: %w", r.Process, err)
 	}
@@ -99,7 +99,7 @@ func (r *Result) remove(
 // forgetForks forgets the forks of a process, or refuses.
 func forgetForks(
 	ctx context.Context, c *client.Client, id string, o Options, forget func(fork string) (*Result, error),
-) (done []Result, err error) {
+) (results []Result, err error) {
 	forks, err := chain.New(c.Archive().Store()).Forks(ctx, id)
 	if err != nil {
 		return nil, err
@@ -109,16 +109,16 @@ func forgetForks(
 			strings.Join(forks, ", "))
 	}
 	for _, fork := range forks {
-		forgotten, err := forget(fork)
+		result, err := forget(fork)
 		switch {
 		case errors.Is(err, client.ErrNotFound): // the fork does not have the instance
 		case err != nil:
 			return nil, err
 		default:
-			done = append(done, *forgotten)
+			results = append(results, *result)
 		}
 	}
-	return done, nil
+	return results, nil
 }
 
 func refusedError(id, reason string) error {
@@ -127,12 +127,12 @@ func refusedError(id, reason string) error {
 
 // ensureEnded refuses an unknown process, and a running process unless it is to be cancelled. Afterwards none of its
 // workflows is open.
-func ensureEnded(ctx context.Context, t *executions, o Options) error {
-	runs, _, err := t.runs(ctx)
+func ensureEnded(ctx context.Context, selected *executions, o Options) error {
+	runs, _, err := selected.runs(ctx)
 	if err != nil {
 		return err
 	}
-	ideas, err := t.Chain(t.process).Length(ctx)
+	ideas, err := selected.Chain(selected.process).Length(ctx)
 	if err != nil {
 		return err
 	}
@@ -140,16 +140,17 @@ func ensureEnded(ctx context.Context, t *executions, o Options) error {
 		return kind.Errorf(client.ErrNotFound, "neither Temporal nor the store knows a process with this id")
 	}
 	for _, r := range runs {
-		if r.GetExecution().GetWorkflowId() != t.process || !isOpen(r) {
+		if r.GetExecution().GetWorkflowId() != selected.process || !isOpen(r) {
 			continue
 		}
 		if !o.Cancel {
-			return refusedError(t.process, "the process is at work: cancel it first, or add --cancel")
+			return refusedError(selected.process, "the process is at work: cancel it first, or add --cancel")
 		}
 		// it may just have ended
-		if err := t.Client.Process(t.process).Cancel(ctx); err != nil && !errors.Is(err, client.ErrRefused) {
+		if err := selected.Client.Process(selected.process).Cancel(ctx); err != nil &&
+			!errors.Is(err, client.ErrRefused) {
 			return err
 		}
 	}
-	return t.terminate(ctx)
+	return selected.terminate(ctx)
 }

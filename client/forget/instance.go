@@ -18,7 +18,7 @@ import (
 // values that nothing else needs, and its histories from Temporal. The other instances stay unchanged. The process must
 // have ended: the error wraps client.ErrRefused if it is running, has forks, or has no other instance, and
 // client.ErrNotFound if it has no such instance. A second call completes an interrupted one.
-func Instance(ctx context.Context, c *client.Client, id, word string, o Options) (*Result, error) {
+func Instance(ctx context.Context, c *client.Client, id, typedToken string, o Options) (*Result, error) {
 	if strings.Contains(id, "/") {
 		return nil, kind.Errorf(client.ErrInvalid,
 			"forget an instance of %s: name the process that it belongs to: %s", id, blobs.RootOf(id))
@@ -26,15 +26,15 @@ func Instance(ctx context.Context, c *client.Client, id, word string, o Options)
 	if err := o.CheckName(); err != nil {
 		return nil, fmt.Errorf("forget an instance of %s %w", id, err)
 	}
-	gone := executionsOf(c, id)
-	left, err := endedWorkflows(ctx, gone)
+	selected := executionsOf(c, id)
+	endedWorkflowIDs, err := endedWorkflows(ctx, selected)
 	if err != nil {
 		return nil, err
 	}
 	chains := chain.New(c.Archive().Store())
-	token, err := chains.FindInstance(ctx, id, word)
+	token, err := chains.FindInstance(ctx, id, typedToken)
 	if err != nil {
-		return nil, classify(id, err)
+		return nil, toClientError(id, err)
 	}
 	forks, err := forgetForks(ctx, c, id, o, func(fork string) (*Result, error) {
 		return Instance(ctx, c, fork, token, o)
@@ -42,25 +42,26 @@ func Instance(ctx context.Context, c *client.Client, id, word string, o Options)
 	if err != nil {
 		return nil, err
 	}
-	gone.selects = func(workflow string) bool {
-		own := protocol.IsOfInstance(workflow, token) || o.WithHistory && slices.Contains(left, workflow)
-		return own && blobs.RootOf(workflow) == id
+	selected.matches = func(workflow string) bool {
+		belongs := protocol.BelongsToInstance(workflow, token) ||
+			o.WithHistory && slices.Contains(endedWorkflowIDs, workflow)
+		return belongs && blobs.RootOf(workflow) == id
 	}
 	r := &Result{Process: id, Instance: token, Forks: forks}
 	if !o.WithHistory {
-		r.KeptWorkflows = left
+		r.KeptWorkflows = endedWorkflowIDs
 	}
-	if err := gone.terminate(ctx); err != nil {
+	if err := selected.terminate(ctx); err != nil {
 		return nil, fmt.Errorf("forget %s of %s: %w", token, id, err)
 	}
-	return r, classify(id, r.remove(ctx, gone, o, chains.ForgetInstance))
+	return r, toClientError(id, r.remove(ctx, selected, o, chains.ForgetInstance))
 }
 
-// classify turns errors of the chains into this package's kinds of errors.
-func classify(id string, err error) error {
+// toClientError turns errors of the chains into this package's kinds of errors.
+func toClientError(id string, err error) error {
 	switch {
 	case errors.Is(err, chain.ErrNoInstance):
-		return kind.Of(client.ErrNotFound, err)
+		return kind.WithKind(client.ErrNotFound, err)
 	case errors.Is(err, chain.ErrOnlyInstance):
 		return refusedError(id, err.Error())
 	}

@@ -86,18 +86,18 @@ func TestNoFileTakesMuchMoreMemoryThanItsSize(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		source.Sent = true // up to jsonval.OwnTableParts, rows of one's own may be shorter
+		source.FromStranger = true // up to jsonval.OwnTableNodeLimit, rows of one's own may be shorter
 		var problems diag.Problems
 		var text string
 		taken := 2 * atMost
 		for tries := 0; taken > atMost && tries < 3; tries++ { // a busy machine collects garbage late
 			taken = atItsPeak(func() {
 				_, problems, err = ideafiles.Load(source,
-					ideafiles.Tools{Known: kinds.NewKnown(nil, nil), Replies: rehearsal.CountReplies, OtherWorkers: true})
+					ideafiles.Tools{Known: kinds.NewKnownTools(nil, nil), Replies: rehearsal.CountReplies, OtherWorkers: true})
 				text = problems.Error()
 			})
 		}
-		if err != nil || len(problems.Errors()) == 0 || len(problems) > 2*(diag.MaxListed+1) || len(text) > size {
+		if err != nil || len(problems.Errors()) == 0 || len(problems) > 2*(diag.MaxListedProblems+1) || len(text) > size {
 			t.Errorf("%s: %v, %d problems in %d bytes: %.300s", what, err, len(problems), len(text), text)
 		}
 		if taken > atMost {
@@ -123,14 +123,14 @@ func TestManyShortRowsAreTakenFromTheirOwner(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, source.Sent = range []bool{false, true} {
+		for _, source.FromStranger = range []bool{false, true} {
 			_, problems, err := ideafiles.Load(source, ideafiles.Tools{OtherWorkers: true})
 			refused := strings.Contains(problems.Errors().Error(), "after the first")
-			if err != nil || refused != source.Sent {
-				t.Errorf("%s, sent: %v: %v, %v", name, source.Sent, problems, err)
+			if err != nil || refused != source.FromStranger {
+				t.Errorf("%s, sent: %v: %v, %v", name, source.FromStranger, problems, err)
 			}
 		}
-		for limit, want := range map[jsonval.PartsLimit]bool{jsonval.OwnTableParts: true, jsonval.SentParts: false} {
+		for limit, want := range map[jsonval.NodeLimit]bool{jsonval.OwnTableNodeLimit: true, jsonval.ReceivedNodeLimit: false} {
 			rows, problems := ideafiles.ReadRows(name, []byte(text), &ideafile.Idea{}, limit) // as add does
 			if taken := len(rows) == 100_000; taken != want || taken != (len(problems.Errors()) == 0) {
 				t.Errorf("%s, added: %d rows, %v", name, len(rows), problems)
@@ -224,9 +224,9 @@ func TestATableTakesLessThanTenTimesItsSize(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := live()
-		d, problems, err := ideafiles.Load(source, ideafiles.Tools{Known: kinds.NewKnown(nil, nil), OtherWorkers: true})
+		d, problems, err := ideafiles.Load(source, ideafiles.Tools{Known: kinds.NewKnownTools(nil, nil), OtherWorkers: true})
 		taken := live() - before
-		if err != nil || len(problems.Errors()) > 0 || len(d.Read.Context) < 10_000 {
+		if err != nil || len(problems.Errors()) > 0 || len(d.Parsed.Context) < 10_000 {
 			t.Fatalf("%s: %v, %v", name, err, problems)
 		}
 		if times := float64(taken) / float64(len(text)); times >= 10 {

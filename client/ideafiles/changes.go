@@ -38,15 +38,15 @@ type Changes struct {
 // Apply changes the Idea, in place, and returns it. The error wraps ErrInvalid.
 func (c Changes) Apply(idea map[string]any) (map[string]any, error) {
 	e := &editor{Changes: c, idea: idea, reopened: map[string]bool{}}
-	before := maps.Clone(idea)
-	e.makeRequestAgain()
-	for _, step := range []func() error{e.addFile, e.addIdeaPart, e.addPlan, e.addInput, e.mergeStates, e.unsetAll,
-		e.setAll, e.nameLLM, e.reopenAll} {
+	originalIdea := maps.Clone(idea)
+	e.prepareRepeat()
+	for _, step := range []func() error{e.addFile, e.addIdeaPart, e.addPlan, e.addInput, e.mergeStates, e.unsetValues,
+		e.setValues, e.setLLM, e.reopenInstances} {
 		if err := step(); err != nil {
 			return nil, err
 		}
 	}
-	if err := Invalid("changes", ideafile.FindUndoes(e.idea, before)); err != nil {
+	if err := Invalid("changes", ideafile.CheckNewUndoesKeys(e.idea, originalIdea)); err != nil {
 		return nil, err
 	}
 	if len(e.reopened) > 0 {
@@ -62,22 +62,22 @@ type editor struct {
 	reopened map[string]bool // by token
 }
 
-// part returns the object of the Idea at some keys, and creates it if it is missing.
-func (e *editor) part(path ...string) jsonval.Object {
-	at := e.idea
+// objectAt returns the object of the Idea at some keys, and creates it if it is missing.
+func (e *editor) objectAt(path ...string) jsonval.Object {
+	object := e.idea
 	for _, key := range path {
-		next, ok := at[key].(jsonval.Object)
+		next, ok := object[key].(jsonval.Object)
 		if !ok {
 			next = jsonval.Object{}
-			at[key] = next
+			object[key] = next
 		}
-		at = next
+		object = next
 	}
-	return at
+	return object
 }
 
-// add appends messages to the context, and reopens the instances that they are for.
-func (e *editor) add(messages ...any) {
+// addMessages appends messages to the context, and reopens the instances that they are for.
+func (e *editor) addMessages(messages ...any) {
 	context := jsonval.AsList(e.idea["context"])
 	messages = ideafile.WithTokensNormalized(messages, ideafile.SplitContextByInstance(context).FindInstanceToken)
 	e.idea["context"] = append(context, messages...)
@@ -99,27 +99,27 @@ func (e *editor) addFile() error {
 	if list, ok := v.([]any); ok {
 		v = jsonval.Object{"context": list}
 	}
-	more, ok := v.(jsonval.Object)
+	addition, ok := v.(jsonval.Object)
 	if !ok {
 		return invalid("read %s: want an Idea, or a list of messages", e.File)
 	}
 	var problems diag.Problems
-	if more, err = WithInstructions(more, e.File, &problems); err != nil {
+	if addition, err = WithInstructions(addition, e.File, &problems); err != nil {
 		return err
 	}
 	if err := Invalid(e.File, problems); err != nil {
 		return err
 	}
-	if err := e.addKeys(more); err != nil {
+	if err := e.addKeys(addition); err != nil {
 		return err
 	}
-	return e.addDelegates(more)
+	return e.addDelegates(addition)
 }
 
 func (e *editor) addIdeaPart() error { return e.addKeys(e.IdeaPart) }
 
-func (e *editor) addKeys(more jsonval.Object) error {
-	for key, v := range jsonval.Sorted(more) {
+func (e *editor) addKeys(addition jsonval.Object) error {
+	for key, v := range jsonval.Sorted(addition) {
 		if err := e.addKey(key, v); err != nil {
 			return err
 		}
@@ -129,17 +129,17 @@ func (e *editor) addKeys(more jsonval.Object) error {
 
 // addDelegates adds the files of the added Tools' delegates, from the added Idea or from its folder. They replace files
 // of the same name in the Idea.
-func (e *editor) addDelegates(more jsonval.Object) error {
-	read, problems := ideafile.ReadIdea(more)
+func (e *editor) addDelegates(addition jsonval.Object) error {
+	idea, problems := ideafile.ReadIdea(addition)
 	if len(problems.Errors()) > 0 {
 		return nil // reported when the Idea is read
 	}
 	r := &delegateReader{file: e.File, problems: &problems}
-	if err := r.readAll(more, read); err != nil {
+	if err := r.readAll(addition, idea); err != nil {
 		return err
 	}
 	if len(r.files) > 0 {
-		maps.Copy(e.part("delegates"), r.files)
+		maps.Copy(e.objectAt("delegates"), r.files)
 	}
 	return Invalid(e.File, problems)
 }
@@ -151,27 +151,27 @@ func (e *editor) addKey(key string, v any) error {
 	object, isObject := v.(jsonval.Object)
 	switch {
 	case key == "context" && isList:
-		e.add(list...)
+		e.addMessages(list...)
 	case key == "schema" && isObject:
 		tools := jsonval.AsObject(object["tools"])
 		for name, tool := range tools {
-			e.part("schema", "tools")[name] = tool
+			e.objectAt("schema", "tools")[name] = tool
 		}
 		for k, part := range object {
 			if k != "tools" {
-				e.part("schema")[k] = part // an unknown key is reported as in any Idea
+				e.objectAt("schema")[k] = part // an unknown key is reported as in any Idea
 			}
 		}
 	case key == "delegates" && isObject: // addDelegates
 	case key == "solution" && isObject:
 		e.idea[key] = v
 	case (key == "meta" || key == "config") && isObject:
-		kept := e.part("meta")
-		e.idea[key] = jsonval.DeepMerge(e.part(key), object)
-		meta := maps.Clone(e.part("meta"))
-		for _, own := range append(policy.MetaKeys(), "origin") { // these belong to the chain
-			if delete(meta, own); kept[own] != nil {
-				meta[own] = kept[own]
+		oldMeta := e.objectAt("meta")
+		e.idea[key] = jsonval.DeepMerge(e.objectAt(key), object)
+		meta := maps.Clone(e.objectAt("meta"))
+		for _, metaKey := range append(policy.MetaKeys(), "origin") { // these belong to the chain
+			if delete(meta, metaKey); oldMeta[metaKey] != nil {
+				meta[metaKey] = oldMeta[metaKey]
 			}
 		}
 		e.idea["meta"] = meta
@@ -199,7 +199,7 @@ func (e *editor) addPlan() error {
 	default:
 		return invalid("read %s: want a list of Calls, or a plan message", e.PlanFile)
 	}
-	e.add(v)
+	e.addMessages(v)
 	return nil
 }
 
@@ -218,36 +218,36 @@ func (e *editor) addInput() (err error) {
 	if _, ok := v.(jsonval.Object); !ok {
 		return invalid("read --input: the input is an object")
 	}
-	e.add(jsonval.Object{"type": ideafile.TypeInput, ideafile.TypeInput: v})
+	e.addMessages(jsonval.Object{"type": ideafile.TypeInput, ideafile.TypeInput: v})
 	return nil
 }
 
-func (e *editor) nameLLM() error {
+func (e *editor) setLLM() error {
 	if e.LLM == "" {
 		return nil
 	}
-	config := e.part("config")
+	config := e.objectAt("config")
 	if all, ok := config["llm"].([]any); ok && len(all) > 0 {
 		config["llm"] = all[0] // only that LLM is asked
 	}
-	e.part("config", "llm")["model"] = e.LLM
+	e.objectAt("config", "llm")["model"] = e.LLM
 	return nil
 }
 
-func (e *editor) reopenAll() error {
-	owners := ideafile.SplitContextByInstance(e.idea["context"])
-	for _, word := range e.Reopen {
-		token, known := owners.FindInstanceToken(word)
+func (e *editor) reopenInstances() error {
+	splitContext := ideafile.SplitContextByInstance(e.idea["context"])
+	for _, typedToken := range e.Reopen {
+		token, known := splitContext.FindInstanceToken(typedToken)
 		switch {
-		case word == "all":
-			for _, t := range owners.InstanceTokens {
+		case typedToken == "all":
+			for _, t := range splitContext.InstanceTokens {
 				e.markReopened(t)
 			}
 		case !known || token == "":
-			return invalid("reopen %s: there is no such instance; there are %s", word,
-				strings.Join(owners.InstanceTokens, ", "))
-		case ideafile.InstanceEndStatus(owners.MessagesByInstance[token], token) == ideafile.InstanceForgotten:
-			return invalid("reopen %s: it was forgotten, and nothing is left of it", word)
+			return invalid("reopen %s: there is no such instance; there are %s", typedToken,
+				strings.Join(splitContext.InstanceTokens, ", "))
+		case ideafile.InstanceEndStatus(splitContext.MessagesByInstance[token], token) == ideafile.InstanceForgotten:
+			return invalid("reopen %s: it was forgotten, and nothing is left of it", typedToken)
 		default:
 			e.markReopened(token)
 		}
@@ -255,17 +255,17 @@ func (e *editor) reopenAll() error {
 	return nil
 }
 
-// makeRequestAgain prepares an unchanged Idea, or one with another LLM only, to repeat its last Request: the instances
+// prepareRepeat prepares an unchanged Idea, or one with another LLM only, to repeat its last Request: the instances
 // that the Request ended are working again. In a changed Idea, only the instances that the changes are for work again.
-func (e *editor) makeRequestAgain() {
+func (e *editor) prepareRepeat() {
 	meta := jsonval.AsObject(e.idea["meta"])
-	ended, _ := jsonval.AsStringList(meta[turn.EndedByRequestKey])
+	endedTokens, _ := jsonval.AsStringList(meta[turn.EndedByRequestKey])
 	delete(meta, turn.EndedByRequestKey)
 	c := e.Changes
 	if c.File+c.PlanFile+c.Input+c.StateFile == "" && len(c.IdeaPart)+len(c.Unset)+len(c.Set)+len(c.Reopen) == 0 &&
 		!c.WithSolution {
-		for _, token := range ended {
-			e.unmark(token)
+		for _, token := range endedTokens {
+			e.clearEndMarks(token)
 		}
 	}
 }
@@ -274,14 +274,14 @@ func (e *editor) makeRequestAgain() {
 // its direct Plan continues and repeats what had failed.
 func (e *editor) markReopened(token string) {
 	e.reopened[token] = true
-	e.unmark(token)
+	e.clearEndMarks(token)
 }
 
-func (e *editor) unmark(token string) {
+func (e *editor) clearEndMarks(token string) {
 	for _, raw := range jsonval.AsList(e.idea["context"]) {
 		m, ok := raw.(jsonval.Object)
-		forgotten := m[ideafile.StatusKey] == string(ideafile.InstanceForgotten)
-		if owner, _ := m["_instance"].(string); ok && owner == token && !forgotten {
+		isForgotten := m[ideafile.StatusKey] == string(ideafile.InstanceForgotten)
+		if owner, _ := m["_instance"].(string); ok && owner == token && !isForgotten {
 			delete(m, "_status")
 			delete(m, "_error")
 			delete(m, ideafile.StepsKey)
@@ -289,9 +289,9 @@ func (e *editor) unmark(token string) {
 	}
 }
 
-// place reads TOKEN:path of a State in the Idea.
-func (e *editor) place(flag, text string) (token string, path jsonval.Path, err error) {
-	token, path, err = chain.ReadPlace(ideafile.SplitContextByInstance(e.idea["context"]), text)
+// readPlace reads TOKEN:path of a State in the Idea.
+func (e *editor) readPlace(flag, text string) (token string, path jsonval.Path, err error) {
+	token, path, err = chain.ParseStatePlace(ideafile.SplitContextByInstance(e.idea["context"]), text)
 	if err != nil {
 		return "", nil, invalid("%s %s: %w", flag, text, err)
 	}

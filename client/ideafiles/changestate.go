@@ -11,8 +11,9 @@ import (
 
 // This file changes the States of a fork's Idea.
 
-// stateOf returns an instance's State, and the message that contains it. An Idea of a chain has one for each instance.
-func (e *editor) stateOf(token string) (message jsonval.Object, state any) {
+// findState returns an instance's State, and the message that contains it. An Idea of a chain has one for each
+// instance.
+func (e *editor) findState(token string) (message jsonval.Object, state any) {
 	context := jsonval.AsList(e.idea["context"])
 	for n := len(context) - 1; n >= 0; n-- {
 		m, ok := ideafile.ReadMessage(context[n], "", new(diag.Problems))
@@ -30,8 +31,8 @@ func (e *editor) stateOf(token string) (message jsonval.Object, state any) {
 	return message, message[ideafile.TypeState]
 }
 
-// change replaces the State of an instance and reopens it.
-func (e *editor) change(token string, message jsonval.Object, state any) {
+// setState replaces the State of an instance and reopens it.
+func (e *editor) setState(token string, message jsonval.Object, state any) {
 	message[ideafile.TypeState] = state
 	e.markReopened(token)
 }
@@ -45,22 +46,22 @@ func (e *editor) mergeStates() error {
 		return err
 	}
 	states, ok := v.(jsonval.Object)
-	owners := ideafile.SplitContextByInstance(e.idea["context"])
-	if owners.HasInstance("") {
+	splitContext := ideafile.SplitContextByInstance(e.idea["context"])
+	if splitContext.HasInstance("") {
 		states = jsonval.Object{"": v}
 	}
-	for word, v := range jsonval.Sorted(states) {
+	for typedToken, v := range jsonval.Sorted(states) {
 		_, isState := v.(jsonval.Object)
-		token, known := owners.FindInstanceToken(word)
+		token, known := splitContext.FindInstanceToken(typedToken)
 		switch {
 		case !isState:
-			return invalid("read %s: %s: State is an object, not %s", e.StateFile, word, jsonval.TypeOf(v))
+			return invalid("read %s: %s: State is an object, not %s", e.StateFile, typedToken, jsonval.TypeOf(v))
 		case !known:
-			return invalid("read %s: there is no instance %s; there are %s", e.StateFile, word,
-				strings.Join(owners.InstanceTokens, ", "))
+			return invalid("read %s: there is no instance %s; there are %s", e.StateFile, typedToken,
+				strings.Join(splitContext.InstanceTokens, ", "))
 		}
-		m, old := e.stateOf(token)
-		e.change(token, m, jsonval.DeepMerge(old, v))
+		m, old := e.findState(token)
+		e.setState(token, m, jsonval.DeepMerge(old, v))
 	}
 	if !ok {
 		return invalid("read %s: want an object, not %s", e.StateFile, jsonval.TypeOf(v))
@@ -68,44 +69,44 @@ func (e *editor) mergeStates() error {
 	return nil
 }
 
-func (e *editor) unsetAll() error {
+func (e *editor) unsetValues() error {
 	for _, text := range e.Unset {
-		token, path, err := e.place("unset", text)
+		token, path, err := e.readPlace("unset", text)
 		if err != nil {
 			return err
 		}
-		m, state := e.stateOf(token)
+		m, state := e.findState(token)
 		rest, ok := jsonval.RemoveAt(state, path)
 		if !ok || len(path) == 0 {
 			return invalid("unset %s: there is no value at this path", text)
 		}
-		e.change(token, m, rest)
-		turn.ForgetWritesTo(e.idea, token, path)
+		e.setState(token, m, rest)
+		turn.ForgetCallsWritingTo(e.idea, token, path)
 	}
 	return nil
 }
 
-func (e *editor) setAll() error {
+func (e *editor) setValues() error {
 	for _, text := range e.Set {
-		where, what, ok := strings.Cut(text, "=")
+		placeText, valueText, ok := strings.Cut(text, "=")
 		if !ok {
 			return invalid("set %s: want TOKEN:path=JSON", text)
 		}
-		token, path, err := e.place("set", where)
+		token, path, err := e.readPlace("set", placeText)
 		if err != nil {
 			return err
 		}
-		value, err := jsonval.Decode([]byte(what))
+		value, err := jsonval.Decode([]byte(valueText))
 		if err != nil {
-			return invalid(`set %s: %s is not JSON (a text needs quotes, "like this"): %s`, where, what,
+			return invalid(`set %s: %s is not JSON (a text needs quotes, "like this"): %s`, placeText, valueText,
 				DecodeCause(err))
 		}
-		m, state := e.stateOf(token)
+		m, state := e.findState(token)
 		next, ok := jsonval.SetAt(state, path, value)
 		if _, isObject := next.(jsonval.Object); !ok || !isObject {
-			return invalid("set %s: State and each value above this path must be objects", where)
+			return invalid("set %s: State and each value above this path must be objects", placeText)
 		}
-		e.change(token, m, next)
+		e.setState(token, m, next)
 	}
 	return nil
 }

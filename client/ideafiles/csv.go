@@ -22,26 +22,26 @@ import (
 
 // Column is one column of a table.
 type Column struct {
-	Name   string
-	Type   string // the common type of its values, as in JSON Schema
-	Filled bool   // no cell of it is empty
+	Name     string
+	Type     string // the common type of its values, as in JSON Schema
+	IsFilled bool   // no cell of it is empty
 }
 
 // Columns returns the input columns of a CSV, in their order, or everything that is wrong with it.
 func Columns(path string, data []byte) (list []Column, ps diag.Problems) {
-	if _, _, ps = readRows(path, data, &ideafile.Idea{}, jsonval.OwnTableParts); len(ps.Errors()) > 0 {
+	if _, _, ps = readRows(path, data, &ideafile.Idea{}, jsonval.OwnTableNodeLimit); len(ps.Errors()) > 0 {
 		return nil, ps.Errors()
 	}
 	text, _ := UTF8Text(path, data)
 	untyped := untypedColumns{}
-	rows, header, _ := readTable(path, text, &ideafile.Idea{}, untyped, jsonval.OwnTableParts)
+	rows, header, _ := readTable(path, text, &ideafile.Idea{}, untyped, jsonval.OwnTableNodeLimit)
 	for _, name := range header {
 		if name == "type" || name == "_instance" {
 			continue
 		}
-		c := Column{Name: name, Type: cmp.Or(untyped[ideafile.TypeInput][name], "string"), Filled: true}
+		c := Column{Name: name, Type: cmp.Or(untyped[ideafile.TypeInput][name], "string"), IsFilled: true}
 		for _, r := range rows {
-			c.Filled = c.Filled && r.fields[name] != ""
+			c.IsFilled = c.IsFilled && r.fields[name] != ""
 		}
 		list = append(list, c)
 	}
@@ -50,7 +50,7 @@ func Columns(path string, data []byte) (list []Column, ps diag.Problems) {
 
 // readCSV reads rows under a header. A field is a text unless the schema of the row's message gives its column another
 // type. A row without a type is an input.
-func readCSV(file string, data []byte, idea *ideafile.Idea, limit jsonval.PartsLimit) ([]row, diag.Problems) {
+func readCSV(file string, data []byte, idea *ideafile.Idea, limit jsonval.NodeLimit) ([]row, diag.Problems) {
 	untyped := untypedColumns{}
 	rows, _, ps := readTable(file, data, idea, untyped, limit)
 	ps.Append(untyped.warnings(file)...)
@@ -62,14 +62,14 @@ func readCSV(file string, data []byte, idea *ideafile.Idea, limit jsonval.PartsL
 
 // readTable reads the rows and the header, and adds the columns without a type in the Idea to untyped.
 func readTable(
-	file string, data []byte, idea *ideafile.Idea, untyped untypedColumns, limit jsonval.PartsLimit,
+	file string, data []byte, idea *ideafile.Idea, untyped untypedColumns, limit jsonval.NodeLimit,
 ) (rows []row, header []string, ps diag.Problems) {
-	separator, lines, skipped, err := separatorOf(withLineFeeds(data))
+	separator, lines, skippedLines, err := detectSeparator(withLineFeeds(data))
 	if err != nil {
 		return nil, nil, diag.Problems{{JSONPath: file + ":1", Message: err.Error()}}
 	}
 	if line, err := checkTable(lines, separator, limit); line > 0 {
-		return nil, nil, diag.Problems{{JSONPath: placeOf(file, skipped+line), Message: err.Error()}}
+		return nil, nil, diag.Problems{{JSONPath: rowPlace(file, skippedLines+line), Message: err.Error()}}
 	} else if err != nil {
 		return nil, nil, diag.Problems{{JSONPath: file, Message: err.Error()}}
 	}
@@ -83,46 +83,46 @@ func readTable(
 		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, nil, diag.Problems{csvProblem(file, skipped, err)}
+		return nil, nil, diag.Problems{csvProblem(file, skippedLines, err)}
 	}
 	shared := ideafile.InstanceViewOf(idea.Context, "")
-	if missing := missingColumns(header, shared); missing != "" {
-		return nil, nil, diag.Problems{{JSONPath: fmt.Sprintf("%s:%d", file, skipped+1), Message: missing}}
+	if missing := missingColumnsMessage(header, shared); missing != "" {
+		return nil, nil, diag.Problems{{JSONPath: fmt.Sprintf("%s:%d", file, skippedLines+1), Message: missing}}
 	}
-	schemas, empty, known, thousands := shared.SchemaByKind, 0, knownCells{}, thousandsColumns{}
+	schemas, emptyRows, columns, thousands := shared.SchemaByKind, 0, columnCache{}, thousandsColumns{}
 	r.ReuseRecord = true // only the list of cells is reused, not their texts
 	for {
 		cells, err := r.Read()
 		if errors.Is(err, io.EOF) {
-			ps.Append(tableWarnings(file, empty, separator, thousands)...)
-			ps.Append(headerWarnings(placeOf(file, skipped+1), header, shared)...)
+			ps.Append(tableWarnings(file, emptyRows, separator, thousands)...)
+			ps.Append(headerWarnings(rowPlace(file, skippedLines+1), header, shared)...)
 			return rows, header, ps
 		}
 		if err == nil && isEmptyRow(cells) {
-			empty++
+			emptyRows++
 			continue
 		}
 		line := 0
 		if err == nil {
 			line, _ = r.FieldPos(0)
-			cells, err = fittingCells(cells, header, line)
+			cells, err = checkRowCells(cells, header, line)
 		}
 		if err != nil {
-			ps.Append(csvProblem(file, skipped, err))
+			ps.Append(csvProblem(file, skippedLines, err))
 			return rows, header, ps
 		}
-		row := row{file: file, line: skipped + line, fields: make(jsonval.Object, len(header))}
-		wrong := row.fill(header, cells, schemas, untyped, known)
-		row.isWrong = len(wrong) > 0
+		row := row{file: file, line: skippedLines + line, fields: make(jsonval.Object, len(header))}
+		rowProblems := row.fill(header, cells, schemas, untyped, columns)
+		row.isWrong = len(rowProblems) > 0
 		thousands.observe(row.fields)
-		ps.Append(wrong...)
+		ps.Append(rowProblems...)
 		rows = append(rows, row)
 	}
 }
 
-func tableWarnings(file string, empty int, separator rune, thousands thousandsColumns) (ps diag.Problems) {
-	if empty > 0 {
-		ps.Warn(file, "%d empty rows are left out", empty)
+func tableWarnings(file string, emptyRows int, separator rune, thousands thousandsColumns) (ps diag.Problems) {
+	if emptyRows > 0 {
+		ps.Warn(file, "%d empty rows are left out", emptyRows)
 	}
 	if separator != ',' { // only people who use another separator write a comma in decimals, and a point in thousands
 		ps.Append(thousands.warnings(file)...)
@@ -141,16 +141,16 @@ func headerWarnings(place string, header []string, shared ideafile.InstanceView)
 		return ps
 	}
 	properties := jsonschema.Properties(shared.SchemaByKind[ideafile.TypeInput])
-	given := jsonval.AsObject(shared.PayloadByKind[ideafile.TypeInput])
-	missing := jsonval.Filter(jsonval.SortedKeys(properties), func(name string) bool {
-		_, known := given[name]
+	sharedInput := jsonval.AsObject(shared.PayloadByKind[ideafile.TypeInput])
+	missingNames := jsonval.Filter(jsonval.SortedKeys(properties), func(name string) bool {
+		_, known := sharedInput[name]
 		return !known && !slices.Contains(header, name)
 	})
 	for _, name := range header {
-		near := diag.NearestName(name, missing)
-		if _, known := properties[name]; near != "" && !known && name != "_instance" {
+		nearest := diag.NearestName(name, missingNames)
+		if _, known := properties[name]; nearest != "" && !known && name != "_instance" {
 			ps.Warn(place, "the schema of the input has no %q, and no column is named %q: if they are the same, give "+
-				"the column that name", name, near)
+				"the column that name", name, nearest)
 		}
 	}
 	return ps
@@ -196,8 +196,8 @@ func repeatsHeader(cells, header []string) bool {
 	return len(cells) > 1
 }
 
-// fittingCells returns the cells of a row, one for each column. Empty cells after them are dropped.
-func fittingCells(cells, header []string, line int) ([]string, error) {
+// checkRowCells returns the cells of a row, one for each column. Empty cells after them are dropped.
+func checkRowCells(cells, header []string, line int) ([]string, error) {
 	for len(cells) > len(header) && strings.TrimSpace(cells[len(cells)-1]) == "" {
 		cells = cells[:len(cells)-1]
 	}
@@ -211,42 +211,42 @@ func fittingCells(cells, header []string, line int) ([]string, error) {
 	return cells, nil
 }
 
-// missingColumns reports the columns that the schema of the input requires and the header lacks. If rows of several
-// kinds share the header, each row is checked separately instead.
-func missingColumns(header []string, shared ideafile.InstanceView) string {
+// missingColumnsMessage reports the columns that the schema of the input requires and the header lacks. If rows of
+// several kinds share the header, each row is checked separately instead.
+func missingColumnsMessage(header []string, shared ideafile.InstanceView) string {
 	if slices.Contains(header, "type") {
 		return ""
 	}
-	given := jsonval.AsObject(shared.PayloadByKind[ideafile.TypeInput])
+	sharedInput := jsonval.AsObject(shared.PayloadByKind[ideafile.TypeInput])
 	required, _ := jsonval.AsStringList(jsonval.AsObject(shared.SchemaByKind[ideafile.TypeInput])["required"])
-	var missing []string
+	var missingNames []string
 	for _, name := range required {
-		if _, known := given[name]; !known && !slices.Contains(header, name) {
-			missing = append(missing, strconv.Quote(name))
+		if _, known := sharedInput[name]; !known && !slices.Contains(header, name) {
+			missingNames = append(missingNames, strconv.Quote(name))
 		}
 	}
-	if len(missing) == 0 {
+	if len(missingNames) == 0 {
 		return ""
 	}
 	names := jsonval.Map(header, strconv.Quote)
 	return fmt.Sprintf("the schema of the input requires %s, but no column has that name; the columns are %s",
-		strings.Join(missing, ", "), diag.FirstNamesAndCount(names))
+		strings.Join(missingNames, ", "), diag.SummarizeNames(names))
 }
 
 // csvProblem makes a Problem from an error of encoding/csv, with its line if it has one. skipped counts the lines above
 // the table.
-func csvProblem(file string, skipped int, err error) diag.Problem {
-	var at *csv.ParseError
-	if errors.As(err, &at) {
-		message := at.Err.Error()
+func csvProblem(file string, skippedLines int, err error) diag.Problem {
+	var parseErr *csv.ParseError
+	if errors.As(err, &parseErr) {
+		message := parseErr.Err.Error()
 		switch {
-		case errors.Is(at.Err, csv.ErrBareQuote):
+		case errors.Is(parseErr.Err, csv.ErrBareQuote):
 			message = "a quote stands in a cell that does not begin with one: put the whole cell in quotes, and " +
 				"write each quote in it twice"
-		case errors.Is(at.Err, csv.ErrQuote):
+		case errors.Is(parseErr.Err, csv.ErrQuote):
 			message = "a cell that begins with a quote has none at its end: write each quote in it twice"
 		}
-		return diag.Problem{JSONPath: fmt.Sprintf("%s:%d", file, skipped+at.Line), Message: message}
+		return diag.Problem{JSONPath: fmt.Sprintf("%s:%d", file, skippedLines+parseErr.Line), Message: message}
 	}
 	return diag.Problem{JSONPath: file + ":1", Message: err.Error()}
 }
@@ -254,36 +254,36 @@ func csvProblem(file string, skipped int, err error) diag.Problem {
 // fill puts the cells of a line under their keys. Messages of different types share one header, so an empty cell of a
 // row with a type is left out.
 func (r row) fill(header, cells []string, schemas jsonval.Object, untyped untypedColumns,
-	known knownCells) (ps diag.Problems) {
+	columns columnCache) (ps diag.Problems) {
 	kind := ideafile.TypeInput
 	for n, key := range header {
 		if key == "type" && cells[n] != "" {
 			kind = cells[n]
 		}
 	}
-	typed := kind != ideafile.TypeInput
+	isMessage := kind != ideafile.TypeInput
 	for n, key := range header {
-		text := quotedNumberText.ReplaceAllString(cells[n], "$1")
-		meta := key == "_instance" || key == "type"
-		c := known.column(kind, key, schemas[kind])
+		text := quotedNumberPattern.ReplaceAllString(cells[n], "$1")
+		isMeta := key == "_instance" || key == "type"
+		c := columns.column(kind, key, schemas[kind])
 		if c.isNull(text) {
 			text = ""
 		}
-		if text == "" && (meta || typed) {
+		if text == "" && (isMeta || isMessage) {
 			continue
 		}
-		if meta {
+		if isMeta {
 			r.fields[key] = text
 			continue
 		}
 		if len(c.types) == 0 {
-			untyped.see(kind, key, text)
+			untyped.observe(kind, key, text)
 		}
-		v, keep, err := c.cell(text)
+		v, shouldKeep, err := c.parseCell(text)
 		if err != nil {
 			ps.Add(r.place()+" "+jsonval.JSONPathWithKeys("$", key), "%s", err)
 		}
-		if keep {
+		if shouldKeep {
 			r.fields[key] = v
 		}
 	}
@@ -294,25 +294,25 @@ func (r row) fill(header, cells []string, schemas jsonval.Object, untyped untype
 // means a text.
 type untypedColumns map[string]map[string]string
 
-// see notes one cell. An empty cell says nothing about the type.
-func (u untypedColumns) see(kind, column, text string) {
-	before, seen := u[kind][column]
-	if text == "" || seen && before == "" {
+// observe notes one cell. An empty cell says nothing about the type.
+func (u untypedColumns) observe(kind, column, text string) {
+	previous, seen := u[kind][column]
+	if text == "" || seen && previous == "" {
 		return
 	}
 	if u[kind] == nil {
 		u[kind] = map[string]string{}
 	}
-	is := ""
+	cellType := ""
 	for _, t := range []string{"number", "boolean"} {
-		if _, ok := cellOf(text, t); ok {
-			is = t
+		if _, ok := parseAs(text, t); ok {
+			cellType = t
 		}
 	}
-	if seen && before != is {
-		is = ""
+	if seen && previous != cellType {
+		cellType = ""
 	}
-	u[kind][column] = is
+	u[kind][column] = cellType
 }
 
 // warnings proposes types for columns that contain only numbers or only booleans, but are read as texts.
@@ -331,18 +331,19 @@ func (u untypedColumns) warnings(file string) (ps diag.Problems) {
 		schema := jsonval.Encode(jsonval.Object{"type": kind, "schema": jsonval.Object{"properties": properties}})
 		ps.Warn(file+":1", `these columns were read as texts, because the Idea gives them no type: %s. If a column is `+
 			`what it looks like, add its type to the Idea's context: %s; if it is a text, write "string" there`,
-			diag.FirstNamesAndCount(names), schema)
+			diag.SummarizeNames(names), schema)
 	}
 	return ps
 }
 
 // typesOf lists the types that the schema allows in a column; none means a text.
 func typesOf(schema any, column string) []string {
-	at := jsonval.Path{column}
-	types := jsonschema.TypesAt(schema, at)
+	path := jsonval.Path{column}
+	types := jsonschema.TypesAt(schema, path)
 	if types == nil {
-		node := jsonschema.SubschemaAt(schema, at).Node
-		for _, v := range slices.Concat(jsonval.AsList(jsonval.At(node, "enum")), []any{jsonval.At(node, "const")}) {
+		node := jsonschema.SubschemaAt(schema, path).Node
+		for _, v := range slices.Concat(jsonval.AsList(jsonval.Lookup(node, "enum")),
+			[]any{jsonval.Lookup(node, "const")}) {
 			if v != nil {
 				types = jsonval.AppendNew(types, jsonschema.SchemaTypeOf(v))
 			}
@@ -351,9 +352,9 @@ func typesOf(schema any, column string) []string {
 	return types
 }
 
-// cell reads a cell as the first of its column's types that fits; a text comes last. keep is false for an empty cell,
-// which has no value, unless the column allows a text or null.
-func cell(text string, types []string) (v any, keep bool, err error) {
+// parseCell reads a cell as the first of its column's types that fits; a text comes last. keep is false for an empty
+// cell, which has no value, unless the column allows a text or null.
+func parseCell(text string, types []string) (v any, shouldKeep bool, err error) {
 	if text == "" && slices.Contains(types, "null") {
 		return nil, true, nil
 	}
@@ -361,11 +362,11 @@ func cell(text string, types []string) (v any, keep bool, err error) {
 	if text == "" {
 		return text, isText, nil
 	}
-	if err := spreadsheetDamage(text, types); err != nil {
+	if err := spreadsheetDamageError(text, types); err != nil {
 		return nil, false, err
 	}
 	for _, t := range types {
-		if v, ok := cellOf(text, t); ok {
+		if v, ok := parseAs(text, t); ok {
 			return v, true, nil
 		}
 	}
@@ -373,9 +374,9 @@ func cell(text string, types []string) (v any, keep bool, err error) {
 		err = fmt.Errorf("want %s, not %q", strings.Join(types, " or "), text)
 		if slices.Contains(types, "boolean") {
 			err = fmt.Errorf("%w: a boolean is written true or false", err)
-		} else if groupedNumber.MatchString(text) {
+		} else if groupedNumberPattern.MatchString(text) {
 			err = fmt.Errorf("%w: thousands are not separated, and a decimal is written with a point", err)
-		} else if decimalComma.MatchString(text) {
+		} else if decimalCommaPattern.MatchString(text) {
 			err = fmt.Errorf("%w: a decimal is written with a point", err)
 		}
 		return nil, false, err
@@ -383,49 +384,49 @@ func cell(text string, types []string) (v any, keep bool, err error) {
 	return text, true, nil
 }
 
-// knownCells holds the columns, by the kind of data and the name.
-type knownCells map[[2]string]*knownColumn
+// columnCache holds the columns, by the kind of data and the name.
+type columnCache map[[2]string]*cachedColumn
 
-// knownColumn caches the values of a column's cells, so that a repeated value is kept in memory once.
-type knownColumn struct {
-	schema any      // the schema of a cell; nil: none
-	types  []string // the types that a cell may have
-	byText jsonval.Object
+// cachedColumn caches the values of a column's cells, so that a repeated value is kept in memory once.
+type cachedColumn struct {
+	schema      any      // the schema of a cell; nil: none
+	types       []string // the types that a cell may have
+	valueByText jsonval.Object
 }
 
-// maxKnownCells bounds the cached values of a column.
-const maxKnownCells = 256
+// maxCachedCells bounds the cached values of a column.
+const maxCachedCells = 256
 
-// noCell stands for an empty cell without a value.
-type noCell struct{}
+// absentCell stands for an empty cell without a value.
+type absentCell struct{}
 
-func (k knownCells) column(kind, name string, schema any) *knownColumn {
-	of := [2]string{kind, name}
-	if k[of] == nil {
-		k[of] = &knownColumn{jsonschema.SubschemaAt(schema, jsonval.Path{name}).Node, typesOf(schema, name),
+func (k columnCache) column(kind, name string, schema any) *cachedColumn {
+	key := [2]string{kind, name}
+	if k[key] == nil {
+		k[key] = &cachedColumn{jsonschema.SubschemaAt(schema, jsonval.Path{name}).Node, typesOf(schema, name),
 			jsonval.Object{}}
 	}
-	return k[of]
+	return k[key]
 }
 
 // isNull reports whether a cell is empty as databases export it: \N, or NULL in a column that has no texts.
-func (c *knownColumn) isNull(text string) bool {
+func (c *cachedColumn) isNull(text string) bool {
 	return text == `\N` ||
 		strings.EqualFold(text, "NULL") && len(c.types) > 0 && !slices.Contains(c.types, "string")
 }
 
-func (c *knownColumn) cell(text string) (v any, keep bool, err error) {
-	if v, known := c.byText[text]; known {
-		return v, v != noCell{}, nil
+func (c *cachedColumn) parseCell(text string) (v any, shouldKeep bool, err error) {
+	if v, known := c.valueByText[text]; known {
+		return v, v != absentCell{}, nil
 	}
-	v, keep, err = cell(text, c.types)
-	if text == "" && (!keep || v == "" && !takesEmptyText(c.schema)) {
-		v, keep = noCell{}, false
+	v, shouldKeep, err = parseCell(text, c.types)
+	if text == "" && (!shouldKeep || v == "" && !takesEmptyText(c.schema)) {
+		v, shouldKeep = absentCell{}, false
 	}
-	if err == nil && len(c.byText) < maxKnownCells {
-		c.byText[text] = v
+	if err == nil && len(c.valueByText) < maxCachedCells {
+		c.valueByText[text] = v
 	}
-	return v, keep, err
+	return v, shouldKeep, err
 }
 
 // takesEmptyText reports whether a column may contain an empty text: a column of dates, for example, may not.
@@ -438,28 +439,28 @@ func takesEmptyText(schema any) bool {
 }
 
 var (
-	// decimalComma finds 12,50 and 1.234,50.
-	decimalComma = regexp.MustCompile(`^\s*-?[\d.]+,\d+\s*$`)
-	// quotedNumberText finds ="007", which makes a spreadsheet show digits as a text.
-	quotedNumberText = regexp.MustCompile(`^="([^"]*)"$`)
-	// groupedNumber finds 1,234.50 and 1 234,50.
-	groupedNumber = regexp.MustCompile(`^\s*-?\d{1,3}([ .,'’\x{a0}\x{202f}]\d{3})+([.,]\d+)?\s*$`)
+	// decimalCommaPattern finds 12,50 and 1.234,50.
+	decimalCommaPattern = regexp.MustCompile(`^\s*-?[\d.]+,\d+\s*$`)
+	// quotedNumberPattern finds ="007", which makes a spreadsheet show digits as a text.
+	quotedNumberPattern = regexp.MustCompile(`^="([^"]*)"$`)
+	// groupedNumberPattern finds 1,234.50 and 1 234,50.
+	groupedNumberPattern = regexp.MustCompile(`^\s*-?\d{1,3}([ .,'’\x{a0}\x{202f}]\d{3})+([.,]\d+)?\s*$`)
 )
 
-// cellOf reads a cell as a type other than a text. Spreadsheets write TRUE and FALSE, and spaces around amounts.
-func cellOf(text, want string) (any, bool) {
+// parseAs reads a cell as a type other than a text. Spreadsheets write TRUE and FALSE, and spaces around amounts.
+func parseAs(text, wantType string) (any, bool) {
 	text = strings.TrimSpace(text)
-	if want == "boolean" {
+	if wantType == "boolean" {
 		text = strings.ToLower(text)
 	}
 	v, err := jsonval.Decode([]byte(text))
 	if err != nil {
 		return nil, false
 	}
-	is := jsonval.TypeOf(v)
-	if want == "integer" && is == "number" {
+	actual := jsonval.TypeOf(v)
+	if wantType == "integer" && actual == "number" {
 		n, ok := new(big.Rat).SetString(text)
-		return v, ok && n.IsInt() && !thousandsPoint.MatchString(text)
+		return v, ok && n.IsInt() && !thousandsPointPattern.MatchString(text)
 	}
-	return v, is == want && want != "string"
+	return v, actual == wantType && wantType != "string"
 }

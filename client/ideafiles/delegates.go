@@ -16,52 +16,52 @@ import (
 type delegateReader struct {
 	file     string         // the first Idea file; empty if only the Idea's own files are available
 	files    jsonval.Object // by key; files that the Idea carries take precedence over the folder's
-	read     map[string]bool
-	known    *Tools // nil: activities are not checked
+	visited  map[string]bool
+	tools    *Tools // nil: activities are not checked
 	problems *diag.Problems
 }
 
 // ReadDelegates finds the files of the delegates: in the Idea and, if the Idea is from a file, in its folder. It adds
 // their mistakes to the problems.
-func (d *Definition) ReadDelegates(known Tools, problems *diag.Problems) error {
-	r := &delegateReader{file: d.Source.Idea, known: &known, problems: problems}
-	if err := r.readAll(d.Idea, d.Read); err != nil {
+func (d *Definition) ReadDelegates(tools Tools, problems *diag.Problems) error {
+	r := &delegateReader{file: d.Source.Idea, tools: &tools, problems: problems}
+	if err := r.readAll(d.Idea, d.Parsed); err != nil {
 		return err
 	}
 	d.Delegates = r.files
-	problems.AppendNew(delegate.CheckFiles(d.Read, r.ownKey(), d.Delegates)...)
+	problems.AppendNew(delegate.CheckFiles(d.Parsed, r.ownKey(), d.Delegates)...)
 	return nil
 }
 
 // AllIdeas returns the Idea and the Ideas of its delegates, sorted by their files. They must have no mistakes.
 func (d *Definition) AllIdeas() []*ideafile.Idea {
-	all := []*ideafile.Idea{d.Read}
+	all := []*ideafile.Idea{d.Parsed}
 	for _, source := range jsonval.Sorted(d.Delegates) {
-		if read, _ := ideafile.ReadIdea(source); read != nil {
-			all = append(all, read)
+		if parsed, _ := ideafile.ReadIdea(source); parsed != nil {
+			all = append(all, parsed)
 		}
 	}
 	return all
 }
 
 func (r *delegateReader) readAll(source jsonval.Object, idea *ideafile.Idea) error {
-	r.read = map[string]bool{}
-	_, files, wrong := delegate.ExtractFiles(source, nil)
+	r.visited = map[string]bool{}
+	_, files, problems := delegate.ExtractFiles(source, nil)
 	r.files = files
-	r.problems.Append(wrong...)
+	r.problems.Append(problems...)
 	return r.readDelegatesOf(idea, "")
 }
 
 // withInstructions returns an Idea's source with the instructions from the files that its messages name, if these files
 // exist.
-func (r *delegateReader) withInstructions(source jsonval.Object, from string) (jsonval.Object, error) {
+func (r *delegateReader) withInstructions(source jsonval.Object, baseFile string) (jsonval.Object, error) {
 	context := jsonval.AsList(source["context"])
-	for _, key := range delegate.InstructionFiles(context, from) {
+	for _, key := range delegate.InstructionFiles(context, baseFile) {
 		if err := r.load(key); err != nil {
 			return nil, err
 		}
 	}
-	return delegate.WithInstructions(source, from, r.files), nil
+	return delegate.WithInstructions(source, baseFile, r.files), nil
 }
 
 // WithInstructions returns the source of an Idea, or of a part of one, from a file, with the instructions that its
@@ -80,14 +80,14 @@ func (r *delegateReader) ownKey() string {
 	return filepath.Base(r.file)
 }
 
-func (r *delegateReader) readDelegatesOf(idea *ideafile.Idea, from string) error {
+func (r *delegateReader) readDelegatesOf(idea *ideafile.Idea, baseFile string) error {
 	for _, t := range idea.Tools {
-		key, err := delegate.ResolveFile(from, t.DelegateFile)
-		if t.DelegateFile == "" || t.DelegateFile == ideafile.AnonymousDelegate || err != nil || r.read[key] ||
+		key, err := delegate.ResolveFile(baseFile, t.DelegateFile)
+		if t.DelegateFile == "" || t.DelegateFile == ideafile.AnonymousDelegate || err != nil || r.visited[key] ||
 			key == r.ownKey() {
 			continue
 		}
-		r.read[key] = true
+		r.visited[key] = true
 		if err := r.readDelegate(key); err != nil {
 			return err
 		}
@@ -108,20 +108,20 @@ func (r *delegateReader) readDelegate(key string) error {
 		}
 		r.files[key] = filled
 	}
-	read, wrong := ideafile.ReadIdea(r.files[key])
-	if read == nil || len(wrong.Errors()) > 0 {
+	idea, problems := ideafile.ReadIdea(r.files[key])
+	if idea == nil || len(problems.Errors()) > 0 {
 		return nil
 	}
-	if r.known != nil {
+	if r.tools != nil {
 		// The parameters of the delegate's Call are not known yet, so nobody can check whether its own Calls find what
 		// they read.
-		_, wrong := r.known.bind(read)
-		for _, p := range wrong {
-			p.JSONPath, p.IsWarning = key+": "+p.JSONPath, r.known.OtherWorkers
+		_, problems := r.tools.bind(idea)
+		for _, p := range problems {
+			p.JSONPath, p.IsWarning = key+": "+p.JSONPath, r.tools.OtherWorkers
 			r.problems.Append(p)
 		}
 	}
-	return r.readDelegatesOf(read, key)
+	return r.readDelegatesOf(idea, key)
 }
 
 // load reads a file of the folder, if it exists and is not read yet, and adds the files that it carries.
@@ -142,9 +142,9 @@ func (r *delegateReader) load(key string) error {
 	}
 	files := maps.Clone(r.files)
 	files[key] = v
-	var wrong diag.Problems
-	_, r.files, wrong = delegate.ExtractFiles(nil, files)
-	r.problems.Append(wrong...)
+	var extractProblems diag.Problems
+	_, r.files, extractProblems = delegate.ExtractFiles(nil, files)
+	r.problems.Append(extractProblems...)
 	return nil
 }
 
@@ -156,5 +156,5 @@ func readInFolder(folder, key string) ([]byte, error) {
 	}
 	defer func() { _ = root.Close() }()
 	data, err := root.ReadFile(filepath.FromSlash(key))
-	return withoutMark(data), err
+	return stripByteOrderMark(data), err
 }

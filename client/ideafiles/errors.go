@@ -39,9 +39,9 @@ func invalid(format string, args ...any) error { return kind.Errorf(ErrInvalid, 
 
 // WithoutPath returns an I/O error without its path, for a message that already contains the path.
 func WithoutPath(err error) error {
-	var at *fs.PathError
-	if errors.As(err, &at) {
-		return at.Err
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		return pathErr.Err
 	}
 	return err
 }

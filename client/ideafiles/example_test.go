@@ -32,6 +32,6 @@ func ExampleLoad() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(len(problems), d.Read.InstanceTokens())
+	fmt.Println(len(problems), d.Parsed.InstanceTokens())
 	// Output: 0 [① ②]
 }

@@ -7,22 +7,22 @@ import (
 	"processidea/model/refexpr"
 )
 
-// NamedBy names the instances of an Idea after a column of a table, through config.instanceName. messages are the rows;
-// if none of them has the column, the problem lists the existing columns.
-func NamedBy(idea map[string]any, column string, messages []any) (map[string]any, *diag.Problem) {
-	known := map[string]bool{}
+// NameInstancesBy names the instances of an Idea after a column of a table, through config.instanceName. messages are
+// the rows; if none of them has the column, the problem lists the existing columns.
+func NameInstancesBy(idea map[string]any, column string, messages []any) (map[string]any, *diag.Problem) {
+	columns := map[string]bool{}
 	for _, m := range messages {
-		for name := range jsonval.AsObject(jsonval.At(m, ideafile.TypeInput)) {
-			known[name] = true
+		for name := range jsonval.AsObject(jsonval.Lookup(m, ideafile.TypeInput)) {
+			columns[name] = true
 		}
 	}
-	if !known[column] {
-		names := jsonval.SortedKeys(known)
+	if !columns[column] {
+		names := jsonval.SortedKeys(columns)
 		message := "no row has a column " + jsonval.QuoteForError(column) + diag.DidYouMeanOrListNames(column, names)
 		return nil, &diag.Problem{JSONPath: "key", Message: message}
 	}
-	read := refexpr.Reference{Kind: ideafile.TypeInput, Path: jsonval.Path{column}}.String()
-	name := refexpr.Dagger + "`${" + read[len(refexpr.Dagger):] + "}`"
+	reference := refexpr.Reference{Kind: ideafile.TypeInput, Path: jsonval.Path{column}}.String()
+	name := refexpr.Dagger + "`${" + reference[len(refexpr.Dagger):] + "}`"
 	named := jsonval.DeepMerge(idea, jsonval.Object{"config": jsonval.Object{"instanceName": name}})
 	return jsonval.AsObject(named), nil
 }

@@ -19,8 +19,8 @@ import (
 type Definition struct {
 	Source Source
 	// Idea is the Idea file as a JSON value, with the rows as messages of its context. Read is the same, parsed.
-	Idea map[string]any
-	Read *ideafile.Idea
+	Idea   map[string]any
+	Parsed *ideafile.Idea
 	// Replies is the text of the replies file; empty: an LLM answers.
 	Replies string
 	// Delegates are the Idea files of delegates as JSON values, by their path from the folder of the first one.
@@ -33,37 +33,37 @@ type Definition struct {
 
 // Load reads the files of a process and reports all mistakes in them. The Definition is complete if only warnings are
 // reported. The error is for a file that cannot be read, and wraps ErrInvalid.
-func Load(s Source, known Tools) (*Definition, diag.Problems, error) {
-	return LoadWith(s, known, func(*Definition) {})
+func Load(s Source, tools Tools) (*Definition, diag.Problems, error) {
+	return LoadWith(s, tools, func(*Definition) {})
 }
 
 // LoadWith is Load for an Idea that is changed before its parts are checked against each other. It calls change once
 // everything has been read without mistakes.
-func LoadWith(s Source, known Tools, change func(*Definition)) (*Definition, diag.Problems, error) {
+func LoadWith(s Source, tools Tools, change func(*Definition)) (*Definition, diag.Problems, error) {
 	d, problems, err := LoadIdea(s)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := d.ReadReplies(known, &problems); err != nil {
+	if err := d.ReadReplies(tools, &problems); err != nil {
 		return nil, nil, err
 	}
-	if d.Read == nil {
+	if d.Parsed == nil {
 		return d, problems, nil
 	}
-	whole, err := d.addRows(&problems)
+	isComplete, err := d.addRows(&problems)
 	if err != nil {
 		return nil, nil, err
 	}
 	// Without all its rows an Idea may lack values that its Calls read.
-	if whole && len(problems.Errors()) == 0 {
+	if isComplete && len(problems.Errors()) == 0 {
 		change(d)
 	}
-	if whole {
-		problems.Append(d.placeInRows(known.Problems(d.Read))...)
+	if isComplete {
+		problems.Append(d.withRowPlaces(tools.Problems(d.Parsed))...)
 	}
-	known.OtherWorkers = known.OtherWorkers || d.Read.Simulation != nil
-	problems.Append(ideafile.FindUndoes(d.Idea, nil)...)
-	if err := d.ReadDelegates(known, &problems); err != nil {
+	tools.OtherWorkers = tools.OtherWorkers || d.Parsed.Simulation != nil
+	problems.Append(ideafile.CheckNewUndoesKeys(d.Idea, nil)...)
+	if err := d.ReadDelegates(tools, &problems); err != nil {
 		return nil, nil, err
 	}
 	return d, problems, nil
@@ -88,40 +88,40 @@ func LoadIdea(s Source) (*Definition, diag.Problems, error) {
 		}
 		v = object
 	}
-	read, wrong := ideafile.ReadIdea(v)
-	problems.Append(wrong...)
+	parsed, ideaProblems := ideafile.ReadIdea(v)
+	problems.Append(ideaProblems...)
 	if ok {
-		d.Idea, d.Read = object, read
+		d.Idea, d.Parsed = object, parsed
 	}
 	return d, problems, nil
 }
 
-// LoadAlone reads an Idea with its delegates, and checks their form. It ignores data files beside the Idea, since the
-// caller supplies the data at the start. It cannot check yet what the Idea's Plans read of that data.
-func LoadAlone(s Source, known Tools) (*Definition, error) {
+// LoadWithoutInstances reads an Idea with its delegates, and checks their form. It ignores data files beside the Idea,
+// since the caller supplies the data at the start. It cannot check yet what the Idea's Plans read of that data.
+func LoadWithoutInstances(s Source, tools Tools) (*Definition, error) {
 	if s.Instances = ""; !s.RepliesGiven {
 		s.Replies = ""
 	}
 	d, problems, err := LoadIdea(s)
 	if err == nil {
-		err = d.ReadReplies(known, &problems)
+		err = d.ReadReplies(tools, &problems)
 	}
-	if err == nil && d.Read != nil {
-		problems.Append(ideafile.FindUndoes(d.Idea, nil)...)
-		err = d.ReadDelegates(known, &problems)
+	if err == nil && d.Parsed != nil {
+		problems.Append(ideafile.CheckNewUndoesKeys(d.Idea, nil)...)
+		err = d.ReadDelegates(tools, &problems)
 	}
-	return d, cmp.Or(err, Invalid(s.Given, problems))
+	return d, cmp.Or(err, Invalid(s.Path, problems))
 }
 
 // decodeIdea is decodeFile for an Idea file, or a file with a part of an Idea.
 func decodeIdea(path string, data []byte) (any, *diag.Problem) {
-	v, written, problem := decodeFile(path, data)
-	ideafile.KeepOrder(v, written)
+	v, keyOrder, problem := decodeFile(path, data)
+	ideafile.StoreWrittenOrder(v, keyOrder)
 	return v, problem
 }
 
 // decodeFile reads the value of a JSON or YAML file; the file's name says which.
-func decodeFile(path string, data []byte) (v any, written jsonval.KeyOrder, problem *diag.Problem) {
+func decodeFile(path string, data []byte) (v any, keyOrder jsonval.KeyOrder, problem *diag.Problem) {
 	if data, problem = UTF8Text(filepath.Base(path), data); problem != nil {
 		return nil, nil, problem
 	}
@@ -129,14 +129,14 @@ func decodeFile(path string, data []byte) (v any, written jsonval.KeyOrder, prob
 	case ".yaml", ".yml":
 		return yamlvalue.Decode(data)
 	}
-	err := jsonval.SentParts.Check(data)
+	err := jsonval.ReceivedNodeLimit.Check(data)
 	if err == nil {
-		v, written, err = jsonval.DecodeInOrder(data, jsonval.DefaultLimits)
+		v, keyOrder, err = jsonval.DecodeInOrder(data, jsonval.DefaultLimits)
 	}
 	if err != nil {
 		return nil, nil, &diag.Problem{JSONPath: "$", Message: DecodeCause(err)}
 	}
-	return v, written, nil
+	return v, keyOrder, nil
 }
 
 // DecodeCause returns an error of jsonval.Decode without its prefix.
@@ -153,7 +153,7 @@ func (d *Definition) ReadReplies(tools Tools, problems *diag.Problems) error {
 	}
 	name := filepath.Base(d.Source.Replies)
 	replies := 1
-	if err = jsonval.SentParts.Check(data); err == nil && tools.Replies != nil {
+	if err = jsonval.ReceivedNodeLimit.Check(data); err == nil && tools.Replies != nil {
 		replies, err = tools.Replies(data)
 	}
 	switch {
@@ -169,7 +169,7 @@ func (d *Definition) ReadReplies(tools Tools, problems *diag.Problems) error {
 }
 
 // addRows appends the rows of the instances file to the messages of the Idea; whole is false if a row has a mistake.
-func (d *Definition) addRows(problems *diag.Problems) (whole bool, err error) {
+func (d *Definition) addRows(problems *diag.Problems) (isComplete bool, err error) {
 	if d.Source.Instances == "" {
 		if d.Source.Key != "" {
 			problems.Add("key",
@@ -181,13 +181,13 @@ func (d *Definition) addRows(problems *diag.Problems) (whole bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	messages, lines, wrong := readRows(d.Source.Instances, data, d.Read, d.Source.tableLimit())
+	messages, lines, wrong := readRows(d.Source.Instances, data, d.Parsed, d.Source.tableLimit())
 	problems.Append(wrong...)
 	if len(wrong.Errors()) > 0 {
 		return false, nil
 	}
 	if d.Source.Key != "" {
-		named, wrong := NamedBy(d.Idea, d.Source.Key, messages)
+		named, wrong := NameInstancesBy(d.Idea, d.Source.Key, messages)
 		if wrong != nil {
 			problems.Append(*wrong)
 			return false, nil
@@ -200,25 +200,25 @@ func (d *Definition) addRows(problems *diag.Problems) (whole bool, err error) {
 	if d.Idea, err = WithInstructions(WithMessages(d.Idea, messages), d.Source.Idea, problems); err != nil {
 		return false, err
 	}
-	d.Read, _ = ideafile.ReadIdea(d.Idea)
+	d.Parsed, _ = ideafile.ReadIdea(d.Idea)
 	return true, nil
 }
 
-// placeInRows replaces a row's place in the context, which nobody wrote, by its file and line.
-func (d *Definition) placeInRows(problems diag.Problems) diag.Problems {
+// withRowPlaces replaces a row's place in the context, which nobody wrote, by its file and line.
+func (d *Definition) withRowPlaces(problems diag.Problems) diag.Problems {
 	for n, p := range problems {
 		index, rest, ok := strings.Cut(strings.TrimPrefix(p.JSONPath, "$.context["), "]")
-		at, err := strconv.Atoi(index)
-		row := at - d.firstRow
+		contextIndex, err := strconv.Atoi(index)
+		row := contextIndex - d.firstRow
 		if !ok || err != nil || index+"]"+rest == p.JSONPath || row < 0 || row >= len(d.rowLines) {
 			continue
 		}
 		// A plain row has no key "input".
-		m := jsonval.AsObject(d.Idea["context"].([]any)[at])
-		if _, plain := m[ideafile.TypeInput].(jsonval.Object); plain && m["type"] == ideafile.TypeInput {
+		m := jsonval.AsObject(d.Idea["context"].([]any)[contextIndex])
+		if _, isPlain := m[ideafile.TypeInput].(jsonval.Object); isPlain && m["type"] == ideafile.TypeInput {
 			rest = strings.TrimPrefix(rest, "."+ideafile.TypeInput)
 		}
-		problems[n].JSONPath = placeOf(filepath.Base(d.Source.Instances), int(d.rowLines[row])) + " $" + rest
+		problems[n].JSONPath = rowPlace(filepath.Base(d.Source.Instances), int(d.rowLines[row])) + " $" + rest
 	}
 	return problems
 }
@@ -260,11 +260,11 @@ func ReadFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, invalid("read %s: %w", path, WithoutPath(err))
 	}
-	return withoutMark(data), nil
+	return stripByteOrderMark(data), nil
 }
 
-// withoutMark returns the text of a file, or the file as it is if it is no text: its reader reports that.
-func withoutMark(data []byte) []byte {
+// stripByteOrderMark returns the text of a file, or the file as it is if it is no text: its reader reports that.
+func stripByteOrderMark(data []byte) []byte {
 	if text, problem := UTF8Text("", data); problem == nil {
 		return text
 	}

@@ -48,7 +48,7 @@ func loaded(t *testing.T, given, instances, replies string) *Definition {
 var builtins = func() Tools {
 	r := tools.NewRegistry()
 	builtin.Register(r, nil)
-	return Tools{Known: kinds.NewKnown(r, nil), Replies: rehearsal.CountReplies}
+	return Tools{Known: kinds.NewKnownTools(r, nil), Replies: rehearsal.CountReplies}
 }()
 
 const (
@@ -63,7 +63,7 @@ func TestAFolderStandsForItsFiles(t *testing.T) {
 		"other.json": "{",
 	})
 	m := loaded(t, dir, "", "")
-	if got := strings.Join(m.Read.InstanceTokens(), " "); got != "① ②" || m.Replies != aReply || m.Source.RepliesGiven {
+	if got := strings.Join(m.Parsed.InstanceTokens(), " "); got != "① ②" || m.Replies != aReply || m.Source.RepliesGiven {
 		t.Errorf("instances %s, script %q, asked for: %v", got, m.Replies, m.Source.RepliesGiven)
 	}
 }
@@ -75,7 +75,7 @@ func TestWhatAFlagNamesCountsInsteadOfTheFoldersFile(t *testing.T) {
 		"mine.jsonl": "{\"a\":1}\n{\"a\":2}\n{\"a\":3}", "said.jsonl": aReply,
 	})
 	m := loaded(t, dir, filepath.Join(dir, "mine.jsonl"), filepath.Join(dir, "said.jsonl"))
-	if got := len(m.Read.InstanceTokens()); got != 3 || m.Replies != aReply || !m.Source.RepliesGiven {
+	if got := len(m.Parsed.InstanceTokens()); got != 3 || m.Replies != aReply || !m.Source.RepliesGiven {
 		t.Errorf("%d instances, script %q, asked for: %v", got, m.Replies, m.Source.RepliesGiven)
 	}
 }
@@ -99,7 +99,7 @@ func TestAByteOrderMarkIsNoPartOfAFile(t *testing.T) {
 	dir := folder(t, map[string]string{
 		"idea.json": mark + aState, "instances.csv": mark + "_instance,a\nx,1\n", "replies.jsonl": mark + aReply,
 	})
-	if got := loaded(t, dir, "", "").Read.InstanceTokens(); len(got) != 1 || got[0] != "x" {
+	if got := loaded(t, dir, "", "").Parsed.InstanceTokens(); len(got) != 1 || got[0] != "x" {
 		t.Errorf("the instances are %v", got)
 	}
 }
@@ -117,11 +117,11 @@ func TestFilesInUTF16AreRead(t *testing.T) {
 	dir := folder(t, map[string]string{
 		"idea.json": utf16(aState), "instances.csv": utf16("_instance,a\nä,1\n"), "replies.jsonl": utf16(aReply),
 	})
-	if got := loaded(t, dir, "", "").Read.InstanceTokens(); len(got) != 1 || got[0] != "ä" {
+	if got := loaded(t, dir, "", "").Parsed.InstanceTokens(); len(got) != 1 || got[0] != "ä" {
 		t.Errorf("the instances are %v", got)
 	}
 	dir = folder(t, map[string]string{"idea.json": `{"context": [{"type": "text", "text": "M` + "\xfc" + `ller"}]}`})
-	_, problems, err := Load(Source{Given: dir, Idea: filepath.Join(dir, "idea.json")}, builtins)
+	_, problems, err := Load(Source{Path: dir, Idea: filepath.Join(dir, "idea.json")}, builtins)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestEverythingThatIsWrongWithAnyFileIsSaidAtOnce(t *testing.T) {
 	wantProblem(t, problems, "instances.jsonl:2", "a row is an object")
 	wantProblem(t, problems, "replies.jsonl", "line 1: key \"solutoin\": unknown")
 
-	_, problems, err = Load(Source{Given: dir, Idea: s.Idea}, builtins)
+	_, problems, err = Load(Source{Path: dir, Idea: s.Idea}, builtins)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestWhatIsWrongWithARowIsSaidWithItsFileAndLine(t *testing.T) {
 func TestAToolThatAWorkerOfOnesOwnMayHaveIsAWarningUnlessItLooksLikeATypo(t *testing.T) {
 	t.Parallel()
 	known := builtins
-	known.OthersPossible = true
+	known.MaybeOnOtherWorkers = true
 	for name, isError := range map[string]bool{"checkStock": false, "formatTetx": true} {
 		problems := known.Problems(ideaOf(t, `{"schema":{"tools":{"t":{"type":"object","properties":{},"_activity":"`+
 			name+`"}}}}`))
@@ -269,7 +269,7 @@ func TestAProcessIsNamedAfterItsFileOrFolder(t *testing.T) {
 		"x/moderation.json": "moderation", "b.c.yaml": "b.c", "plan": "plan", "plan.txt": "plan.txt", ".json": ".json",
 		dir: "a-refund",
 	} {
-		if got := (Source{Given: given}).Name(); got != want {
+		if got := (Source{Path: given}).Name(); got != want {
 			t.Errorf("%s gives %q, want %q", given, got, want)
 		}
 	}
@@ -283,7 +283,7 @@ const inOrder = `"pay": {"type": "object", "required": ["why"], "properties": {
 func fieldsOf(idea *ideafile.Idea) string {
 	params := map[string]any{"to": map[string]any{"iban": "1", "name": "2"}, "amount": "3", "why": "4",
 		"properties": "5"}
-	c := shown.WordsOf(idea).Call("pay", params, "", shown.Case{}, shown.English)
+	c := shown.NewPresenter(idea).Call("pay", params, "", shown.InstanceValues{}, shown.English)
 	return strings.Join(jsonval.Map(c.Fields, func(f shown.Field) string { return f.Name }), " ")
 }
 

@@ -6,11 +6,11 @@ import "processidea/model/ideafile"
 // form.
 func WithPayload(m ideafile.Message, payload any) map[string]any {
 	out := map[string]any{}
-	keep := []string{"type", "kind", "_instance", "schema"}
+	keptKeys := []string{"type", "kind", "_instance", "schema"}
 	if m.PayloadKey() != "" {
-		keep = append(keep, "title", "description", "_status", "_error")
+		keptKeys = append(keptKeys, "title", "description", "_status", "_error")
 	}
-	for _, k := range keep {
+	for _, k := range keptKeys {
 		if v, ok := m.Source[k]; ok {
 			out[k] = v
 		}

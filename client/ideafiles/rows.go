@@ -25,9 +25,9 @@ type row struct {
 	isWrong bool // an invalid cell, already reported, has no value
 }
 
-func (r row) place() string { return placeOf(r.file, r.line) }
+func (r row) place() string { return rowPlace(r.file, r.line) }
 
-func placeOf(file string, line int) string {
+func rowPlace(file string, line int) string {
 	if file == "" {
 		return fmt.Sprintf("row %d", line)
 	}
@@ -38,23 +38,23 @@ func placeOf(file string, line int) string {
 // a table's, else JSON Lines or a list of objects. A plain row is an instance's input; a row with a type is such a
 // message. Rows without "_instance" are named ①, ②, … in order, except for names that are used already. The input
 // schema of the Idea types CSV columns.
-func ReadRows(path string, data []byte, idea *ideafile.Idea, limit jsonval.PartsLimit) ([]any, diag.Problems) {
+func ReadRows(path string, data []byte, idea *ideafile.Idea, limit jsonval.NodeLimit) ([]any, diag.Problems) {
 	messages, _, ps := readRows(path, data, idea, limit)
 	return messages, ps
 }
 
 // readRows is ReadRows, and also returns the line of each message in the file.
 func readRows(path string, data []byte, idea *ideafile.Idea,
-	limit jsonval.PartsLimit) (messages []any, lines []int32, ps diag.Problems) {
+	limit jsonval.NodeLimit) (messages []any, lines []int32, ps diag.Problems) {
 	var rows []row
 	name := filepath.Base(path)
 	data, problem := UTF8Text(name, data)
 	if problem != nil {
 		return nil, nil, diag.Problems{*problem}
 	}
-	isTable := slices.Contains(tableEndings, strings.ToLower(filepath.Ext(path)))
+	isTable := slices.Contains(tableExtensions, strings.ToLower(filepath.Ext(path)))
 	switch {
-	case isTable && noTable.Match(data):
+	case isTable && nonTablePattern.Match(data):
 		ps.Add(name, "it begins as JSON or as a page, and not as a table; the name of rows in JSON ends with .jsonl")
 	case isTable:
 		rows, ps = readCSV(name, data, idea, limit)
@@ -72,19 +72,19 @@ func readRows(path string, data []byte, idea *ideafile.Idea,
 	}
 	ps.Append(textWarnings(name, data)...)
 	if len(rows) == 1 {
-		ps.Append(rows[0].wrapsOthers(idea)...)
+		ps.Append(rows[0].wrapperWarnings(idea)...)
 	}
-	messages, wrong := messagesOf(rows, idea)
+	messages, rowProblems := rowsToMessages(rows, idea)
 	lines = make([]int32, len(rows)) // lines and no texts: there are many
 	for n, r := range rows {
 		lines[n] = int32(r.line) //nolint:gosec // no file that is read has more lines
 	}
-	ps.Append(wrong...)
+	ps.Append(rowProblems...)
 	return messages, lines, ps
 }
 
-// tableEndings are the endings of tables' file names.
-var tableEndings = []string{".csv", ".tsv"}
+// tableExtensions are the endings of tables' file names.
+var tableExtensions = []string{".csv", ".tsv"}
 
 // isJSONText reports whether a file may contain rows in JSON: it begins as an object or a list, or is empty.
 func isJSONText(data []byte) bool {
@@ -92,8 +92,8 @@ func isJSONText(data []byte) bool {
 	return len(data) == 0 || data[0] == '{' || data[0] == '['
 }
 
-// wrapsOthers warns if the only row contains only a list of objects: APIs wrap rows so, as {"data": […]}.
-func (r row) wrapsOthers(idea *ideafile.Idea) (ps diag.Problems) {
+// wrapperWarnings warns if the only row contains only a list of objects: APIs wrap rows so, as {"data": […]}.
+func (r row) wrapperWarnings(idea *ideafile.Idea) (ps diag.Problems) {
 	schema := ideafile.InstanceViewOf(idea.Context, "").SchemaByKind[ideafile.TypeInput]
 	if len(r.fields) > 1 {
 		return nil
@@ -118,23 +118,23 @@ func Messages(rows []map[string]any, idea *ideafile.Idea) ([]any, diag.Problems)
 		}
 		list[n] = row{line: n + 1, fields: fields}
 	}
-	return messagesOf(list, idea)
+	return rowsToMessages(list, idea)
 }
 
-func messagesOf(rows []row, idea *ideafile.Idea) (messages []any, ps diag.Problems) {
-	names := newNamer(idea)
+func rowsToMessages(rows []row, idea *ideafile.Idea) (messages []any, ps diag.Problems) {
+	namer := newTokenNamer(idea)
 	for _, r := range rows {
 		token, ok := r.fields["_instance"].(string)
 		if !ok {
 			continue
 		}
-		if alike := names.reserve(token); alike != "" {
-			ps.Add(r.place()+" $._instance", "%s", ideafile.ConfusableTokensError(token, alike))
-		} else if alike := names.visibleNames.AddToken(token); alike != "" {
-			ps.Warn(r.place()+" $._instance", "%s", ideafile.LookalikeTokensError(token, alike))
+		if lookalike := namer.reserve(token); lookalike != "" {
+			ps.Add(r.place()+" $._instance", "%s", ideafile.ConfusableTokensError(token, lookalike))
+		} else if lookalike := namer.visibleNames.AddToken(token); lookalike != "" {
+			ps.Warn(r.place()+" $._instance", "%s", ideafile.LookalikeTokensError(token, lookalike))
 		}
 	}
-	given, fits := rowsByPayload(idea), inputFits(idea)
+	rowOfPayload, checkInput := existingPayloads(idea), newInputCheck(idea)
 	messages = make([]any, 0, len(rows))
 	for _, r := range rows {
 		if len(r.fields) > maxFields {
@@ -142,13 +142,13 @@ func messagesOf(rows []row, idea *ideafile.Idea) (messages []any, ps diag.Proble
 				len(r.fields), maxFields)
 			continue
 		}
-		m, named := r.message(names)
+		m, hasName := r.toMessage(namer)
 		messages = append(messages, m)
-		wrong := r.problems(m, named, given)
-		if len(wrong) == 0 && !r.isWrong {
-			wrong = r.inputProblems(m, fits)
+		rowProblems := r.problems(m, hasName, rowOfPayload)
+		if len(rowProblems) == 0 && !r.isWrong {
+			rowProblems = r.inputProblems(m, checkInput)
 		}
-		ps.Append(wrong...)
+		ps.Append(rowProblems...)
 	}
 	return messages, ps
 }
@@ -156,9 +156,9 @@ func messagesOf(rows []row, idea *ideafile.Idea) (messages []any, ps diag.Proble
 // maxFields bounds the fields of a row.
 const maxFields = 16_384
 
-// inputFits returns a check whether a row's input, together with what all instances share, fits the Idea's schema for
-// inputs.
-func inputFits(idea *ideafile.Idea) func(input any) error {
+// newInputCheck returns a check whether a row's input, together with what all instances share, fits the Idea's schema
+// for inputs.
+func newInputCheck(idea *ideafile.Idea) func(input any) error {
 	shared := ideafile.InstanceViewOf(idea.Context, "")
 	source := shared.SchemaByKind[ideafile.TypeInput]
 	if source == nil {
@@ -168,10 +168,10 @@ func inputFits(idea *ideafile.Idea) func(input any) error {
 	if err != nil { // reported as a mistake of the Idea
 		return func(any) error { return nil }
 	}
-	given := jsonval.AsObject(shared.PayloadByKind[ideafile.TypeInput])
+	sharedInput := jsonval.AsObject(shared.PayloadByKind[ideafile.TypeInput])
 	return func(input any) error {
-		if given != nil {
-			input = jsonval.OverlayObject(given, input)
+		if sharedInput != nil {
+			input = jsonval.OverlayObject(sharedInput, input)
 		}
 		if jsonval.ContainsBlobHandle(input) {
 			return nil
@@ -181,9 +181,9 @@ func inputFits(idea *ideafile.Idea) func(input any) error {
 }
 
 // inputProblems lists how the input of a row violates its schema.
-func (r row) inputProblems(message jsonval.Object, fits func(any) error) (ps diag.Problems) {
+func (r row) inputProblems(message jsonval.Object, checkInput func(any) error) (ps diag.Problems) {
 	if input := message[ideafile.TypeInput]; message["type"] == ideafile.TypeInput && input != nil {
-		if err := fits(input); err != nil {
+		if err := checkInput(input); err != nil {
 			ps.Add(r.place()+" $", "the row does not fit the schema of the input: %s", err)
 		}
 	}
@@ -193,15 +193,16 @@ func (r row) inputProblems(message jsonval.Object, fits func(any) error) (ps dia
 // payloadKey identifies the data of one kind in one instance.
 type payloadKey struct{ instance, kind string }
 
-// rowsByPayload returns the data that instances already have; each is mapped to its row, or to 0 if it is in the Idea.
-func rowsByPayload(idea *ideafile.Idea) map[payloadKey]int {
-	given := map[payloadKey]int{}
+// existingPayloads returns the data that instances already have; each is mapped to its row, or to 0 if it is in the
+// Idea.
+func existingPayloads(idea *ideafile.Idea) map[payloadKey]int {
+	rowOfPayload := map[payloadKey]int{}
 	for _, m := range idea.Context {
 		if m.InstanceToken != "" && m.PayloadKind != "" && len(jsonval.AsObject(m.Payload)) > 0 {
-			given[payloadKey{m.InstanceToken, m.PayloadKind}] = 0
+			rowOfPayload[payloadKey{m.InstanceToken, m.PayloadKind}] = 0
 		}
 	}
-	return given
+	return rowOfPayload
 }
 
 // readLines reads JSON Lines, one object per row.
@@ -241,11 +242,11 @@ func isOneObject(data []byte) bool {
 func readRow(file string, line int, text []byte) (row, *diag.Problem) {
 	v, err := jsonval.Decode(text)
 	if err != nil {
-		return row{}, &diag.Problem{JSONPath: placeOf(file, line), Message: DecodeCause(err)}
+		return row{}, &diag.Problem{JSONPath: rowPlace(file, line), Message: DecodeCause(err)}
 	}
 	fields, ok := v.(jsonval.Object)
 	if !ok {
-		return row{}, &diag.Problem{JSONPath: placeOf(file, line),
+		return row{}, &diag.Problem{JSONPath: rowPlace(file, line),
 			Message: "a row is an object, not " + jsonval.TypeOf(v)}
 	}
 	return row{file: file, line: line, fields: fields}, nil
@@ -281,7 +282,7 @@ func readList(file string, data []byte) (rows []row, ps diag.Problems) {
 		}
 		err = errors.New("text after the list of rows: write one list, or one row a line")
 	}
-	ps.Add(placeOf(file, lineAt(max(counted, int(d.InputOffset())))), "%s", listCause(err))
+	ps.Add(rowPlace(file, lineAt(max(counted, int(d.InputOffset())))), "%s", listCause(err))
 	return rows, ps
 }
 
@@ -296,37 +297,37 @@ func listCause(err error) string {
 	return err.Error()
 }
 
-// message turns a row into its message, and reuses the row's fields: copies of a long table need too much memory. The
+// toMessage turns a row into its message, and reuses the row's fields: copies of a long table need too much memory. The
 // fields of a plain row go under the key "input", where none can be mistaken for a key of the message. named is false
 // if the row has no name, and gets a new one.
-func (r row) message(names *namer) (m jsonval.Object, named bool) {
+func (r row) toMessage(namer *tokenNamer) (m jsonval.Object, hasName bool) {
 	m = r.fields
 	if m["type"] == nil {
 		m = jsonval.Object{"type": ideafile.TypeInput, ideafile.TypeInput: r.fields, "_instance": r.fields["_instance"]}
 		delete(r.fields, "_instance")
 	}
-	if named = m["_instance"] != nil; !named {
-		m["_instance"] = names.nextToken()
+	if hasName = m["_instance"] != nil; !hasName {
+		m["_instance"] = namer.nextToken()
 	}
-	return m, named
+	return m, hasName
 }
 
 // problems reports the mistakes in a row's message, and notes which data the row gives: two rows must not give the
 // same.
-func (r row) problems(message any, named bool, given map[payloadKey]int) diag.Problems {
+func (r row) problems(message any, hasName bool, rowOfPayload map[payloadKey]int) diag.Problems {
 	var ps diag.Problems
 	m, ok := ideafile.ReadMessage(message, "$", &ps)
-	if ok && named {
-		of := payloadKey{m.InstanceToken, m.PayloadKind}
-		if line, again := given[of]; again && m.PayloadKind != "" && m.InstanceToken != "" {
-			before := "the Idea"
+	if ok && hasName {
+		key := payloadKey{m.InstanceToken, m.PayloadKind}
+		if line, exists := rowOfPayload[key]; exists && m.PayloadKind != "" && m.InstanceToken != "" {
+			earlierPlace := "the Idea"
 			if line > 0 {
-				before = placeOf(r.file, line)
+				earlierPlace = rowPlace(r.file, line)
 			}
-			ps.Add("$._instance", "%s already gives instance %s its %s: one instance cannot have two rows", before,
-				m.InstanceToken, m.PayloadKind)
+			ps.Add("$._instance", "%s already gives instance %s its %s: one instance cannot have two rows",
+				earlierPlace, m.InstanceToken, m.PayloadKind)
 		} else {
-			given[of] = r.line
+			rowOfPayload[key] = r.line
 		}
 	}
 	for n := range ps {

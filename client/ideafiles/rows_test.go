@@ -16,7 +16,7 @@ const noContext = `{"context":[]}`
 // rowsOf reads an instances file and gives its messages as canonical JSON, one a line.
 func rowsOf(t *testing.T, file, text, idea string) (string, diag.Problems) {
 	t.Helper()
-	messages, problems := ReadRows(file, []byte(text), ideaOf(t, idea), jsonval.SentParts)
+	messages, problems := ReadRows(file, []byte(text), ideaOf(t, idea), jsonval.ReceivedNodeLimit)
 	var lines []string
 	for _, m := range messages {
 		lines = append(lines, string(jsonval.Encode(m)))

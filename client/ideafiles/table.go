@@ -18,8 +18,8 @@ import (
 
 // Spreadsheets write tables in many ways and do not say which. What is certain is read; the rest is refused.
 
-// saveAsUTF8 says what to do with a file whose text cannot be read with certainty.
-const saveAsUTF8 = `save the file as UTF-8: a spreadsheet calls it "CSV UTF-8"`
+// saveAsUTF8Advice says what to do with a file whose text cannot be read with certainty.
+const saveAsUTF8Advice = `save the file as UTF-8: a spreadsheet calls it "CSV UTF-8"`
 
 // UTF8Text returns the text of a file of rows: UTF-8, with or without a byte order mark, or UTF-16 by its mark.
 func UTF8Text(file string, data []byte) ([]byte, *diag.Problem) {
@@ -27,7 +27,7 @@ func UTF8Text(file string, data []byte) ([]byte, *diag.Problem) {
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
 		decoded, err := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Bytes(data)
 		if err != nil || len(data)%2 != 0 || bytes.ContainsRune(decoded, utf8.RuneError) {
-			return nil, &diag.Problem{JSONPath: file, Message: "it begins as UTF-16 but is broken: " + saveAsUTF8}
+			return nil, &diag.Problem{JSONPath: file, Message: "it begins as UTF-16 but is broken: " + saveAsUTF8Advice}
 		}
 		text = decoded
 	}
@@ -41,11 +41,11 @@ func UTF8Text(file string, data []byte) ([]byte, *diag.Problem) {
 		place := fmt.Sprintf("%s:%d", file, n)
 		if !utf8.Valid(line) {
 			return nil, &diag.Problem{JSONPath: place,
-				Message: "this text is not UTF-8, so its letters cannot be read reliably: " + saveAsUTF8}
+				Message: "this text is not UTF-8, so its letters cannot be read reliably: " + saveAsUTF8Advice}
 		}
 		if bytes.IndexByte(line, 0) >= 0 {
 			return nil, &diag.Problem{JSONPath: place,
-				Message: "there is a zero byte, as in UTF-16 without a byte order mark: " + saveAsUTF8}
+				Message: "there is a zero byte, as in UTF-16 without a byte order mark: " + saveAsUTF8Advice}
 		}
 	}
 	return text, nil
@@ -59,12 +59,12 @@ func withLineFeeds(text []byte) []byte {
 		text = bytes.ReplaceAll(text, []byte("\r\r\n"), []byte("\n"))
 	}
 	var lines []byte
-	quoted := false
+	inQuotes := false
 	for n, b := range text {
 		switch {
 		case b == '"':
-			quoted = !quoted
-		case quoted || b != '\r' && b != '\n':
+			inQuotes = !inQuotes
+		case inQuotes || b != '\r' && b != '\n':
 		case b == '\n', n+1 < len(text) && text[n+1] == '\n':
 			return text
 		default:
@@ -82,17 +82,17 @@ func withLineFeeds(text []byte) []byte {
 
 // textWarnings warns of letters that were lost, or mistaken for others, when the file was last saved.
 func textWarnings(file string, text []byte) (ps diag.Problems) {
-	n, lost, twice := 0, false, false
+	n, hasLostLetter, hasEncodedTwice := 0, false, false
 	for line := range bytes.Lines(text) {
 		n++
-		if !lost && bytes.ContainsRune(line, utf8.RuneError) {
-			lost = true
-			ps.Warn(placeOf(file, n), "a letter was lost when this was saved before: %q stands in its place; export "+
+		if !hasLostLetter && bytes.ContainsRune(line, utf8.RuneError) {
+			hasLostLetter = true
+			ps.Warn(rowPlace(file, n), "a letter was lost when this was saved before: %q stands in its place; export "+
 				"the file again", string(utf8.RuneError))
 		}
-		if !twice && isEncodedTwice(line) {
-			twice = true
-			ps.Warn(placeOf(file, n), "some letters look like others in the wrong character set, as Ã¼ for ü: if so, "+
+		if !hasEncodedTwice && isEncodedTwice(line) {
+			hasEncodedTwice = true
+			ps.Warn(rowPlace(file, n), "some letters look like others in the wrong character set, as Ã¼ for ü: if so, "+
 				"export the file again as UTF-8")
 		}
 	}
@@ -104,62 +104,62 @@ func isEncodedTwice(line []byte) bool {
 	if bytes.IndexFunc(line, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
 		return false
 	}
-	before, err := charmap.Windows1252.NewEncoder().Bytes(line)
-	return err == nil && len(before) < len(line) && utf8.Valid(before)
+	decoded, err := charmap.Windows1252.NewEncoder().Bytes(line)
+	return err == nil && len(decoded) < len(line) && utf8.Valid(decoded)
 }
 
-// noTable finds the beginning of a web page, or of rows in JSON, in a file that is named like a table.
-var noTable = regexp.MustCompile(`^\s*(?:<[!?A-Za-z]|(?:\[\s*)?\{\s*")`)
+// nonTablePattern finds the beginning of a web page, or of rows in JSON, in a file that is named like a table.
+var nonTablePattern = regexp.MustCompile(`^\s*(?:<[!?A-Za-z]|(?:\[\s*)?\{\s*")`)
 
 // separatorNames maps column separators to what people call them.
 var separatorNames = map[rune]string{',': "a comma", ';': "a semicolon", '\t': "a tab"}
 
-// separatorOf returns the column separator of a CSV file, and its lines from the header on. Excel sets the separator
-// with a first line sep=; otherwise it is the separator in the header, outside quotes: a bar only if there is no other.
-// Empty lines at the beginning, as in reports, are skipped, and so is PowerShell's line above the header.
-func separatorOf(text []byte) (separator rune, lines []byte, skipped int, err error) {
-	first, rest, more := bytes.Cut(text, []byte("\n"))
-	for more && len(bytes.TrimSpace(first)) == 0 {
-		text, skipped = rest, skipped+1
-		first, rest, more = bytes.Cut(text, []byte("\n"))
+// detectSeparator returns the column separator of a CSV file, and its lines from the header on. Excel sets the
+// separator with a first line sep=; otherwise it is the separator in the header, outside quotes: a bar only if there is
+// no other. Empty lines at the beginning, as in reports, are skipped, and so is PowerShell's line above the header.
+func detectSeparator(text []byte) (separator rune, lines []byte, skippedLines int, err error) {
+	first, rest, hasMore := bytes.Cut(text, []byte("\n"))
+	for hasMore && len(bytes.TrimSpace(first)) == 0 {
+		text, skippedLines = rest, skippedLines+1
+		first, rest, hasMore = bytes.Cut(text, []byte("\n"))
 	}
-	if more && typeLine.Match(first) {
-		text, skipped = rest, skipped+1
+	if hasMore && typeLine.Match(first) {
+		text, skippedLines = rest, skippedLines+1
 	}
 	firstLine := strings.Trim(strings.TrimRight(string(first), "\r"), `"`)
 	if len(firstLine) > len("sep=") && strings.EqualFold(firstLine[:len("sep=")], "sep=") {
 		r, size := utf8.DecodeRuneInString(firstLine[len("sep="):])
 		if len(firstLine) == len("sep=")+size {
-			return r, rest, skipped + 1, nil
+			return r, rest, skippedLines + 1, nil
 		}
 	}
-	found := map[rune]bool{}
-	quoted := false
+	foundSeparators := map[rune]bool{}
+	inQuotes := false
 	for _, r := range string(text) {
 		if r == '"' {
-			quoted = !quoted
+			inQuotes = !inQuotes
 		}
-		if r == '\n' && !quoted {
+		if r == '\n' && !inQuotes {
 			break
 		}
-		if (separatorNames[r] != "" || r == '|') && !quoted {
-			found[r] = true
+		if (separatorNames[r] != "" || r == '|') && !inQuotes {
+			foundSeparators[r] = true
 		}
 	}
 	var names []string
 	for r, name := range separatorNames {
-		if found[r] {
+		if foundSeparators[r] {
 			separator, names = r, append(names, name)
 		}
 	}
 	switch len(names) {
 	case 0:
-		if found['|'] {
-			return '|', text, skipped, nil
+		if foundSeparators['|'] {
+			return '|', text, skippedLines, nil
 		}
-		return ',', text, skipped, nil
+		return ',', text, skippedLines, nil
 	case 1:
-		return separator, text, skipped, nil
+		return separator, text, skippedLines, nil
 	}
 	slices.Sort(names)
 	return 0, nil, 0, fmt.Errorf("the header has %s, so the separator of the columns is unclear: put quotes "+
@@ -173,33 +173,33 @@ var typeLine = regexp.MustCompile(`^\s*#TYPE \S`)
 // checkTable refuses a table with more cells than its limit, or a row with more cells than a spreadsheet has columns,
 // before anything is read. line is the line of that row; 0: no row is too long. Quotes count as in encoding/csv, which
 // reports wrong ones.
-func checkTable(text []byte, separator rune, limit jsonval.PartsLimit) (line int, err error) {
-	mark := []byte(string(separator))
-	left, rows, cells, quoted := limit.Max(len(text)), 0, 0, false
-	first, next := 1, 1
+func checkTable(text []byte, separator rune, limit jsonval.NodeLimit) (line int, err error) {
+	separatorBytes := []byte(string(separator))
+	remaining, rows, cells, inQuotes := limit.MaxNodes(len(text)), 0, 0, false
+	start, nextLine := 1, 1
 	for n, b := range text {
 		if b == '\n' {
-			next++
+			nextLine++
 		}
 		switch {
-		case b == '\n' && !quoted:
-			first, cells = next, 0
+		case b == '\n' && !inQuotes:
+			start, cells = nextLine, 0
 			continue
 		case cells == 0 && b != '\r': // an empty line is no row
 			rows++
-			left, cells = left-limit.CountRow(rows)-1, 1
+			remaining, cells = remaining-limit.NodesOfRow(rows)-1, 1
 		}
 		switch {
 		case b == '"':
-			quoted = !quoted
-		case !quoted && bytes.HasPrefix(text[n:], mark):
-			left, cells = left-1, cells+1
+			inQuotes = !inQuotes
+		case !inQuotes && bytes.HasPrefix(text[n:], separatorBytes):
+			remaining, cells = remaining-1, cells+1
 		}
 		if cells > maxFields {
-			return first, fmt.Errorf("the row has more than %d cells; a spreadsheet has at most %d columns", maxFields,
+			return start, fmt.Errorf("the row has more than %d cells; a spreadsheet has at most %d columns", maxFields,
 				maxFields)
 		}
-		if left < 0 {
+		if remaining < 0 {
 			return 0, limit.ExceededError(len(text))
 		}
 	}
@@ -211,8 +211,8 @@ func isEmptyRow(cells []string) bool {
 	return !slices.ContainsFunc(cells, func(cell string) bool { return strings.TrimSpace(cell) != "" })
 }
 
-// spreadsheetErrors are the values of failed formulas, in the languages of spreadsheets.
-var spreadsheetErrors = regexp.MustCompile(`^(#(N/A|NV|N/D|(NAME|NOM|NOME|¿NOMBRE)\?|` +
+// spreadsheetErrorPattern are the values of failed formulas, in the languages of spreadsheets.
+var spreadsheetErrorPattern = regexp.MustCompile(`^(#(N/A|NV|N/D|(NAME|NOM|NOME|¿NOMBRE)\?|` +
 	`¡?(DIV/0|REF|BEZUG|RIF|VALUE|WERT|VALEUR|VALOR|VALORE|NUM|NÚM|ZAHL|NOMBRE|NULL|NUL|NULO|SPILL|CALC)!|` +
 	`GETTING_DATA|(FIELD|CONNECT|BLOCKED|UNKNOWN|BUSY|PYTHON|EXTERNAL)!|` +
 	`Н/Д|ИМЯ\?|(ЗНАЧ|ССЫЛКА|ДЕЛ/0|ЧИСЛО|ПУСТО)!|N/B|NAAM\?|(WAARDE|DEEL/0|VERW|GETAL|LEEG)!|` +
@@ -220,19 +220,20 @@ var spreadsheetErrors = regexp.MustCompile(`^(#(N/A|NV|N/D|(NAME|NOM|NOME|¿NOMB
 	`NAMN\?|(SAKNAS|VÄRDEFEL|REFERENS|OGILTIGT)!|YOK|AD\?|(DEĞER|SAYI/0|BAŞV|SAYI)!)|` + //nolint:misspell // Swedish
 	`(Err|Fehler|Erreur):5\d\d)$`)
 
-// shortenedNumber finds numbers that Excel shows, and writes, in this form because they have twelve digits or more.
-var shortenedNumber = regexp.MustCompile(`^-?\d([.,]\d{1,5})?E\+(1[1-9]|[2-9]\d)$`)
+// shortenedNumberPattern finds numbers that Excel shows, and writes, in this form because they have twelve digits or
+// more.
+var shortenedNumberPattern = regexp.MustCompile(`^-?\d([.,]\d{1,5})?E\+(1[1-9]|[2-9]\d)$`)
 
-// spreadsheetDamage says why a cell differs from its value in the spreadsheet; nil: it does not. types are the column's
-// types.
-func spreadsheetDamage(text string, types []string) error {
+// spreadsheetDamageError says why a cell differs from its value in the spreadsheet; nil: it does not. types are the
+// column's types.
+func spreadsheetDamageError(text string, types []string) error {
 	switch {
 	case len(text) >= 3 && strings.Trim(text, "#") == "":
 		return fmt.Errorf("the cell says %s, since its column was too narrow in the spreadsheet: widen the column, "+
 			"and save the file again", text[:3])
-	case spreadsheetErrors.MatchString(text):
+	case spreadsheetErrorPattern.MatchString(text):
 		return fmt.Errorf("the cell says %s, which is an error of the spreadsheet: mend its formula, or empty it", text)
-	case shortenedNumber.MatchString(text) && !slices.Contains(types, "number"):
+	case shortenedNumberPattern.MatchString(text) && !slices.Contains(types, "number"):
 		return fmt.Errorf("the cell says %s, as spreadsheets shorten long numbers, and its digits are lost: format "+
 			"the column as text or as a whole number there; if it is a measure, give the column the type number", text)
 	}
@@ -242,13 +243,13 @@ func spreadsheetDamage(text string, types []string) error {
 // thousandsColumns says for columns with numbers whether every point has exactly three digits after it.
 type thousandsColumns map[string]bool
 
-var thousandsPoint = regexp.MustCompile(`^-?[1-9]\d{0,2}\.\d{3}$`)
+var thousandsPointPattern = regexp.MustCompile(`^-?[1-9]\d{0,2}\.\d{3}$`)
 
 func (t thousandsColumns) observe(row jsonval.Object) {
 	for key, v := range row {
 		if n, ok := v.(json.Number); ok && strings.Contains(n.String(), ".") {
 			was, seen := t[key]
-			t[key] = (was || !seen) && thousandsPoint.MatchString(n.String())
+			t[key] = (was || !seen) && thousandsPointPattern.MatchString(n.String())
 		}
 	}
 }

@@ -13,13 +13,13 @@ import (
 
 // CompareTokens orders instances: numbered ones by number, then the others by name.
 func CompareTokens(a, b string) int {
-	place := func(token string) int {
+	number := func(token string) int {
 		if n, numbered := spelling.TokenNumber(token); numbered {
 			return n
 		}
 		return math.MaxInt
 	}
-	return cmp.Or(cmp.Compare(place(a), place(b)), strings.Compare(a, b))
+	return cmp.Or(cmp.Compare(number(a), number(b)), strings.Compare(a, b))
 }
 
 // SortedTokens returns the keys, which are instance tokens, in their order.
@@ -27,15 +27,15 @@ func SortedTokens[T any](byToken map[string]T) []string {
 	return slices.SortedFunc(maps.Keys(byToken), CompareTokens)
 }
 
-// namer names instances in order, except for names that are used already.
-type namer struct {
-	used         spelling.TokenIndex
-	visibleNames ideafile.VisibleTokens
-	last         int
+// tokenNamer names instances in order, except for names that are used already.
+type tokenNamer struct {
+	usedTokens   spelling.TokenIndex
+	visibleNames ideafile.VisibleFormIndex
+	lastNumber   int
 }
 
-func newNamer(idea *ideafile.Idea) *namer {
-	n := &namer{}
+func newTokenNamer(idea *ideafile.Idea) *tokenNamer {
+	n := &tokenNamer{}
 	for _, t := range idea.InstanceTokens() {
 		n.reserve(t)
 		n.visibleNames.AddToken(t)
@@ -44,13 +44,13 @@ func newNamer(idea *ideafile.Idea) *namer {
 }
 
 // reserve marks a name as used, and returns an earlier name that looks like it; "" if there is none.
-func (n *namer) reserve(name string) (alike string) { return n.used.AddToken(name) }
+func (n *tokenNamer) reserve(name string) (lookalike string) { return n.usedTokens.AddToken(name) }
 
-func (n *namer) nextToken() string {
+func (n *tokenNamer) nextToken() string {
 	for {
-		n.last++
-		name := spelling.TokenForNumber(n.last)
-		if _, taken := n.used.FindToken(spelling.TypeableToken(name)); !taken {
+		n.lastNumber++
+		name := spelling.TokenForNumber(n.lastNumber)
+		if _, taken := n.usedTokens.FindToken(spelling.TypeableToken(name)); !taken {
 			return name
 		}
 	}

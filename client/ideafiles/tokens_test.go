@@ -18,7 +18,7 @@ func ideaOf(t *testing.T, text string) *ideafile.Idea {
 
 func TestNamesThatTheFileHasTakenAreLeftOut(t *testing.T) {
 	t.Parallel()
-	names := newNamer(ideaOf(t,
+	names := newTokenNamer(ideaOf(t,
 		`{"context":[{"type":"state","_instance":"②","a":1},{"type":"state","_instance":"x","a":1},{"type":"state","_instance":"4","a":1}]}`))
 	for _, want := range []string{"①", "③", "⑤"} { // 4 is how ④ is typed
 		if got := names.nextToken(); got != want {

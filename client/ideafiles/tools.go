@@ -12,8 +12,8 @@ import (
 	"processidea/model/quality"
 )
 
-// Known is a program's knowledge of Tools: kinds.Known is one.
-type Known interface {
+// ToolRegistry is a program's knowledge of Tools: kinds.Known is one.
+type ToolRegistry interface {
 	// Names are the names of the Go functions.
 	Names() []string
 	// Bind returns what runs each Tool of an Idea, and the mistakes in Tools that nothing can run.
@@ -23,12 +23,12 @@ type Known interface {
 // Tools is what this program knows about the workers' Tools.
 type Tools struct {
 	// Known checks Tools; nil: the workers check them when the process starts.
-	Known Known
+	Known ToolRegistry
 	// OtherWorkers: the workers belong to another program and may have more Tools, so a missing Tool is only a warning.
 	OtherWorkers bool
-	// OthersPossible: nothing is to be run now, and another worker may have more Tools. So an unknown Tool is only a
-	// warning if its name resembles no known one.
-	OthersPossible bool
+	// MaybeOnOtherWorkers: nothing is to be run now, and another worker may have more Tools. So an unknown Tool is only
+	// a warning if its name resembles no known one.
+	MaybeOnOtherWorkers bool
 	// Replies checks a replies file, with a line for each mistake; nil: the workers check it.
 	Replies func(data []byte) (replies int, err error)
 }
@@ -36,11 +36,11 @@ type Tools struct {
 // Problems reports all mistakes in an Idea beyond its form, in the order of its places: unknown tools, parameters that
 // do not fit, References to values that nobody writes.
 func (t Tools) Problems(idea *ideafile.Idea) diag.Problems {
-	bindings, found := t.bind(idea)
-	for n := range found {
-		problem := &found[n]
+	bindings, bindProblems := t.bind(idea)
+	for n := range bindProblems {
+		problem := &bindProblems[n]
 		name, isActivity := activityAt(idea, problem.JSONPath)
-		if isActivity && t.OthersPossible && diag.NearestName(name, t.names()) == "" {
+		if isActivity && t.MaybeOnOtherWorkers && diag.NearestName(name, t.names()) == "" {
 			problem.IsWarning = true
 			problem.Message += "; a worker of your own may have it, and must then run the process"
 			continue
@@ -50,31 +50,32 @@ func (t Tools) Problems(idea *ideafile.Idea) diag.Problems {
 			problem.Message += diag.DidYouMeanOrListNames(name, t.names())
 		}
 	}
-	problems := t.misspelt(idea, bindings)
+	problems := t.misspellingWarnings(idea, bindings)
 	problems.Append(check.Check(idea, bindings)...)
 	if t.OtherWorkers {
-		certain := check.CheckDirectPlans(idea, nil) // the workers find the same
+		certainProblems := check.CheckDirectPlans(idea, nil) // the workers find the same
 		demoteToWarnings(problems, slices.DeleteFunc(check.CheckDirectPlans(idea, bindings),
-			func(p diag.Problem) bool { return slices.Contains(certain, p) }))
+			func(p diag.Problem) bool { return slices.Contains(certainProblems, p) }))
 	}
-	found.Append(problems...)
-	return found.SortedByPath()
+	bindProblems.Append(problems...)
+	return bindProblems.SortedByPath()
 }
 
-// misspelt warns of Tools whose name resembles a Go tool's: if nothing runs a Tool, the LLM writes its results.
-func (t Tools) misspelt(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) (ps diag.Problems) {
+// misspellingWarnings warns of Tools whose name resembles a Go tool's: if nothing runs a Tool, the LLM writes its
+// results.
+func (t Tools) misspellingWarnings(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) (ps diag.Problems) {
 	if idea.Simulation != nil {
 		return nil
 	}
-	free := t.unusedGoTools(bindings)
+	unused := t.unusedGoTools(bindings)
 	for _, tool := range idea.Tools {
 		if bindings[tool.Name].Kind != ideafile.KindLatent {
 			continue
 		}
-		if near := nearTool(tool.Name, free); near != "" {
+		if nearest := nearestToolName(tool.Name, unused); nearest != "" {
 			ps.Warn(tool.Path(),
 				"no Go tool has this name, so the LLM itself writes the result; did you mean the Go tool %s? Then "+
-					"rename the Tool, or give it \"_activity\": %q", near, near)
+					"rename the Tool, or give it \"_activity\": %q", nearest, nearest)
 		}
 	}
 	return ps
@@ -83,18 +84,19 @@ func (t Tools) misspelt(idea *ideafile.Idea, bindings map[string]ideafile.ToolBi
 // unusedGoTools lists the Go tools that no Tool of a file uses. A similar name is not a misspelling of a Go tool in
 // use.
 func (t Tools) unusedGoTools(bindings map[string]ideafile.ToolBinding) []string {
-	used := map[string]bool{}
+	usedFunctions := map[string]bool{}
 	for _, b := range bindings {
-		used[b.GoFunctionName] = true
+		usedFunctions[b.GoFunctionName] = true
 	}
-	return slices.DeleteFunc(t.names(), func(name string) bool { return used[name] })
+	return slices.DeleteFunc(t.names(), func(name string) bool { return usedFunctions[name] })
 }
 
 // minTypoLength is the shortest name in which one letter more or less counts as a typo: "vote" is no typo of "note".
 const minTypoLength = 6
 
-// nearTool returns the name that was probably meant: it differs only in case and separators, or in a few letters.
-func nearTool(name string, names []string) string {
+// nearestToolName returns the name that was probably meant: it differs only in case and separators, or in a few
+// letters.
+func nearestToolName(name string, names []string) string {
 	for _, n := range names {
 		if plainName(n) == plainName(name) {
 			return n
@@ -111,9 +113,9 @@ var separators = strings.NewReplacer("_", "", "-", "", ".", "")
 func plainName(name string) string { return strings.ToLower(separators.Replace(name)) }
 
 // activityAt returns the name of the Go tool at a place in the Idea file, if a Tool names one there.
-func activityAt(idea *ideafile.Idea, at string) (name string, ok bool) {
+func activityAt(idea *ideafile.Idea, path string) (name string, ok bool) {
 	for _, tool := range idea.Tools {
-		if name, ok := tool.RawActivity.(string); ok && at == jsonval.JSONPathWithKeys("$.schema.tools", tool.Name,
+		if name, ok := tool.RawActivity.(string); ok && path == jsonval.JSONPathWithKeys("$.schema.tools", tool.Name,
 			"_activity") {
 			return name, true
 		}
@@ -158,14 +160,14 @@ func demoteToWarnings(problems, doubtful diag.Problems) {
 	}
 }
 
-// SizeText says how many instances a Request covers, and why, in one line; empty if there is only one instance.
-func (t Tools) SizeText(idea *ideafile.Idea) string {
+// BatchSizeText says how many instances a Request covers, and why, in one line; empty if there is only one instance.
+func (t Tools) BatchSizeText(idea *ideafile.Idea) string {
 	if len(idea.InstanceTokens()) < 2 && !idea.IsTemplate {
 		return ""
 	}
 	size := quality.SizeFor(idea, t.Bind(idea))
-	if idea.LLMForbidden() {
-		return size.Because + "\n"
+	if idea.IsLLMForbidden() {
+		return size.Reason + "\n"
 	}
-	return fmt.Sprintf("%d a Request: %s\n", size.First, size.Because)
+	return fmt.Sprintf("%d a Request: %s\n", size.Initial, size.Reason)
 }

@@ -38,15 +38,16 @@ const (
 
 // FactBuilder turns values into Facts until its bounds are used up.
 type FactBuilder struct {
-	Left, Bytes int                                   // the numbers of Facts, and of bytes of text, that remain
-	From        func(path jsonval.Path, v any) string // where a value comes from; may be nil
-	ShowsHidden bool                                  // also shows what only operators look at
-	language    shown.Language
+	// the numbers of Facts, and of bytes of text, that remain
+	FactsLeft, BytesLeft int
+	OriginOf             func(path jsonval.Path, v any) string // where a value comes from; may be nil
+	ShowsHidden          bool                                  // also shows what only operators look at
+	language             shown.Language
 }
 
 // NewFactBuilder returns a FactBuilder with the bounds of a page, for readers of a language.
 func NewFactBuilder(l shown.Language) *FactBuilder {
-	return &FactBuilder{Left: MaxFacts, Bytes: maxTotalBytes, language: l}
+	return &FactBuilder{FactsLeft: MaxFacts, BytesLeft: maxTotalBytes, language: l}
 }
 
 // Build returns the Fact of a value.
@@ -60,10 +61,10 @@ func (t *FactBuilder) BuildAt(path jsonval.Path, name string, format shown.Forma
 }
 
 func (t *FactBuilder) build(name string, path jsonval.Path, format shown.Format, description string, v any) Fact {
-	t.Left--
-	f := Fact{Name: Visible(Clip(name, CellLength))}
-	if t.From != nil {
-		if from := t.From(path, v); from != "" && from != description {
+	t.FactsLeft--
+	f := Fact{Name: VisibleText(Clip(name, CellLength))}
+	if t.OriginOf != nil {
+		if from := t.OriginOf(path, v); from != "" && from != description {
 			f.From, description = from, from
 		}
 	}
@@ -71,20 +72,20 @@ func (t *FactBuilder) build(name string, path jsonval.Path, format shown.Format,
 	list, isList := v.([]any)
 	size := len(object) + len(list)
 	for step, one := range members(format, v) {
-		member := format.At(jsonval.Path{step})
+		member := format.FormatAt(jsonval.Path{step})
 		if member.Display == shown.Hidden && !t.ShowsHidden {
 			size--
 			continue
 		}
-		if t.Left <= 0 {
+		if t.FactsLeft <= 0 {
 			f.Left++
 			continue
 		}
-		name := format.NameOf(step)
+		name := format.MemberTitle(step)
 		if isList {
 			name = fmt.Sprint(len(f.Facts) + 1)
 		}
-		f.Facts = append(f.Facts, t.build(name, path.With(step), member, description, one))
+		f.Facts = append(f.Facts, t.build(name, path.WithStep(step), member, description, one))
 	}
 	f.Folded = len(path) > 0 && size >= foldThreshold
 	switch {
@@ -104,7 +105,7 @@ func members(format shown.Format, v any) iter.Seq2[string, any] {
 		return jsonval.Members(v)
 	}
 	return func(yield func(string, any) bool) {
-		for _, name := range format.OrderOf(object) {
+		for _, name := range format.OrderedNames(object) {
 			if !yield(name, object[name]) {
 				return
 			}
@@ -120,7 +121,7 @@ func (t *FactBuilder) formatValue(format shown.Format, v any) string {
 	if !isText || text == "" {
 		return shown.Format{}.Text(v, t.language)
 	}
-	text = Clip(text, max(min(MaxTextBytes, t.Bytes), CellLength))
-	t.Bytes -= len(text)
-	return Visible(text)
+	text = Clip(text, max(min(MaxTextBytes, t.BytesLeft), CellLength))
+	t.BytesLeft -= len(text)
+	return VisibleText(text)
 }

@@ -38,7 +38,7 @@ func TestWhereAValueComesFromIsSaidOfTheWholeOrOfItsParts(t *testing.T) {
 		return ""
 	}
 	teller := readable.NewFactBuilder(shown.English)
-	teller.From = from
+	teller.OriginOf = from
 	f := teller.Build(map[string]any{"whole": map[string]any{"a": "x"},
 		"parts": map[string]any{"a": "x", "b": "y"}})
 	parts, whole := f.Facts[0], f.Facts[1]

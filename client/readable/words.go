@@ -12,8 +12,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Visible replaces hidden characters, which control terminals or the direction of writing, by their number.
-func Visible(s string) string {
+// VisibleText replaces hidden characters, which control terminals or the direction of writing, by their number.
+func VisibleText(s string) string {
 	if !strings.ContainsFunc(s, IsHidden) {
 		return s
 	}
@@ -32,79 +32,79 @@ func Visible(s string) string {
 // letters are not hidden: they are part of the letters.
 func IsHidden(r rune) bool {
 	const zeroWidthNonJoiner, zeroWidthJoiner = 0x200c, 0x200d
-	return r != zeroWidthNonJoiner && r != zeroWidthJoiner && isSteering(r)
+	return r != zeroWidthNonJoiner && r != zeroWidthJoiner && isControlRune(r)
 }
 
-func isSteering(r rune) bool {
+func isControlRune(r rune) bool {
 	return r != '\n' && r != '\t' && unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) || r == '\u2028' ||
 		r == '\u2029' || r == utf8.RuneError
 }
 
 // Clip shortens a text to about n characters, and says how much is left out.
-func Clip(s string, n int) string { return clip(s, n, 0) }
+func Clip(s string, maxBytes int) string { return clip(s, maxBytes, 0) }
 
 // clip is Clip for the start of a text; left more characters are already left out.
-func clip(s string, n, left int) string {
-	if len(s) <= n && left == 0 {
+func clip(s string, maxBytes, omittedCount int) string {
+	if len(s) <= maxBytes && omittedCount == 0 {
 		return s
 	}
-	at := min(n, len(s))
-	for at > 0 && at < len(s) && !utf8.RuneStart(s[at]) {
-		at--
+	end := min(maxBytes, len(s))
+	for end > 0 && end < len(s) && !utf8.RuneStart(s[end]) {
+		end--
 	}
-	return s[:at] + fmt.Sprintf(" … (%s more)", Plural(utf8.RuneCountInString(s[at:])+left, "character"))
+	return s[:end] + fmt.Sprintf(" … (%s more)", Plural(utf8.RuneCountInString(s[end:])+omittedCount, "character"))
 }
 
 // ShortText shows a value on one line: a text as it is, anything else as JSON.
-func ShortText(v any, n int) string {
+func ShortText(v any, maxChars int) string {
 	text, ok := v.(string)
 	if !ok {
-		if jsonval.SizeUpToLimit(v, 16*n) > 16*n {
-			return "a value of more than " + Plural(n, "character")
+		if jsonval.SizeUpToLimit(v, 16*maxChars) > 16*maxChars {
+			return "a value of more than " + Plural(maxChars, "character")
 		}
 		text = jsonval.EncodeToString(v)
 	}
 	const perRune = 4
-	left := 0
-	if len(text) > perRune*n { // enough for what is shown
-		start := strings.ToValidUTF8(text[:perRune*n], "")
-		left = utf8.RuneCountInString(text) - utf8.RuneCountInString(start)
+	omittedCount := 0
+	if len(text) > perRune*maxChars { // enough for what is shown
+		start := strings.ToValidUTF8(text[:perRune*maxChars], "")
+		omittedCount = utf8.RuneCountInString(text) - utf8.RuneCountInString(start)
 		text = start
 	}
-	return clip(Visible(strings.Join(strings.Fields(text), " ")), n, left)
+	return clip(VisibleText(strings.Join(strings.Fields(text), " ")), maxChars, omittedCount)
 }
 
 // IsNumber reports whether a value is a number.
 func IsNumber(v any) bool { _, ok := v.(json.Number); return ok }
 
 // Plural returns a number with its noun: 1 Call, 1,000 Calls.
-func Plural(n int, what string) string {
+func Plural(n int, noun string) string {
 	if n == 1 {
-		return "1 " + what
+		return "1 " + noun
 	}
-	return fmt.Sprintf("%s %ss", diag.Thousands(n), what)
+	return fmt.Sprintf("%s %ss", diag.WithThousandsCommas(n), noun)
 }
 
-// Ago says how long ago a moment was.
-func Ago(now, t time.Time) string {
+// AgoText says how long ago a moment was.
+func AgoText(now, t time.Time) string {
 	d := now.Sub(t)
 	if d < 10*time.Second {
 		return "just now"
 	}
-	return span(d) + " ago"
+	return durationText(d) + " ago"
 }
 
-// Until says how long it is to a moment.
-func Until(now, t time.Time) string {
+// UntilText says how long it is to a moment.
+func UntilText(now, t time.Time) string {
 	d := t.Sub(now)
 	if d <= 0 {
 		return "now"
 	}
-	return "in " + span(d)
+	return "in " + durationText(d)
 }
 
-// span returns a duration in words, with two units where one would mislead: "2 days" for 2 days and 23 hours.
-func span(d time.Duration) string {
+// durationText returns a duration in words, with two units where one would mislead: "2 days" for 2 days and 23 hours.
+func durationText(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
 	case d < time.Minute:
@@ -127,16 +127,16 @@ func inUnits(d, large time.Duration, largeName string, small time.Duration, smal
 	return text
 }
 
-// Took returns in words how long something took.
-func Took(d time.Duration) string {
+// ElapsedText returns in words how long something took.
+func ElapsedText(d time.Duration) string {
 	if d < 10*time.Second {
 		return fmt.Sprintf("%.1f seconds", max(d, 0).Seconds())
 	}
-	return span(d)
+	return durationText(d)
 }
 
-// StampLayout is the layout of a moment for people.
-const StampLayout = "Mon 2 Jan 2006, 15:04:05 MST"
+// TimestampLayout is the layout of a moment for people.
+const TimestampLayout = "Mon 2 Jan 2006, 15:04:05 MST"
 
-// Stamp formats a moment for people.
-func Stamp(t time.Time) string { return t.Local().Format(StampLayout) }
+// TimestampText formats a moment for people.
+func TimestampText(t time.Time) string { return t.Local().Format(TimestampLayout) }

@@ -38,7 +38,7 @@ func TestATimeIsToldAsPeopleWouldTellIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := readable.Until(now, now.Add(d)); got != want {
+		if got := readable.UntilText(now, now.Add(d)); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}

@@ -34,23 +34,23 @@ type Detail struct{ Name, Text string }
 const maxDetailLength = 4000
 
 // Decisions describes the decisions of a process, in their order.
-func Decisions(made []client.Decided) []Decision {
-	out := make([]Decision, len(made))
-	for n, d := range made {
-		out[n] = Decision{When: d.DecidedAt, Idea: d.Idea, Who: decider(d.Decision), What: describeDecision(d),
-			Proof:   proofOf(d.Decision),
-			Reason:  text(d.Reason),
-			Order:   approval.GivesOrder(d.Kind) && d.CallID == "" || d.Kind == approval.SteerDisallow,
+func Decisions(decisions []client.Decided) []Decision {
+	out := make([]Decision, len(decisions))
+	for n, d := range decisions {
+		out[n] = Decision{When: d.DecidedAt, Idea: d.Idea, Who: deciderText(d.Decision), What: describeDecision(d),
+			Proof:   proofText(d.Decision),
+			Reason:  clipText(d.Reason),
+			Order:   approval.IsOrderSignal(d.Kind) && d.CallID == "" || d.Kind == approval.SteerDisallow,
 			Details: details(d), Given: d.Order}
 	}
 	return out
 }
 
-func text(s string) string { return readable.Visible(readable.Clip(s, maxDetailLength)) }
+func clipText(s string) string { return readable.VisibleText(readable.Clip(s, maxDetailLength)) }
 
-func value(v any) string { return readable.ShortText(v, maxDetailLength) }
+func valueText(v any) string { return readable.ShortText(v, maxDetailLength) }
 
-var verbs = map[string]string{
+var verbByKind = map[string]string{
 	client.Approve: "approved", client.Reject: "rejected", client.Amend: "changed",
 	client.Replace: "put another Call in the place of",
 	client.Answer:  "gave the result of", client.Comment: "remarked", client.Ask: "asked",
@@ -65,17 +65,17 @@ var verbs = map[string]string{
 }
 
 func describeDecision(d client.Decided) string {
-	verb := cmp.Or(verbs[d.Kind], d.Kind)
+	verb := cmp.Or(verbByKind[d.Kind], d.Kind)
 	switch about := d.About(); {
 	case d.CallID == "":
-		return text(verb)
+		return clipText(verb)
 	case about != "":
-		return text(verb + ": " + about)
+		return clipText(verb + ": " + about)
 	}
-	return text(strings.TrimSpace(verb + " " + d.CallID + " " + d.Tool))
+	return clipText(strings.TrimSpace(verb + " " + d.CallID + " " + d.Tool))
 }
 
-func decider(d approval.Decision) string {
+func deciderText(d approval.Decision) string {
 	switch d.DecidedBy {
 	case approval.DecidedByTimeout:
 		return "nobody: the deadline had passed"
@@ -86,20 +86,20 @@ func decider(d approval.Decision) string {
 	case "":
 		return "somebody without a name"
 	}
-	who := d.DecidedBy
+	decider := d.DecidedBy
 	if len(d.Groups) > 0 {
-		who += " of " + strings.Join(d.Groups, ", ")
+		decider += " of " + strings.Join(d.Groups, ", ")
 	}
-	return text(approval.DeputyText(who, d.OnBehalfOf))
+	return clipText(approval.DeputyText(decider, d.OnBehalfOf))
 }
 
-// proofOf says how the decider's identity is proved. Verifying the chain checks these claims.
-func proofOf(d approval.Decision) string {
-	under := ""
+// proofText says how the decider's identity is proved. Verifying the chain checks these claims.
+func proofText(d approval.Decision) string {
+	prefix := ""
 	if d.OrderID != "" && d.CallID != "" {
-		under = "under the standing order " + d.OrderID + "; "
+		prefix = "under the standing order " + d.OrderID + "; "
 	}
-	switch s := d.Signed; {
+	switch s := d.Signature; {
 	case d.DecidedBy == approval.DecidedByTimeout || d.DecidedBy == approval.DecidedByProcess ||
 		d.DecidedBy == ideafile.SimulatedPerson:
 		return ""
@@ -108,15 +108,15 @@ func proofOf(d approval.Decision) string {
 		if s.Name != "" {
 			name = " for " + s.Name
 		}
-		return text(fmt.Sprintf("%ssigned%s: key %s, issuer %s, proof %s", under, name, s.Key, s.Issuer, s.ID))
+		return clipText(fmt.Sprintf("%ssigned%s: key %s, issuer %s, proof %s", prefix, name, s.Key, s.Issuer, s.ID))
 	case d.Proof != "":
-		return text(under + "it came with a proof, which nobody checked then")
+		return clipText(prefix + "it came with a proof, which nobody checked then")
 	}
-	return text(under + "declared: the name was only stated, not proved")
+	return clipText(prefix + "declared: the name was only stated, not proved")
 }
 
 func details(d client.Decided) (list []Detail) {
-	add := func(name string, v any) { list = append(list, Detail{name, value(v)}) }
+	add := func(name string, v any) { list = append(list, Detail{name, valueText(v)}) }
 	if d.Sentence != "" {
 		add("The Call", d.CallID+" "+d.Tool)
 	}
@@ -132,7 +132,7 @@ func details(d client.Decided) (list []Detail) {
 	case client.Replace:
 		add("Replaced by", d.Replacement)
 	case client.Answer:
-		add("The result", d.GivenResult)
+		add("The result", d.AnswerResult)
 	}
 	if o := d.Order; o != nil {
 		list = append(list, Detail{"The order", orderText(*o)})
@@ -161,7 +161,7 @@ func orderText(o approval.StandingOrder) string {
 		s = fmt.Sprintf("%s: %s may decide", o.ID, o.To)
 	}
 	if !o.From.IsZero() {
-		s += ", from " + readable.Stamp(o.From)
+		s += ", from " + readable.TimestampText(o.From)
 	}
 	if o.When != nil {
 		s += " whose parameters fit " + jsonval.EncodeToString(o.When)
@@ -170,9 +170,9 @@ func orderText(o approval.StandingOrder) string {
 		s += ", " + readable.Plural(o.Count, "Call") + " at most"
 	}
 	if !o.Until.IsZero() {
-		s += ", until " + readable.Stamp(o.Until)
+		s += ", until " + readable.TimestampText(o.Until)
 	}
-	return text(s)
+	return clipText(s)
 }
 
 func outcomeText(o turn.CallOutcome) string {
@@ -184,5 +184,5 @@ func outcomeText(o turn.CallOutcome) string {
 	if o.Fault != nil {
 		s += ", " + o.Fault.Message
 	}
-	return text(s)
+	return clipText(s)
 }

@@ -9,8 +9,8 @@ import (
 
 func TestThePageReadsOnlyWhatAReportHas(t *testing.T) {
 	t.Parallel()
-	fresh := newPage()
-	for _, problem := range templatecheck.Problems("report.html", &Report{}, functions,
+	fresh := parseTemplate()
+	for _, problem := range templatecheck.Problems("report.html", &Report{}, templateFuncs,
 		func(name string) *parse.Tree { return fresh.Lookup(name).Tree }) {
 		t.Error(problem)
 	}

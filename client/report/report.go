@@ -27,17 +27,17 @@ import (
 )
 
 //go:embed report.html
-var files embed.FS
+var templateFiles embed.FS
 
-var page = newPage()
+var reportTemplate = parseTemplate()
 
-func newPage() *template.Template {
-	return template.Must(template.New("report.html").Funcs(functions).ParseFS(files, "report.html"))
+func parseTemplate() *template.Template {
+	return template.Must(template.New("report.html").Funcs(templateFuncs).ParseFS(templateFiles, "report.html"))
 }
 
-var functions = template.FuncMap{
-	"quote": quote, "visible": readable.Visible, "clip": readable.Clip, "plural": readable.Plural,
-	"stamp": readable.Stamp, "proof": Proof, "orders": Orders,
+var templateFuncs = template.FuncMap{
+	"quote": quote, "visible": readable.VisibleText, "clip": readable.Clip, "plural": readable.Plural,
+	"stamp": readable.TimestampText, "proof": ProofSummary, "orders": FilterOrders,
 	"iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 }
 
@@ -89,7 +89,7 @@ func Write(ctx context.Context, c *client.Chain, process string, w io.Writer) er
 		return err
 	}
 	var b bytes.Buffer // a buffer, so that half a file is never written
-	if err := page.Execute(&b, r); err != nil {
+	if err := reportTemplate.Execute(&b, r); err != nil {
 		return fmt.Errorf("report: write %s: %w", process, err)
 	}
 	_, err = b.WriteTo(w)
@@ -98,7 +98,7 @@ func Write(ctx context.Context, c *client.Chain, process string, w io.Writer) er
 
 // New reads all that Write needs about a process.
 func New(ctx context.Context, c *client.Chain, process string) (*Report, error) {
-	r := &Report{Process: readable.Visible(process), Made: time.Now()}
+	r := &Report{Process: readable.VisibleText(process), Made: time.Now()}
 	links, err := c.Ideas(ctx)
 	if err != nil {
 		return nil, err
@@ -111,17 +111,17 @@ func New(ctx context.Context, c *client.Chain, process string) (*Report, error) 
 	err = r.addContents(ctx, c, last)
 	if err != nil && !r.Check.IsIntact {
 		// the report shows what is broken, and says that more could not be read because of it
-		r.Missing, err = text(err.Error()), nil
+		r.Missing, err = clipText(err.Error()), nil
 	}
 	return r, err
 }
 
 func (r *Report) addContents(ctx context.Context, c *client.Chain, last int) error {
-	made, err := c.Decisions(ctx, last)
+	decisions, err := c.Decisions(ctx, last)
 	if err != nil {
 		return err
 	}
-	r.Decisions = Decisions(made)
+	r.Decisions = Decisions(decisions)
 	if r.Undone, err = c.UndoneCalls(ctx); err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func Ideas(links []chain.Link) []Idea {
 	for n, l := range links {
 		all[n] = newIdea(l)
 		if n > 0 {
-			all[n].Took = readable.Took(l.Created.Sub(links[n-1].Created))
+			all[n].Took = readable.ElapsedText(l.Created.Sub(links[n-1].Created))
 		}
 	}
 	return all
@@ -153,7 +153,7 @@ func newIdea(l chain.Link) Idea {
 	if l.Request == 0 || answer == nil {
 		return i
 	}
-	i.LLM = text(cmp.Or(jsonval.AsText(answer["served"]), jsonval.AsText(answer["model"])))
+	i.LLM = clipText(cmp.Or(jsonval.AsText(answer["served"]), jsonval.AsText(answer["model"])))
 	for _, key := range []string{"promptTokens", "completionTokens"} {
 		count, _ := jsonval.ReadPositiveInt(answer[key])
 		i.Tokens += count
@@ -174,88 +174,88 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, last int) error
 	if err != nil {
 		return err
 	}
-	if output := jsonval.At(idea, "solution", "output"); output != nil {
-		f := builderOf(maxValuesPerState, maxTextBytes, nil).Build(output)
+	if output := jsonval.Lookup(idea, "solution", "output"); output != nil {
+		f := newFactBuilder(maxValuesPerState, maxTextBytes, nil).Build(output)
 		r.Output = &f
 	}
 	r.Quality = quality.ReadReport(jsonval.AsObject(idea["meta"])).Lines()
-	read, _ := ideafile.ReadIdeaWithCheckedTools(idea)
-	for _, count := range ideafile.StepCountsOf(read.Context) {
-		r.Steps = append(r.Steps, text(count.String()))
+	parsed, _ := ideafile.ReadIdeaWithCheckedTools(idea)
+	for _, count := range ideafile.CountStepOutcomes(parsed.Context) {
+		r.Steps = append(r.Steps, clipText(count.String()))
 	}
-	names := shown.WordsOf(read)
+	presenter := shown.NewPresenter(parsed)
 	states, statuses := client.StatesOf(idea), map[string]string{}
-	for _, m := range read.Context {
+	for _, m := range parsed.Context {
 		if status := jsonval.AsText(m.Source["_status"]); status != "" {
 			statuses[m.InstanceToken] = status
 		}
 	}
 	tokens := ideafiles.SortedTokens(states)
-	values, bytes := maxValues, maxTextBytes
+	valuesLeft, bytesLeft := maxValues, maxTextBytes
 	for n, token := range tokens {
-		if values <= 0 || bytes <= 0 {
+		if valuesLeft <= 0 || bytesLeft <= 0 {
 			r.HiddenInstances = len(tokens) - n
 			break
 		}
-		t := builderOf(min(maxValuesPerState, values), bytes, DescribeAuthors(authors, token))
-		had := t.Left
-		r.States = append(r.States, State{Name: text(names.NameOf(token)), Status: statuses[token],
-			Values: t.BuildAt(nil, "", names.StateFormat(), states[token])})
-		values, bytes = values-(had-t.Left), t.Bytes
+		builder := newFactBuilder(min(maxValuesPerState, valuesLeft), bytesLeft, DescribeAuthors(authors, token))
+		factsBefore := builder.FactsLeft
+		r.States = append(r.States, State{Name: clipText(presenter.KnownInstanceName(token)), Status: statuses[token],
+			Values: builder.BuildAt(nil, "", presenter.StateFormat(), states[token])})
+		valuesLeft, bytesLeft = valuesLeft-(factsBefore-builder.FactsLeft), builder.BytesLeft
 	}
 	return nil
 }
 
-// builderOf returns a FactBuilder for a report. A record is in one language and whole, whoever reads it.
-func builderOf(left, bytes int, from func(jsonval.Path, any) string) *readable.FactBuilder {
-	t := readable.NewFactBuilder(shown.English)
-	t.Left, t.Bytes, t.From, t.ShowsHidden = left, bytes, from, true
-	return t
+// newFactBuilder returns a FactBuilder for a report. A record is in one language and whole, whoever reads it.
+func newFactBuilder(maxFacts, maxBytes int, originOf func(jsonval.Path, any) string) *readable.FactBuilder {
+	builder := readable.NewFactBuilder(shown.English)
+	builder.FactsLeft, builder.BytesLeft, builder.OriginOf, builder.ShowsHidden = maxFacts, maxBytes, originOf, true
+	return builder
 }
 
-// ByCall begins what FactBuilder.From returns for a value that a Call wrote; the Call's id and its Tool follow.
-const ByCall = "by Call "
+// ByCallPrefix begins what FactBuilder.From returns for a value that a Call wrote; the Call's id and its Tool follow.
+const ByCallPrefix = "by Call "
 
 // DescribeAuthors describes who wrote the values of an instance's State, for a FactBuilder; empty if several wrote
 // parts of a value, since each part then names its author.
 func DescribeAuthors(authors *chain.Authors, token string) func(jsonval.Path, any) string {
 	return func(path jsonval.Path, v any) string {
-		by, entry, single := authors.AuthorOf(token, path)
-		if len(path) == 0 || !single && holdsAny(v) {
+		writer, entry, isSingle := authors.AuthorOf(token, path)
+		if len(path) == 0 || !isSingle && hasMembers(v) {
 			return ""
 		}
-		switch by {
-		case chain.ByStart:
+		switch writer {
+		case chain.AuthorStart:
 			return "from the beginning"
-		case chain.ByUnknown:
+		case chain.AuthorUnknown:
 			return "nobody knows by whom"
 		}
 		if name, is := entry.PersonName(); is {
-			return "by " + text(name) + ", a person"
+			return "by " + clipText(name) + ", a person"
 		}
 		tool := ""
 		if entry.Call.Tool != "" {
 			tool = " " + entry.Call.Tool
 		}
-		return ByCall + text(by+tool)
+		return ByCallPrefix + clipText(writer+tool)
 	}
 }
 
-func holdsAny(v any) bool {
-	for range jsonval.HeldValues(v) {
+func hasMembers(v any) bool {
+	for range jsonval.ChildValues(v) {
 		return true
 	}
 	return false
 }
 
-// Proof says in words how people's decisions are proved.
-func Proof(r *chain.Report) string {
+// ProofSummary says in words how people's decisions are proved.
+func ProofSummary(r *chain.Report) string {
 	c := r.Decisions
 	if c.Declared+c.Signed+c.Inherited == 0 {
 		return "People decided on no Call."
 	}
 	s := fmt.Sprintf("People decided %s: %d under a name that was only stated, %d signed.",
-		times(c.Declared+c.Signed), c.Declared, c.Signed)
+		timesText(c.Declared+c.Signed), c.Declared, c.Signed)
 	if c.Inherited > 0 {
 		s += fmt.Sprintf(" %s from the processes that it was forked from.", readable.Plural(c.Inherited, "proof"))
 	}
@@ -270,7 +270,7 @@ func Proof(r *chain.Report) string {
 	return s
 }
 
-func times(n int) string {
+func timesText(n int) string {
 	if n == 1 {
 		return "once"
 	}
@@ -279,16 +279,16 @@ func times(n int) string {
 
 // quote quotes a name as one word of a command line.
 func quote(s string) string {
-	plain := func(r rune) bool {
+	isPlain := func(r rune) bool {
 		return r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) || strings.ContainsRune("._-@:/", r)
 	}
-	if s != "" && s[0] != '-' && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+	if s != "" && s[0] != '-' && !strings.ContainsFunc(s, func(r rune) bool { return !isPlain(r) }) {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// Orders returns the decisions that give or end standing orders.
-func Orders(all []Decision) []Decision {
+// FilterOrders returns the decisions that give or end standing orders.
+func FilterOrders(all []Decision) []Decision {
 	return jsonval.Filter(all, func(d Decision) bool { return d.Order })
 }

@@ -25,7 +25,7 @@ func TestEachDecisionSaysInWordsWhoTookItAndHowThatIsProved(t *testing.T) {
 		{approval.Decision{Kind: "approve", CallID: "1.1", Tool: "pay", DecidedBy: "ann", Groups: []string{"finance"}},
 			"approved 1.1 pay", "declared", "ann of finance"},
 		{approval.Decision{Kind: "approve", CallID: "1.1", DecidedBy: "ann",
-			Signed: &proof.Signed{Key: "K1", Issuer: "https://i", ID: "J"}}, "approved 1.1",
+			Signature: &proof.Signed{Key: "K1", Issuer: "https://i", ID: "J"}}, "approved 1.1",
 			"signed: key K1, issuer https://i, proof J", "ann"},
 		{approval.Decision{Kind: "approve", CallID: "1.1", DecidedBy: "ann", OrderID: "small"}, "approved",
 			"under the standing order small; declared", "ann"},
@@ -52,7 +52,7 @@ func TestAStandingOrderSaysWhatItAllows(t *testing.T) {
 		Count: 5, Until: time.Now()}
 	all := Decisions([]client.Decided{{Decision: approval.Decision{Kind: "approve", CallID: "1.1"}},
 		{Decision: approval.Decision{Kind: approval.SteerAllow, DecidedBy: "ann", Order: &o}}})
-	orders := Orders(all)
+	orders := FilterOrders(all)
 	if len(orders) != 1 || !strings.Contains(orders[0].Details[0].Text,
 		`small: Calls of pay are approved whose parameters fit {"properties":{}}, 5 Calls at most, until`) {
 		t.Errorf("%+v", orders)
@@ -65,7 +65,7 @@ func TestSignaturesThatNobodyCheckedAreNotSaidToBeRight(t *testing.T) {
 		{}: "People decided on no Call.", {Declared: 1}: "decided once", {Signed: 2}: "were not checked",
 		{Signed: 2, Proven: 2}: "Every signature was checked again",
 	} {
-		if got := Proof(&chain.Report{Decisions: counts}); !strings.Contains(got, want) ||
+		if got := ProofSummary(&chain.Report{Decisions: counts}); !strings.Contains(got, want) ||
 			want != "Every signature was checked again" && strings.Contains(got, "Every") {
 			t.Errorf("%+v: %s", counts, got)
 		}
@@ -82,8 +82,8 @@ func TestAStateIsReportedAsItsSchemaSaysWithWhatIsForOperators(t *testing.T) {
 	if len(problems.Errors()) > 0 {
 		t.Fatal(problems)
 	}
-	b := builderOf(100, 1000, nil)
-	f := b.BuildAt(nil, "", shown.WordsOf(idea).StateFormat(),
+	b := newFactBuilder(100, 1000, nil)
+	f := b.BuildAt(nil, "", shown.NewPresenter(idea).StateFormat(),
 		modeltest.MustDecodeJSON(`{"cents": 229900, "bank": {"swift": "GENODEF1"}}`))
 	var got []string
 	for _, one := range append(f.Facts, f.Facts[0].Facts...) {
@@ -98,8 +98,8 @@ func TestAStateIsReportedAsItsSchemaSaysWithWhatIsForOperators(t *testing.T) {
 func TestABrokenRecordIsReportedToo(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	r := &Report{Check: &chain.Report{Broken: []chain.Broken{{At: 3, Item: "i7", Problem: "its digest is another"}}}}
-	err := page.Execute(&b, r)
+	r := &Report{Check: &chain.Report{Broken: []chain.BrokenItem{{At: 3, Item: "i7", Problem: "its digest is another"}}}}
+	err := reportTemplate.Execute(&b, r)
 	if err != nil || !strings.Contains(b.String(), "Idea 3: its digest is another <code>i7</code>") {
 		t.Errorf("%v %s", err, b.String())
 	}

@@ -38,7 +38,8 @@ type Options struct {
 	Cron  []string      `json:"cron,omitempty" nullable:"false" doc:"cron expressions of five fields, or @daily and its kin" example:"[\"0 3 * * *\"]"`
 	// TimeZone applies to the cron expressions.
 	TimeZone string `json:"timeZone,omitempty" doc:"of cron, by its IANA name; absent: UTC" example:"Europe/Berlin"`
-	// Overlap is what happens if a process of the schedule still runs when the next one is due: a key of Overlaps.
+	// Overlap is what happens if a process of the schedule still runs when the next one is due: a key of
+	// OverlapPolicies.
 	Overlap string `json:"overlap,omitempty" enum:"skip,buffer-one,buffer-all,cancel-other,terminate-other,allow-all" doc:"absent: skip"`
 	// CatchUp is how late a process may still be started that was missed while Temporal was down. It is at least
 	// MinCatchUp; 0: a year, Temporal's default.
@@ -50,8 +51,8 @@ type Options struct {
 // MinCatchUp is the shortest CatchUp that Temporal accepts.
 const MinCatchUp = 10 * time.Second
 
-// Overlaps are the ways in which processes of a schedule may overlap.
-var Overlaps = map[string]enumspb.ScheduleOverlapPolicy{
+// OverlapPolicies are the ways in which processes of a schedule may overlap.
+var OverlapPolicies = map[string]enumspb.ScheduleOverlapPolicy{
 	"skip": enumspb.SCHEDULE_OVERLAP_POLICY_SKIP, "allow-all": enumspb.SCHEDULE_OVERLAP_POLICY_ALLOW_ALL,
 	"buffer-one": enumspb.SCHEDULE_OVERLAP_POLICY_BUFFER_ONE, "buffer-all": enumspb.SCHEDULE_OVERLAP_POLICY_BUFFER_ALL,
 	"cancel-other":    enumspb.SCHEDULE_OVERLAP_POLICY_CANCEL_OTHER,
@@ -80,11 +81,11 @@ type Started struct {
 // Schedules manages the schedules of a namespace.
 type Schedules struct{ client *client.Client }
 
-// Of returns the schedules of a client's namespace.
-func Of(c *client.Client) *Schedules { return &Schedules{c} }
+// ForClient returns the schedules of a client's namespace.
+func ForClient(c *client.Client) *Schedules { return &Schedules{c} }
 
-// values returns the converter for the payloads of schedules.
-func (s *Schedules) values() converter.DataConverter {
+// dataConverter returns the converter for the payloads of schedules.
+func (s *Schedules) dataConverter() converter.DataConverter {
 	return connect.DataConverter(s.client.Archive().Store().Keys())
 }
 
@@ -94,7 +95,7 @@ var ErrExists = errors.New("a schedule with this id exists")
 // Make makes a schedule. The error wraps client.ErrInvalid if the options or the Idea are wrong, or if a schedule with
 // the id exists.
 func (s *Schedules) Make(ctx context.Context, o Options) error {
-	if err := o.check(); err != nil {
+	if err := o.validate(); err != nil {
 		return err
 	}
 	prepared, err := s.client.Prepare(ctx, o.StartOptions)
@@ -107,25 +108,25 @@ func (s *Schedules) Make(ctx context.Context, o Options) error {
 	}
 	_, err = s.client.Temporal().ScheduleClient().Create(ctx, sdk.ScheduleOptions{
 		ID: o.ID, Spec: spec, Action: connect.ScheduledAction(ctx, s.client.Temporal(), s.client.Namespace(), prepared),
-		Overlap:       Overlaps[cmp.Or(o.Overlap, "skip")],
+		Overlap:       OverlapPolicies[cmp.Or(o.Overlap, "skip")],
 		CatchupWindow: o.CatchUp, Note: o.Note, Paused: o.Paused,
 		Memo: map[string]any{memoPath: prepared.Idea.ProcessPath, memoWhen: o.describeTimes()},
 	})
 	switch {
 	case errors.Is(err, temporal.ErrScheduleAlreadyRunning):
-		return kind.Of(ErrExists, invalid("make schedule %s: a schedule with this id exists", o.ID))
+		return kind.WithKind(ErrExists, invalid("make schedule %s: a schedule with this id exists", o.ID))
 	case kind.Is[*serviceerror.InvalidArgument](err):
 		return invalid("make schedule %s: %w", o.ID, err)
 	case err != nil:
 		return fmt.Errorf("make schedule %s: %w", o.ID, err)
 	}
-	return s.refuseIdle(ctx, o)
+	return s.removeIfNeverStarting(ctx, o)
 }
 
-// refuseIdle removes a new schedule if Temporal finds no time at which it would start anything.
-func (s *Schedules) refuseIdle(ctx context.Context, o Options) error {
-	made, err := s.Find(ctx, o.ID)
-	if err != nil || len(made.Next) > 0 {
+// removeIfNeverStarting removes a new schedule if Temporal finds no time at which it would start anything.
+func (s *Schedules) removeIfNeverStarting(ctx context.Context, o Options) error {
+	schedule, err := s.Find(ctx, o.ID)
+	if err != nil || len(schedule.Next) > 0 {
 		return err
 	}
 	if err := s.End(ctx, o.ID); err != nil {
@@ -144,12 +145,12 @@ func invalid(format string, args ...any) error {
 	return kind.Errorf(client.ErrInvalid, format, args...)
 }
 
-// timeLength is the length of the time that Temporal appends to the id of a process.
-const timeLength = len("-2026-11-23T02:00:00Z")
+// timeSuffixLength is the length of the time that Temporal appends to the id of a process.
+const timeSuffixLength = len("-2026-11-23T02:00:00Z")
 
-func (o Options) check() error {
-	_, known := Overlaps[o.Overlap]
-	err := client.ValidateID(o.ID + strings.Repeat("0", timeLength))
+func (o Options) validate() error {
+	_, known := OverlapPolicies[o.Overlap]
+	err := client.ValidateID(o.ID + strings.Repeat("0", timeSuffixLength))
 	switch {
 	case o.ID == "":
 		return invalid("make a schedule: its id is missing")
@@ -166,7 +167,7 @@ func (o Options) check() error {
 			MinCatchUp, o.CatchUp)
 	case o.Overlap != "" && !known:
 		return invalid("make schedule %s: there is no overlap %q; there are %s", o.ID, o.Overlap,
-			strings.Join(jsonval.SortedKeys(Overlaps), ", "))
+			strings.Join(jsonval.SortedKeys(OverlapPolicies), ", "))
 	}
 	return nil
 }
@@ -184,12 +185,12 @@ func (o Options) describeTimes() string {
 
 // List returns the schedules that start processes, sorted by id.
 func (s *Schedules) List(ctx context.Context) ([]Schedule, error) {
-	found := []Schedule{}
+	schedules := []Schedule{}
 	list, err := s.client.Temporal().ScheduleClient().List(ctx, sdk.ScheduleListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("list schedules: %w", err)
 	}
-	values := s.values()
+	dataConverter := s.dataConverter()
 	for list.HasNext() {
 		e, err := list.Next()
 		if err != nil {
@@ -198,12 +199,12 @@ func (s *Schedules) List(ctx context.Context) ([]Schedule, error) {
 		if e.WorkflowType.Name != protocol.ProcessType {
 			continue
 		}
-		one := Schedule{ID: e.ID, Paused: e.Paused, Note: e.Note, Next: e.NextActionTimes}
-		one.add(e.RecentActions, e.Memo, values)
-		found = append(found, one)
+		schedule := Schedule{ID: e.ID, Paused: e.Paused, Note: e.Note, Next: e.NextActionTimes}
+		schedule.addDetails(e.RecentActions, e.Memo, dataConverter)
+		schedules = append(schedules, schedule)
 	}
-	slices.SortFunc(found, func(a, b Schedule) int { return strings.Compare(a.ID, b.ID) })
-	return found, nil
+	slices.SortFunc(schedules, func(a, b Schedule) int { return strings.Compare(a.ID, b.ID) })
+	return schedules, nil
 }
 
 // Find returns a schedule. The error wraps client.ErrNotFound if the id has no schedule that starts processes.
@@ -212,13 +213,14 @@ func (s *Schedules) Find(ctx context.Context, id string) (*Schedule, error) {
 	if err != nil {
 		return nil, s.wrapError("find", id, err)
 	}
-	one := &Schedule{ID: id, Paused: d.Schedule.State.Paused, Note: d.Schedule.State.Note, Next: d.Info.NextActionTimes}
-	one.add(d.Info.RecentActions, d.Memo, s.values())
-	return one, nil
+	schedule := &Schedule{ID: id, Paused: d.Schedule.State.Paused, Note: d.Schedule.State.Note,
+		Next: d.Info.NextActionTimes}
+	schedule.addDetails(d.Info.RecentActions, d.Memo, s.dataConverter())
+	return schedule, nil
 }
 
-// errOther is for a schedule that does not start processes.
-var errOther = serviceerror.NewNotFound("it starts something else")
+// errOtherSchedule is for a schedule that does not start processes.
+var errOtherSchedule = serviceerror.NewNotFound("it starts something else")
 
 func (s *Schedules) describe(ctx context.Context, id string) (*sdk.ScheduleDescription, error) {
 	d, err := s.client.Temporal().ScheduleClient().GetHandle(ctx, id).Describe(ctx)
@@ -226,13 +228,14 @@ func (s *Schedules) describe(ctx context.Context, id string) (*sdk.ScheduleDescr
 		return nil, err
 	}
 	if action, ok := d.Schedule.Action.(*sdk.ScheduleWorkflowAction); !ok || action.Workflow != protocol.ProcessType {
-		return nil, errOther
+		return nil, errOtherSchedule
 	}
 	return d, nil
 }
 
-// add adds what Temporal returns in the same form in a list and in a description.
-func (s *Schedule) add(latest []sdk.ScheduleActionResult, memo *commonpb.Memo, values converter.DataConverter) {
+// addDetails adds what Temporal returns in the same form in a list and in a description.
+func (s *Schedule) addDetails(latest []sdk.ScheduleActionResult, memo *commonpb.Memo,
+	dataConverter converter.DataConverter) {
 	s.Latest = []Started{}
 	for _, r := range latest {
 		if r.StartWorkflowResult != nil {
@@ -242,73 +245,74 @@ func (s *Schedule) add(latest []sdk.ScheduleActionResult, memo *commonpb.Memo, v
 	if s.Next == nil {
 		s.Next = []time.Time{}
 	}
-	for key, into := range map[string]*string{memoPath: &s.Path, memoWhen: &s.When} {
+	for key, target := range map[string]*string{memoPath: &s.Path, memoWhen: &s.When} {
 		if p := memo.GetFields()[key]; p != nil {
-			_ = values.FromPayload(p, into) // a schedule that another program made has none
+			_ = dataConverter.FromPayload(p, target) // a schedule that another program made has none
 		}
 	}
 }
 
 // Pause starts no processes until Resume. Running processes continue.
 func (s *Schedules) Pause(ctx context.Context, id, note string) error {
-	return s.change(ctx, "pause", id,
+	return s.withHandle(ctx, "pause", id,
 		func(h sdk.ScheduleHandle) error { return h.Pause(ctx, sdk.SchedulePauseOptions{Note: note}) })
 }
 
 // Resume starts processes again.
 func (s *Schedules) Resume(ctx context.Context, id, note string) error {
-	return s.change(ctx, "resume", id,
+	return s.withHandle(ctx, "resume", id,
 		func(h sdk.ScheduleHandle) error { return h.Unpause(ctx, sdk.ScheduleUnpauseOptions{Note: note}) })
 }
 
 // StartNow starts a process now, in addition to the schedule's times. by is who starts it: that person counts as a
 // starter for policies that exclude starters from deciding. If by is empty, nobody can decide under such a policy.
-func (s *Schedules) StartNow(ctx context.Context, id, by string) error {
-	if err := (client.By{Name: by}).CheckName(); err != nil {
+func (s *Schedules) StartNow(ctx context.Context, id, actorName string) error {
+	if err := (client.Actor{Name: actorName}).CheckName(); err != nil {
 		return fmt.Errorf("start a process of schedule %s: %w", id, err)
 	}
-	begun := protocol.ManualStart{By: by, Account: client.AccountOf(ctx), At: time.Now().UTC().Truncate(time.Second)}
-	return s.change(ctx, "start a process of", id, func(h sdk.ScheduleHandle) error {
-		if err := h.Update(ctx, sdk.ScheduleUpdateOptions{DoUpdate: s.withManualRun(ctx, begun)}); err != nil {
+	manual := protocol.ManualStart{By: actorName, Account: client.AccountOf(ctx),
+		At: time.Now().UTC().Truncate(time.Second)}
+	return s.withHandle(ctx, "start a process of", id, func(h sdk.ScheduleHandle) error {
+		if err := h.Update(ctx, sdk.ScheduleUpdateOptions{DoUpdate: s.addManualStart(ctx, manual)}); err != nil {
 			return err
 		}
 		// The SDK's Trigger cannot set the time, which names the process and tells it who started it.
 		_, err := s.client.Temporal().WorkflowService().PatchSchedule(ctx, &workflowservice.PatchScheduleRequest{
 			Namespace: s.client.Namespace(), ScheduleId: id, RequestId: uuid.NewString(),
 			Patch: &schedulepb.SchedulePatch{
-				TriggerImmediately: &schedulepb.TriggerImmediatelyRequest{ScheduledTime: timestamppb.New(begun.At)}},
+				TriggerImmediately: &schedulepb.TriggerImmediatelyRequest{ScheduledTime: timestamppb.New(manual.At)}},
 		})
 		return err
 	})
 }
 
-// maxManualRuns bounds how many of the latest manual starts a schedule remembers, with who made them.
-const maxManualRuns = 100
+// maxManualStarts bounds how many of the latest manual starts a schedule remembers, with who made them.
+const maxManualStarts = 100
 
-// withManualRun adds a manual start to the input of all later processes of the schedule: the process may start later,
+// addManualStart adds a manual start to the input of all later processes of the schedule: the process may start later,
 // behind others.
-func (s *Schedules) withManualRun(ctx context.Context,
-	b protocol.ManualStart) func(sdk.ScheduleUpdateInput) (*sdk.ScheduleUpdate, error) {
+func (s *Schedules) addManualStart(ctx context.Context,
+	manualStart protocol.ManualStart) func(sdk.ScheduleUpdateInput) (*sdk.ScheduleUpdate, error) {
 	return func(in sdk.ScheduleUpdateInput) (*sdk.ScheduleUpdate, error) {
 		schedule := in.Description.Schedule
 		action, isStart := schedule.Action.(*sdk.ScheduleWorkflowAction)
 		if !isStart || len(action.Args) == 0 {
-			return nil, errOther
+			return nil, errOtherSchedule
 		}
 		payload, isPayload := action.Args[0].(*commonpb.Payload)
 		if !isPayload {
-			return nil, errOther
+			return nil, errOtherSchedule
 		}
 		payload, err := s.client.Archive().Store().Resolve(ctx, payload)
 		if err != nil {
 			return nil, err
 		}
 		var start protocol.ProcessStart
-		if err := s.values().FromPayload(payload, &start); err != nil {
+		if err := s.dataConverter().FromPayload(payload, &start); err != nil {
 			return nil, err
 		}
-		start.ByHand = append(start.ByHand, b)
-		start.ByHand = start.ByHand[max(0, len(start.ByHand)-maxManualRuns):]
+		start.ManualStarts = append(start.ManualStarts, manualStart)
+		start.ManualStarts = start.ManualStarts[max(0, len(start.ManualStarts)-maxManualStarts):]
 		changed := *action
 		changed.Args = []any{start}
 		schedule.Action = &changed
@@ -319,7 +323,7 @@ func (s *Schedules) withManualRun(ctx context.Context,
 // End removes the schedule, and its histories in Temporal, which contain the input of its processes. The started
 // processes stay.
 func (s *Schedules) End(ctx context.Context, id string) error {
-	return s.change(ctx, "end", id, func(h sdk.ScheduleHandle) error {
+	return s.withHandle(ctx, "end", id, func(h sdk.ScheduleHandle) error {
 		if err := h.Delete(ctx); err != nil {
 			return err
 		}
@@ -358,21 +362,21 @@ func (s *Schedules) deleteHistories(ctx context.Context, workflow string) error 
 	return err
 }
 
-// change changes a schedule that starts processes: others of the namespace are not ours.
-func (s *Schedules) change(ctx context.Context, what, id string, do func(sdk.ScheduleHandle) error) error {
+// withHandle changes a schedule that starts processes: others of the namespace are not ours.
+func (s *Schedules) withHandle(ctx context.Context, operation, id string, do func(sdk.ScheduleHandle) error) error {
 	_, err := s.describe(ctx, id)
 	if err == nil {
 		err = do(s.client.Temporal().ScheduleClient().GetHandle(ctx, id))
 	}
-	return s.wrapError(what, id, err)
+	return s.wrapError(operation, id, err)
 }
 
-func (*Schedules) wrapError(what, id string, err error) error {
+func (*Schedules) wrapError(operation, id string, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case kind.Is[*serviceerror.NotFound](err):
-		return kind.Errorf(client.ErrNotFound, "%s schedule %s: no schedule has this id", what, id)
+		return kind.Errorf(client.ErrNotFound, "%s schedule %s: no schedule has this id", operation, id)
 	}
-	return fmt.Errorf("%s schedule %s: %w", what, id, err)
+	return fmt.Errorf("%s schedule %s: %w", operation, id, err)
 }

@@ -54,22 +54,22 @@ type DelegateCost struct {
 func (p *Prepared) Report(ctx context.Context, c *client.Client, process *client.Process,
 	result loop.Result) (*Report, error) {
 	r := &Report{
-		Result: result, Estimated: p.By.LLMRepliesFrom != ideafile.FakedByLLM,
+		Result: result, Estimated: p.Players.LLMRepliesFrom != ideafile.FakedByLLM,
 		Tools:     map[string]map[ideafile.CallStatus]int{},
-		Delegates: []DelegateCost{}, Open: []string{}, MadeUp: append([]string{}, p.MadeUp...),
-		Unasked: append([]string{}, p.Unasked...),
+		Delegates: []DelegateCost{}, Open: []string{}, MadeUp: append([]string{}, p.MadeUpRefs...),
+		Unasked: append([]string{}, p.UnaskedMCPServers...),
 	}
 	instances, err := process.Instances(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, token := range jsonval.SortedKeys(result.Instances) {
-		r.count(token, result.Instances[token].Status, instances[token])
+		r.countCalls(token, result.Instances[token].Status, instances[token])
 	}
 	if err := r.addDelegates(ctx, c, process); err != nil {
 		return nil, err
 	}
-	calls, err := p.plan(ctx, c, process.ID())
+	calls, err := p.loadPlanCalls(ctx, c, process.ID())
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +79,8 @@ func (p *Prepared) Report(ctx context.Context, c *client.Client, process *client
 	return r, nil
 }
 
-// count adds the Calls and the status of one instance.
-func (r *Report) count(token string, status ideafile.InstanceStatus, v client.InstanceStatus) {
+// countCalls adds the Calls and the status of one instance.
+func (r *Report) countCalls(token string, status ideafile.InstanceStatus, v client.InstanceStatus) {
 	for _, c := range v.Calls {
 		if r.Tools[c.Tool] == nil {
 			r.Tools[c.Tool] = map[ideafile.CallStatus]int{}
@@ -131,9 +131,9 @@ func (r *Report) addDelegates(ctx context.Context, c *client.Client, process *cl
 	return nil
 }
 
-// plan returns all Calls that the process planned, after those of a Plan that runs without a Request; for a split
-// process, the Calls of its first part.
-func (p *Prepared) plan(ctx context.Context, c *client.Client, process string) ([]any, error) {
+// loadPlanCalls returns all Calls that the process planned, after those of a Plan that runs without a Request; for a
+// split process, the Calls of its first part.
+func (p *Prepared) loadPlanCalls(ctx context.Context, c *client.Client, process string) ([]any, error) {
 	chain := c.Chain(process)
 	last, err := chain.Length(ctx)
 	if err != nil {
@@ -144,8 +144,8 @@ func (p *Prepared) plan(ctx context.Context, c *client.Client, process string) (
 		chain, last = part, n
 	}
 	calls := p.directPlan()
-	for at := 1; at <= last; at++ {
-		idea, err := chain.Load(ctx, at)
+	for number := 1; number <= last; number++ {
+		idea, err := chain.Load(ctx, number)
 		if err != nil {
 			return nil, err
 		}
@@ -156,9 +156,9 @@ func (p *Prepared) plan(ctx context.Context, c *client.Client, process string) (
 
 // directPlan returns the Calls of the Plans that run without a Request.
 func (p *Prepared) directPlan() (calls []any) {
-	for _, m := range p.Read.Context {
+	for _, m := range p.Parsed.Context {
 		if m.PlanStage != "" {
-			calls = append(calls, ideafile.RawWrittenCalls(jsonval.Map(m.PlanCalls, p.Read.WithFixed))...)
+			calls = append(calls, ideafile.RawWrittenCalls(jsonval.Map(m.PlanCalls, p.Parsed.WithFixed))...)
 		}
 	}
 	return calls

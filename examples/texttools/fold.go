@@ -12,27 +12,27 @@ import (
 // folded is a text in the form for comparing: compatibility forms resolved (NFKC), case folded, invisible characters
 // removed, runs of white space replaced by one space. Each byte is mapped to the runes of the source that it came from.
 type folded struct {
-	text                 []byte
-	sourceFrom, sourceTo []int32 // per byte of text: first rune in the source, and the one after the last
+	text                     []byte
+	sourceStarts, sourceEnds []int32 // per byte of text: first rune in the source, and the one after the last
 }
 
 func fold(source string) *folded {
-	s, place := visible(source)
+	s, positions := removeInvisible(source)
 	f := &folded{
-		text:       make([]byte, 0, len(s)),
-		sourceFrom: make([]int32, 0, len(s)),
-		sourceTo:   make([]int32, 0, len(s)),
+		text:         make([]byte, 0, len(s)),
+		sourceStarts: make([]int32, 0, len(s)),
+		sourceEnds:   make([]int32, 0, len(s)),
 	}
 	caser := cases.Fold()
-	for at := 0; s != ""; {
+	for runeOffset := 0; s != ""; {
 		n := 1
 		if s[0] >= utf8.RuneSelf || (len(s) > 1 && s[1] >= utf8.RuneSelf) {
 			n = max(1, norm.NFKC.NextBoundaryInString(s, true))
 		}
 		segment := s[:n]
 		s = s[n:]
-		next := at + utf8.RuneCountInString(segment)
-		from, to := place[at], place[next-1]+1
+		nextOffset := runeOffset + utf8.RuneCountInString(segment)
+		from, to := positions[runeOffset], positions[nextOffset-1]+1
 		if n == 1 && segment[0] < utf8.RuneSelf {
 			f.add(unicode.ToLower(rune(segment[0])), from, to)
 		} else {
@@ -41,35 +41,35 @@ func fold(source string) *folded {
 				f.add(r, from, to)
 			}
 		}
-		at = next
+		runeOffset = nextOffset
 	}
 	return f
 }
 
-// visible drops the invisible characters, before accents are joined to their letters, and returns the place in the
-// source of each remaining rune.
-func visible(source string) (s string, place []int32) {
+// removeInvisible drops the invisible characters, before accents are joined to their letters, and returns the place in
+// the source of each remaining rune.
+func removeInvisible(source string) (s string, positions []int32) {
 	var b strings.Builder
 	b.Grow(len(source))
-	place = make([]int32, 0, len(source))
-	at := int32(0)
+	positions = make([]int32, 0, len(source))
+	offset := int32(0)
 	for _, r := range source {
-		if !invisible(r) {
+		if !isInvisible(r) {
 			b.WriteRune(r)
-			place = append(place, at)
+			positions = append(positions, offset)
 		}
-		at++
+		offset++
 	}
-	return b.String(), place
+	return b.String(), positions
 }
 
 func (f *folded) add(r rune, from, to int32) {
-	if invisible(r) {
+	if isInvisible(r) {
 		return
 	}
 	if unicode.IsSpace(r) {
 		if n := len(f.text); n > 0 && f.text[n-1] == ' ' {
-			f.sourceTo[n-1] = to
+			f.sourceEnds[n-1] = to
 			return
 		}
 		r = ' '
@@ -80,28 +80,28 @@ func (f *folded) add(r rune, from, to int32) {
 	before := len(f.text)
 	f.text = utf8.AppendRune(f.text, r)
 	for range len(f.text) - before {
-		f.sourceFrom = append(f.sourceFrom, from)
-		f.sourceTo = append(f.sourceTo, to)
+		f.sourceStarts = append(f.sourceStarts, from)
+		f.sourceEnds = append(f.sourceEnds, to)
 	}
 }
 
-// invisible characters are put between letters to hide a word.
-func invisible(r rune) bool {
+// isInvisible characters are put between letters to hide a word.
+func isInvisible(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// boundary reports whether a word may begin or end between two runes.
-func boundary(before, after rune) bool {
-	return !wordRune(before) || !wordRune(after) || unspaced(before) || unspaced(after)
+// isWordBoundary reports whether a word may begin or end between two runes.
+func isWordBoundary(before, after rune) bool {
+	return !isWordRune(before) || !isWordRune(after) || isUnspacedScript(before) || isUnspacedScript(after)
 }
 
-func wordRune(r rune) bool {
+func isWordRune(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
-// unspaced scripts write words without spaces between them; Hangul does set
+// isUnspacedScript scripts write words without spaces between them; Hangul does set
 // spaces, but particles join the word before them.
-func unspaced(r rune) bool {
+func isUnspacedScript(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo,
 		unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
@@ -111,14 +111,14 @@ func (f *folded) isWholeWord(start, end int) bool {
 	if start > 0 {
 		before, _ := utf8.DecodeLastRune(f.text[:start])
 		first, _ := utf8.DecodeRune(f.text[start:])
-		if !boundary(before, first) {
+		if !isWordBoundary(before, first) {
 			return false
 		}
 	}
 	if end < len(f.text) {
 		last, _ := utf8.DecodeLastRune(f.text[:end])
 		after, _ := utf8.DecodeRune(f.text[end:])
-		return boundary(last, after)
+		return isWordBoundary(last, after)
 	}
 	return true
 }

@@ -42,16 +42,17 @@ func matchWords(ctx context.Context, in matchWordsParams) (matchWordsResult, err
 	for _, word := range in.Words {
 		size += len(word)
 	}
-	if err := cmp.Or(checkSize("text", len(in.Text), maxSearched), checkSize("words", size, maxWords)); err != nil {
+	if err := cmp.Or(checkSize("text", len(in.Text), maxTextBytes),
+		checkSize("words", size, maxWordBytes)); err != nil {
 		return matchWordsResult{}, err
 	}
-	text, whole := fold(in.Text), in.WholeWords == nil || *in.WholeWords
+	text, wholeWords := fold(in.Text), in.WholeWords == nil || *in.WholeWords
 	var result matchWordsResult
 	for pattern, word := range foldedWords(in.Words) {
 		if ctx.Err() != nil {
 			return matchWordsResult{}, ctx.Err()
 		}
-		if result.find(text, pattern, word, whole) {
+		if result.find(text, pattern, word, wholeWords) {
 			result.Words = append(result.Words, word)
 		}
 	}
@@ -62,29 +63,29 @@ func matchWords(ctx context.Context, in matchWordsParams) (matchWordsResult, err
 // foldedWords maps the folded form of each word, which is searched for, to the word as given. Words without visible
 // characters are left out.
 func foldedWords(words []string) map[string]string {
-	given := map[string]string{}
+	wordByPattern := map[string]string{}
 	for _, word := range words {
 		pattern := strings.TrimSpace(string(fold(word).text))
-		if _, twice := given[pattern]; !twice && pattern != "" {
-			given[pattern] = word
+		if _, isDuplicate := wordByPattern[pattern]; !isDuplicate && pattern != "" {
+			wordByPattern[pattern] = word
 		}
 	}
-	return given
+	return wordByPattern
 }
 
 // find adds each place of a word, and reports whether there is one. Places may overlap: a match inside a longer match
 // counts too.
-func (r *matchWordsResult) find(text *folded, pattern, word string, whole bool) (found bool) {
-	for at := 0; ; at++ {
-		next := bytes.Index(text.text[at:], []byte(pattern))
+func (r *matchWordsResult) find(text *folded, pattern, word string, wholeWords bool) (found bool) {
+	for start := 0; ; start++ {
+		next := bytes.Index(text.text[start:], []byte(pattern))
 		if next < 0 {
 			break
 		}
-		at += next
-		if end := at + len(pattern); !whole || text.isWholeWord(at, end) {
+		start += next
+		if end := start + len(pattern); !wholeWords || text.isWholeWord(start, end) {
 			found = true
 			r.Count++
-			r.Matches = append(r.Matches, wordMatch{word, int(text.sourceFrom[at]), int(text.sourceTo[end-1])})
+			r.Matches = append(r.Matches, wordMatch{word, int(text.sourceStarts[start]), int(text.sourceEnds[end-1])})
 		}
 	}
 	slices.SortFunc(r.Matches, func(a, b wordMatch) int { return cmp.Or(a.Start-b.Start, a.End-b.End) })

@@ -112,18 +112,18 @@ func TestFoldingKnowsWhereEachByteCameFrom(t *testing.T) {
 		s := rapid.String().Draw(t, "text")
 		f := fold(s)
 		n := int32(len([]rune(s)))
-		if len(f.text) != len(f.sourceFrom) || len(f.text) != len(f.sourceTo) {
+		if len(f.text) != len(f.sourceStarts) || len(f.text) != len(f.sourceEnds) {
 			t.Fatal("a byte without a place")
 		}
 		for i := range f.text {
-			if f.sourceFrom[i] >= f.sourceTo[i] || f.sourceTo[i] > n || (i > 0 && f.sourceFrom[i] < f.sourceFrom[i-1]) {
-				t.Fatalf("%q: byte %d is of %d to %d", s, i, f.sourceFrom[i], f.sourceTo[i])
+			if f.sourceStarts[i] >= f.sourceEnds[i] || f.sourceEnds[i] > n || (i > 0 && f.sourceStarts[i] < f.sourceStarts[i-1]) {
+				t.Fatalf("%q: byte %d is of %d to %d", s, i, f.sourceStarts[i], f.sourceEnds[i])
 			}
 		}
 		if again := fold(string(f.text)); string(again.text) != string(f.text) {
 			t.Fatalf("%q folds to %q and then to %q", s, f.text, again.text)
 		}
-		clean, _ := visible(s)
+		clean, _ := removeInvisible(s)
 		if folded := fold(cases.Fold().String(norm.NFKC.String(clean))); string(folded.text) != string(f.text) {
 			t.Fatalf("%q folds to %q, in one case to %q", s, f.text, folded.text)
 		}

@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	// maxSearched is how many bytes of text are searched, compared or scored at once: the forms made for that take up
+	// maxTextBytes is how many bytes of text are searched, compared or scored at once: the forms made for that take up
 	// to a hundred times as many.
-	maxSearched = 256 << 10
-	maxWords    = 32 << 10 // of all words to look for
+	maxTextBytes = 256 << 10
+	maxWordBytes = 32 << 10 // of all words to look for
 )
 
 // Register registers the tools.
@@ -21,9 +21,9 @@ func Register(r *tools.Registry) {
 }
 
 // checkSize refuses a text of more bytes than a tool can search.
-func checkSize(what string, size, limit int) error {
+func checkSize(name string, size, limit int) error {
 	if size > limit {
-		return tools.Final(fmt.Errorf("%s: %d bytes are too many to search at once; the limit is %d", what,
+		return tools.Final(fmt.Errorf("%s: %d bytes are too many to search at once; the limit is %d", name,
 			size, limit))
 	}
 	return nil

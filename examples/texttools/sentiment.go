@@ -65,7 +65,7 @@ func analyzeSentiment(ctx context.Context, in sentimentParams) (Mood, error) {
 var analyzer = sync.OnceValue(govader.NewSentimentIntensityAnalyzer)
 
 func scoreSentiment(_ context.Context, in sentimentParams) (sentimentScore, error) {
-	if err := checkSize("text", len(in.Text), maxSearched); err != nil {
+	if err := checkSize("text", len(in.Text), maxTextBytes); err != nil {
 		return sentimentScore{}, err
 	}
 	if err := checkEnglish(in); err != nil {
@@ -88,16 +88,16 @@ func checkEnglish(in sentimentParams) error {
 	if base != "" && base != "en" && base != "eng" && base != "english" {
 		return fmt.Errorf("language %q: only English is scored", in.Language)
 	}
-	letters, latin := 0, 0
+	letters, latinLetters := 0, 0
 	for _, r := range in.Text {
 		if unicode.IsLetter(r) {
 			letters++
 			if unicode.Is(unicode.Latin, r) {
-				latin++
+				latinLetters++
 			}
 		}
 	}
-	if 2*latin < letters {
+	if 2*latinLetters < letters {
 		return errors.New("the text is not in Latin letters: only English is scored")
 	}
 	return nil

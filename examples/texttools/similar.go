@@ -45,19 +45,19 @@ func findSimilar(ctx context.Context, in findSimilarParams) (findSimilarResult, 
 	if threshold < 0 || threshold > 1 {
 		return findSimilarResult{}, tools.Final(fmt.Errorf("threshold %v: not between 0 and 1", threshold))
 	}
-	if err := checkSize("text", len(in.Text), maxSearched); err != nil {
+	if err := checkSize("text", len(in.Text), maxTextBytes); err != nil {
 		return findSimilarResult{}, err
 	}
 	var result findSimilarResult
-	wanted := shingles(in.Text)
+	textShingles := shingles(in.Text)
 	for i, text := range in.Texts {
-		if err := checkSize(fmt.Sprintf("texts[%d]", i), len(text), maxSearched); err != nil {
+		if err := checkSize(fmt.Sprintf("texts[%d]", i), len(text), maxTextBytes); err != nil {
 			return findSimilarResult{}, err
 		}
 		if ctx.Err() != nil {
 			return findSimilarResult{}, ctx.Err()
 		}
-		score := jaccard(wanted, shingles(text))
+		score := jaccard(textShingles, shingles(text))
 		result.Highest = max(result.Highest, round(score, 4))
 		if score >= threshold {
 			result.Similar = append(result.Similar, similarText{Index: i, Score: round(score, 4)})
@@ -75,7 +75,7 @@ func shingles(s string) []uint64 {
 	var runs []uint64
 	var run uint64
 	n := 0
-	words := letters(s)
+	words := foldedLetters(s)
 	for i := 0; i < len(words); n++ {
 		r, width := utf8.DecodeRune(words[i:])
 		i += width
@@ -91,22 +91,22 @@ func shingles(s string) []uint64 {
 	return slices.Compact(runs)
 }
 
-// letters returns the folded text with every run of other characters replaced by one space, or removed beside a script
-// that writes no spaces. A text without letters, such as a row of emoji, is returned as it is.
-func letters(s string) []byte {
+// foldedLetters returns the folded text with every run of other characters replaced by one space, or removed beside a
+// script that writes no spaces. A text without letters, such as a row of emoji, is returned as it is.
+func foldedLetters(s string) []byte {
 	text := fold(s).text
 	out := make([]byte, 0, len(text))
 	last, gap := rune(0), false
 	for i := 0; i < len(text); {
 		r, width := utf8.DecodeRune(text[i:])
-		if wordRune(r) {
-			if gap && last != 0 && !unspaced(last) && !unspaced(r) {
+		if isWordRune(r) {
+			if gap && last != 0 && !isUnspacedScript(last) && !isUnspacedScript(r) {
 				out = append(out, ' ')
 			}
 			out = append(out, text[i:i+width]...)
 			last = r
 		}
-		gap = !wordRune(r)
+		gap = !isWordRune(r)
 		i += width
 	}
 	if len(out) == 0 {

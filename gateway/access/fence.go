@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Fence refuses requests that a foreign page makes a browser send. It checks the host name by which the request calls
-// the gateway (against DNS rebinding), and the page's origin. Programs send no origin, but their host name is checked
-// too.
-type Fence struct {
+// OriginPolicy refuses requests that a foreign page makes a browser send. It checks the host name by which the request
+// calls the gateway (against DNS rebinding), and the page's origin. Programs send no origin, but their host name is
+// checked too.
+type OriginPolicy struct {
 	// Hosts are the names under which the gateway is called, without a port. Names of the loopback are always allowed.
 	Hosts []string
 	// Origins are other sites whose pages may send requests, such as https://desk.example.com. CORS headers allow them.
@@ -20,10 +20,10 @@ type Fence struct {
 }
 
 // Check returns why a request is refused, or nil if it is accepted.
-func (f Fence) Check(r *http.Request) *Refusal {
-	if !f.knowsHost(r.Host) {
+func (f OriginPolicy) Check(r *http.Request) *Refusal {
+	if !f.allowsHost(r.Host) {
 		return &Refusal{http.StatusMisdirectedRequest, CodeForeignHost,
-			"this gateway does not answer to the name " + printable(r.Host) +
+			"this gateway does not answer to the name " + toPrintable(r.Host) +
 				": add it to PROCESSIDEA_GATEWAY_HOSTS"}
 	}
 	origin := r.Header.Get("Origin")
@@ -32,16 +32,18 @@ func (f Fence) Check(r *http.Request) *Refusal {
 		return nil
 	case origin != "" && !isSameHost(origin, r):
 		return &Refusal{http.StatusForbidden, CodeForeignPage, "pages of another origin may not send requests here"}
-	case origin == "" && isForeign(r.Header.Get("Sec-Fetch-Site")):
+	case origin == "" && isForeignSite(r.Header.Get("Sec-Fetch-Site")):
 		return &Refusal{http.StatusForbidden, CodeForeignPage, "pages of another site may not send requests here"}
 	}
 	return nil
 }
 
-// Allows reports whether the page of an origin may read the responses.
-func (f Fence) Allows(origin string) bool { return origin != "" && slices.Contains(f.Origins, origin) }
+// AllowsOrigin reports whether the page of an origin may read the responses.
+func (f OriginPolicy) AllowsOrigin(origin string) bool {
+	return origin != "" && slices.Contains(f.Origins, origin)
+}
 
-func (f Fence) knowsHost(host string) bool {
+func (f OriginPolicy) allowsHost(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		name = h
@@ -56,8 +58,8 @@ func IsLoopback(name string) bool {
 	return name == "localhost" || net.ParseIP(name).IsLoopback()
 }
 
-// isSafe reports whether nobody on the way can read or change what is sent to an address.
-func isSafe(u *url.URL) bool {
+// isSecureURL reports whether nobody on the way can read or change what is sent to an address.
+func isSecureURL(u *url.URL) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && IsLoopback(u.Hostname())
 }
 
@@ -69,10 +71,11 @@ func isSameHost(origin string, r *http.Request) bool {
 		(u.Scheme == "http" || u.Scheme == "https")
 }
 
-// isForeign evaluates the browser's Sec-Fetch-Site: same-origin, same-site, cross-site, or none for a typed address.
-func isForeign(site string) bool { return site == "cross-site" || site == "same-site" }
+// isForeignSite evaluates the browser's Sec-Fetch-Site: same-origin, same-site, cross-site, or none for a typed
+// address.
+func isForeignSite(site string) bool { return site == "cross-site" || site == "same-site" }
 
-func printable(text string) string {
+func toPrintable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
 			return '?'

@@ -24,12 +24,13 @@ import (
 type Issuer struct {
 	URL      string // https, or http on this machine alone
 	Audience string // the aud claim that tokens must have
-	// Name is the claim with the person's name in policies, and Groups the claim with their groups; empty: email and
-	// groups.
-	Name, Groups string
-	// Unverified accepts an email without email_verified. An email that the issuer calls unverified never counts.
-	Unverified bool
-	Roles      *Roles
+	// NameClaim is the claim with the person's name in policies, and Groups the claim with their groups; empty: email
+	// and groups.
+	NameClaim, GroupsClaim string
+	// AllowsUnverifiedEmail accepts an email without email_verified. An email that the issuer calls unverified never
+	// counts.
+	AllowsUnverifiedEmail bool
+	Roles                 *Roles
 	// Key signs decisions for the people that it may speak for; nil: decisions are declared, not signed.
 	Key *signing.PrivateKey
 }
@@ -43,7 +44,7 @@ const (
 
 const (
 	issuerTimeout        = 10 * time.Second // the timeout of one request to the issuer
-	retryAfter           = 5 * time.Second  // how long after a failure the issuer is asked again
+	issuerRetryInterval  = 5 * time.Second  // how long after a failure the issuer is asked again
 	maxIssuerAnswerBytes = 1 << 20          // the size of one answer of the issuer
 	maxGroups            = 1000             // groups of one person
 )
@@ -57,7 +58,7 @@ type IssuerGuard struct {
 	provider *oidc.Provider // nil: the issuer has not answered yet
 	verifier *oidc.IDTokenVerifier
 	triedAt  time.Time
-	failed   error
+	lastErr  error
 }
 
 // NewIssuerGuard makes an IssuerGuard. It returns an error if the settings of the issuer are invalid. It does not ask
@@ -65,7 +66,7 @@ type IssuerGuard struct {
 func NewIssuerGuard(i Issuer) (*IssuerGuard, error) {
 	u, err := url.Parse(i.URL)
 	switch {
-	case err != nil || u.Host == "" || !isSafe(u):
+	case err != nil || u.Host == "" || !isSecureURL(u):
 		return nil, fmt.Errorf("access: the issuer %q is no https address", i.URL)
 	case i.Audience == "":
 		return nil, errors.New("access: the audience is missing: set the audience of this gateway's tokens, since " +
@@ -74,11 +75,11 @@ func NewIssuerGuard(i Issuer) (*IssuerGuard, error) {
 		return nil, errors.New("access: the file of roles is missing: tokens only say who somebody is; set a file " +
 			"of roles that says what they may do")
 	}
-	if i.Name == "" {
-		i.Name = claimEmail
+	if i.NameClaim == "" {
+		i.NameClaim = claimEmail
 	}
-	if i.Groups == "" {
-		i.Groups = claimGroups
+	if i.GroupsClaim == "" {
+		i.GroupsClaim = claimGroups
 	}
 	return &IssuerGuard{issuer: i, http: &http.Client{Timeout: issuerTimeout,
 		Transport: &memory.Transport{Next: http.DefaultTransport, MaxBytes: maxIssuerAnswerBytes}}}, nil
@@ -86,14 +87,14 @@ func NewIssuerGuard(i Issuer) (*IssuerGuard, error) {
 
 // Identify reads the bearer token.
 func (g *IssuerGuard) Identify(r *http.Request) (*Person, error) {
-	token := bearer(r)
+	token := bearerToken(r)
 	if token == "" {
 		return nil, unauthorized(CodeNoToken, "a request needs a token of "+g.issuer.URL+
 			": Authorization: Bearer TOKEN")
 	}
 	_, verifier, err := g.discover()
 	if err != nil {
-		return nil, issuerAwayError(err)
+		return nil, issuerUnavailableError(err)
 	}
 	// An error must not contain the token, so the library's text is not passed on.
 	verified, err := verifier.Verify(oidc.ClientContext(r.Context(), g.http), token)
@@ -102,7 +103,7 @@ func (g *IssuerGuard) Identify(r *http.Request) (*Person, error) {
 	case errors.As(err, &expired):
 		return nil, unauthorized(CodeBadToken, "the token has expired")
 	case err != nil && strings.Contains(err.Error(), "fetching keys"): // the library has no error type for this
-		return nil, issuerAwayError(err)
+		return nil, issuerUnavailableError(err)
 	case err != nil:
 		return nil, unauthorized(CodeBadToken, "the token is not valid: want one of "+g.issuer.URL+" for "+
 			g.issuer.Audience)
@@ -114,10 +115,10 @@ func (g *IssuerGuard) Identify(r *http.Request) (*Person, error) {
 	return g.personOf(claims, verified)
 }
 
-// issuerAwayError reports to the caller only that the issuer does not answer. The reason goes to the log, since it
-// names addresses of the inner network.
-func issuerAwayError(err error) error {
-	return fmt.Errorf("%w: %w", &Refusal{http.StatusServiceUnavailable, CodeIssuerAway,
+// issuerUnavailableError reports to the caller only that the issuer does not answer. The reason goes to the log, since
+// it names addresses of the inner network.
+func issuerUnavailableError(err error) error {
+	return fmt.Errorf("%w: %w", &Refusal{http.StatusServiceUnavailable, CodeIssuerUnavailable,
 		"the issuer of tokens does not answer"}, err)
 }
 
@@ -144,34 +145,34 @@ type Claims jsonval.Object
 
 // personOf returns the person with their groups and rights.
 func (g *IssuerGuard) personOf(claims Claims, token *oidc.IDToken) (*Person, error) {
-	name, _ := claims[g.issuer.Name].(string)
+	name, _ := claims[g.issuer.NameClaim].(string)
 	if strings.TrimSpace(name) == "" || name == wildcard {
-		return nil, unauthorized(CodeBadToken, "the token lacks "+g.issuer.Name+
+		return nil, unauthorized(CodeBadToken, "the token lacks "+g.issuer.NameClaim+
 			", which names people here")
 	}
 	if err := policy.CheckName(name); err != nil {
-		return nil, unauthorized(CodeBadToken, "the token's "+g.issuer.Name+": "+err.Error())
+		return nil, unauthorized(CodeBadToken, "the token's "+g.issuer.NameClaim+": "+err.Error())
 	}
-	if g.issuer.Name == claimEmail && !g.isVerified(claims) {
+	if g.issuer.NameClaim == claimEmail && !g.hasVerifiedEmail(claims) {
 		return nil, unauthorized(CodeBadToken,
 			"the token does not say that its email is verified (email_verified)")
 	}
-	groups, ok := jsonval.AsStringList(claims[g.issuer.Groups])
-	if one, isText := claims[g.issuer.Groups].(string); isText {
+	groups, ok := jsonval.AsStringList(claims[g.issuer.GroupsClaim])
+	if one, isText := claims[g.issuer.GroupsClaim].(string); isText {
 		groups, ok = []string{one}, true
 	}
-	if claims[g.issuer.Groups] != nil && !ok || len(groups) > maxGroups {
-		return nil, unauthorized(CodeBadToken, "the token's "+g.issuer.Groups+" is no list of names")
+	if claims[g.issuer.GroupsClaim] != nil && !ok || len(groups) > maxGroups {
+		return nil, unauthorized(CodeBadToken, "the token's "+g.issuer.GroupsClaim+" is no list of names")
 	}
 	// Neither roles nor policies can name such a group, so it gives no right.
 	groups = jsonval.Filter(groups, func(group string) bool { return policy.CheckGroup(group) == nil })
 	return g.PersonWithRights(name, groups, client.Account{Issuer: token.Issuer, Subject: token.Subject})
 }
 
-// isVerified reports whether the email may be trusted as the person's name.
-func (g *IssuerGuard) isVerified(claims Claims) bool {
+// hasVerifiedEmail reports whether the email may be trusted as the person's name.
+func (g *IssuerGuard) hasVerifiedEmail(claims Claims) bool {
 	verified, isGiven := claims[claimVerified]
-	return verified == true || verified == "true" || !isGiven && g.issuer.Unverified
+	return verified == true || verified == "true" || !isGiven && g.issuer.AllowsUnverifiedEmail
 }
 
 // PersonWithRights returns the person of an earlier login, with their current rights.
@@ -181,9 +182,9 @@ func (g *IssuerGuard) PersonWithRights(name string, groups []string, account cli
 		return nil, brokenRolesError(err)
 	}
 	p := &Person{Name: name, Groups: groups, Account: account, Rights: rights}
-	if speaker := g.issuer.Key.For(name, groups); speaker != nil {
-		speaker.Account = account
-		p.Key = speaker
+	if signer := g.issuer.Key.SignerFor(name, groups); signer != nil {
+		signer.Account = account
+		p.Key = signer
 	}
 	return p, nil
 }
@@ -197,7 +198,7 @@ func (g *IssuerGuard) LogTo(log *slog.Logger) {
 
 // CheckReady returns an error if nobody has rights because the file of roles is broken.
 func (g *IssuerGuard) CheckReady(context.Context) error {
-	if _, err := g.issuer.Roles.current(); err != nil {
+	if _, err := g.issuer.Roles.currentRoles(); err != nil {
 		return brokenRolesError(err)
 	}
 	return nil
@@ -206,7 +207,7 @@ func (g *IssuerGuard) CheckReady(context.Context) error {
 // brokenRolesError reports to the caller only that the roles are broken. The reason goes to the log, since it names a
 // file of this machine.
 func brokenRolesError(err error) error {
-	return fmt.Errorf("%w: %w", &Refusal{http.StatusServiceUnavailable, CodeRoles, rolesBroken}, err)
+	return fmt.Errorf("%w: %w", &Refusal{http.StatusServiceUnavailable, CodeBrokenRoles, rolesBrokenMessage}, err)
 }
 
 // discover asks the issuer for its endpoints and the address of its keys, until it has answered once.
@@ -216,14 +217,14 @@ func (g *IssuerGuard) discover() (*oidc.Provider, *oidc.IDTokenVerifier, error) 
 	if g.verifier != nil {
 		return g.provider, g.verifier, nil
 	}
-	if g.failed != nil && time.Since(g.triedAt) < retryAfter {
-		return nil, nil, g.failed
+	if g.lastErr != nil && time.Since(g.triedAt) < issuerRetryInterval {
+		return nil, nil, g.lastErr
 	}
 	g.triedAt = time.Now()
 	ctx, cancel := context.WithTimeout(oidc.ClientContext(context.Background(), g.http), issuerTimeout)
 	defer cancel()
 	provider, err := oidc.NewProvider(ctx, g.issuer.URL)
-	if g.failed = err; err != nil {
+	if g.lastErr = err; err != nil {
 		return nil, nil, err
 	}
 	g.provider = provider

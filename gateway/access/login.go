@@ -45,7 +45,7 @@ func NewIssuerLogin(g *IssuerGuard, c LoginClient) (*IssuerLogin, error) {
 		return nil, fmt.Errorf("access: the client's secret, with which sessions are sealed, has fewer than %d "+
 			"characters",
 			minTokenLength)
-	case err != nil || CheckOrigin(c.URL) != nil || !isSafe(u):
+	case err != nil || CheckOrigin(c.URL) != nil || !isSecureURL(u):
 		return nil,
 			fmt.Errorf("access: an issuer cannot send people back to %q: want https://host[:port]", c.URL)
 	}
@@ -55,32 +55,32 @@ func NewIssuerLogin(g *IssuerGuard, c LoginClient) (*IssuerLogin, error) {
 // SessionSecret returns the secret of sessions. It is the same at every gateway with the same client.
 func (l *IssuerLogin) SessionSecret() []byte { return []byte(l.client.ID + "\n" + l.client.Secret) }
 
-// Secure reports whether people reach the gateway by https only.
-func (l *IssuerLogin) Secure() bool { return l.client.URL[:5] == "https" }
+// IsHTTPS reports whether people reach the gateway by https only.
+func (l *IssuerLogin) IsHTTPS() bool { return l.client.URL[:5] == "https" }
 
-// Attempt is a login that has begun. The browser keeps it. Its content prevents a login from another browser, with the
-// code of another login, or a second time.
-type Attempt struct {
-	State    string    `json:"state"`
-	Nonce    string    `json:"nonce"`
-	Verifier string    `json:"verifier"` // of PKCE
-	Next     string    `json:"next"`     // the page that the person asked for
-	Until    time.Time `json:"until"`
+// LoginAttempt is a login that has begun. The browser keeps it. Its content prevents a login from another browser, with
+// the code of another login, or a second time.
+type LoginAttempt struct {
+	State     string    `json:"state"`
+	Nonce     string    `json:"nonce"`
+	Verifier  string    `json:"verifier"` // of PKCE
+	Next      string    `json:"next"`     // the page that the person asked for
+	ExpiresAt time.Time `json:"until"`
 }
 
-// AttemptMaxAge is how long somebody may take to log in at the issuer.
-const AttemptMaxAge = 15 * time.Minute
+// LoginAttemptMaxAge is how long somebody may take to log in at the issuer.
+const LoginAttemptMaxAge = 15 * time.Minute
 
-// NewAttempt begins an Attempt.
-func NewAttempt(next string) Attempt {
-	return Attempt{rand.Text(), rand.Text(), oauth2.GenerateVerifier(), next, time.Now().Add(AttemptMaxAge)}
+// NewLoginAttempt begins a LoginAttempt.
+func NewLoginAttempt(next string) LoginAttempt {
+	return LoginAttempt{rand.Text(), rand.Text(), oauth2.GenerateVerifier(), next, time.Now().Add(LoginAttemptMaxAge)}
 }
 
-// Begin returns the address at the issuer where a person logs in.
-func (l *IssuerLogin) Begin(a Attempt) (string, error) {
+// LoginURL returns the address at the issuer where a person logs in.
+func (l *IssuerLogin) LoginURL(a LoginAttempt) (string, error) {
 	provider, _, err := l.discover()
 	if err != nil {
-		return "", issuerAwayError(err)
+		return "", issuerUnavailableError(err)
 	}
 	return l.config(provider).AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)), nil
 }
@@ -89,10 +89,10 @@ func (l *IssuerLogin) config(provider *oidc.Provider) *oauth2.Config {
 	scopes := l.client.Scopes
 	if len(scopes) == 0 {
 		scopes = []string{"email", "profile"}
-		var known struct {
+		var metadata struct {
 			Scopes []string `json:"scopes_supported"`
 		}
-		if err := provider.Claims(&known); err == nil && slices.Contains(known.Scopes, claimGroups) {
+		if err := provider.Claims(&metadata); err == nil && slices.Contains(metadata.Scopes, claimGroups) {
 			scopes = append(scopes, claimGroups)
 		}
 	}
@@ -104,23 +104,24 @@ func (l *IssuerLogin) config(provider *oidc.Provider) *oauth2.Config {
 }
 
 // Finish returns the person who came back from the issuer with a code.
-func (l *IssuerLogin) Finish(ctx context.Context, a Attempt, code string) (*Person, error) {
+func (l *IssuerLogin) Finish(ctx context.Context, a LoginAttempt, code string) (*Person, error) {
 	provider, _, err := l.discover()
 	if err != nil {
-		return nil, issuerAwayError(err)
+		return nil, issuerUnavailableError(err)
 	}
 	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, l.http), 2*issuerTimeout)
 	defer cancel()
 	tokens, err := l.config(provider).Exchange(ctx, code, oauth2.VerifierOption(a.Verifier))
-	var refused *oauth2.RetrieveError
+	var retrieveErr *oauth2.RetrieveError
 	switch {
-	case errors.As(err, &refused) && refused.ErrorCode != "": // the error's body may contain secrets
-		return nil, unauthorized(CodeBadToken, "the issuer refuses the login: "+printable(refused.ErrorCode))
+	case errors.As(err, &retrieveErr) && retrieveErr.ErrorCode != "": // the error's body may contain secrets
+		return nil, unauthorized(CodeBadToken, "the issuer refuses the login: "+toPrintable(retrieveErr.ErrorCode))
 	case err != nil:
-		return nil, &Refusal{http.StatusServiceUnavailable, CodeIssuerAway, "the issuer did not say who logged in"}
+		return nil, &Refusal{http.StatusServiceUnavailable, CodeIssuerUnavailable,
+			"the issuer did not say who logged in"}
 	}
-	text, _ := tokens.Extra("id_token").(string)
-	token, err := provider.VerifierContext(ctx, &oidc.Config{ClientID: l.client.ID}).Verify(ctx, text)
+	rawIDToken, _ := tokens.Extra("id_token").(string)
+	token, err := provider.VerifierContext(ctx, &oidc.Config{ClientID: l.client.ID}).Verify(ctx, rawIDToken)
 	if err != nil || token.Nonce != a.Nonce {
 		return nil, unauthorized(CodeBadToken,
 			"the issuer's answer is for another program, or for another login")
@@ -136,40 +137,40 @@ func (l *IssuerLogin) Finish(ctx context.Context, a Attempt, code string) (*Pers
 // precedence.
 func (l *IssuerLogin) addUserinfo(ctx context.Context, provider *oidc.Provider, tokens *oauth2.Token, subject string,
 	claims Claims) Claims {
-	saysVerified := l.issuer.Name != claimEmail || claims[claimVerified] != nil
-	if provider.UserInfoEndpoint() == "" || claims[l.issuer.Name] != nil && claims[l.issuer.Groups] != nil &&
-		saysVerified {
+	hasVerifiedClaim := l.issuer.NameClaim != claimEmail || claims[claimVerified] != nil
+	if provider.UserInfoEndpoint() == "" || claims[l.issuer.NameClaim] != nil && claims[l.issuer.GroupsClaim] != nil &&
+		hasVerifiedClaim {
 		return claims
 	}
 	info, err := provider.UserInfo(ctx, oauth2.StaticTokenSource(tokens))
 	if err != nil || info.Subject != subject {
 		return claims
 	}
-	all := Claims{}
-	if err := info.Claims(&all); err != nil {
+	merged := Claims{}
+	if err := info.Claims(&merged); err != nil {
 		return claims
 	}
-	if claims[claimEmail] != nil && claims[claimEmail] != all[claimEmail] {
-		delete(all, claimVerified) // email_verified refers to another address
+	if claims[claimEmail] != nil && claims[claimEmail] != merged[claimEmail] {
+		delete(merged, claimVerified) // email_verified refers to another address
 	}
-	maps.Copy(all, claims)
-	return all
+	maps.Copy(merged, claims)
+	return merged
 }
 
-// End returns the address at the issuer where a person logs out there, or "" if the issuer has none.
-func (l *IssuerLogin) End() string {
+// LogoutURL returns the address at the issuer where a person logs out there, or "" if the issuer has none.
+func (l *IssuerLogin) LogoutURL() string {
 	provider, _, err := l.discover()
 	if err != nil {
 		return ""
 	}
-	var known struct {
+	var metadata struct {
 		End string `json:"end_session_endpoint"`
 	}
-	if err := provider.Claims(&known); err != nil || known.End == "" {
+	if err := provider.Claims(&metadata); err != nil || metadata.End == "" {
 		return ""
 	}
-	u, err := url.Parse(known.End)
-	if err != nil || !isSafe(u) {
+	u, err := url.Parse(metadata.End)
+	if err != nil || !isSecureURL(u) {
 		return ""
 	}
 	q := u.Query()

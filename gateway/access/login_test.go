@@ -22,7 +22,7 @@ const address = "https://gateway.example.com"
 func login(t *testing.T, set ...func(*access.LoginClient)) (*access.IssuerLogin, *issuertest.Issuer) {
 	t.Helper()
 	i := issuertest.Start(t)
-	i.Redirect = address + access.CallbackPath
+	i.RedirectURL = address + access.CallbackPath
 	i.People["ann"] = issuertest.Claims{"email": "ann@example.com", "email_verified": true,
 		"groups": []string{"finance"}}
 	file := filepath.Join(t.TempDir(), "roles.json")
@@ -38,7 +38,7 @@ func login(t *testing.T, set ...func(*access.LoginClient)) (*access.IssuerLogin,
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := access.LoginClient{ID: issuertest.Client, Secret: issuertest.Secret, URL: address}
+	c := access.LoginClient{ID: issuertest.ClientID, Secret: issuertest.ClientSecret, URL: address}
 	for _, f := range set {
 		f(&c)
 	}
@@ -50,9 +50,9 @@ func login(t *testing.T, set ...func(*access.LoginClient)) (*access.IssuerLogin,
 }
 
 // code logs somebody in at the issuer, and gives what it sends back.
-func code(t *testing.T, l *access.IssuerLogin, a access.Attempt, person string) url.Values {
+func code(t *testing.T, l *access.IssuerLogin, a access.LoginAttempt, person string) url.Values {
 	t.Helper()
-	to, err := l.Begin(a)
+	to, err := l.LoginURL(a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,14 +76,14 @@ func code(t *testing.T, l *access.IssuerLogin, a access.Attempt, person string) 
 func TestWhoLogsInAtTheIssuerIsWhoItNamesWithTheRightsOfTheirRoles(t *testing.T) {
 	t.Parallel()
 	l, _ := login(t)
-	a := access.NewAttempt("/")
+	a := access.NewLoginAttempt("/")
 	back := code(t, l, a, "ann")
 	if back.Get("state") != a.State {
 		t.Errorf("%v", back)
 	}
 	who, err := l.Finish(t.Context(), a, back.Get("code"))
 	if err != nil || who.Name != "ann@example.com" || !slices.Equal(who.Groups, []string{"finance"}) ||
-		!who.May(access.Decide) || who.May(access.Start) || who.NamesOthers {
+		!who.May(access.Decide) || who.May(access.Start) || who.MayDecideAsOthers {
 		t.Errorf("%+v %v", who, err)
 	}
 	if _, err := l.Finish(t.Context(), a, back.Get("code")); err == nil ||
@@ -94,16 +94,16 @@ func TestWhoLogsInAtTheIssuerIsWhoItNamesWithTheRightsOfTheirRoles(t *testing.T)
 
 func TestALoginCountsForTheAttemptAndTheClientThatBeganItAlone(t *testing.T) {
 	t.Parallel()
-	other := access.NewAttempt("/")
+	other := access.NewLoginAttempt("/")
 	for name, c := range map[string]struct {
 		change  func(issuertest.Claims)
-		attempt func(*access.Attempt)
+		attempt func(*access.LoginAttempt)
 		client  func(*access.LoginClient)
 	}{
 		"another nonce": {
-			attempt: func(a *access.Attempt) { a.Nonce = other.Nonce }},
+			attempt: func(a *access.LoginAttempt) { a.Nonce = other.Nonce }},
 		"another verifier": {
-			attempt: func(a *access.Attempt) { a.Verifier = other.Verifier }},
+			attempt: func(a *access.LoginAttempt) { a.Verifier = other.Verifier }},
 		"no nonce in the token": {
 			change: func(c issuertest.Claims) { delete(c, "nonce") }},
 		"a token for another client": {
@@ -132,8 +132,8 @@ func TestALoginCountsForTheAttemptAndTheClientThatBeganItAlone(t *testing.T) {
 					c.client(lc)
 				}
 			})
-			i.Change = c.change
-			a := access.NewAttempt("/")
+			i.ChangeClaims = c.change
+			a := access.NewLoginAttempt("/")
 			back := code(t, l, a, "ann")
 			if c.attempt != nil {
 				c.attempt(&a)
@@ -142,7 +142,7 @@ func TestALoginCountsForTheAttemptAndTheClientThatBeganItAlone(t *testing.T) {
 			if err == nil {
 				t.Errorf("it counts: %+v", who)
 			} else if strings.Contains(err.Error(), back.Get("code")) || strings.Contains(err.Error(), "eyJ") ||
-				strings.Contains(err.Error(), issuertest.Secret) {
+				strings.Contains(err.Error(), issuertest.ClientSecret) {
 				t.Errorf("the error holds what is secret: %v", err)
 			}
 		})
@@ -155,7 +155,7 @@ func TestWhatTheIssuerTellsAtItsUserinfoAloneIsReadThere(t *testing.T) {
 	info := issuertest.Claims{"sub": "ann", "email": "ann@example.com", "email_verified": true,
 		"groups": []string{"finance"}}
 	i.People["ann"] = issuertest.Claims{"userinfo": info}
-	a := access.NewAttempt("/")
+	a := access.NewLoginAttempt("/")
 	who, err := l.Finish(t.Context(), a, code(t, l, a, "ann").Get("code"))
 	if err != nil || who.Name != "ann@example.com" || len(who.Groups) != 1 {
 		t.Errorf("%+v %v", who, err)
@@ -201,7 +201,7 @@ func TestGatewaysOfOneClientTakeEachOthersSessionsAndNoOthers(t *testing.T) {
 func TestAClientThatCannotBeUsedIsRefused(t *testing.T) {
 	t.Parallel()
 	l, _ := login(t)
-	good := access.LoginClient{ID: "desk", Secret: issuertest.Secret, URL: address}
+	good := access.LoginClient{ID: "desk", Secret: issuertest.ClientSecret, URL: address}
 	for name, set := range map[string]func(*access.LoginClient){
 		"no id":                   func(c *access.LoginClient) { c.ID = "" },
 		"a short secret":          func(c *access.LoginClient) { c.Secret = "secret" },
@@ -212,7 +212,7 @@ func TestAClientThatCannotBeUsedIsRefused(t *testing.T) {
 		c := good
 		set(&c)
 		if _, err := access.NewIssuerLogin(l.IssuerGuard, c); err == nil ||
-			strings.Contains(err.Error(), issuertest.Secret) {
+			strings.Contains(err.Error(), issuertest.ClientSecret) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -221,9 +221,9 @@ func TestAClientThatCannotBeUsedIsRefused(t *testing.T) {
 func TestOneLogsOutAtTheIssuerToo(t *testing.T) {
 	t.Parallel()
 	l, i := login(t)
-	to, err := url.Parse(l.End())
+	to, err := url.Parse(l.LogoutURL())
 	if err != nil || !strings.HasPrefix(to.String(), i.URL+"/end?") ||
-		to.Query().Get("post_logout_redirect_uri") != address+"/" || to.Query().Get("client_id") != issuertest.Client {
+		to.Query().Get("post_logout_redirect_uri") != address+"/" || to.Query().Get("client_id") != issuertest.ClientID {
 		t.Errorf("%v %v", to, err)
 	}
 }

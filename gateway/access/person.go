@@ -29,8 +29,8 @@ type Person struct {
 	// Account is the person's account at the issuer of tokens; zero: none.
 	Account client.Account
 	Rights  []Right
-	// NamesOthers means that the person may name another decider, as at a terminal without authentication.
-	NamesOthers bool
+	// MayDecideAsOthers means that the person may name another decider, as at a terminal without authentication.
+	MayDecideAsOthers bool
 	// Key signs the person's decisions; nil: they are declared.
 	Key client.Signer
 	// Passkeys are the person's own keys, with which they may sign at the desk themselves.
@@ -42,13 +42,13 @@ func (p *Person) May(r Right) bool { return p != nil && slices.Contains(p.Rights
 
 type personKey struct{}
 
-// With gives a context that carries the person.
-func With(ctx context.Context, p *Person) context.Context {
+// WithPerson gives a context that carries the person.
+func WithPerson(ctx context.Context, p *Person) context.Context {
 	return client.WithAccount(context.WithValue(ctx, personKey{}, p), p.Account)
 }
 
-// From returns the person of a request, or a person without a name and rights if nobody has been identified.
-func From(ctx context.Context) *Person {
+// PersonFrom returns the person of a request, or a person without a name and rights if nobody has been identified.
+func PersonFrom(ctx context.Context) *Person {
 	if p, ok := ctx.Value(personKey{}).(*Person); ok {
 		return p
 	}

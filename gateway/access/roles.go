@@ -20,15 +20,15 @@ import (
 type Roles struct {
 	file string
 
-	mu      sync.Mutex
-	log     *slog.Logger // nil: none
-	version string
-	list    []role
-	failed  error
+	mu          sync.Mutex
+	log         *slog.Logger // nil: none
+	fileVersion string
+	roles       []role
+	readErr     error
 }
 
 type role struct {
-	may            []Right
+	rights         []Right
 	people, groups []string
 }
 
@@ -38,61 +38,61 @@ const wildcard = "*"
 // OpenRoles reads a file of roles. The error names the faults in it.
 func OpenRoles(file string) (*Roles, error) {
 	r := &Roles{file: file}
-	_, err := r.current()
+	_, err := r.currentRoles()
 	return r, err
 }
 
 // RightsOf returns the rights of a person. If the file cannot be read or is broken, nobody has rights: the change may
 // have been meant to take rights away.
 func (r *Roles) RightsOf(name string, groups []string) ([]Right, error) {
-	list, err := r.current()
+	list, err := r.currentRoles()
 	var rights []Right
 	for _, role := range list {
-		if role.isOf(name, groups) {
-			rights = append(rights, role.may...)
+		if role.appliesTo(name, groups) {
+			rights = append(rights, role.rights...)
 		}
 	}
 	return rights, err
 }
 
-func (r role) isOf(name string, groups []string) bool {
-	named := func(list []string, one string) bool {
+func (r role) appliesTo(name string, groups []string) bool {
+	hasName := func(list []string, one string) bool {
 		return slices.ContainsFunc(list, func(n string) bool { return policy.SameName(n, one) })
 	}
-	return slices.Contains(r.people, wildcard) || named(r.people, name) ||
-		slices.ContainsFunc(groups, func(g string) bool { return named(r.groups, g) })
+	return slices.Contains(r.people, wildcard) || hasName(r.people, name) ||
+		slices.ContainsFunc(groups, func(g string) bool { return hasName(r.groups, g) })
 }
 
-func (r *Roles) current() ([]role, error) {
+func (r *Roles) currentRoles() ([]role, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	version := "none" // the file does not exist
 	if info, err := os.Stat(r.file); err == nil {
 		version = fmt.Sprint(info.ModTime().UnixNano(), info.Size())
 	}
-	if version == r.version && r.failed == nil {
-		return r.list, nil
+	if version == r.fileVersion && r.readErr == nil {
+		return r.roles, nil
 	}
-	last, wasBroken := r.version, r.failed != nil
-	r.version, r.list = version, nil
+	lastVersion, wasBroken := r.fileVersion, r.readErr != nil
+	r.fileVersion, r.roles = version, nil
 	data, err := os.ReadFile(r.file)
 	if err == nil {
-		r.list, err = readRoles(data)
+		r.roles, err = readRoles(data)
 	}
-	if r.failed = nil; err != nil {
-		r.failed = fmt.Errorf("access: read roles in %s: %w", r.file, err)
+	if r.readErr = nil; err != nil {
+		r.readErr = fmt.Errorf("access: read roles in %s: %w", r.file, err)
 	}
 	switch {
 	case r.log == nil:
-	case err != nil && (version != last || !wasBroken):
-		r.log.Warn(rolesBroken, "error", r.failed)
+	case err != nil && (version != lastVersion || !wasBroken):
+		r.log.Warn(rolesBrokenMessage, "error", r.readErr)
 	case err == nil && wasBroken:
 		r.log.Info("the file of roles is whole again", "file", r.file)
 	}
-	return r.list, r.failed
+	return r.roles, r.readErr
 }
 
-const rolesBroken = "this gateway's file of roles is broken: nobody may do anything here until it is mended"
+const rolesBrokenMessage = "this gateway's file of roles is broken: nobody may do anything here until it is mended"
 
 func readRoles(data []byte) ([]role, error) {
 	file, err := jsonval.DecodeObject(data)
@@ -124,15 +124,15 @@ func readRole(v any) (out role, err error) {
 			return out, fmt.Errorf("a role has may, people and groups, not %q", key)
 		}
 	}
-	may, ok := jsonval.AsStringList(m["may"])
-	if !ok || len(may) == 0 {
+	rightNames, ok := jsonval.AsStringList(m["may"])
+	if !ok || len(rightNames) == 0 {
 		return out, fmt.Errorf(`"may" must list at least one right: look, start, decide or steer`)
 	}
-	for _, right := range may {
+	for _, right := range rightNames {
 		if !slices.Contains(Rights, Right(right)) {
 			return out, fmt.Errorf("unknown right %q; there are look, start, decide and steer", right)
 		}
-		out.may = append(out.may, Right(right))
+		out.rights = append(out.rights, Right(right))
 	}
 	for key, check := range map[string]func(string) error{"people": policy.CheckName, "groups": policy.CheckGroup} {
 		names, ok := jsonval.AsStringList(m[key])

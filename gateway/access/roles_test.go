@@ -42,7 +42,7 @@ func TestABrokenFileOfRolesIsSaidOnceAndToCallersWithoutItsPlace(t *testing.T) {
 		for range 3 {
 			_, err := guard.PersonWithRights("ann", nil, client.Account{})
 			var refusal *access.Refusal
-			if !errors.As(err, &refusal) || refusal.Status != 503 || refusal.Code != access.CodeRoles ||
+			if !errors.As(err, &refusal) || refusal.Status != 503 || refusal.Code != access.CodeBrokenRoles ||
 				strings.Contains(refusal.Message, file) {
 				t.Errorf("%q: %v", fault, err)
 			}

@@ -43,22 +43,22 @@ func NewTokenGuard(token string, p Person) (*TokenGuard, error) {
 	if len(token) < minTokenLength {
 		return nil, errors.New("access: the gateway's token has fewer than 24 characters")
 	}
-	p.Rights, p.NamesOthers = Rights, true
+	p.Rights, p.MayDecideAsOthers = Rights, true
 	return &TokenGuard{sha256.Sum256([]byte(token)), p}, nil
 }
 
 // Identify reads the token from the header Authorization, or else from the query parameter token: a page that follows
 // events cannot set the header.
 func (g *TokenGuard) Identify(r *http.Request) (*Person, error) {
-	token := bearer(r)
+	token := bearerToken(r)
 	if token == "" {
 		token = r.URL.Query().Get("token")
 	}
 	if token == "" {
 		return nil, unauthorized(CodeNoToken, "a request needs a token: Authorization: Bearer TOKEN")
 	}
-	got := sha256.Sum256([]byte(token))
-	if subtle.ConstantTimeCompare(got[:], g.digest[:]) != 1 {
+	digest := sha256.Sum256([]byte(token))
+	if subtle.ConstantTimeCompare(digest[:], g.digest[:]) != 1 {
 		return nil, unauthorized(CodeBadToken, "the token is not this gateway's")
 	}
 	return g.PersonWithRights(g.person.Name, nil, client.Account{})
@@ -73,8 +73,8 @@ func (g *TokenGuard) PersonWithRights(string, []string, client.Account) (*Person
 // SessionSecret returns the secret of sessions. Only those who have the token know it, and a new token changes it.
 func (g *TokenGuard) SessionSecret() []byte { return g.digest[:] }
 
-// bearer returns the token of the header; "" if there is none.
-func bearer(r *http.Request) string {
+// bearerToken returns the token of the header; "" if there is none.
+func bearerToken(r *http.Request) string {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		return ""

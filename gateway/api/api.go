@@ -34,37 +34,37 @@ type Options struct {
 	Log    *slog.Logger
 	// Tools are the Go tools of the workers, as far as the gateway knows them.
 	Tools ideafiles.Tools
-	// Patience bounds how long a request waits for a worker to process a decision or a steering signal.
-	Patience time.Duration
+	// ActionTimeout bounds how long a request waits for a worker to process a decision or a steering signal.
+	ActionTimeout time.Duration
 	// Intake reads the bodies of authenticated requests, and Strangers those of all other requests.
-	Intake, Strangers *intake.Intake
+	Intake, AnonymousIntake *intake.Intake
 }
 
-// DefaultPatience applies if Options.Patience is 0.
-const DefaultPatience = 30 * time.Second
+// DefaultActionTimeout applies if Options.Patience is 0.
+const DefaultActionTimeout = 30 * time.Second
 
 // API answers requests.
 type API struct {
 	Options
 	huma    huma.API
 	mux     *http.ServeMux
-	answers *answers
+	answers *answerCache
 }
 
 const (
-	largestIdea = 32 << 20 // bytes of a body that contains an Idea or its instances
-	largestBody = 4 << 20  // bytes of any other body
+	maxIdeaBytes = 32 << 20 // bytes of a body that contains an Idea or its instances
+	maxBodyBytes = 4 << 20  // bytes of any other body
 )
 
 // New makes an API.
 func New(o Options) *API {
-	if o.Patience == 0 {
-		o.Patience = DefaultPatience
+	if o.ActionTimeout == 0 {
+		o.ActionTimeout = DefaultActionTimeout
 	}
 	if o.Tools.Known == nil { // the workers' tools are not known here
 		o.Tools.OtherWorkers = true
 	}
-	a := &API{Options: o, mux: http.NewServeMux(), answers: newAnswers()}
+	a := &API{Options: o, mux: http.NewServeMux(), answers: newAnswerCache()}
 	config := huma.DefaultConfig("Process Idea", Version)
 	config.Info.Description = description
 	config.DocsPath, config.SchemasPath, config.CreateHooks = "", "", nil
@@ -114,8 +114,8 @@ func (a *API) Handle(pattern string, h http.Handler) { a.mux.Handle(pattern, h) 
 // ServeHTTP answers a request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }
 
-// Index answers a request without a path with the addresses of the API.
-func Index(w http.ResponseWriter, _ *http.Request) {
+// ServeIndex answers a request without a path with the addresses of the API.
+func ServeIndex(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_,
 		_ = fmt.Fprintln(
@@ -135,14 +135,14 @@ func (a *API) serveUnknown(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if len(allowed) == 0 {
-		problem(http.StatusNotFound, CodeNotFound,
+		newProblem(http.StatusNotFound, CodeNotFound,
 			"there is no such page; /openapi.json lists all pages").Write(w)
 		return
 	}
 	for _, method := range allowed {
 		w.Header().Add("Allow", method)
 	}
-	problem(http.StatusMethodNotAllowed, CodeMethod,
+	newProblem(http.StatusMethodNotAllowed, CodeMethod,
 		fmt.Sprintf("this page accepts %v, not %s", allowed, r.Method)).Write(w)
 }
 
@@ -153,10 +153,10 @@ func addOperation[I, O any](a *API, right access.Right, op huma.Operation, do fu
 		op.Security = []map[string][]string{{"bearer": {}}}
 		op.Metadata = map[string]any{"right": right}
 		op.Description += fmt.Sprintf("\n\nIt takes the right to %s.", right)
-		op.Middlewares = append(op.Middlewares, a.admit(right))
+		op.Middlewares = append(op.Middlewares, a.requireRight(right))
 	}
 	if op.MaxBodyBytes == 0 {
-		op.MaxBodyBytes = largestBody
+		op.MaxBodyBytes = maxBodyBytes
 	}
 	if op.Method != http.MethodGet {
 		op.Middlewares = append(op.Middlewares, a.readBody(op))
@@ -185,33 +185,33 @@ func addOperation[I, O any](a *API, right access.Right, op huma.Operation, do fu
 	})
 }
 
-// post describes an operation that changes something.
-func post(tag, id, path, summary, description string) huma.Operation {
+// newPost describes an operation that changes something.
+func newPost(tag, id, path, summary, description string) huma.Operation {
 	return huma.Operation{OperationID: id, Method: http.MethodPost, Path: path, Summary: summary,
 		Description: description, Tags: []string{tag}}
 }
 
-// starting makes op an operation that starts a process: it answers 201, or 200 if the process exists already.
-func starting(op huma.Operation, response *huma.Response) huma.Operation {
+// asStartOperation makes op an operation that starts a process: it answers 201, or 200 if the process exists already.
+func asStartOperation(op huma.Operation, response *huma.Response) huma.Operation {
 	op.DefaultStatus, op.Errors = http.StatusCreated, []int{http.StatusConflict}
 	op.Responses = map[string]*huma.Response{"200": response, "201": response}
 	return op
 }
 
-// get adds an operation that only reads. If its path names a process or a schedule, it may answer 404.
-func get[I, O any](a *API, tag, id, path, summary, description string, do func(context.Context, *I) (O, error)) {
-	getResponse(a, huma.Operation{OperationID: id, Path: path, Summary: summary, Description: description,
-		Tags: []string{tag}}, answer(do))
+// addGet adds an operation that only reads. If its path names a process or a schedule, it may answer 404.
+func addGet[I, O any](a *API, tag, id, path, summary, description string, do func(context.Context, *I) (O, error)) {
+	addGetWithResponse(a, huma.Operation{OperationID: id, Path: path, Summary: summary, Description: description,
+		Tags: []string{tag}}, asHandler(do))
 }
 
-// getResponse is get for an operation whose answer is more than a body.
-func getResponse[I, O any](a *API, op huma.Operation, do func(context.Context, *I) (*O, error)) {
+// addGetWithResponse is get for an operation whose answer is more than a body.
+func addGetWithResponse[I, O any](a *API, op huma.Operation, do func(context.Context, *I) (*O, error)) {
 	op.Method = http.MethodGet
 	addOperation(a, access.Look, op, do)
 }
 
-// answer turns a function that returns a body into a handler.
-func answer[I, O any](do func(context.Context, *I) (O, error)) func(context.Context, *I) (*struct{ Body O }, error) {
+// asHandler turns a function that returns a body into a handler.
+func asHandler[I, O any](do func(context.Context, *I) (O, error)) func(context.Context, *I) (*struct{ Body O }, error) {
 	return func(ctx context.Context, in *I) (*struct{ Body O }, error) {
 		body, err := do(ctx, in)
 		if err != nil {
@@ -225,7 +225,7 @@ func answer[I, O any](do func(context.Context, *I) (O, error)) func(context.Cont
 // logged once, where the roles are read.
 func (a *API) Explain(ctx context.Context, operation string, err error) *Problem {
 	p := ProblemOf(err)
-	if p.Status >= http.StatusInternalServerError && p.Code != access.CodeRoles &&
+	if p.Status >= http.StatusInternalServerError && p.Code != access.CodeBrokenRoles &&
 		!errors.Is(ctx.Err(), context.Canceled) {
 		a.Log.Error("a request failed", "operation", operation, "code", p.Code, "error", err)
 	}
@@ -241,13 +241,13 @@ func (a *API) Refuse(ctx context.Context, w http.ResponseWriter, operation strin
 	p.Write(w)
 }
 
-// admit identifies the caller, and refuses a caller without the right before the body is read.
-func (a *API) admit(right access.Right) func(huma.Context, func(huma.Context)) {
+// requireRight identifies the caller, and refuses a caller without the right before the body is read.
+func (a *API) requireRight(right access.Right) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(ctx)
-		who, err := a.Guard.Identify(r)
-		if err == nil && !who.May(right) {
-			err = access.Forbidden(who, right)
+		person, err := a.Guard.Identify(r)
+		if err == nil && !person.May(right) {
+			err = access.Forbidden(person, right)
 		}
 		if err != nil {
 			a.Refuse(ctx.Context(), w, ctx.Operation().OperationID, err)
@@ -255,21 +255,21 @@ func (a *API) admit(right access.Right) func(huma.Context, func(huma.Context)) {
 		}
 		if ctx.Method() != http.MethodGet {
 			a.Log.Info("asked to act", "operation", ctx.Operation().OperationID, "process", ctx.Param("id"),
-				"by", who.Name)
+				"by", person.Name)
 		}
-		next(huma.WithContext(ctx, access.With(ctx.Context(), who)))
+		next(huma.WithContext(ctx, access.WithPerson(ctx.Context(), person)))
 	}
 }
 
 // readBody reads the body and validates it against its schema, after admit.
 func (a *API) readBody(op huma.Operation) func(huma.Context, func(huma.Context)) {
-	from := a.Intake
+	bodyReader := a.Intake
 	if len(op.Metadata) == 0 { // anybody may send it
-		from = a.Strangers
+		bodyReader = a.AnonymousIntake
 	}
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(ctx)
-		body, done, err := from.Read(w, r, op.MaxBodyBytes)
+		body, done, err := bodyReader.Read(w, r, op.MaxBodyBytes)
 		defer done()
 		// Clients on Windows may begin a body with a byte order mark.
 		if text, marked := bytes.CutPrefix(body, []byte("\uFEFF")); marked && !op.SkipValidateBody {
@@ -293,26 +293,26 @@ func (a *API) validate(op *huma.Operation, mediaType string, body []byte) error 
 	}
 	var any any
 	if err := a.huma.Unmarshal(cmp.Or(mediaType, "application/json"), []byte("null"), &any); err != nil {
-		return problem(http.StatusUnsupportedMediaType, CodeMediaType,
+		return newProblem(http.StatusUnsupportedMediaType, CodeMediaType,
 			"the body has an unsupported type: send application/json")
 	}
 	return validateBody(a.huma.OpenAPI().Components.Schemas, op.RequestBody.Content["application/json"].Schema, body)
 }
 
-// NoteAct records an act on a process, so that followers and readers see its effect at once.
-func (a *API) NoteAct(process string) {
+// NoteChange records an act on a process, so that followers and readers see its effect at once.
+func (a *API) NoteChange(process string) {
 	a.answers.forget()
-	a.Feed.Poke(process)
+	a.Feed.WakeWatcher(process)
 }
 
-// Acts counts the acts here: an answer requested before the last act may not show it.
-func (a *API) Acts() int64 { return a.answers.acts.Load() }
+// ChangeCount counts the acts here: an answer requested before the last act may not show it.
+func (a *API) ChangeCount() int64 { return a.answers.changeCount.Load() }
 
-var errNoEvent = errors.New("it is not the id of an event of this gateway")
+var errBadEventID = errors.New("it is not the id of an event of this gateway")
 
 // invalidAt describes an error in a part of a request.
 func invalidAt(path string, err error) *Problem {
-	p := problem(http.StatusUnprocessableEntity, CodeInvalid, path+": "+err.Error())
+	p := newProblem(http.StatusUnprocessableEntity, CodeInvalid, path+": "+err.Error())
 	p.Problems = []Place{{Path: path, Message: err.Error()}}
 	return p
 }

@@ -21,30 +21,30 @@ import (
 )
 
 func (a *API) addChains() {
-	const tag, of = "chain", "/api/processes/{id}/"
-	get(a, tag, "list-ideas", of+"ideas", "List the Ideas of a process",
+	const tag, base = "chain", "/api/processes/{id}/"
+	addGet(a, tag, "list-ideas", base+"ideas", "List the Ideas of a process",
 		"Lists the Ideas of a process's chain in order: when each was sealed, by which Request, and how much it holds.",
 		func(ctx context.Context, in *Target) (list IdeaList, err error) {
 			list.Ideas, err = a.Client.Chain(in.ID).Ideas(ctx)
 			return list, err
 		})
-	get(a, tag, "get-idea", of+"ideas/{k}", "Get an Idea",
-		"Gives an Idea whole, as a file from which a process can start. k is its number, from 1, or latest.", a.idea)
-	get(a, tag, "compare-ideas", of+"diff", "Compare two Ideas",
+	addGet(a, tag, "get-idea", base+"ideas/{k}", "Get an Idea",
+		"Gives an Idea whole, as a file from which a process can start. k is its number, from 1, or latest.", a.getIdea)
+	addGet(a, tag, "compare-ideas", base+"diff", "Compare two Ideas",
 		"Tells how two Ideas differ: values, Calls, what people decided in between, and a JSON Patch (RFC 6902).",
 		func(ctx context.Context, in *diffInput) (*client.Diff, error) {
 			return a.Client.Chain(in.ID).Diff(ctx, in.From, in.To)
 		})
-	get(a, tag, "blame-value", of+"blame", "Find who wrote a value",
+	addGet(a, tag, "blame-value", base+"blame", "Find who wrote a value",
 		"Tells which Call or person wrote a value of State, what was proposed and what was read for it.",
 		func(ctx context.Context, in *blameInput) (*chain.Blame, error) {
 			return a.Client.Chain(in.ID).Blame(ctx, in.Place, in.At)
 		})
-	get(a, tag, "draw-plan", of+"graph", "Draw the Plan of a process",
+	addGet(a, tag, "draw-plan", base+"graph", "Draw the Plan of a process",
 		"Draws the Plan that waits for a person. If none waits, it draws the Calls of the latest solution that "+
-			"has any, or else of the Plan messages. The format is Mermaid, DOT (Graphviz) or SVG.", a.graph)
-	getResponse(a, huma.Operation{
-		OperationID: "export-report", Path: of + "export.html", Summary: "Get what a process did, as one HTML file",
+			"has any, or else of the Plan messages. The format is Mermaid, DOT (Graphviz) or SVG.", a.renderGraph)
+	addGetWithResponse(a, huma.Operation{
+		OperationID: "export-report", Path: base + "export.html", Summary: "Get what a process did, as one HTML file",
 		Tags: []string{tag},
 		Description: "Gives one HTML file that opens anywhere, without a script and without loading anything: who " +
 			"decided what and how that is proved, the Plan " +
@@ -53,11 +53,11 @@ func (a *API) addChains() {
 			"200": {Description: "The file",
 				Content: map[string]*huma.MediaType{"text/html": {Schema: &huma.Schema{Type: huma.TypeString}}}},
 		},
-	}, a.report)
+	}, a.serveReport)
 }
 
-func (a *API) report(ctx context.Context, in *Target) (*huma.StreamResponse, error) {
-	send, err := a.Report(ctx, in.ID)
+func (a *API) serveReport(ctx context.Context, in *Target) (*huma.StreamResponse, error) {
+	send, err := a.RenderReport(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -67,9 +67,9 @@ func (a *API) report(ctx context.Context, in *Target) (*huma.StreamResponse, err
 	}}, nil
 }
 
-// Report makes one HTML file of what a process did, and returns a function that sends it as a download. A browser may
-// not show the file as a page here: it has a style of its own, which the policy of these pages forbids.
-func (a *API) Report(ctx context.Context, id string) (send func(http.ResponseWriter), err error) {
+// RenderReport makes one HTML file of what a process did, and returns a function that sends it as a download. A browser
+// may not show the file as a page here: it has a style of its own, which the policy of these pages forbids.
+func (a *API) RenderReport(ctx context.Context, id string) (send func(http.ResponseWriter), err error) {
 	var b bytes.Buffer
 	err = report.Write(ctx, a.Client.Chain(id), id, &b)
 	name := map[string]string{"filename": strings.ReplaceAll(id, "/", "-") + ".html"}
@@ -91,9 +91,9 @@ type ideaInput struct {
 	K string `path:"k" pattern:"^([1-9][0-9]{0,8}|latest)$" doc:"the number of an Idea, from 1, or latest" example:"1"`
 }
 
-func (a *API) idea(ctx context.Context, in *ideaInput) (Object, error) {
-	k, _ := strconv.Atoi(in.K) // 0 is the latest
-	idea, err := a.Client.Chain(in.ID).Load(ctx, k)
+func (a *API) getIdea(ctx context.Context, in *ideaInput) (Object, error) {
+	number, _ := strconv.Atoi(in.K) // 0 is the latest
+	idea, err := a.Client.Chain(in.ID).Load(ctx, number)
 	return Object{jsonval.Encode(idea)}, err
 }
 
@@ -127,21 +127,21 @@ type Graph struct {
 // has.
 const plansTimeout = 3 * time.Second
 
-func (a *API) graph(ctx context.Context, in *graphInput) (out Graph, err error) {
+func (a *API) renderGraph(ctx context.Context, in *graphInput) (out Graph, err error) {
 	out.Format = in.Format
 	drawing := &client.PlanDrawing{}
-	bounded, cancel := context.WithTimeout(ctx, plansTimeout)
+	plansCtx, cancel := context.WithTimeout(ctx, plansTimeout)
 	defer cancel()
-	list, err := a.PlansOf(bounded, in.ID)
+	list, err := a.PlansOf(plansCtx, in.ID)
 	if err != nil && in.Digest != "" {
 		return out, err
 	}
-	n := slices.IndexFunc(list, func(p client.Plan) bool { return in.Digest == "" || p.Digest == in.Digest })
+	planIndex := slices.IndexFunc(list, func(p client.Plan) bool { return in.Digest == "" || p.Digest == in.Digest })
 	switch {
-	case n >= 0:
-		drawing.Calls, out.IsPendingPlan = list[n].Drawn, true
+	case planIndex >= 0:
+		drawing.Calls, out.IsPendingPlan = list[planIndex].Drawn, true
 	case in.Digest != "":
-		return out, problem(http.StatusNotFound, CodeNotFound, "no Plan with this digest waits in "+in.ID)
+		return out, newProblem(http.StatusNotFound, CodeNotFound, "no Plan with this digest waits in "+in.ID)
 	default: // the store may have Ideas of a process that Temporal does not know
 		if drawing, err = a.Client.Chain(in.ID).PlanWithStatus(ctx); err != nil {
 			return out, err

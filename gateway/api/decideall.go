@@ -24,25 +24,25 @@ const (
 )
 
 // decideAll sends decisions to their processes. The decisions on one process are sent together.
-func (a *API) decideAll(ctx context.Context, who *access.Person, list []Decision) []DecisionResult {
+func (a *API) decideAll(ctx context.Context, person *access.Person, list []Decision) []DecisionResult {
 	results := make([]DecisionResult, len(list))
 	decisions := make([]client.Decision, len(list))
-	byProcess := map[string][]int{}
+	indicesByProcess := map[string][]int{}
 	for n, d := range list {
 		results[n] = DecisionResult{Process: d.Process, Call: d.Call}
 		var err error
-		if decisions[n], err = d.read(who); err != nil {
+		if decisions[n], err = d.read(person); err != nil {
 			results[n].fail(OutcomeInvalid, err)
 			continue
 		}
-		byProcess[d.Process] = append(byProcess[d.Process], n)
+		indicesByProcess[d.Process] = append(indicesByProcess[d.Process], n)
 	}
-	processes := jsonval.SortedKeys(byProcess)
+	processes := jsonval.SortedKeys(indicesByProcess)
 	err := safego.Each(ctx, "gateway.decide", len(processes), maxConcurrentProcesses, func(
 		ctx context.Context, n int,
 	) error {
-		a.decideIn(ctx, processes[n], byProcess[processes[n]], decisions, results)
-		a.NoteAct(processes[n])
+		a.decideIn(ctx, processes[n], indicesByProcess[processes[n]], decisions, results)
+		a.NoteChange(processes[n])
 		return nil
 	})
 	if err != nil {
@@ -56,41 +56,41 @@ func (a *API) decideAll(ctx context.Context, who *access.Person, list []Decision
 }
 
 // decideIn sends the decisions on one process and records their results; of has their indices.
-func (a *API) decideIn(ctx context.Context, id string, of []int, decisions []client.Decision,
+func (a *API) decideIn(ctx context.Context, id string, indices []int, decisions []client.Decision,
 	results []DecisionResult) {
 	p, err := a.Client.Attach(ctx, id)
-	if err == nil && len(of) == 1 {
+	if err == nil && len(indices) == 1 {
 		var count client.Count
-		if count, err = p.DecideAndCount(ctx, decisions[of[0]]); err == nil {
-			results[of[0]].take(count)
+		if count, err = p.DecideAndCount(ctx, decisions[indices[0]]); err == nil {
+			results[indices[0]].accept(count)
 			return
 		}
 	}
 	if err == nil {
-		var sent []client.Decision
-		for _, n := range of {
-			sent = append(sent, decisions[n])
+		var batch []client.Decision
+		for _, n := range indices {
+			batch = append(batch, decisions[n])
 		}
 		var outcomes []client.Outcome
-		outcomes, err = p.DecideMany(ctx, sent)
+		outcomes, err = p.DecideMany(ctx, batch)
 		for k, o := range outcomes {
 			switch {
-			case o.Refused != "":
-				results[of[k]].fail(OutcomeRefused, &client.RefusedError{Process: id, Signal: o.Kind, Call: o.Call,
-					Reason: o.Refused})
+			case o.RefusalReason != "":
+				results[indices[k]].fail(OutcomeRefused, &client.RefusedError{Process: id, Signal: o.Kind, Call: o.Call,
+					Reason: o.RefusalReason})
 			case o.Count.Have > 0:
-				results[of[k]].take(o.Count)
+				results[indices[k]].accept(o.Count)
 			}
 		}
 	}
-	for _, n := range of {
+	for _, n := range indices {
 		if results[n].Outcome == "" {
 			results[n].fail("", err)
 		}
 	}
 }
 
-func (r *DecisionResult) take(count client.Count) {
+func (r *DecisionResult) accept(count client.Count) {
 	r.Outcome, r.Count = OutcomeAccepted, &count
 }
 

@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	eventStream = "text/event-stream"
-	// quiet bounds the silence on the connection, so that proxies in between see that it is alive.
-	quiet = 15 * time.Second
+	eventStreamMediaType = "text/event-stream"
+	// heartbeatInterval bounds the silence on the connection, so that proxies in between see that it is alive.
+	heartbeatInterval = 15 * time.Second
 	// eventWriteTimeout bounds the writing of one event: a client that reads nothing is dropped.
 	eventWriteTimeout = 30 * time.Second
 )
 
 func (a *API) addEvents() {
 	_ = a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[feed.Unseen](), true, "")
-	getResponse(a, huma.Operation{
+	addGetWithResponse(a, huma.Operation{
 		OperationID: "follow-process", Path: "/api/processes/{id}/events", Summary: "Follow a process",
 		Tags: []string{"processes"},
 		Description: "Follows a process until it has ended, as server-sent events. status: where it stands, whenever " +
@@ -34,10 +34,11 @@ func (a *API) addEvents() {
 			"after that event, at any gateway. 204: the end was sent already.",
 		Responses: map[string]*huma.Response{
 			"200": {Description: "The events",
-				Content: map[string]*huma.MediaType{eventStream: {Schema: &huma.Schema{Type: huma.TypeString}}}},
+				Content: map[string]*huma.MediaType{
+					eventStreamMediaType: {Schema: &huma.Schema{Type: huma.TypeString}}}},
 			"204": {Description: "The process has ended, and its end was sent already"},
 		},
-	}, a.events)
+	}, a.followEvents)
 }
 
 type eventsInput struct {
@@ -46,10 +47,10 @@ type eventsInput struct {
 	Token string `query:"token" hidden:"true" doc:"the printed token, for pages that cannot set a header here"`
 }
 
-func (a *API) events(ctx context.Context, in *eventsInput) (*huma.StreamResponse, error) {
+func (a *API) followEvents(ctx context.Context, in *eventsInput) (*huma.StreamResponse, error) {
 	cursor, known := feed.ParseCursor(in.Last)
 	if in.Last != "" && !known {
-		return nil, invalidAt("header.Last-Event-ID", errNoEvent)
+		return nil, invalidAt("header.Last-Event-ID", errBadEventID)
 	}
 	follower, err := a.Feed.Follow(ctx, in.ID, cursor, !known)
 	if err != nil {
@@ -70,14 +71,14 @@ func (a *API) events(ctx context.Context, in *eventsInput) (*huma.StreamResponse
 func (a *API) stream(ctx context.Context, w http.ResponseWriter, follower *feed.Follower) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Time{}) // the request has been read: no deadline applies any more
-	w.Header().Set("Content-Type", eventStream)
+	w.Header().Set("Content-Type", eventStreamMediaType)
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Accel-Buffering", "no") // a proxy in between passes each event on immediately
 	w.WriteHeader(http.StatusOK)
 	if control.Flush() != nil { // a client that missed nothing learns immediately that it is connected
 		return
 	}
-	for e, err := range follower.Events(ctx, quiet) {
+	for e, err := range follower.Events(ctx, heartbeatInterval) {
 		_ = control.SetWriteDeadline(time.Now().Add(eventWriteTimeout))
 		if err != nil {
 			a.Log.Warn("a follower was let go", "error", err)

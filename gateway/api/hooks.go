@@ -17,12 +17,12 @@ import (
 const signatureScheme = "webhookSignature"
 
 func (a *API) addHooks() {
-	op := starting(post("webhooks", "receive-webhook", "/hooks/{name}", "Start a process from a webhook",
+	op := asStartOperation(newPost("webhooks", "receive-webhook", "/hooks/{name}", "Start a process from a webhook",
 		"Starts a process by the rule of this name, from a webhook that is signed as Standard Webhooks says. 201: it "+
 			"was started; 200: the webhook came before; 204: the rule starts nothing from it."), startedResponse)
 	op.Responses["204"] = &huma.Response{Description: "The rule starts nothing from it"}
 	op.Security = []map[string][]string{{signatureScheme: {}}}
-	op.SkipValidateBody, op.MaxBodyBytes = true, hooks.MaxBody // the rule decides what the body must be
+	op.SkipValidateBody, op.MaxBodyBytes = true, hooks.MaxBodyBytes // the rule decides what the body must be
 	addOperation(a, "", op, a.receive)
 	// The framework assumes text for a body that is not read as JSON.
 	a.huma.OpenAPI().Paths["/hooks/{name}"].Post.RequestBody.Content["application/json"].Schema = &huma.Schema{
@@ -68,7 +68,7 @@ func (a *API) receive(ctx context.Context, in *hookInput) (*hookOutput, error) {
 	case err != nil:
 		return nil, err
 	}
-	a.NoteAct(p.ID())
+	a.NoteChange(p.ID())
 	a.Log.Info("a webhook started a process", "hook", in.Name, "process", p.ID())
 	return &hookOutput{http.StatusCreated, &Started{p.ID(), false}}, nil
 }

@@ -20,17 +20,17 @@ func (Object) Schema(huma.Registry) *huma.Schema {
 // unmarshal decodes a body strictly and keeps numbers as they were written. An Idea in it keeps the order of its
 // parameters.
 func unmarshal(data []byte, into any) error {
-	whole, written, err := jsonval.DecodeInOrder(data, jsonval.DefaultLimits)
+	value, keyOrder, err := jsonval.DecodeInOrder(data, jsonval.DefaultLimits)
 	if any, ok := into.(*any); ok || err != nil {
 		if ok {
-			*any = whole
+			*any = value
 		}
 		return err
 	}
-	if len(written) > 0 {
-		ideafile.KeepOrder(jsonval.At(whole, "idea"), written)
-		ideafile.KeepOrder(whole, written) // the delegates beside the Idea
-		data = jsonval.Encode(whole)
+	if len(keyOrder) > 0 {
+		ideafile.StoreWrittenOrder(jsonval.Lookup(value, "idea"), keyOrder)
+		ideafile.StoreWrittenOrder(value, keyOrder) // the delegates beside the Idea
+		data = jsonval.Encode(value)
 	}
 	return jsonval.Unmarshal(data, into)
 }

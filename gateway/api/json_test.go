@@ -31,7 +31,7 @@ func TestAnIdeaInABodyKeepsTheOrderOfItsParameters(t *testing.T) {
 	}
 	var plain any
 	rows := `[{"properties":{"a":2,"b":1}}]`
-	if err := unmarshal([]byte(idea), &plain); err != nil || jsonval.At(plain, "schema", "tools", "pay", "_order") != nil {
+	if err := unmarshal([]byte(idea), &plain); err != nil || jsonval.Lookup(plain, "schema", "tools", "pay", "_order") != nil {
 		t.Errorf("data becomes %s, %v", jsonval.Encode(plain), err)
 	}
 	if got := string(jsonval.Encode(jsonval.ToJSONValue(start.Instances))); got != rows {

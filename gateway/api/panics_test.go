@@ -17,7 +17,7 @@ import (
 
 func TestWhoSharesAnAnswerHearsOfAPanicAndTheNextIsAnswered(t *testing.T) {
 	safegotest.Panic(t, "gateway.shared")
-	s := &API{answers: newAnswers()}
+	s := &API{answers: newAnswerCache()}
 	ask := func(context.Context) (int, error) { return 1, nil }
 	if _, err := sharedAnswer(t.Context(), s, "key", ask); err == nil || !strings.Contains(err.Error(), "gateway.shared "+
 		"panicked") {
@@ -32,7 +32,7 @@ func TestAPanicWhileAnswersAreForgottenIsLogged(t *testing.T) {
 	safegotest.Panic(t, "gateway.shared.forget")
 	synctest.Test(t, func(t *testing.T) {
 		ask := func(context.Context) (int, error) { return 1, nil }
-		if v, err := sharedAnswer(t.Context(), &API{answers: newAnswers()}, "key", ask); v != 1 || err != nil {
+		if v, err := sharedAnswer(t.Context(), &API{answers: newAnswerCache()}, "key", ask); v != 1 || err != nil {
 			t.Errorf("%d, %v", v, err)
 		}
 		<-time.After(time.Minute)
@@ -41,7 +41,7 @@ func TestAPanicWhileAnswersAreForgottenIsLogged(t *testing.T) {
 
 func TestAPanicFailsTheDecisionsOfOneProcessAlone(t *testing.T) {
 	safegotest.Panic(t, "gateway.decide")
-	a := &API{answers: newAnswers()}
+	a := &API{answers: newAnswerCache()}
 	a.Feed = feed.New(nil)
 	approve := client.Decision{Call: "1.1", Kind: client.Approve}
 	// There is no client: the second process's decision panics by itself.

@@ -13,17 +13,20 @@ import (
 
 func (a *API) addPeople() {
 	const tag = "people"
-	get(a, tag, "list-approvals", "/api/approvals", "List what waits for a person, in all processes",
+	addGet(a, tag, "list-approvals", "/api/approvals", "List what waits for a person, in all processes",
 		"Lists the Calls that wait for a person: exactly what would run, since when, who may decide, and the case.",
 		func(ctx context.Context, _ *struct{}) (ApprovalList, error) {
 			all, err := a.AllWaiting(ctx)
 			return ApprovalList{all.Approvals, all.Unanswered}, err
 		})
-	get(a, tag, "list-process-approvals", "/api/processes/{id}/approvals", "List what waits for a person in a process",
+	addGet(a, tag, "list-process-approvals", "/api/processes/{id}/approvals",
+		"List what waits for a person in a process",
 		"Lists the Calls that wait for a person in a process and its delegates, or in one instance of it: "+
 			"refunds%2F13. A decision goes to the process that a Call names.",
-		func(ctx context.Context, in *Target) (ApprovalList, error) { return a.WaitingOf(ctx, in.ID) })
-	get(a, tag, "insights", "/api/insights", "Say how people's decisions go",
+		func(ctx context.Context, in *Target) (ApprovalList, error) {
+			return a.ApprovalsWithDelegates(ctx, in.ID)
+		})
+	addGet(a, tag, "insights", "/api/insights", "Say how people's decisions go",
 		"Says for each Tool how many Calls wait and since when, how many were decided and how, and how long "+
 			"people took. It reads the chains, so it does not count yet what was decided since a process's latest "+
 			"Idea.",
@@ -32,11 +35,11 @@ func (a *API) addPeople() {
 		}) (*client.Insights, error) {
 			return a.Insights(ctx, in.Since)
 		})
-	addOperation(a, access.Decide, post(tag, "decide", "/api/decisions", "Decide on Calls that wait",
+	addOperation(a, access.Decide, newPost(tag, "decide", "/api/decisions", "Decide on Calls that wait",
 		"Decides on up to 1,000 Calls, of any processes. Each decision gets a result of its own, in the order of "+
 			"the decisions. Who decides is whoever the token names; where the gateway has a key, "+
 			"it signs the decision for that person."),
-		answer(func(ctx context.Context, in *struct{ Body decideBody }) (DecisionResults, error) {
+		asHandler(func(ctx context.Context, in *struct{ Body decideBody }) (DecisionResults, error) {
 			return DecisionResults{a.Decide(ctx, in.Body.Decisions)}, nil
 		}))
 }
@@ -65,26 +68,26 @@ func (a *API) AllWaiting(ctx context.Context) (client.Waiting, error) {
 // maxHeldUp bounds the count of held-up processes.
 const maxHeldUp = 1000
 
-// HeldUp counts the processes that are held up, up to maxHeldUp. Callers share the answer.
-func (a *API) HeldUp(ctx context.Context) (int, error) {
+// CountHeldUp counts the processes that are held up, up to maxHeldUp. Callers share the answer.
+func (a *API) CountHeldUp(ctx context.Context) (int, error) {
 	return sharedAnswer(ctx, a, "held up", func(ctx context.Context) (int, error) {
-		return a.Client.HeldUp(ctx, maxHeldUp)
+		return a.Client.CountHeldUp(ctx, maxHeldUp)
 	})
 }
 
-// WaitingOf is AllWaiting for one process and its delegates, or for one of its instances. The error wraps
+// ApprovalsWithDelegates is AllWaiting for one process and its delegates, or for one of its instances. The error wraps
 // client.ErrNotFound if the id is unknown.
-func (a *API) WaitingOf(ctx context.Context, id string) (ApprovalList, error) {
+func (a *API) ApprovalsWithDelegates(ctx context.Context, id string) (ApprovalList, error) {
 	return sharedAnswer(ctx, a, "approvals of\n"+string(client.LanguageOf(ctx))+"\n"+id,
 		func(ctx context.Context) (list ApprovalList, err error) {
 			list.Approvals, err = a.Client.ApprovalsOf(ctx, id)
-			list.Unanswered, err = client.Unanswered(err)
+			list.Unanswered, err = client.UnansweredProcesses(err)
 			return list, err
 		})
 }
 
-// WaitingIn is WaitingOf without the delegates.
-func (a *API) WaitingIn(ctx context.Context, id string) ([]client.Approval, error) {
+// ApprovalsIn is ApprovalsWithDelegates without the delegates.
+func (a *API) ApprovalsIn(ctx context.Context, id string) ([]client.Approval, error) {
 	p, err := a.Client.Attach(ctx, id)
 	if err != nil {
 		return nil, err
@@ -126,15 +129,15 @@ type DecisionResults struct {
 
 // Decide sends the caller's decisions, each of which has its own result. The results are in the order of list.
 func (a *API) Decide(ctx context.Context, list []Decision) []DecisionResult {
-	ctx, cancel := context.WithTimeout(ctx, a.Patience)
+	ctx, cancel := context.WithTimeout(ctx, a.ActionTimeout)
 	defer cancel()
-	return a.decideAll(ctx, access.From(ctx), list)
+	return a.decideAll(ctx, access.PersonFrom(ctx), list)
 }
 
 // Claims returns the claims for the proof of a decision that the caller signs with a key of their own. The error is
 // like that of a decision.
 func (a *API) Claims(ctx context.Context, d Decision) (proof.Claims, error) {
-	decision, err := d.read(access.From(ctx))
+	decision, err := d.read(access.PersonFrom(ctx))
 	if err != nil {
 		return proof.Claims{}, err
 	}
@@ -147,9 +150,9 @@ func (a *API) Claims(ctx context.Context, d Decision) (proof.Claims, error) {
 
 // read returns the decision of a request. The error says why the decision is invalid, or why this person may not take
 // it.
-func (d *Decision) read(who *access.Person) (out client.Decision, err error) {
+func (d *Decision) read(person *access.Person) (out client.Decision, err error) {
 	out = d.Decision
-	if out.By, out.Groups, out.Key, err = decider(who, d.By, d.Groups, d.Proof); err != nil {
+	if out.By, out.Groups, out.Key, err = resolveDecider(person, d.By, d.Groups, d.Proof); err != nil {
 		return out, err
 	}
 	switch {

@@ -15,26 +15,26 @@ import (
 
 func (a *API) addPlans() {
 	const tag = "people"
-	get(a, tag, "list-plans", "/api/plans", "List the Plans that wait for a person, in all processes",
+	addGet(a, tag, "list-plans", "/api/plans", "List the Plans that wait for a person, in all processes",
 		"Lists the Plans that wait as a whole: nothing of them has begun. The list of one process tells more: "+
-			"what each Call reads, what earlier processes took, and which Calls will ask a person again.", a.allPlans)
-	get(a, tag, "list-process-plans", "/api/processes/{id}/plans", "List the Plans that wait in a process",
+			"what each Call reads, what earlier processes took, and which Calls will ask a person again.", a.listPlans)
+	addGet(a, tag, "list-process-plans", "/api/processes/{id}/plans", "List the Plans that wait in a process",
 		"Lists the Plans that wait as a whole in a process: one at most, and one in each part of a process that is "+
 			"split; and those of its delegates. A decision goes to the process that a Plan names.",
 		func(ctx context.Context, in *Target) (PlanList, error) {
 			return sharedAnswer(ctx, a, "plans below\n"+in.ID, func(ctx context.Context) (list PlanList, err error) {
 				list.Plans, err = a.Client.PlansOf(ctx, in.ID)
-				list.Unanswered, err = client.Unanswered(err)
+				list.Unanswered, err = client.UnansweredProcesses(err)
 				return list, err
 			})
 		})
-	decide := post(tag, "decide-plan", "/api/processes/{id}/plans/decision", "Decide on a Plan that waits",
+	decide := newPost(tag, "decide-plan", "/api/processes/{id}/plans/decision", "Decide on a Plan that waits",
 		"Approves, amends or rejects a Plan as it was shown: the digest names it. If another Plan waits by now, "+
 			"nothing is decided, and the problem `changed` holds that Plan. Who decides is whoever the token names; "+
 			"where the "+
 			"gateway has a key, it signs the decision for that person.")
 	decide.Errors = []int{http.StatusConflict}
-	addOperation(a, access.Decide, decide, answer(func(ctx context.Context, in *struct {
+	addOperation(a, access.Decide, decide, asHandler(func(ctx context.Context, in *struct {
 		Target
 		Body planDecision
 	}) (client.PlanDecided, error) {
@@ -60,7 +60,7 @@ type PlanList struct {
 	Unanswered []string      `json:"unanswered,omitempty" nullable:"false" doc:"processes that did not answer: what waits in them is missing"`
 }
 
-func (a *API) allPlans(ctx context.Context, _ *struct{}) (WaitingPlanList, error) {
+func (a *API) listPlans(ctx context.Context, _ *struct{}) (WaitingPlanList, error) {
 	all, err := a.AllWaiting(ctx)
 	list := []WaitingPlan{}
 	for _, p := range all.Plans {
@@ -83,18 +83,18 @@ type planDecision struct {
 // DecidePlan sends the caller's decision on a Plan. If it was refused because another Plan waits by now, the error is a
 // *Problem with that Plan.
 func (a *API) DecidePlan(ctx context.Context, id string, d client.PlanDecision) (out client.PlanDecided, err error) {
-	ctx, cancel := context.WithTimeout(ctx, a.Patience)
+	ctx, cancel := context.WithTimeout(ctx, a.ActionTimeout)
 	defer cancel()
 	p, err := a.Client.Attach(ctx, id)
 	if err != nil {
 		return out, err
 	}
-	if d, err = readPlanDecision(d, access.From(ctx)); err != nil {
+	if d, err = readPlanDecision(d, access.PersonFrom(ctx)); err != nil {
 		return out, err
 	}
 	out, err = p.DecidePlan(ctx, d)
-	a.NoteAct(id)
-	a.NoteAct(out.Process)
+	a.NoteChange(id)
+	a.NoteChange(out.Process)
 	if errors.Is(err, client.ErrRefused) {
 		err = a.refusalError(ctx, p, d, err)
 	}
@@ -103,59 +103,60 @@ func (a *API) DecidePlan(ctx context.Context, id string, d client.PlanDecision) 
 
 // planChangedProblem reports that the decided Plan waits no longer, and shows the waiting Plans to callers who may
 // look.
-func planChangedProblem(ctx context.Context, now []client.Plan) *Problem {
-	p := problem(http.StatusConflict, CodeChanged,
+func planChangedProblem(ctx context.Context, waitingPlans []client.Plan) *Problem {
+	p := newProblem(http.StatusConflict, CodeChanged,
 		"no Plan with this digest waits: somebody has decided on it, or it has changed; plans lists the Plans "+
 			"that wait now")
-	if len(now) == 0 {
+	if len(waitingPlans) == 0 {
 		p.Detail = "no Plan waits: somebody has decided on it"
 	}
-	if access.From(ctx).May(access.Look) {
-		p.Plans = now
+	if access.PersonFrom(ctx).May(access.Look) {
+		p.Plans = waitingPlans
 	}
 	return p
 }
 
 // refusalError distinguishes a Plan that has changed meanwhile from a decision that cannot be taken.
-func (a *API) refusalError(ctx context.Context, p *client.Process, d client.PlanDecision, refused error) error {
-	now, err := p.Plans(ctx)
+func (a *API) refusalError(ctx context.Context, p *client.Process, d client.PlanDecision, refusalErr error) error {
+	waitingPlans, err := p.Plans(ctx)
 	if err != nil {
-		return refused
+		return refusalErr
 	}
-	for _, plan := range now {
+	for _, plan := range waitingPlans {
 		if plan.Digest == d.Digest {
-			problem := ProblemOf(refused)
-			problem.Problems = callsAt(refused)
+			problem := ProblemOf(refusalErr)
+			problem.Problems = callPlaces(refusalErr)
 			return problem
 		}
 	}
-	return planChangedProblem(ctx, now)
+	return planChangedProblem(ctx, waitingPlans)
 }
 
-// callAt matches how a refusal names a Call of an amendment that cannot run: calls[2], or calls[2], in instance ①.
-var callAt = regexp.MustCompile(`(?:^|; )(calls\[[0-9]+\])(?:, in instance [^:]*)?: `)
+// callPathPattern matches how a refusal names a Call of an amendment that cannot run: calls[2], or calls[2], in
+// instance ①.
+var callPathPattern = regexp.MustCompile(`(?:^|; )(calls\[[0-9]+\])(?:, in instance [^:]*)?: `)
 
-// callsAt returns the places in the request that a refusal names, each with its message.
-func callsAt(err error) (list []Place) {
+// callPlaces returns the places in the request that a refusal names, each with its message.
+func callPlaces(err error) (list []Place) {
 	var refused *client.RefusedError
 	if !errors.As(err, &refused) {
 		return nil
 	}
-	found := callAt.FindAllStringSubmatchIndex(refused.Reason, -1)
-	for n, at := range found {
+	matches := callPathPattern.FindAllStringSubmatchIndex(refused.Reason, -1)
+	for n, hit := range matches {
 		end := len(refused.Reason)
-		if n+1 < len(found) {
-			end = found[n+1][0]
+		if n+1 < len(matches) {
+			end = matches[n+1][0]
 		}
-		list = append(list, Place{Path: "body." + refused.Reason[at[2]:at[3]], Message: refused.Reason[at[1]:end]})
+		list = append(list, Place{Path: "body." + refused.Reason[hit[2]:hit[3]], Message: refused.Reason[hit[1]:end]})
 	}
 	return list
 }
 
 // readPlanDecision returns a decision with the caller as its decider. The error says why the decision is invalid, or
 // why the caller may not take it.
-func readPlanDecision(d client.PlanDecision, who *access.Person) (_ client.PlanDecision, err error) {
-	if d.By, d.Groups, d.Key, err = decider(who, d.By, d.Groups, d.Proof); err != nil {
+func readPlanDecision(d client.PlanDecision, person *access.Person) (_ client.PlanDecision, err error) {
+	if d.By, d.Groups, d.Key, err = resolveDecider(person, d.By, d.Groups, d.Proof); err != nil {
 		return d, err
 	}
 	if d.Kind != client.Amend && d.Calls != nil {
@@ -168,24 +169,25 @@ func readPlanDecision(d client.PlanDecision, who *access.Person) (_ client.PlanD
 	return d, nil
 }
 
-// decider returns the name, groups and signer of the person who decides. That is the caller, or the person that the
-// request names if the caller may name others.
-func decider(who *access.Person, by string, groups []string, proof string) (string, []string, client.Signer, error) {
-	isOther := func(group string) bool { return !slices.Contains(who.Groups, group) }
+// resolveDecider returns the name, groups and signer of the person who decides. That is the caller, or the person that
+// the request names if the caller may name others.
+func resolveDecider(user *access.Person, name string, groups []string,
+	proof string) (string, []string, client.Signer, error) {
+	isOther := func(group string) bool { return !slices.Contains(user.Groups, group) }
 	switch {
-	case !who.NamesOthers && (by != "" && by != who.Name || slices.ContainsFunc(groups, isOther)):
-		return "", nil, nil, access.Refuse(http.StatusForbidden, access.CodeForbidden,
-			"the token belongs to %s: decide only as that person, with their groups", who.Name)
+	case !user.MayDecideAsOthers && (name != "" && name != user.Name || slices.ContainsFunc(groups, isOther)):
+		return "", nil, nil, access.NewRefusal(http.StatusForbidden, access.CodeForbidden,
+			"the token belongs to %s: decide only as that person, with their groups", user.Name)
 	case proof != "":
-		return by, groups, nil, nil // the proof names who decides
+		return name, groups, nil, nil // the proof names who decides
 	}
 	if groups == nil {
-		groups = who.Groups
+		groups = user.Groups
 	}
-	if by != "" && by != who.Name {
-		return by, groups, nil, nil // the key signs for the caller only
+	if name != "" && name != user.Name {
+		return name, groups, nil, nil // the key signs for the caller only
 	}
-	return who.Name, groups, who.Key, nil
+	return user.Name, groups, user.Key, nil
 }
 
 // LivePlan returns the Calls of the latest Plan of a running process, as they are now. The result is shared: do not

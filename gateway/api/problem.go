@@ -73,7 +73,7 @@ func (p *Problem) GetStatus() int { return p.Status }
 // ContentType returns the media type of problem documents.
 func (p *Problem) ContentType(string) string { return problemMediaType }
 
-func problem(status int, code, detail string) *Problem {
+func newProblem(status int, code, detail string) *Problem {
 	return &Problem{Type: problemType + code, Title: http.StatusText(status), Status: status, Code: code,
 		Detail: detail}
 }
@@ -87,18 +87,19 @@ func (p *Problem) Write(w http.ResponseWriter) {
 
 // Unprocessable refuses a request as invalid, with a formatted text.
 func Unprocessable(format string, args ...any) error {
-	return access.Refuse(http.StatusUnprocessableEntity, CodeInvalid, format, args...)
+	return access.NewRefusal(http.StatusUnprocessableEntity, CodeInvalid, format, args...)
 }
 
-// kind gives an error its HTTP status and code.
-type kind struct {
+// errorKind gives an error its HTTP status and code.
+type errorKind struct {
 	err    error
 	status int // of HTTP
 	code   string
 }
 
-// kinds lists the errors of package client and its schedules that have codes. Specific errors come before general ones.
-var kinds = []kind{
+// errorKinds lists the errors of package client and its schedules that have codes. Specific errors come before general
+// ones.
+var errorKinds = []errorKind{
 	{schedules.ErrExists, http.StatusConflict, CodeExists},
 	{client.ErrOtherStart, http.StatusConflict, CodeOtherStart},
 	{client.ErrForgotten, http.StatusGone, CodeForgotten},
@@ -122,63 +123,63 @@ func ProblemOf(err error) *Problem {
 	case errors.As(err, &p):
 		return p
 	case errors.As(err, &refusal):
-		return problem(refusal.Status, refusal.Code, refusal.Message)
+		return newProblem(refusal.Status, refusal.Code, refusal.Message)
 	case errors.As(err, &claimed):
-		return problem(http.StatusConflict, CodeClaimed, err.Error())
+		return newProblem(http.StatusConflict, CodeClaimed, err.Error())
 	case errors.As(err, &invalid):
-		p = problem(http.StatusUnprocessableEntity, CodeInvalidIdea, err.Error())
+		p = newProblem(http.StatusUnprocessableEntity, CodeInvalidIdea, err.Error())
 		p.Problems = jsonval.Map(invalid.Problems, func(one diag.Problem) Place {
 			return Place{one.JSONPath, one.Message, one.IsWarning}
 		})
 		return p
 	}
-	for _, k := range kinds {
+	for _, k := range errorKinds {
 		if errors.Is(err, k.err) {
-			return problem(k.status, k.code, err.Error())
+			return newProblem(k.status, k.code, err.Error())
 		}
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return problem(http.StatusServiceUnavailable, CodeNoWorker,
+		return newProblem(http.StatusServiceUnavailable, CodeNoWorker,
 			"no worker answers yet; what was sent takes effect when one does")
 	case client.IsUnreachable(err):
-		return problem(http.StatusServiceUnavailable, CodeUnreachable, err.Error())
+		return newProblem(http.StatusServiceUnavailable, CodeUnreachable, err.Error())
 	case errors.Is(err, context.Canceled): // the gateway itself cancels the request: the client still reads
-		return problem(http.StatusServiceUnavailable, CodeUnreachable,
+		return newProblem(http.StatusServiceUnavailable, CodeUnreachable,
 			"the gateway stops; ask again, and another one answers")
 	}
 	// The error may name files and addresses of the server. So only the caller's log gets it.
-	return problem(http.StatusInternalServerError, CodeInternal,
+	return newProblem(http.StatusInternalServerError, CodeInternal,
 		"something went wrong at the gateway; its log says what")
 }
 
-// frameworkCodes are the codes of the errors that the framework finds by itself.
-var frameworkCodes = map[int]string{
+// codeByStatus are the codes of the errors that the framework finds by itself.
+var codeByStatus = map[int]string{
 	http.StatusBadRequest: CodeInvalid, http.StatusUnprocessableEntity: CodeInvalid,
 	http.StatusRequestEntityTooLarge: CodeTooLarge,
 	http.StatusRequestTimeout:        CodeSlow, http.StatusUnsupportedMediaType: CodeMediaType,
 	http.StatusNotFound: CodeNotFound,
 }
 
-// longestPlace bounds the texts of a Place, in characters: they may contain keys of any length.
-const longestPlace = 500
+// maxPlaceChars bounds the texts of a Place, in characters: they may contain keys of any length.
+const maxPlaceChars = 500
 
 // init makes the framework's own errors problem documents with codes, and makes it distinguish the keys id and Id. The
 // framework has global variables for both.
 func init() {
 	huma.ValidateStrictCasing = true
 	huma.NewError = func(status int, message string, errs ...error) huma.StatusError {
-		code := frameworkCodes[status]
+		code := codeByStatus[status]
 		if code == "" {
 			code = CodeInternal
 		}
-		p := problem(status, code, message)
+		p := newProblem(status, code, message)
 		for _, err := range errs {
 			var at huma.ErrorDetailer
 			if errors.As(err, &at) {
 				d := at.ErrorDetail()
-				p.Problems = append(p.Problems, Place{Path: jsonval.Clip(d.Location, longestPlace),
-					Message: jsonval.Clip(d.Message, longestPlace)})
+				p.Problems = append(p.Problems, Place{Path: jsonval.Clip(d.Location, maxPlaceChars),
+					Message: jsonval.Clip(d.Message, maxPlaceChars)})
 			} else if err != nil {
 				p.Problems = append(p.Problems, Place{Path: "body", Message: err.Error()})
 			}

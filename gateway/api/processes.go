@@ -24,33 +24,34 @@ import (
 )
 
 func (a *API) addProcesses() {
-	const tag, of = "processes", "/api/processes/{id}"
-	start := post(tag, "start-process", "/api/processes", "Start a process",
+	const tag, processPath = "processes", "/api/processes/{id}"
+	start := newPost(tag, "start-process", "/api/processes", "Start a process",
 		"Starts a process from an Idea, or attaches to the one with the same id and content, so that a request "+
 			"can be repeated. 201: it was started; 200: it was there.")
-	start.MaxBodyBytes = largestIdea
-	addOperation(a, access.Start, starting(start, startedResponse), a.start)
-	get(a, tag, "list-processes", "/api/processes", "List processes, the latest first",
+	start.MaxBodyBytes = maxIdeaBytes
+	addOperation(a, access.Start, asStartOperation(start, startedResponse), a.start)
+	addGet(a, tag, "list-processes", "/api/processes", "List processes, the latest first",
 		"Lists the processes that somebody started, not those that a process started. A page may hold fewer than "+
 			"`limit` although more follow: then it has `next`.",
 		func(ctx context.Context, in *listInput) (ProcessPage, error) {
 			return a.List(ctx, client.Filter{Status: loop.Status(in.Status), Path: in.Path, Awaiting: in.Awaiting},
 				in.Limit, in.Page)
 		})
-	get(a, tag, "get-process", of, "See where a process stands",
+	addGet(a, tag, "get-process", processPath, "See where a process stands",
 		"Tells where a process stands, without the States of its instances. If no worker answers, only its status "+
 			"is known, and unseen says why.",
 		func(ctx context.Context, in *Target) (ProcessStatus, error) { return a.Status(ctx, in.ID) })
-	getResponse(a, huma.Operation{
-		OperationID: "get-result", Path: of + "/result", Summary: "Get what a process has come to", Tags: []string{tag},
+	addGetWithResponse(a, huma.Operation{
+		OperationID: "get-result", Path: processPath + "/result", Summary: "Get what a process has come to",
+		Tags: []string{tag},
 		Description: "Gives what a process came to, with every value whole. If it is still at work after `wait`, " +
 			"the answer is the problem not-ended.",
 		Errors: []int{http.StatusConflict},
-	}, answer(a.result))
-	get(a, tag, "list-instances", of+"/instances", "See where the instances stand",
+	}, asHandler(a.getResult))
+	addGet(a, tag, "list-instances", processPath+"/instances", "See where the instances stand",
 		"Gives the State of each instance and what became of each of its Calls, by token. A worker must be there to "+
-			"answer.", a.instances)
-	get(a, tag, "count-actions", of+"/actions", "Count what a hosted Temporal bills",
+			"answer.", a.listInstances)
+	addGet(a, tag, "count-actions", processPath+"/actions", "Count what a hosted Temporal bills",
 		"Counts the actions that the process has taken so far. It reads the histories of all its workflows that "+
 			"the server still has, so do not ask often. Queries and heartbeats are not counted.",
 		func(ctx context.Context, in *Target) (client.ActionCounts, error) {
@@ -80,30 +81,30 @@ var startedResponse = &huma.Response{Description: "The process"}
 func (a *API) start(ctx context.Context, in *struct{ Body startBody }) (*startOutput, error) {
 	o := in.Body.StartOptions
 	in.Body.StartOptions = client.StartOptions{} // its rows are many, and not needed once they are messages
-	return a.startAs(ctx, o, a.Client.Start)
+	return a.startForCaller(ctx, o, a.Client.Start)
 }
 
-// startAs starts a process in the caller's name. o.ID may be empty.
-func (a *API) startAs(ctx context.Context, o client.StartOptions,
+// startForCaller starts a process in the caller's name. o.ID may be empty.
+func (a *API) startForCaller(ctx context.Context, o client.StartOptions,
 	start func(context.Context, client.StartOptions) (*client.Process, error)) (*startOutput, error) {
 	if err := client.ValidateID(o.ID); o.ID != "" && err != nil {
 		return nil, invalidAt("body.id", err)
 	}
-	o.By = access.From(ctx).Name
+	o.StartedBy = access.PersonFrom(ctx).Name
 	id := o.ID // o is not kept while the process starts
 	p, err := start(ctx, o)
-	a.NoteAct(id)
+	a.NoteChange(id)
 	if err != nil {
 		return nil, err
 	}
-	out := &startOutput{Status: http.StatusCreated, Location: pageOf(p.ID()), Body: Started{p.ID(), p.Attached()}}
+	out := &startOutput{Status: http.StatusCreated, Location: processURL(p.ID()), Body: Started{p.ID(), p.Attached()}}
 	if p.Attached() {
 		out.Status = http.StatusOK
 	}
 	return out, nil
 }
 
-func pageOf(id string) string { return "/api/processes/" + url.PathEscape(id) }
+func processURL(id string) string { return "/api/processes/" + url.PathEscape(id) }
 
 type listInput struct {
 	Status   string `query:"status" enum:"running,paused,completed,failed,cancelled" doc:"only those of this status"`
@@ -121,39 +122,40 @@ type ProcessPage struct {
 
 // List returns a page of processes. at is the Next of the previous page, or empty. The result is shared: do not change
 // it.
-func (a *API) List(ctx context.Context, f client.Filter, limit int, at string) (ProcessPage, error) {
-	from, err := readPage(at)
+func (a *API) List(ctx context.Context, f client.Filter, limit int, pageToken string) (ProcessPage, error) {
+	serverToken, err := decodePageToken(pageToken)
 	if err != nil {
 		return ProcessPage{}, invalidAt("query.page", err)
 	}
-	key := fmt.Sprintf("list\n%d %s %v", limit, at, f)
+	key := fmt.Sprintf("list\n%d %s %v", limit, pageToken, f)
 	return sharedAnswer(ctx, a, key, func(ctx context.Context) (ProcessPage, error) {
-		page, err := a.Client.ListPage(ctx, f, limit, from)
+		page, err := a.Client.ListPage(ctx, f, limit, serverToken)
 		if err != nil {
 			return ProcessPage{}, err
 		}
-		return ProcessPage{page.Processes, writePage(page.Next)}, nil
+		return ProcessPage{page.Processes, encodePageToken(page.Next)}, nil
 	})
 }
 
-var errNoPage = errors.New("it is not the next of a page")
+var errBadPageToken = errors.New("it is not the next of a page")
 
-// writePage encodes the server's page token with a checksum, because the server is slow to refuse an invalid token.
-func writePage(next []byte) string {
+// encodePageToken encodes the server's page token with a checksum, because the server is slow to refuse an invalid
+// token.
+func encodePageToken(next []byte) string {
 	if len(next) == 0 {
 		return ""
 	}
 	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32(next, crc32.ChecksumIEEE(next)))
 }
 
-func readPage(text string) ([]byte, error) {
+func decodePageToken(text string) ([]byte, error) {
 	if text == "" {
 		return nil, nil
 	}
 	data, err := base64.RawURLEncoding.DecodeString(text)
 	n := len(data) - crc32.Size
 	if err != nil || n < 1 || binary.BigEndian.Uint32(data[n:]) != crc32.ChecksumIEEE(data[:n]) {
-		return nil, errNoPage
+		return nil, errBadPageToken
 	}
 	return data[:n], nil
 }
@@ -171,7 +173,7 @@ func (a *API) Status(ctx context.Context, id string) (ProcessStatus, error) {
 	return sharedAnswer(ctx, a, "status\n"+id, func(ctx context.Context) (s ProcessStatus, err error) {
 		s, err = a.statusOf(ctx, id)
 		if err == nil && s.Status != loop.StatusRunning && s.Status != loop.StatusPaused {
-			s.UndoneBy, err = a.Client.Chain(id).UndoneBy(ctx)
+			s.UndoneBy, err = a.Client.Chain(id).UndoingProcesses(ctx)
 		}
 		return s, err
 	})
@@ -210,14 +212,14 @@ type resultInput struct {
 	Wait int `query:"wait" minimum:"0" maximum:"60" doc:"how many seconds to wait for the end"`
 }
 
-func (a *API) result(ctx context.Context, in *resultInput) (r loop.Result, err error) {
+func (a *API) getResult(ctx context.Context, in *resultInput) (r loop.Result, err error) {
 	p, err := a.Client.Attach(ctx, in.ID)
 	if err != nil {
 		return r, err
 	}
-	ended, err := a.Feed.EndedWithin(ctx, p, time.Duration(in.Wait)*time.Second)
+	ended, err := a.Feed.HasEndedWithin(ctx, p, time.Duration(in.Wait)*time.Second)
 	if err == nil && !ended {
-		err = problem(http.StatusConflict, CodeNotEnded, "process "+p.ID()+" is still at work")
+		err = newProblem(http.StatusConflict, CodeNotEnded, "process "+p.ID()+" is still at work")
 	}
 	if err != nil {
 		return r, err
@@ -235,14 +237,14 @@ type InstanceList struct {
 	Instances map[string]client.InstanceStatus `json:"instances"`
 }
 
-func (a *API) instances(ctx context.Context, in *instancesInput) (list InstanceList, err error) {
+func (a *API) listInstances(ctx context.Context, in *instancesInput) (list InstanceList, err error) {
 	p, err := a.Client.Attach(ctx, in.ID)
 	if err != nil {
 		return list, err
 	}
 	all, err := p.Instances(ctx)
 	if err != nil {
-		return list, unansweredError(err)
+		return list, noWorkerError(err)
 	}
 	for token, i := range all {
 		if in.Instance != "" && !spelling.MatchesToken(in.Instance, token) {
@@ -255,15 +257,15 @@ func (a *API) instances(ctx context.Context, in *instancesInput) (list InstanceL
 		all[token] = i
 	}
 	if in.Instance != "" && len(all) == 0 {
-		return list, problem(http.StatusNotFound, CodeNotFound, "process "+in.ID+" has no instance "+in.Instance)
+		return list, newProblem(http.StatusNotFound, CodeNotFound, "process "+in.ID+" has no instance "+in.Instance)
 	}
 	return InstanceList{all}, nil
 }
 
-// unansweredError turns an error without a code into the problem no-worker: the process was found, but nobody answered.
-func unansweredError(err error) error {
-	if slices.ContainsFunc(kinds, func(k kind) bool { return errors.Is(err, k.err) }) {
+// noWorkerError turns an error without a code into the problem no-worker: the process was found, but nobody answered.
+func noWorkerError(err error) error {
+	if slices.ContainsFunc(errorKinds, func(k errorKind) bool { return errors.Is(err, k.err) }) {
 		return err
 	}
-	return problem(http.StatusServiceUnavailable, CodeNoWorker, err.Error())
+	return newProblem(http.StatusServiceUnavailable, CodeNoWorker, err.Error())
 }

@@ -14,37 +14,40 @@ import (
 )
 
 func (a *API) addSchedules() {
-	const tag, all, of = "schedules", "/api/schedules", "/api/schedules/{id}"
-	change := func(id, path, summary, description string) huma.Operation {
-		op := post(tag, id, path, summary, description)
+	const tag, listPath, base = "schedules", "/api/schedules", "/api/schedules/{id}"
+	newChangeOperation := func(id, path, summary, description string) huma.Operation {
+		op := newPost(tag, id, path, summary, description)
 		op.DefaultStatus = http.StatusNoContent
 		return op
 	}
-	made := post(tag, "make-schedule", all, "Make a schedule",
+	makeOperation := newPost(tag, "make-schedule", listPath, "Make a schedule",
 		"Has Temporal start a process by the clock. The schedule holds all that its processes start from.")
-	made.DefaultStatus, made.MaxBodyBytes, made.Errors = http.StatusCreated, largestIdea, []int{http.StatusConflict}
-	addOperation(a, access.Start, made, a.makeSchedule)
-	get(a, tag, "list-schedules", all, "List schedules",
+	makeOperation.DefaultStatus, makeOperation.MaxBodyBytes, makeOperation.Errors = http.StatusCreated, maxIdeaBytes,
+		[]int{http.StatusConflict}
+	addOperation(a, access.Start, makeOperation, a.makeSchedule)
+	addGet(a, tag, "list-schedules", listPath, "List schedules",
 		"Lists the schedules that start processes, by their ids. What was done a moment ago may be missing.",
 		func(ctx context.Context, _ *struct{}) (list ScheduleList, err error) {
-			list.Schedules, err = sharedAnswer(ctx, a, "schedules", schedules.Of(a.Client).List)
+			list.Schedules, err = sharedAnswer(ctx, a, "schedules", schedules.ForClient(a.Client).List)
 			return list, err
 		})
-	get(a, tag, "get-schedule", of, "See how a schedule stands",
+	addGet(a, tag, "get-schedule", base, "See how a schedule stands",
 		"Tells when a schedule starts processes, whether it is paused, what comes next, and what it started last.",
 		func(ctx context.Context, in *ScheduleTarget) (*schedules.Schedule, error) {
-			return schedules.Of(a.Client).Find(ctx, in.ID)
+			return schedules.ForClient(a.Client).Find(ctx, in.ID)
 		})
-	addOperation(a, access.Steer, change("pause-schedule", of+"/pause", "Pause a schedule",
+	addOperation(a, access.Steer, newChangeOperation("pause-schedule", base+"/pause", "Pause a schedule",
 		"Has a schedule start nothing. What it has started goes on."), a.changeSchedule((*schedules.Schedules).Pause))
-	addOperation(a, access.Steer, change("resume-schedule", of+"/resume", "Let a paused schedule go on",
+	addOperation(a, access.Steer, newChangeOperation("resume-schedule", base+"/resume", "Let a paused schedule go on",
 		"Has a paused schedule start processes again. Times that have passed are not made up for."),
 		a.changeSchedule((*schedules.Schedules).Resume))
-	addOperation(a, access.Start, change("start-scheduled", of+"/now", "Start a process of a schedule at once",
+	addOperation(a, access.Start, newChangeOperation("start-scheduled", base+"/now",
+		"Start a process of a schedule at once",
 		"Starts one more process, besides those at its times."), a.startScheduled)
-	end := change("end-schedule", of, "Remove a schedule", "Removes a schedule. What it has started goes on.")
-	end.Method = http.MethodDelete
-	addOperation(a, access.Steer, end, a.endSchedule)
+	endOperation := newChangeOperation("end-schedule", base, "Remove a schedule",
+		"Removes a schedule. What it has started goes on.")
+	endOperation.Method = http.MethodDelete
+	addOperation(a, access.Steer, endOperation, a.endSchedule)
 }
 
 type scheduleBody struct {
@@ -85,14 +88,14 @@ func (a *API) makeSchedule(ctx context.Context, in *struct{ Body scheduleBody })
 	if err != nil {
 		return nil, err
 	}
-	o.By = access.From(ctx).Name
-	err = schedules.Of(a.Client).Make(ctx, o)
+	o.StartedBy = access.PersonFrom(ctx).Name
+	err = schedules.ForClient(a.Client).Make(ctx, o)
 	a.answers.forget()
 	if err != nil {
 		return nil, err
 	}
-	made, err := schedules.Of(a.Client).Find(ctx, o.ID)
-	return &scheduleOutput{"/api/schedules/" + url.PathEscape(o.ID), made}, err
+	schedule, err := schedules.ForClient(a.Client).Find(ctx, o.ID)
+	return &scheduleOutput{"/api/schedules/" + url.PathEscape(o.ID), schedule}, err
 }
 
 // ScheduleList is the schedules that start processes.
@@ -114,22 +117,22 @@ type scheduleChange = func(s *schedules.Schedules, ctx context.Context, id, note
 
 func (a *API) changeSchedule(do scheduleChange) func(context.Context, *changeScheduleInput) (*struct{}, error) {
 	return func(ctx context.Context, in *changeScheduleInput) (*struct{}, error) {
-		note := access.From(ctx).Name
+		note := access.PersonFrom(ctx).Name
 		if in.Body != nil && in.Body.Reason != "" {
 			note += ": " + in.Body.Reason
 		}
-		err := do(schedules.Of(a.Client), ctx, in.ID, note)
+		err := do(schedules.ForClient(a.Client), ctx, in.ID, note)
 		a.answers.forget()
 		return nil, err
 	}
 }
 
 func (a *API) startScheduled(ctx context.Context, in *ScheduleTarget) (*struct{}, error) {
-	return nil, schedules.Of(a.Client).StartNow(ctx, in.ID, access.From(ctx).Name)
+	return nil, schedules.ForClient(a.Client).StartNow(ctx, in.ID, access.PersonFrom(ctx).Name)
 }
 
 func (a *API) endSchedule(ctx context.Context, in *ScheduleTarget) (*struct{}, error) {
-	err := schedules.Of(a.Client).End(ctx, in.ID)
+	err := schedules.ForClient(a.Client).End(ctx, in.ID)
 	a.answers.forget()
 	return nil, err
 }

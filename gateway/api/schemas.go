@@ -21,38 +21,38 @@ import (
 // newRegistry makes the registry of schemas. Its aliases are for types of the engine whose JSON differs from their
 // fields.
 func newRegistry() huma.Registry {
-	r := huma.NewMapRegistry("#/components/schemas/", nameOf)
+	r := huma.NewMapRegistry("#/components/schemas/", schemaName)
 	type null = *string
-	alias[turn.Failures, []turn.CallFailure](r)
-	alias[refexpr.OutputPath, null](r)
-	alias[jsonval.Path, string](r)
-	alias[ideafile.WrittenCall, json.RawMessage](r)
-	alias[policy.Identity, json.RawMessage](r) // a name, or an object
-	alias[jsonval.OrderedObject, Object](r)
-	alias[client.Object, Object](r)
-	alias[client.Objects, []Object](r)
-	alias[client.IdeaFiles, map[string]Object](r)
+	aliasType[turn.Failures, []turn.CallFailure](r)
+	aliasType[refexpr.OutputPath, null](r)
+	aliasType[jsonval.Path, string](r)
+	aliasType[ideafile.WrittenCall, json.RawMessage](r)
+	aliasType[policy.Identity, json.RawMessage](r) // a name, or an object
+	aliasType[jsonval.OrderedObject, Object](r)
+	aliasType[client.Object, Object](r)
+	aliasType[client.Objects, []Object](r)
+	aliasType[client.IdeaFiles, map[string]Object](r)
 	return r
 }
 
-// alias describes a type as another one.
-func alias[From, To any](r huma.Registry) {
+// aliasType describes a type as another one.
+func aliasType[From, To any](r huma.Registry) {
 	r.RegisterTypeAlias(reflect.TypeFor[From](), reflect.TypeFor[To]())
 }
 
-// names distinguishes types of the same name in several packages.
-var names = map[reflect.Type]string{
+// schemaNameByType distinguishes types of the same name in several packages.
+var schemaNameByType = map[reflect.Type]string{
 	reflect.TypeFor[approval.Decision]():  "DecisionTaken",
 	reflect.TypeFor[chain.Link]():         "IdeaLink",
 	reflect.TypeFor[schedules.Schedule](): "ProcessSchedule",
 	reflect.TypeFor[schedules.Started]():  "ScheduledStart",
 }
 
-func nameOf(t reflect.Type, hint string) string {
+func schemaName(t reflect.Type, hint string) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if name := names[t]; name != "" {
+	if name := schemaNameByType[t]; name != "" {
 		return name
 	}
 	return huma.DefaultSchemaNamer(t, hint)

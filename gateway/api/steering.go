@@ -11,44 +11,46 @@ import (
 )
 
 func (a *API) addSteering() {
-	actOn(a, access.Steer, "pause", "Pause a process", "Lets the Calls that run finish, and starts nothing new.",
-		func(ctx context.Context, p *client.Process, b *ReasonBody) error { return p.Pause(ctx, b.by(ctx)) })
-	actOn(a, access.Steer, "resume", "Let a paused process go on",
+	addAct(a, access.Steer, "pause", "Pause a process", "Lets the Calls that run finish, and starts nothing new.",
+		func(ctx context.Context, p *client.Process, b *ReasonBody) error {
+			return p.Pause(ctx, b.callerActor(ctx))
+		})
+	addAct(a, access.Steer, "resume", "Let a paused process go on",
 		"Lets a paused process go on, with new limits where they are given.", resume)
-	actOn(a, access.Steer, "revise", "Correct a process",
+	addAct(a, access.Steer, "revise", "Correct a process",
 		"Brings corrections: values of State, inputs, instructions, Plans, limits, or instances that are "+
 			"worked on again.", revise)
-	actOn(a, access.Steer, "add", "Add instances to a process",
+	addAct(a, access.Steer, "add", "Add instances to a process",
 		"Brings new instances to a process that is at work.", add)
-	actOn(a, access.Steer, "cancel", "End a process", "Breaks off its Request and its Calls; nothing more runs.",
+	addAct(a, access.Steer, "cancel", "End a process", "Breaks off its Request and its Calls; nothing more runs.",
 		func(ctx context.Context, p *client.Process, _ *ReasonBody) error { return p.Cancel(ctx) })
-	resume := post(steering, "resume-processes", "/api/processes/resume", "Let all paused processes go on",
+	resume := newPost(steeringTag, "resume-processes", "/api/processes/resume", "Let all paused processes go on",
 		"Resumes every paused process that somebody started, with its parts and delegates, or only those paused "+
 			"with a given code. It answers once that has taken effect, and says what became of each.")
-	resume.MaxBodyBytes = largestIdea
-	addOperation(a, access.Steer, resume, answer(a.resumeAll))
-	fork := post(steering, "fork-process", "/api/processes/{id}/fork", "Start a process from an Idea of another",
+	resume.MaxBodyBytes = maxIdeaBytes
+	addOperation(a, access.Steer, resume, asHandler(a.resumeAll))
+	fork := newPost(steeringTag, "fork-process", "/api/processes/{id}/fork", "Start a process from an Idea of another",
 		"Starts a new process where another one stood in an Idea. That one stays as it is; what its Calls did "+
 			"counts for both.")
-	fork.MaxBodyBytes = largestIdea
-	addOperation(a, access.Start, starting(fork, startedResponse), a.fork)
+	fork.MaxBodyBytes = maxIdeaBytes
+	addOperation(a, access.Start, asStartOperation(fork, startedResponse), a.fork)
 }
 
-const steering = "steering" // a tag
+const steeringTag = "steering" // a tag
 
 // ReasonBody has the reason for an act.
 type ReasonBody struct {
 	_ struct{} `additionalProperties:"false"`
-	client.By
+	client.Actor
 }
 
-// by returns the caller and the reason.
-func (b *ReasonBody) by(ctx context.Context) (by client.By) {
+// callerActor returns the caller and the reason.
+func (b *ReasonBody) callerActor(ctx context.Context) (actor client.Actor) {
 	if b != nil {
-		by = b.By
+		actor = b.Actor
 	}
-	by.Name = access.From(ctx).Name
-	return by
+	actor.Name = access.PersonFrom(ctx).Name
+	return actor
 }
 
 type steerInput[B any] struct {
@@ -56,12 +58,12 @@ type steerInput[B any] struct {
 	Body B // a pointer if it may be left out
 }
 
-// actOn adds an operation that acts on a process. do checks the body and sends the act.
-func actOn[B any](a *API, right access.Right, verb, summary, description string,
+// addAct adds an operation that acts on a process. do checks the body and sends the act.
+func addAct[B any](a *API, right access.Right, verb, summary, description string,
 	do func(context.Context, *client.Process, B) error) {
-	op := post(steering, verb+"-process", "/api/processes/{id}/"+verb, summary,
+	op := newPost(steeringTag, verb+"-process", "/api/processes/{id}/"+verb, summary,
 		description+" It answers once that has taken effect; 409 refused: it changed nothing.")
-	op.DefaultStatus, op.MaxBodyBytes, op.Errors = http.StatusNoContent, largestIdea, []int{http.StatusConflict}
+	op.DefaultStatus, op.MaxBodyBytes, op.Errors = http.StatusNoContent, maxIdeaBytes, []int{http.StatusConflict}
 	addOperation(a, right, op, func(ctx context.Context, in *steerInput[B]) (*struct{}, error) {
 		return nil, a.Steer(ctx, in.ID,
 			func(ctx context.Context, p *client.Process) error { return do(ctx, p, in.Body) })
@@ -70,13 +72,13 @@ func actOn[B any](a *API, right access.Right, verb, summary, description string,
 
 // Steer acts on a process by do, and waits at most Patience for the outcome.
 func (a *API) Steer(ctx context.Context, id string, do func(context.Context, *client.Process) error) error {
-	ctx, cancel := context.WithTimeout(ctx, a.Patience)
+	ctx, cancel := context.WithTimeout(ctx, a.ActionTimeout)
 	defer cancel()
 	p, err := a.Client.Attach(ctx, id)
 	if err == nil {
 		err = do(ctx, p)
 	}
-	a.NoteAct(id)
+	a.NoteChange(id)
 	return err
 }
 
@@ -107,16 +109,16 @@ func resume(ctx context.Context, p *client.Process, b *resumeInputBody) error {
 	if b == nil {
 		b = &resumeInputBody{}
 	}
-	set, err := b.Limits.read()
+	limits, err := b.Limits.read()
 	if err != nil {
 		return err
 	}
-	return p.Resume(ctx, set, b.by(ctx))
+	return p.Resume(ctx, limits, b.callerActor(ctx))
 }
 
 type resumeAllInputBody struct {
 	ReasonBody
-	Because string `json:"because,omitempty" minLength:"1" doc:"only those that are paused with this code; absent: all" example:"llm_unreachable"`
+	PauseCode string `json:"because,omitempty" minLength:"1" doc:"only those that are paused with this code; absent: all" example:"llm_unreachable"`
 }
 
 // ResumedList is the outcome of resuming several processes.
@@ -129,18 +131,18 @@ func (a *API) resumeAll(ctx context.Context, in *struct{ Body *resumeAllInputBod
 	if body == nil {
 		body = &resumeAllInputBody{}
 	}
-	list.Processes, err = a.ResumeAll(ctx, body.Because, body.by(ctx))
+	list.Processes, err = a.ResumeAll(ctx, body.PauseCode, body.callerActor(ctx))
 	return list, err
 }
 
 // ResumeAll resumes all paused processes, or only those that are paused with the code because. It waits at most
 // Patience.
-func (a *API) ResumeAll(ctx context.Context, because string, by client.By) ([]client.Resumed, error) {
-	ctx, cancel := context.WithTimeout(ctx, a.Patience)
+func (a *API) ResumeAll(ctx context.Context, pauseCode string, actor client.Actor) ([]client.Resumed, error) {
+	ctx, cancel := context.WithTimeout(ctx, a.ActionTimeout)
 	defer cancel()
-	all, err := a.Client.ResumeAll(ctx, because, by)
+	all, err := a.Client.ResumeAll(ctx, pauseCode, actor)
 	for _, r := range all {
-		a.NoteAct(r.Process)
+		a.NoteChange(r.Process)
 	}
 	return all, err
 }
@@ -155,7 +157,7 @@ func revise(ctx context.Context, p *client.Process, b reviseInputBody) (err erro
 	if b.Correction.Limits, err = b.Limits.read(); err != nil {
 		return err
 	}
-	return p.Revise(ctx, b.Correction, b.by(ctx))
+	return p.Revise(ctx, b.Correction, b.callerActor(ctx))
 }
 
 type addInputBody struct {
@@ -164,7 +166,7 @@ type addInputBody struct {
 }
 
 func add(ctx context.Context, p *client.Process, b addInputBody) error {
-	return p.Add(ctx, b.Addition, b.by(ctx))
+	return p.Add(ctx, b.Addition, b.callerActor(ctx))
 }
 
 type forkInput struct {
@@ -181,7 +183,7 @@ type forkInput struct {
 
 func (a *API) fork(ctx context.Context, in *forkInput) (*startOutput, error) {
 	b := in.Body
-	return a.startAs(ctx, client.StartOptions{ID: b.ID, Replies: b.Replies, Delegates: b.Delegates},
+	return a.startForCaller(ctx, client.StartOptions{ID: b.ID, Replies: b.Replies, Delegates: b.Delegates},
 		func(ctx context.Context, o client.StartOptions) (*client.Process, error) {
 			// The fields of Changes that name files stay empty: they would name files of this machine.
 			return a.Client.StartFork(ctx, in.ID, b.At, b.Changes, o)

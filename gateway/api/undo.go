@@ -17,7 +17,7 @@ import (
 )
 
 func (a *API) addUndo() {
-	addOperation(a, access.Steer, starting(post(steering, "undo-process", "/api/processes/{id}/undo",
+	addOperation(a, access.Steer, asStartOperation(newPost(steeringTag, "undo-process", "/api/processes/{id}/undo",
 		"Take back what a process did",
 		"Starts a process that takes back what the Calls of another did, as their Tools say. The answer is its "+
 			"Plan: what is taken back, what cannot be and why, and what stays because something reads it. A process "+
@@ -60,75 +60,75 @@ func (a *API) undo(ctx context.Context, in *undoInput) (*undoOutput, error) {
 	case !b.DryRun && b.Reason == "":
 		return nil, Unprocessable("undo %s: reason is missing: say why, for the record", in.ID)
 	}
-	o := client.UndoOptions{Choice: undo.Choice{ToIdea: b.To, CallID: b.Call}, As: b.As, Review: b.Review}
-	o.By.Reason = b.Reason
+	o := client.UndoOptions{Choice: undo.Choice{AfterIdea: b.To, CallID: b.Call}, UndoID: b.As, Review: b.Review}
+	o.Actor.Reason = b.Reason
 	if b.Instance != nil {
-		o.Instance, o.IsInstance = *b.Instance, true
+		o.Instance, o.HasInstance = *b.Instance, true
 	}
-	var agree func(*client.Undoing) bool
+	var confirm func(*client.Undoing) bool
 	if !b.DryRun {
-		agree = func(*client.Undoing) bool { return true }
+		confirm = func(*client.Undoing) bool { return true }
 	}
-	u, done, err := a.Undo(ctx, in.ID, o, agree)
-	if err == nil && !access.From(ctx).May(access.Look) {
+	u, started, err := a.Undo(ctx, in.ID, o, confirm)
+	if err == nil && !access.PersonFrom(ctx).May(access.Look) {
 		hideParams(&u.Plan)
 	}
 	switch {
 	case err != nil:
 		return nil, err
-	case !done:
+	case !started:
 		return &undoOutput{Status: http.StatusOK, Body: *u}, nil
 	}
-	return &undoOutput{Status: http.StatusCreated, Location: pageOf(u.As), Body: *u}, nil
+	return &undoOutput{Status: http.StatusCreated, Location: processURL(u.UndoID), Body: *u}, nil
 }
 
 // hideParams removes the parameters of undoing Calls, for a caller who may not look at what a process works on.
 func hideParams(p *undo.Plan) {
-	for n := range p.Undo {
-		p.Undo[n].Params = map[string]any{}
-		if within := p.Undo[n].DelegateUndo; within != nil {
-			hideParams(&within.Plan)
+	for n := range p.Steps {
+		p.Steps[n].Params = map[string]any{}
+		if delegateUndo := p.Steps[n].DelegateUndo; delegateUndo != nil {
+			hideParams(&delegateUndo.Plan)
 		}
 	}
 }
 
 // Undo plans how to undo what a process did, and starts the undo if agree accepts the plan. A nil agree makes it a dry
 // run.
-func (a *API) Undo(ctx context.Context, id string, o client.UndoOptions, agree func(*client.Undoing) bool) (
-	u *client.Undoing, done bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, a.Patience)
+func (a *API) Undo(ctx context.Context, id string, o client.UndoOptions, confirm func(*client.Undoing) bool) (
+	u *client.Undoing, started bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, a.ActionTimeout)
 	defer cancel()
-	o.Tools, o.By.Name = a.Tools, access.From(ctx).Name
+	o.Tools, o.Actor.Name = a.Tools, access.PersonFrom(ctx).Name
 	paused := false
-	if agree != nil {
+	if confirm != nil {
 		if paused, err = a.Client.PrepareUndo(ctx, id, o); paused && errors.Is(err, context.DeadlineExceeded) {
 			err = &client.RefusedError{Process: id, Signal: approval.SteerUndo, Reason: loop.ErrUndoNotAtRest.Text,
 				Code: loop.ErrUndoNotAtRest.Code}
 		}
 		if err != nil {
-			return nil, false, withStillPaused(err, paused)
+			return nil, false, withPausedHint(err, paused)
 		}
 	}
 	if u, err = a.Client.PlanUndo(ctx, id, o); err != nil {
 		u = nil
-	} else if done = agree != nil && agree(u); done {
+	} else if started = confirm != nil && confirm(u); started {
 		_, err = a.Client.StartUndo(ctx, u)
-		a.NoteAct(u.As)
+		a.NoteChange(u.UndoID)
 	}
 	if paused && (u == nil || u.IsNothing() || client.IsUndoUnderWay(err)) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveUpTimeout)
 		defer cancel()
-		err = withStillPaused(err, a.Client.GiveUpUndo(ctx, id, o) != nil)
-		a.NoteAct(id)
+		err = withPausedHint(err, a.Client.GiveUpUndo(ctx, id, o) != nil)
+		a.NoteChange(id)
 	}
-	return u, done && err == nil, err
+	return u, started && err == nil, err
 }
 
 // giveUpTimeout bounds how long it may take to resume the process after an undo that took nothing back.
 const giveUpTimeout = 5 * time.Second
 
-// withStillPaused adds to an error that the process stays paused.
-func withStillPaused(err error, paused bool) error {
+// withPausedHint adds to an error that the process stays paused.
+func withPausedHint(err error, paused bool) error {
 	if err != nil && paused {
 		err = fmt.Errorf("%w; the process is paused now: resume it, or correct this", err)
 	}

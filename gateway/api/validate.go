@@ -21,10 +21,10 @@ import (
 // the memory of a malicious body. Here the framework validates only scalars, one at a time.
 type validator struct {
 	*json.Decoder
-	registry  huma.Registry
-	path      []byte
-	wrong     []error // of huma.ErrorDetail; at most diag.MaxListed
-	notListed int     // number of further errors
+	registry      huma.Registry
+	path          []byte
+	errs          []error // of huma.ErrorDetail; at most diag.MaxListedProblems
+	unlistedCount int     // number of further errors
 }
 
 // validateBody returns an error that lists the faults of a body, or nil if there are none.
@@ -43,13 +43,13 @@ func validateBody(registry huma.Registry, s *huma.Schema, body []byte) error {
 		return huma.NewError(http.StatusBadRequest, "validation failed",
 			&huma.ErrorDetail{Location: "body", Message: err.Error()})
 	}
-	if len(v.wrong) == 0 {
+	if len(v.errs) == 0 {
 		return nil
 	}
-	if v.notListed > 0 {
-		v.wrong = append(v.wrong, &huma.ErrorDetail{Location: "body", Message: diag.RestText(v.notListed)})
+	if v.unlistedCount > 0 {
+		v.errs = append(v.errs, &huma.ErrorDetail{Location: "body", Message: diag.AndMoreText(v.unlistedCount)})
 	}
-	return huma.NewError(http.StatusUnprocessableEntity, "validation failed", v.wrong...)
+	return huma.NewError(http.StatusUnprocessableEntity, "validation failed", v.errs...)
 }
 
 // readAt reads the value below a key or an index.
@@ -61,12 +61,12 @@ func (v *validator) readAt(step string, read func() error) error {
 	return err
 }
 
-func (v *validator) fail(message string) {
-	if len(v.wrong) == diag.MaxListed {
-		v.notListed++
+func (v *validator) addError(message string) {
+	if len(v.errs) == diag.MaxListedProblems {
+		v.unlistedCount++
 		return
 	}
-	v.wrong = append(v.wrong, &huma.ErrorDetail{Location: string(v.path), Message: message})
+	v.errs = append(v.errs, &huma.ErrorDetail{Location: string(v.path), Message: message})
 }
 
 // readValue reads one value. The error is for invalid JSON only.
@@ -107,18 +107,18 @@ func (v *validator) validateScalar(s *huma.Schema, x any) {
 	for _, err := range found.Errors {
 		var detail *huma.ErrorDetail
 		if errors.As(err, &detail) {
-			v.fail(detail.Message)
+			v.addError(detail.Message)
 		}
 	}
 }
 
 // readArray reads the rest of an array. If it is too long, that one error replaces the errors of its items.
 func (v *validator) readArray(s *huma.Schema) error {
-	listed, more, n := len(v.wrong), v.notListed, 0
+	listedBefore, unlistedBefore, n := len(v.errs), v.unlistedCount, 0
 	for ; v.More(); n++ {
 		if s.MaxItems != nil && n == *s.MaxItems {
-			v.wrong, v.notListed = v.wrong[:listed], more
-			v.fail(fmt.Sprintf(validation.MsgExpectedMaxItems, *s.MaxItems))
+			v.errs, v.unlistedCount = v.errs[:listedBefore], unlistedBefore
+			v.addError(fmt.Sprintf(validation.MsgExpectedMaxItems, *s.MaxItems))
 			return v.skip()
 		}
 		if err := v.readAt("["+strconv.Itoa(n)+"]", func() error { return v.readValue(s.Items, false) }); err != nil {
@@ -126,14 +126,14 @@ func (v *validator) readArray(s *huma.Schema) error {
 		}
 	}
 	if s.MinItems != nil && n < *s.MinItems {
-		v.fail(fmt.Sprintf(validation.MsgExpectedMinItems, *s.MinItems))
+		v.addError(fmt.Sprintf(validation.MsgExpectedMinItems, *s.MinItems))
 	}
 	return v.skip()
 }
 
 // readObject reads the rest of an object.
 func (v *validator) readObject(s *huma.Schema) error {
-	if len(s.Properties) == 0 && isFree(s.AdditionalProperties) {
+	if len(s.Properties) == 0 && allowsAnyValue(s.AdditionalProperties) {
 		return v.skip()
 	}
 	seen := map[string]bool{}
@@ -149,32 +149,32 @@ func (v *validator) readObject(s *huma.Schema) error {
 	}
 	for _, key := range s.Required {
 		if !seen[key] {
-			v.fail(fmt.Sprintf(validation.MsgExpectedRequiredProperty, key))
+			v.addError(fmt.Sprintf(validation.MsgExpectedRequiredProperty, key))
 		}
 	}
 	return v.skip()
 }
 
-// isFree reports whether an object may have any other keys, with any values.
-func isFree(other any) bool {
-	s, isSchema := other.(*huma.Schema)
-	return other == true || isSchema && s.Ref == "" && s.Type == ""
+// allowsAnyValue reports whether an object may have any other keys, with any values.
+func allowsAnyValue(additional any) bool {
+	s, isSchema := additional.(*huma.Schema)
+	return additional == true || isSchema && s.Ref == "" && s.Type == ""
 }
 
 // readProperty reads the value of a key.
 func (v *validator) readProperty(s *huma.Schema, key string, seen map[string]bool) error {
-	other, _ := s.AdditionalProperties.(*huma.Schema)
-	known := s.Properties[key]
+	additional, _ := s.AdditionalProperties.(*huma.Schema)
+	property := s.Properties[key]
 	switch {
 	case seen[key]:
-		v.fail("the key stands twice")
-	case known != nil:
+		v.addError("the key stands twice")
+	case property != nil:
 		seen[key] = true
-		return v.readValue(known, !slices.Contains(s.Required, key))
-	case other != nil:
-		return v.readValue(other, false)
+		return v.readValue(property, !slices.Contains(s.Required, key))
+	case additional != nil:
+		return v.readValue(additional, false)
 	case s.AdditionalProperties == false:
-		v.fail(validation.MsgUnexpectedProperty)
+		v.addError(validation.MsgUnexpectedProperty)
 	}
 	return v.readValue(&huma.Schema{}, false)
 }

@@ -29,12 +29,12 @@ func withIssuer(t *testing.T, i *issuertest.Issuer) func(*server.Options, string
 	return func(o *server.Options, url string) {
 		// The issuer has the name of another site, as in the world.
 		elsewhere := strings.Replace(i.URL, "127.0.0.1", "localhost", 1)
-		i.Move(elsewhere)
-		i.Redirect = url + access.CallbackPath
+		i.SetURL(elsewhere)
+		i.RedirectURL = url + access.CallbackPath
 		env := map[string]string{
 			server.IssuerVariable: i.URL, server.AudienceVariable: "process-idea", server.RolesVariable: roles,
-			server.URLVariable:    url,
-			server.ClientVariable: issuertest.Client, server.SecretVariable: issuertest.Secret,
+			server.URLVariable:      url,
+			server.ClientIDVariable: issuertest.ClientID, server.SecretVariable: issuertest.ClientSecret,
 		}
 		made, err := server.FromEnvironment("127.0.0.1:0", access.Person{},
 			func(name string) string { return env[name] })
@@ -77,8 +77,8 @@ func TestPeopleLogInAtTheirIssuerAndDecideAsWhoTheyAre(t *testing.T) {
 				func() bool {
 					return b.address() == "/" && strings.Contains(b.text(), "You log in where you always do")
 				})
-			if i.Ended() != h.url+"/" {
-				t.Errorf("the issuer was not told that one logs out: %q", i.Ended())
+			if i.LogoutRedirect() != h.url+"/" {
+				t.Errorf("the issuer was not told that one logs out: %q", i.LogoutRedirect())
 			}
 			continue
 		}

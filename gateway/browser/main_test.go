@@ -42,7 +42,7 @@ func run(m *testing.M) int {
 	if !slices.ContainsFunc(browsers, func(b *browser) bool { return b.program() != "" }) {
 		return m.Run() // each test says that it is skipped
 	}
-	release, err := devtest.ShareMachine()
+	release, err := devtest.LockMachineShared()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -89,7 +89,7 @@ func begin() (stop func(), err error) {
 	if err != nil {
 		return stop, err
 	}
-	w, err := engine.NewWorker(of, engine.Parts{Store: values, Deciders: deciders})
+	w, err := engine.NewWorker(of, engine.Parts{Store: values, DeciderKeys: deciders})
 	if err == nil {
 		err = w.Start()
 	}

@@ -73,8 +73,8 @@ func withPasskeys(t *testing.T, i *issuertest.Issuer) func(*server.Options, stri
 		named := strings.Replace(url, "127.0.0.1", "localhost", 1)
 		env := map[string]string{
 			server.IssuerVariable: i.URL, server.AudienceVariable: "process-idea", server.RolesVariable: roles,
-			server.URLVariable:    named,
-			server.ClientVariable: issuertest.Client, server.SecretVariable: issuertest.Secret,
+			server.URLVariable:      named,
+			server.ClientIDVariable: issuertest.ClientID, server.SecretVariable: issuertest.ClientSecret,
 			signing.DecidersVariable: trusted,
 		}
 		made, err := server.FromEnvironment("127.0.0.1:0", access.Person{},
@@ -82,8 +82,8 @@ func withPasskeys(t *testing.T, i *issuertest.Issuer) func(*server.Options, stri
 		if err != nil {
 			t.Fatal(err)
 		}
-		i.Redirect = named + access.CallbackPath
-		o.Guard, o.Deciders = made.Guard, made.Deciders
+		i.RedirectURL = named + access.CallbackPath
+		o.Guard, o.DeciderKeys = made.Guard, made.DeciderKeys
 	}
 }
 

@@ -92,7 +92,7 @@ func keepIn(dir string) (stop func()) {
 func (b *browser) needs(t *testing.T) {
 	t.Helper()
 	if b != browsers[0] && browsers[0].program() != "" {
-		longrun.Only(t)
+		longrun.SkipUnlessEnabled(t)
 	}
 	if b.program() == "" {
 		t.Skipf("there is no %s here: apt-get install %s", b.name, b.install)

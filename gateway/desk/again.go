@@ -10,19 +10,19 @@ import (
 	"processidea/gateway/api"
 )
 
-// sentForm is a refused form of a process's page, with the values that were sent.
-type sentForm struct {
+// submittedForm is a refused form of a process's page, with the values that were sent.
+type submittedForm struct {
 	ID string // of the form on the page
 	url.Values
 	Wrong map[string]string // what is wrong, by control; under "": with the form as a whole
 }
 
 // Sent returns the refused form if it has this id, or else an empty one.
-func (p *processPage) Sent(id string) sentForm {
+func (p *processPage) Sent(id string) submittedForm {
 	if p.Refused.ID == id {
 		return p.Refused
 	}
-	return sentForm{}
+	return submittedForm{}
 }
 
 // detailOf is what people read of an error. Of a refusal it is the reason alone, which the catalogue translates, since
@@ -36,21 +36,22 @@ func detailOf(err error) string {
 
 // showProcessAgain shows the process with a refused form, so that nothing that was typed is lost. wrong has the errors
 // by control, and the text of why is added under "". An error of the server has a page of its own, so it is returned.
-func (v *visit) showProcessAgain(form string, why error, wrong map[string]string) error {
-	problem := api.ProblemOf(why)
+func (v *visit) showProcessAgain(formID string, cause error, fieldErrors map[string]string) error {
+	problem := api.ProblemOf(cause)
 	if problem.Status >= http.StatusInternalServerError {
-		return why
+		return cause
 	}
 	// This page answers a POST, so that the browser cannot reload it. It may take longer than others.
-	v.Request = v.WithContext(withPatience(v.Context(), time.Now().Add(v.Patience)))
-	p, err := v.processPage()
+	v.Request = v.WithContext(withPageStart(v.Context(), time.Now().Add(v.ActionTimeout)))
+	p, err := v.newProcessPage()
 	if err != nil || p.Ended { // an ended process has no forms
-		return why
+		return cause
 	}
-	if wrong == nil {
-		wrong = map[string]string{}
+	if fieldErrors == nil {
+		fieldErrors = map[string]string{}
 	}
-	wrong[""] = detailOf(why)
-	p.Live, p.Refused = false, sentForm{form, v.PostForm, wrong} // a page that reloads would lose the entries
+	fieldErrors[""] = detailOf(cause)
+	// a page that reloads would lose the entries
+	p.Live, p.Refused = false, submittedForm{formID, v.PostForm, fieldErrors}
 	return v.render(problem.Status, "process", p)
 }

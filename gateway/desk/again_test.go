@@ -13,7 +13,7 @@ import (
 // shows gives a page in English.
 func shows(t *testing.T, name string, data any) string {
 	t.Helper()
-	all, err := pages()
+	all, err := templatesByLanguage()
 	var b bytes.Buffer
 	if err == nil {
 		err = all[shown.English][name].ExecuteTemplate(&b, "frame", data)
@@ -32,7 +32,7 @@ func TestARefusedFormOfAProcessKeepsWhatWasTyped(t *testing.T) {
 		"deputy": {"to": {"bob"}, "from": {"2026-12-01"}, "until": {"2026-12-24"}, "reason": {"on leave"}},
 		"steer":  {"text": {"Be kind."}, "reason": {"lunch"}, "sure": {"yes"}},
 	} {
-		p.Refused = sentForm{form, typed, map[string]string{"": "It may not be.", "until": "That day is over."}}
+		p.Refused = submittedForm{form, typed, map[string]string{"": "It may not be.", "until": "That day is over."}}
 		page := shows(t, "process", p)
 		for key, value := range typed {
 			want := value[0]
@@ -59,7 +59,7 @@ func TestARefusedFormOfAProcessKeepsWhatWasTyped(t *testing.T) {
 // A browser scrolls to the form that was refused: what is wrong stands there too.
 func TestWhatIsWrongStandsInTheFormThatIsShown(t *testing.T) {
 	t.Parallel()
-	p := &callPage{frame: frame{May: map[string]bool{"decide": true}}, Words: shown.WordsOf(nil), Wrong: "It may not be.",
+	p := &callPage{frame: frame{May: map[string]bool{"decide": true}}, Words: shown.NewPresenter(nil), Wrong: "It may not be.",
 		Allowed: map[string]bool{client.Answer: true}, Reason: "busy", To: "bob", AnswerText: "all well"}
 	p.A.AllowedDecisions = []string{client.Answer, client.Ask, client.HandOver}
 	for kind, at := range map[string]string{client.Answer: "answer", client.Ask: "remark", client.HandOver: "remark"} {

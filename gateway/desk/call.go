@@ -23,7 +23,7 @@ type callPage struct {
 	Tool          *ideafile.Tool   // nil: it is not known
 	Tools         []*ideafile.Tool // the Tools that a replacing Call may have
 	Params        []fact
-	Words         *shown.Words
+	Words         *shown.Presenter
 	Because       string // the rule for asking a person, in words; "": none
 	Input         *fact  // what the case began with; nil: nothing
 	State         *fact
@@ -59,31 +59,31 @@ const (
 )
 
 func (v *visit) showCall() error {
-	a, err := v.find()
+	a, err := v.findWaitingCall()
 	if err != nil {
-		return v.showDecided(err)
+		return v.showDecidedCall(err)
 	}
-	p := v.callPage(a)
+	p := v.newCallPage(a)
 	p.With = v.FormValue("with")
-	p.addReplace()
+	p.addReplaceForm()
 	p.addForms()
 	return v.show("call", p)
 }
 
-// find returns the waiting Call that the address names.
-func (v *visit) find() (client.Approval, error) {
+// findWaitingCall returns the waiting Call that the address names.
+func (v *visit) findWaitingCall() (client.Approval, error) {
 	process, call := v.process, v.PathValue("call")
-	list, err := v.WaitingIn(v.Context(), process)
+	list, err := v.ApprovalsIn(v.Context(), process)
 	if err != nil {
 		return client.Approval{}, err
 	}
 	for _, a := range list {
-		if ideafile.IsCallID(call, a.CallID) {
+		if ideafile.MatchesCallID(call, a.CallID) {
 			return a, nil
 		}
 	}
 	return client.Approval{}, notFound("Step %s of %s does not wait: somebody has decided, its time or its process "+
-		"is over, or there is no such step.", visible(call), visible(process))
+		"is over, or there is no such step.", visibleText(call), visibleText(process))
 }
 
 // tools returns the Tools of a process; nil if they cannot be read.
@@ -96,30 +96,31 @@ func (d *Desk) tools(ctx context.Context, process string) []*ideafile.Tool {
 	return idea.Tools
 }
 
-func (v *visit) callPage(a client.Approval) *callPage {
-	tools, who, words := v.tools(v.Context(), a.Process), v.decider(), v.Client.Process(a.Process).Words(v.Context())
-	a = v.withTwiceInWords(a)
+func (v *visit) newCallPage(a client.Approval) *callPage {
+	tools, person, words := v.tools(v.Context(), a.Process), v.caller(),
+		v.Client.Process(a.Process).Presenter(v.Context())
+	a = v.withRecheckText(a)
 	p := &callPage{
 		Tools: tools, frame: v.frame(clipName(a.Sentence)), A: a, Href: callHref(a.Process, a.CallID),
-		Tool: ideafile.FindTool(tools, a.Tool), Denied: denial(who, a), Passkey: mayByPasskey(who, a),
-		Allowed: map[string]bool{}, Words: words, Meanwhile: a.WhileWaiting.Lines(stampIn(a.Language)),
+		Tool: ideafile.FindTool(tools, a.Tool), Denied: denialReason(person, a), Passkey: mayDecideByPasskey(person, a),
+		Allowed: map[string]bool{}, Words: words, Meanwhile: a.ReminderSchedule.Lines(timestampFormatter(a.Language)),
 	}
 	for _, kind := range a.AllowedDecisions {
 		p.Allowed[kind] = p.Denied == "" || p.Passkey
 	}
-	var wired map[string]string
+	var wiredParams map[string]string
 	if p.Tool != nil {
-		wired, p.IsFinal = p.Tool.WiredParams, v.isFinal(p.Tool)
+		wiredParams, p.IsFinal = p.Tool.WiredParams, v.isIrreversible(p.Tool)
 		if policy := p.Tool.Source["_approval"]; policy != nil && policy != true {
 			p.Policy = form.Pretty(policy)
 			p.Because = ruleInWords(words.ParamsFormat(a.Tool), jsonval.AsObject(policy)["when"], a.Language)
 		}
 	}
-	p.Params = factsOfFields(a, origins(wired, a, words))
+	p.Params = factsOfFields(a, newOriginLookup(wiredParams, a, words))
 	p.Input, p.State = caseFact(words.InputFormat(), a.Input, a), caseFact(words.StateFormat(), a.State, a)
 	p.Result = caseFact(words.ResultFormat(a.Tool), a.Output, a)
-	if fitted := a.ParamsAdaptation; fitted != nil && len(fitted.OriginalParams) > 0 {
-		p.Unfitted = caseFact(words.ParamsFormat(a.Tool), jsonval.ToJSONValue(fitted.OriginalParams), a)
+	if adaptation := a.ParamsAdaptation; adaptation != nil && len(adaptation.OriginalParams) > 0 {
+		p.Unfitted = caseFact(words.ParamsFormat(a.Tool), jsonval.ToJSONValue(adaptation.OriginalParams), a)
 	}
 	if p.Allowed[client.Approve] && p.Denied == "" {
 		p.StandingOrder = orderFormOf(a.Process, a.CallID, a.Tool, a.Call, p.Now)
@@ -127,27 +128,27 @@ func (v *visit) callPage(a client.Approval) *callPage {
 	return p
 }
 
-// isFinal reports whether a Call of a Tool can never be undone, as far as this gateway knows.
-func (d *Desk) isFinal(t *ideafile.Tool) bool {
-	alone := &ideafile.Idea{Tools: []*ideafile.Tool{t}}
-	return t.UndoUnder(d.Tools.Bind(alone)[t.Name]).Kind == ideafile.UndoNever
+// isIrreversible reports whether a Call of a Tool can never be undone, as far as this gateway knows.
+func (d *Desk) isIrreversible(t *ideafile.Tool) bool {
+	soleToolIdea := &ideafile.Idea{Tools: []*ideafile.Tool{t}}
+	return t.UndoWithBinding(d.Tools.Bind(soleToolIdea)[t.Name]).Kind == ideafile.UndoImpossible
 }
 
 // factsOfFields describes the parameters of a Call in the words of its Tool.
-func factsOfFields(a client.Approval, from func(jsonval.Path, any) string) (facts []fact) {
-	t := newTeller(a.Language)
-	t.From = from
+func factsOfFields(a client.Approval, origin func(jsonval.Path, any) string) (facts []fact) {
+	builder := newFactBuilder(a.Language)
+	builder.OriginOf = origin
 	for n, field := range a.Fields {
-		if t.Left <= 0 {
+		if builder.FactsLeft <= 0 {
 			return append(facts, fact{Name: "…", Left: len(a.Fields) - n})
 		}
 		var f fact
 		switch field.Value.(type) {
 		case []any, jsonval.Object:
-			f = t.BuildAt(jsonval.Path{field.Name}, field.Title, field.Format, field.Value)
+			f = builder.BuildAt(jsonval.Path{field.Name}, field.Title, field.Format, field.Value)
 		default:
-			f = t.BuildAt(jsonval.Path{field.Name}, field.Title, shown.Format{}, field.Shown)
-			f.From = from(jsonval.Path{field.Name}, field.Value)
+			f = builder.BuildAt(jsonval.Path{field.Name}, field.Title, shown.Format{}, field.Shown)
+			f.From = origin(jsonval.Path{field.Name}, field.Value)
 		}
 		if len(f.Facts) == 0 {
 			f.Number, f.Letter = isNumber(field.Value) || field.Format.Display == shown.Money, field.Parts
@@ -173,7 +174,7 @@ func caseFact(format shown.Format, v any, a client.Approval) *fact {
 	if v == nil {
 		return nil
 	}
-	f := newTeller(a.Language).BuildAt(nil, "", format, v)
+	f := newFactBuilder(a.Language).BuildAt(nil, "", format, v)
 	return &f
 }
 
@@ -182,7 +183,7 @@ func factOf(v any, l shown.Language) *fact {
 	if v == nil {
 		return nil
 	}
-	f := newTeller(l).Build(v)
+	f := newFactBuilder(l).Build(v)
 	return &f
 }
 
@@ -197,10 +198,10 @@ func (p *callPage) amendForm() form.Form {
 // replaceForm makes the form of a replacing Call, without the parameters that the Tool's designer wired.
 func replaceForm(t *ideafile.Tool, l shown.Language) form.Form {
 	schema := jsonval.AsObject(jsonval.ToJSONValue(t.ParamsSchemaSource()))
-	wired := jsonval.SortedKeys(t.WiredParams)
-	properties := jsonval.WithoutKey(jsonval.AsObject(schema["properties"]), wired...)
+	wiredParams := jsonval.SortedKeys(t.WiredParams)
+	properties := jsonval.WithoutKey(jsonval.AsObject(schema["properties"]), wiredParams...)
 	required, _ := jsonval.AsStringList(schema["required"])
-	required = slices.DeleteFunc(slices.Clone(required), func(k string) bool { return slices.Contains(wired, k) })
+	required = slices.DeleteFunc(slices.Clone(required), func(k string) bool { return slices.Contains(wiredParams, k) })
 	schema = jsonval.WithoutKey(schema, "properties", "required")
 	schema["type"], schema["required"] = "object", jsonval.ToJSONValue(required)
 	if len(properties) > 0 {
@@ -209,7 +210,7 @@ func replaceForm(t *ideafile.Tool, l shown.Language) form.Form {
 	return form.Form{Prefix: replacePrefix, Schema: schema, Language: l}
 }
 
-func (p *callPage) answerForm() (f form.Form, has bool) {
+func (p *callPage) answerForm() (f form.Form, hasForm bool) {
 	if p.Tool == nil || p.Tool.OutputSchema == nil {
 		return f, false
 	}
@@ -229,24 +230,24 @@ func (p *callPage) addForms() {
 	}
 }
 
-// addReplace makes the form of a replacing Call.
-func (p *callPage) addReplace() {
+// addReplaceForm makes the form of a replacing Call.
+func (p *callPage) addReplaceForm() {
 	if t := ideafile.FindTool(p.Tools, p.With); t != nil && p.Replace == nil {
-		p.Replace = replaceForm(t, p.A.Language).New(p.replaced(t))
+		p.Replace = replaceForm(t, p.A.Language).New(p.initialReplaceValue(t))
 	}
 }
 
-// replaced returns the initial value of the form of a replacing Call: the parameters that would run, if the Tool is the
-// same.
-func (p *callPage) replaced(t *ideafile.Tool) (value any, has bool) {
+// initialReplaceValue returns the initial value of the form of a replacing Call: the parameters that would run, if the
+// Tool is the same.
+func (p *callPage) initialReplaceValue(t *ideafile.Tool) (value any, hasValue bool) {
 	if t.Name != p.A.Tool {
 		return nil, false
 	}
 	return jsonval.WithoutKey(p.A.Params, jsonval.SortedKeys(t.WiredParams)...), true
 }
 
-// textAnswer reads an answer without a schema.
-func textAnswer(values url.Values) (any, error) {
+// readTextAnswer reads an answer without a schema.
+func readTextAnswer(values url.Values) (any, error) {
 	text := strings.ReplaceAll(values.Get("answer"), "\r\n", "\n")
 	if values.Get("answer-is") == "text" {
 		return text, nil

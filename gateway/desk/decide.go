@@ -21,36 +21,36 @@ func (v *visit) decideMany() error {
 	if v.PostForm.Get("all") != "" {
 		boxes = v.PostForm["shown"]
 	}
-	var wrong error
+	var formErr error
 	switch {
 	case kind != client.Approve && kind != client.Reject:
-		wrong = api.Unprocessable("Many cases at once can only be approved or rejected: open one to change it.")
+		formErr = api.Unprocessable("Many cases at once can only be approved or rejected: open one to change it.")
 	case len(boxes) == 0:
-		wrong = api.Unprocessable("No case was selected. Tick the boxes of those that you mean.")
+		formErr = api.Unprocessable("No case was selected. Tick the boxes of those that you mean.")
 	case len(boxes) > client.MaxDecisionsPerSignal:
-		wrong = api.Unprocessable("You can decide on at most %d cases at once.", client.MaxDecisionsPerSignal)
+		formErr = api.Unprocessable("You can decide on at most %d cases at once.", client.MaxDecisionsPerSignal)
 	case kind == client.Reject && reason == "":
-		wrong = api.Unprocessable(planpage.NeedsReason)
+		formErr = api.Unprocessable(planpage.NeedsReason)
 	}
-	if wrong != nil {
-		return v.showInboxAgain(wrong, boxes)
+	if formErr != nil {
+		return v.showInboxAgain(formErr, boxes)
 	}
 	var list []api.Decision
-	var about []string
+	var captions []string
 	for _, text := range boxes {
-		var pick []string
-		if json.Unmarshal([]byte(text), &pick) != nil || len(pick) != 4 {
+		var fields []string
+		if json.Unmarshal([]byte(text), &fields) != nil || len(fields) != 4 {
 			return api.Unprocessable("One of the boxes cannot be read. Open the inbox again.")
 		}
-		about = append(about, pick[3])
-		list = append(list, api.Decision{Process: pick[0],
-			Decision: client.Decision{Call: pick[1], Digest: pick[2], Kind: kind, Reason: reason}})
+		captions = append(captions, fields[3])
+		list = append(list, api.Decision{Process: fields[0],
+			Decision: client.Decision{Call: fields[1], Digest: fields[2], Kind: kind, Reason: reason}})
 	}
 	if len(list) > 1 && v.PostForm.Get("sure") == "" {
-		return v.show("sure", v.surePage(list, boxes, about))
+		return v.show("sure", v.newConfirmPage(list, boxes, captions))
 	}
 	return v.redirectToOutcomes(outcomes{
-		Kind: kind, Back: v.PostForm.Get("back"), List: outcomesOf(v.Decide(v.Context(), list), about...),
+		Kind: kind, Back: v.PostForm.Get("back"), List: outcomesOf(v.Decide(v.Context(), list), captions...),
 	})
 }
 
@@ -64,21 +64,21 @@ type confirmPage struct {
 	Sum                string // empty: it is not known, or there is none
 }
 
-func (v *visit) surePage(list []api.Decision, boxes, about []string) confirmPage {
-	const maxNamed = 100
-	named := min(len(about), maxNamed)
+func (v *visit) newConfirmPage(list []api.Decision, boxes, captions []string) confirmPage {
+	const maxListed = 100
+	listed := min(len(captions), maxListed)
 	p := confirmPage{frame: v.frame("Is this what you mean?"), Kind: list[0].Kind, Reason: list[0].Reason,
-		Back: pageAt(v.PostForm.Get("back")), Boxes: boxes, About: about[:named], More: len(about) - named}
+		Back: safePath(v.PostForm.Get("back")), Boxes: boxes, About: captions[:listed], More: len(captions) - listed}
 	all, err := v.AllWaiting(v.Context())
 	if err != nil {
 		return p
 	}
-	amounts := map[[2]string]*shown.Field{}
+	amountByCall := map[[2]string]*shown.Field{}
 	for _, a := range all.Approvals {
-		amounts[[2]string{a.Process, a.CallID}] = a.Amount()
+		amountByCall[[2]string{a.Process, a.CallID}] = a.Amount()
 	}
-	decided := jsonval.Map(list, func(d api.Decision) *shown.Field { return amounts[[2]string{d.Process, d.Call}] })
-	p.Sum = shown.SumOf(decided, client.LanguageOf(v.Context()))
+	fields := jsonval.Map(list, func(d api.Decision) *shown.Field { return amountByCall[[2]string{d.Process, d.Call}] })
+	p.Sum = shown.SumText(fields, client.LanguageOf(v.Context()))
 	return p
 }
 
@@ -98,28 +98,28 @@ type outcome struct {
 	About string `json:"a,omitempty"`
 }
 
-func outcomesOf(results []api.DecisionResult, about ...string) (list []outcome) {
-	for n, one := range results {
-		list = append(list, outcome{one, about[n]})
+func outcomesOf(results []api.DecisionResult, captions ...string) (list []outcome) {
+	for n, result := range results {
+		list = append(list, outcome{result, captions[n]})
 	}
 	return list
 }
 
-const outcomeUse = "outcome"
+const outcomeSealPurpose = "outcome"
 
-// longestQuery bounds the outcomes in an address, in characters, since servers on the way limit its length.
-const longestQuery = 6000
+// maxQueryChars bounds the outcomes in an address, in characters, since servers on the way limit its length.
+const maxQueryChars = 6000
 
 // redirectToOutcomes redirects to a page with the outcomes of decisions. The address carries them, sealed, since a
 // gateway keeps nothing. If they do not fit, they are shown directly; sending that form again changes nothing, since
 // each Call is decided once.
 func (v *visit) redirectToOutcomes(o outcomes) error {
-	o.Who = v.who.Name
-	text, err := v.sessions.Seal(outcomeUse, o)
+	o.Who = v.user.Name
+	text, err := v.sessions.Seal(outcomeSealPurpose, o)
 	if err != nil {
 		return err
 	}
-	if len(text) > longestQuery {
+	if len(text) > maxQueryChars {
 		return v.renderOutcome(o)
 	}
 	return v.redirect("/desk/outcome?o=" + url.QueryEscape(text))
@@ -127,7 +127,7 @@ func (v *visit) redirectToOutcomes(o outcomes) error {
 
 func (v *visit) showOutcome() error {
 	var o outcomes
-	if !v.sessions.Unseal(outcomeUse, v.FormValue("o"), &o) || o.Who != v.who.Name {
+	if !v.sessions.Unseal(outcomeSealPurpose, v.FormValue("o"), &o) || o.Who != v.user.Name {
 		return notFound("This address contains no outcome of a decision.")
 	}
 	return v.renderOutcome(o)
@@ -143,18 +143,18 @@ type outcomePage struct {
 }
 
 // pendingCallHref returns the page of a Call that waits again although it was decided, or "" if it does not wait.
-func (v *visit) pendingCallHref(one api.DecisionResult) string {
-	if one.Count != nil && one.Count.Have < one.Count.Want {
+func (v *visit) pendingCallHref(result api.DecisionResult) string {
+	if result.Count != nil && result.Count.Have < result.Count.Want {
 		return ""
 	}
-	list, err := v.WaitingIn(v.Context(), one.Process)
-	if err == nil && slices.ContainsFunc(list, func(a client.Approval) bool { return a.CallID == one.Call }) {
-		return callHref(one.Process, one.Call)
+	list, err := v.ApprovalsIn(v.Context(), result.Process)
+	if err == nil && slices.ContainsFunc(list, func(a client.Approval) bool { return a.CallID == result.Call }) {
+		return callHref(result.Process, result.Call)
 	}
 	return ""
 }
 
-var pastTense = map[string]string{
+var pastTenseByKind = map[string]string{
 	client.Approve: "approved", client.Reject: "rejected", client.Amend: "changed", client.Replace: "replaced",
 	client.Answer: "answered", client.Comment: "said", client.Ask: "asked", client.HandOver: "handed over",
 	approval.SteerDeputy: "given a deputy", approval.SteerApprovePlan: "approved", approval.SteerAmendPlan: "changed",
@@ -162,7 +162,8 @@ var pastTense = map[string]string{
 }
 
 func (v *visit) renderOutcome(o outcomes) error {
-	p := outcomePage{frame: v.frame("What became of it"), Kind: pastTense[o.Kind], Back: pageAt(o.Back), Plan: o.Plan}
+	p := outcomePage{frame: v.frame("What became of it"), Kind: pastTenseByKind[o.Kind], Back: safePath(o.Back),
+		Plan: o.Plan}
 	if o.Plan != nil {
 		return v.show("planoutcome", p)
 	}
@@ -182,18 +183,18 @@ func (v *visit) renderOutcome(o outcomes) error {
 	return v.show("outcome", p)
 }
 
-// inWords describes the outcome of a decision.
-func inWords(one api.DecisionResult, done string) string {
+// resultText describes the outcome of a decision.
+func resultText(result api.DecisionResult, verb string) string {
 	switch {
-	case one.Outcome == api.OutcomeAccepted && one.Count != nil && one.Count.Have < one.Count.Want:
+	case result.Outcome == api.OutcomeAccepted && result.Count != nil && result.Count.Have < result.Count.Want:
 		return fmt.Sprintf("Your decision counts: %d of %d people have decided so. It waits for the others.",
-			one.Count.Have, one.Count.Want)
-	case one.Outcome == api.OutcomeAccepted:
-		return "It is " + done + "."
-	case one.Outcome == api.OutcomeFailed:
-		return "Its outcome is unknown: " + one.Reason
-	case one.Outcome == api.OutcomeInvalid:
-		return "It was not sent: " + one.Reason
+			result.Count.Have, result.Count.Want)
+	case result.Outcome == api.OutcomeAccepted:
+		return "It is " + verb + "."
+	case result.Outcome == api.OutcomeFailed:
+		return "Its outcome is unknown: " + result.Reason
+	case result.Outcome == api.OutcomeInvalid:
+		return "It was not sent: " + result.Reason
 	}
-	return "It was refused: " + one.Reason
+	return "It was refused: " + result.Reason
 }

@@ -22,7 +22,7 @@ import (
 // decideCall handles a decision on the Call of the address, or a standing order that is given on its page.
 func (v *visit) decideCall() error {
 	if v.PostForm.Get("decision") == approval.SteerAllow {
-		return v.allow()
+		return v.giveOrder()
 	}
 	decision := api.Decision{Process: v.process, Decision: client.Decision{
 		Call: v.PathValue("call"), Kind: v.PostForm.Get("decision"), Digest: v.PostForm.Get("digest"),
@@ -31,17 +31,17 @@ func (v *visit) decideCall() error {
 	if decision.Kind != client.Comment {
 		decision.To = v.formValue("to")
 	}
-	a, err := v.find()
-	var gone *access.Refusal
-	if err != nil && !errors.As(err, &gone) {
+	a, err := v.findWaitingCall()
+	var refusal *access.Refusal
+	if err != nil && !errors.As(err, &refusal) {
 		return err
 	}
 	if err == nil {
-		p := v.callPageAfter(decision, a)
+		p := v.callPageForDecision(decision, a)
 		switch {
 		case p.Changed:
 			return v.showAgain(http.StatusConflict, p)
-		case !p.read(&decision, v.PostForm) && p.Wrong == "": // the form asks for one more item of a list
+		case !p.readDecision(&decision, v.PostForm) && p.Wrong == "": // the form asks for one more item of a list
 			return v.showAgain(http.StatusOK, p)
 		case p.Wrong != "":
 			return v.showAgain(http.StatusUnprocessableEntity, p)
@@ -54,43 +54,43 @@ func (v *visit) decideCall() error {
 	if accepted && approval.IsRemark(decision.Kind) {
 		return v.redirect(callHref(decision.Process, decision.Call) + "#why")
 	}
-	if now, found := v.find(); !accepted && err == nil && found == nil {
-		p := v.callPageAfter(decision, now)
+	if current, findErr := v.findWaitingCall(); !accepted && err == nil && findErr == nil {
+		p := v.callPageForDecision(decision, current)
 		if !p.Changed {
-			p.read(&decision, v.PostForm) // shows what was entered
-			p.Wrong = inWords(results[0], pastTense[decision.Kind])
-			if aboutValues.MatchString(results[0].Reason) {
-				p.Wrong, p.WrongDetail = misfits, results[0].Reason
+			p.readDecision(&decision, v.PostForm) // shows what was entered
+			p.Wrong = resultText(results[0], pastTenseByKind[decision.Kind])
+			if valueErrorPattern.MatchString(results[0].Reason) {
+				p.Wrong, p.WrongDetail = misfitMessage, results[0].Reason
 			}
 		}
 		return v.showAgain(http.StatusConflict, p)
 	}
-	about := sayCase(a)
-	if about == "" { // somebody has decided meanwhile
+	caption := describeCase(a)
+	if caption == "" { // somebody has decided meanwhile
 		if d, err := v.Client.Process(v.process).DecidedCall(v.Context(), decision.Call); err == nil {
-			about = sayCase(client.Approval{Call: d.Call})
+			caption = describeCase(client.Approval{Call: d.Call})
 		}
 	}
-	return v.redirectToOutcomes(outcomes{Kind: decision.Kind, List: outcomesOf(results, about)})
+	return v.redirectToOutcomes(outcomes{Kind: decision.Kind, List: outcomesOf(results, caption)})
 }
 
 // askToSign shows the page for signing a decision, or the Call again with the reason why the person cannot sign.
 func (v *visit) askToSign(decision api.Decision, p *callPage) error {
-	matter := ownkey.Matter{Tool: p.A.Tool, About: sayCase(p.A), Back: p.Href}
+	subject := ownkey.DecisionSubject{Tool: p.A.Tool, About: describeCase(p.A), Back: p.Href}
 	format := p.Words.ParamsFormat(p.A.Tool)
 	switch decision.Kind {
 	case client.Replace:
-		matter.Instead, format = clipName(p.Words.Tool(p.With)), p.Words.ParamsFormat(p.With)
+		subject.Instead, format = clipName(p.Words.Tool(p.With)), p.Words.ParamsFormat(p.With)
 	case client.Answer:
 		format = p.Words.ResultFormat(p.A.Tool)
 	}
 	if value, _ := jsonval.Decode(decision.ValueJSON()); value != nil {
-		t := newTeller(p.A.Language)
-		t.ShowsHidden = true // whoever signs it sees all of it
-		says := t.BuildAt(nil, "", format, jsonschema.WithoutMetaKeys(value))
-		matter.Says = &says
+		builder := newFactBuilder(p.A.Language)
+		builder.ShowsHidden = true // whoever signs it sees all of it
+		signedFact := builder.BuildAt(nil, "", format, jsonschema.WithoutMetaKeys(value))
+		subject.Says = &signedFact
 	}
-	err := v.ownKeys.Ask(v.w, v.Request, decision, matter)
+	err := v.passkeyPages.AskForSignature(v.w, v.Request, decision, subject)
 	problem := api.ProblemOf(err)
 	if err == nil || problem.Status >= http.StatusInternalServerError {
 		return err
@@ -99,10 +99,10 @@ func (v *visit) askToSign(decision api.Decision, p *callPage) error {
 	return v.showAgain(problem.Status, p)
 }
 
-// callPageAfter returns the page of a Call after a decision on it. Changed is set if the Call is no longer the one that
-// was decided on.
-func (v *visit) callPageAfter(d api.Decision, a client.Approval) *callPage {
-	p := v.callPage(a)
+// callPageForDecision returns the page of a Call after a decision on it. Changed is set if the Call is no longer the
+// one that was decided on.
+func (v *visit) callPageForDecision(d api.Decision, a client.Approval) *callPage {
+	p := v.newCallPage(a)
 	p.Reason, p.WrongIn, p.Changed = d.Reason, d.Kind, a.Digest != d.Digest
 	if p.Changed {
 		p.WrongIn = ""
@@ -116,8 +116,8 @@ func (v *visit) showAgain(status int, p *callPage) error {
 	return v.render(status, "call", p)
 }
 
-// read completes a decision from the form; ok is false if the form has an error, or asks for another item.
-func (p *callPage) read(decision *api.Decision, values url.Values) (ok bool) {
+// readDecision completes a decision from the form; ok is false if the form has an error, or asks for another item.
+func (p *callPage) readDecision(decision *api.Decision, values url.Values) (ok bool) {
 	switch decision.Kind {
 	case client.Approve:
 	case client.Reject:
@@ -140,34 +140,34 @@ func (p *callPage) read(decision *api.Decision, values url.Values) (ok bool) {
 }
 
 const (
-	seeFields = "Some fields do not fit yet: each says why."
-	misfits   = "The values do not fit together, or one is missing. Nothing was decided."
+	seeFieldsMessage = "Some fields do not fit yet: each says why."
+	misfitMessage    = "The values do not fit together, or one is missing. Nothing was decided."
 )
 
-// aboutValues matches a refusal that says in the words of JSON Schema and of Plans how values do not fit.
-var aboutValues = regexp.MustCompile(`^(params|with|output): `)
+// valueErrorPattern matches a refusal that says in the words of JSON Schema and of Plans how values do not fit.
+var valueErrorPattern = regexp.MustCompile(`^(params|with|output): `)
 
 func (p *callPage) readAmend(decision *api.Decision, values url.Values) {
-	f, shown := p.amendForm(), p.A.Params
-	v, wrong := f.Read(shown, values)
-	p.Amend = f.FromEntered(shown, true, values, wrong)
+	f, currentParams := p.amendForm(), p.A.Params
+	v, fieldErrors := f.Read(currentParams, values)
+	p.Amend = f.FromEntered(currentParams, true, values, fieldErrors)
 	if form.IsAdding(values) {
 		return
 	}
-	wanted, isObject := v.(jsonval.Object)
-	changes := approval.Changes(shown, wanted)
+	wantedParams, isObject := v.(jsonval.Object)
+	changes := approval.DiffObjects(currentParams, wantedParams)
 	switch {
-	case len(wrong) > 0:
-		p.Wrong = seeFields
+	case len(fieldErrors) > 0:
+		p.Wrong = seeFieldsMessage
 	case !isObject:
 		p.Wrong = "The values must be an object."
 	case len(changes) == 0:
 		p.Wrong = "Nothing is changed. To run it as it is, approve it."
 	case p.Tool != nil:
-		merged, err := approval.MergeParams(p.Tool, shown, changes)
+		merged, err := approval.MergeParams(p.Tool, currentParams, changes)
 		if err != nil {
-			p.Wrong, p.WrongDetail = misfits, err.Error()
-		} else if !jsonval.Equal(merged, wanted) {
+			p.Wrong, p.WrongDetail = misfitMessage, err.Error()
+		} else if !jsonval.Equal(merged, wantedParams) {
 			p.Wrong = "A change cannot remove this field, because null is a valid value for it. Have something else " +
 				"done instead."
 		}
@@ -181,15 +181,16 @@ func (p *callPage) readReplace(decision *api.Decision, values url.Values, t *ide
 		return
 	}
 	f := replaceForm(t, p.A.Language)
-	shown, has := p.replaced(t)
-	v, wrong := f.Read(shown, values)
-	p.Replace, p.ReplacePath = f.FromEntered(shown, has, values, wrong), strings.TrimSpace(values.Get("path"))
+	initialValue, hasInitialValue := p.initialReplaceValue(t)
+	v, fieldErrors := f.Read(initialValue, values)
+	p.Replace, p.ReplacePath = f.FromEntered(initialValue, hasInitialValue, values, fieldErrors),
+		strings.TrimSpace(values.Get("path"))
 	call, isObject := v.(jsonval.Object)
 	switch {
 	case form.IsAdding(values):
 		return
-	case len(wrong) > 0:
-		p.Wrong = seeFields
+	case len(fieldErrors) > 0:
+		p.Wrong = seeFieldsMessage
 		return
 	case !isObject:
 		p.Wrong = "What is done instead must be an object."
@@ -203,27 +204,27 @@ func (p *callPage) readReplace(decision *api.Decision, values url.Values, t *ide
 }
 
 func (p *callPage) readAnswer(decision *api.Decision, values url.Values) {
-	f, has := p.answerForm()
-	if !has {
+	f, hasForm := p.answerForm()
+	if !hasForm {
 		p.AnswerText, p.AnswerIs = values.Get("answer"), values.Get("answer-is")
-		v, err := textAnswer(values)
+		v, err := readTextAnswer(values)
 		if err != nil {
 			p.Wrong = "This cannot be read: " + err.Error() + "."
 		}
 		decision.Output = jsonval.Encode(v)
 		return
 	}
-	v, wrong := f.Read(p.A.Output, values)
-	p.Answer = f.FromEntered(p.A.Output, p.A.Output != nil, values, wrong)
+	v, fieldErrors := f.Read(p.A.Output, values)
+	p.Answer = f.FromEntered(p.A.Output, p.A.Output != nil, values, fieldErrors)
 	if form.IsAdding(values) {
 		return
 	}
-	if len(wrong) > 0 {
-		p.Wrong = seeFields
+	if len(fieldErrors) > 0 {
+		p.Wrong = seeFieldsMessage
 		return
 	}
 	if err := p.Tool.OutputSchema.Validate(v); err != nil {
-		p.Wrong, p.WrongDetail = misfits, err.Error()
+		p.Wrong, p.WrongDetail = misfitMessage, err.Error()
 	}
 	decision.Output = jsonval.Encode(v)
 }

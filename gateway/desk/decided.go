@@ -26,59 +26,59 @@ type decidedPage struct {
 	Undo          string     // the page on which to undo it; empty: not offered
 }
 
-func nothingKnown(jsonval.Path, any) string { return "" }
+func unknownOrigin(jsonval.Path, any) string { return "" }
 
-// showDecided shows the outcome of a Call that does not wait.
-func (v *visit) showDecided(notWaiting error) error {
-	p, err := v.decidedPage(notWaiting)
+// showDecidedCall shows the outcome of a Call that does not wait.
+func (v *visit) showDecidedCall(notWaitingErr error) error {
+	p, err := v.newDecidedPage(notWaitingErr)
 	if err != nil {
 		return err
 	}
 	return v.show("decided", p)
 }
 
-// decidedPage returns the page of a decided Call, or the error notWaiting if nothing is known of the Call.
-func (v *visit) decidedPage(notWaiting error) (p decidedPage, err error) {
-	var refused *access.Refusal
-	if !errors.As(notWaiting, &refused) || refused.Status != http.StatusNotFound {
-		return p, notWaiting
+// newDecidedPage returns the page of a decided Call, or the error notWaitingErr if nothing is known of the Call.
+func (v *visit) newDecidedPage(notWaitingErr error) (p decidedPage, err error) {
+	var refusal *access.Refusal
+	if !errors.As(notWaitingErr, &refusal) || refusal.Status != http.StatusNotFound {
+		return p, notWaitingErr
 	}
 	process, call := v.process, v.PathValue("call")
-	decided, err := v.Client.Process(process).DecidedCall(v.Context(), call)
+	decidedCall, err := v.Client.Process(process).DecidedCall(v.Context(), call)
 	if errors.Is(err, client.ErrNotFound) {
-		return p, notWaiting
+		return p, notWaitingErr
 	}
 	if err != nil {
 		return p, err
 	}
-	p = decidedPage{frame: v.frame(clipName(decided.Sentence)), Call: call, D: decided}
-	if name := decided.InstanceName; !strings.HasSuffix(call, "@"+name) {
+	p = decidedPage{frame: v.frame(clipName(decidedCall.Sentence)), Call: call, D: decidedCall}
+	if name := decidedCall.InstanceName; !strings.HasSuffix(call, "@"+name) {
 		p.Name = name
 	}
-	p.Facts = factsOfFields(client.Approval{Call: decided.Call}, nothingKnown)
+	p.Facts = factsOfFields(client.Approval{Call: decidedCall.Call}, unknownOrigin)
 	if p.May[string(access.Decide)] && v.isAtWork(process) {
-		p.StandingOrder = orderFormOf(process, call, decided.Tool, decided.Call, p.Now)
+		p.StandingOrder = orderFormOf(process, call, decidedCall.Tool, decidedCall.Call, p.Now)
 	}
-	if p.May[string(access.Steer)] && decided.Status == ideafile.Done {
-		p.Undo = undoHref(spelling.WholeProcess(process), url.Values{"call": {call}})
+	if p.May[string(access.Steer)] && decidedCall.Status == ideafile.Done {
+		p.Undo = undoHref(spelling.WholeProcessID(process), url.Values{"call": {call}})
 	}
 	return p, nil
 }
 
 // isAtWork reports whether a process has not ended. A process that does not answer counts as ended.
 func (v *visit) isAtWork(process string) bool {
-	status, err := v.Status(v.Context(), spelling.WholeProcess(process))
+	status, err := v.Status(v.Context(), spelling.WholeProcessID(process))
 	return err == nil && !hasEnded(status.Status)
 }
 
-// whoDecided names who took a decision.
-func whoDecided(one approval.Decision) string {
-	if one.DecidedBy == approval.DecidedByTimeout {
+// deciderText names who took a decision.
+func deciderText(decision approval.Decision) string {
+	if decision.DecidedBy == approval.DecidedByTimeout {
 		return "nobody in time"
 	}
-	text := approval.Vote{Kind: policy.Approve, DecidedBy: one.DecidedBy, Groups: one.Groups,
-		OnBehalfOf: one.OnBehalfOf}.InWords()
-	if one.OrderID != "" && one.Kind != approval.SteerDeputy {
+	text := approval.Vote{Kind: policy.Approve, DecidedBy: decision.DecidedBy, Groups: decision.Groups,
+		OnBehalfOf: decision.OnBehalfOf}.InWords()
+	if decision.OrderID != "" && decision.Kind != approval.SteerDeputy {
 		text += ", by a standing order"
 	}
 	return text

@@ -14,8 +14,8 @@ func TestADecidedCallSaysWhoAskedWhomAndHandedItToWhom(t *testing.T) {
 	t.Parallel()
 	page := decidedPage{frame: frame{Now: time.Now()}, D: client.DecidedCall{Decisions: []approval.Decision{
 		{Kind: approval.Comment, DecidedBy: "ann", Reason: "I saw it"},
-		{Kind: approval.Ask, DecidedBy: "ann", To: "bob", Reason: "is it back?"},
-		{Kind: approval.HandOver, DecidedBy: "ann", ToGroup: "heads"},
+		{Kind: approval.Ask, DecidedBy: "ann", RecipientName: "bob", Reason: "is it back?"},
+		{Kind: approval.HandOver, DecidedBy: "ann", RecipientGroup: "heads"},
 		{Kind: policy.Approve, DecidedBy: "cid", Reason: "it is"},
 	}}}
 	all, _ := pageText(t, shown.English, "decided", page)
@@ -30,7 +30,7 @@ func TestADeputyIsNamedUnderNoStandingOrder(t *testing.T) {
 	for kind, want := range map[string]string{
 		approval.SteerDeputy: "ann", policy.Approve: "ann, by a standing order",
 	} {
-		if got := whoDecided(approval.Decision{Kind: kind, DecidedBy: "ann", OrderID: "o"}); got != want {
+		if got := deciderText(approval.Decision{Kind: kind, DecidedBy: "ann", OrderID: "o"}); got != want {
 			t.Errorf("%s: %q, want %q", kind, got, want)
 		}
 	}

@@ -19,8 +19,8 @@ import (
 	"processidea/store/signing"
 )
 
-// Entrance authenticates people once; after that a session names them.
-type Entrance interface {
+// LoginGuard authenticates people once; after that a session names them.
+type LoginGuard interface {
 	access.Guard
 	// PersonWithRights returns the person who logged in with a name, groups and an account, and their current rights.
 	PersonWithRights(name string, groups []string, account client.Account) (*access.Person, error)
@@ -31,12 +31,12 @@ type Entrance interface {
 // Options configure the desk.
 type Options struct {
 	*api.API
-	Entrance Entrance
-	// Ideas is a folder of Idea files that people can start; empty: they upload their own.
-	Ideas string
-	// Deciders are the keys that the workers trust, among them people's passkeys; nil: unknown here, so that nobody can
-	// sign with a passkey.
-	Deciders *signing.Source
+	LoginGuard LoginGuard
+	// IdeaFolder is a folder of Idea files that people can start; empty: they upload their own.
+	IdeaFolder string
+	// DeciderKeys are the keys that the workers trust, among them people's passkeys; nil: unknown here, so that nobody
+	// can sign with a passkey.
+	DeciderKeys *signing.Source
 	// Simulate runs a simulation; nil: simulations are not offered.
 	Simulate Simulator
 }
@@ -53,66 +53,66 @@ type Desk struct {
 	sessions        *session.Sessions
 	mux             *http.ServeMux
 	login           *access.IssuerLogin // nil: people log in with the token
-	seen            *blobs.Recent[*seenIdea]
-	checks          *lru.Cache[string, *check] // by process, digest of its latest Idea, and language
-	previousResults *lru.Cache[string, any]    // recent results that took long to find
-	storeWorks      *shared.Works              // reads of the store
-	workerWorks     *shared.Works              // queries to workers
-	serverWorks     *shared.Works              // requests to the Temporal server
-	ownKeys         *ownkey.Pages
+	ideaCache       *blobs.LRU[*cachedIdea]
+	checkCache      *lru.Cache[string, *chainCheck] // by process, digest of its latest Idea, and language
+	previousResults *lru.Cache[string, any]         // recent results that took long to find
+	storeTasks      *shared.Tasks                   // reads of the store
+	workerTasks     *shared.Tasks                   // queries to workers
+	serverTasks     *shared.Tasks                   // requests to the Temporal server
+	passkeyPages    *ownkey.Pages
 }
 
 // New makes a Desk.
 func New(o Options) (*Desk, error) {
-	sessions, err := session.New(o.Entrance.SessionSecret())
+	sessions, err := session.New(o.LoginGuard.SessionSecret())
 	if err != nil {
 		return nil, err
 	}
-	found, _ := lru.New[string, any](maxPreviousResults) // it fails only for a size below one
-	checks, _ := lru.New[string, *check](maxChecks)
-	d := &Desk{Options: o, previousResults: found, sessions: sessions, mux: http.NewServeMux(), checks: checks,
-		seen:       blobs.NewRecent(maxSeenPages, maxSeenBytes, func(i *seenIdea) int { return i.size }),
-		storeWorks: newWorks(maxConcurrentReads), workerWorks: newWorks(maxConcurrentQueries),
-		serverWorks: newWorks(maxConcurrentQueries)}
+	previous, _ := lru.New[string, any](maxPreviousResults) // it fails only for a size below one
+	checks, _ := lru.New[string, *chainCheck](maxCachedChecks)
+	d := &Desk{Options: o, previousResults: previous, sessions: sessions, mux: http.NewServeMux(), checkCache: checks,
+		ideaCache:  blobs.NewLRU(maxCachedIdeas, maxCachedBytes, func(i *cachedIdea) int { return i.size }),
+		storeTasks: newTasks(maxConcurrentReads), workerTasks: newTasks(maxConcurrentQueries),
+		serverTasks: newTasks(maxConcurrentQueries)}
 	d.addPages()
 	return d, nil
 }
 
 func (d *Desk) addPages() {
-	d.handle("GET /{$}", enterOr(page(access.Look, (*visit).inbox)))
+	d.handle("GET /{$}", withTokenLogin(requireRight(access.Look, (*visit).showInbox)))
 	d.handle("POST /desk/enter", (*visit).logInFromForm)
 	d.handle("POST /desk/leave", (*visit).logOut)
 	d.mux.HandleFunc("GET /desk/assets/{version}/{name}", serveAsset)
 	d.addLogin()
 	d.addOwnKey()
-	d.add(access.Look, map[string]act{
+	d.handlePages(access.Look, map[string]visitHandler{
 		"GET /desk/calls/{process}/{call}":          (*visit).showCall,
 		"GET /desk/outcome":                         (*visit).showOutcome,
 		"GET /desk/plans/{process}":                 (*visit).showPlan,
-		"GET /desk/plans/{process}/plan.svg":        (*visit).drawWaiting,
-		"GET /desk/decided":                         (*visit).showMine,
+		"GET /desk/plans/{process}/plan.svg":        (*visit).drawWaitingPlan,
+		"GET /desk/decided":                         (*visit).showOwnDecisions,
 		"GET /desk/insights":                        (*visit).showInsights,
 		"GET /desk/processes":                       (*visit).showProcesses,
 		"GET /desk/processes/{process}":             (*visit).showProcess,
 		"GET /desk/processes/{process}/plan.svg":    (*visit).drawPlan,
 		"GET /desk/processes/{process}/idea":        (*visit).showIdea,
-		"GET /desk/processes/{process}/verify":      (*visit).verify,
+		"GET /desk/processes/{process}/verify":      (*visit).showVerify,
 		"GET /desk/processes/{process}/export.html": (*visit).export,
 	})
-	d.add(access.Decide, map[string]act{
+	d.handlePages(access.Decide, map[string]visitHandler{
 		"POST /desk/calls/{process}/{call}": (*visit).decideCall,
 		"POST /desk/decide":                 (*visit).decideMany,
 		"POST /desk/plans/{process}":        (*visit).decidePlan,
 
-		"POST /desk/processes/{process}/orders/end": (*visit).disallow,
+		"POST /desk/processes/{process}/orders/end": (*visit).endOrder,
 		"POST /desk/processes/{process}/deputy":     (*visit).nameDeputy,
 	})
-	d.add(access.Start, map[string]act{
+	d.handlePages(access.Start, map[string]visitHandler{
 		"GET /desk/start":                     (*visit).showStart,
 		"POST /desk/start":                    (*visit).start,
 		"POST /desk/processes/{process}/fork": (*visit).fork,
 	})
-	d.add(access.Steer, map[string]act{
+	d.handlePages(access.Steer, map[string]visitHandler{
 		"POST /desk/processes":               (*visit).resumeAll,
 		"POST /desk/processes/{process}":     (*visit).steer,
 		"GET /desk/processes/{process}/add":  (*visit).showAdd,
@@ -131,8 +131,9 @@ func IsDeskPath(path string) bool { return path == "/" || strings.HasPrefix(path
 const contentPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// maxForm bounds what a form sends, in bytes: a thousand decisions, or one value of 64 KB, which escapes make larger.
-const maxForm = 2 << 20
+// maxFormBytes bounds what a form sends, in bytes: a thousand decisions, or one value of 64 KB, which escapes make
+// larger.
+const maxFormBytes = 2 << 20
 
 // ServeHTTP answers a request.
 func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -142,17 +143,17 @@ func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	if r.Method == http.MethodPost && !isFromHere(r) {
-		_ = d.visit(w, r).fail(access.Refuse(http.StatusForbidden, access.CodeForeignPage,
+	if r.Method == http.MethodPost && !isFromDesk(r) {
+		_ = d.newVisit(w, r).showError(access.NewRefusal(http.StatusForbidden, access.CodeForeignPage,
 			"A form of another page may not be sent here."))
 		return
 	}
 	d.mux.ServeHTTP(w, r)
 }
 
-// isFromHere reports whether the browser names a page of the desk as the origin of a form. The fence has already
+// isFromDesk reports whether the browser names a page of the desk as the origin of a form. The fence has already
 // refused forms with another origin.
-func isFromHere(r *http.Request) bool {
+func isFromDesk(r *http.Request) bool {
 	return r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") == "same-origin"
 }
 
@@ -161,37 +162,37 @@ type visit struct {
 	*Desk
 	*http.Request
 	w       http.ResponseWriter
-	who     *access.Person
+	user    *access.Person
 	process string // the id in the address
 }
 
-func (d *Desk) visit(w http.ResponseWriter, r *http.Request) *visit {
-	return &visit{d, r, w, access.From(r.Context()), r.PathValue("process")}
+func (d *Desk) newVisit(w http.ResponseWriter, r *http.Request) *visit {
+	return &visit{d, r, w, access.PersonFrom(r.Context()), r.PathValue("process")}
 }
 
-// act answers a visit. If it returns an error, the person is shown that.
-type act func(*visit) error
+// visitHandler answers a visit. If it returns an error, the person is shown that.
+type visitHandler func(*visit) error
 
 // handle adds a page for anybody.
-func (d *Desk) handle(pattern string, do act) {
+func (d *Desk) handle(pattern string, handler visitHandler) {
 	d.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		v := d.visit(w, r)
-		if err := do(v); err != nil {
-			_ = v.fail(err)
+		v := d.newVisit(w, r)
+		if err := handler(v); err != nil {
+			_ = v.showError(err)
 		}
 	})
 }
 
-// add adds pages that require a right.
-func (d *Desk) add(right access.Right, pages map[string]act) {
-	for pattern, do := range pages {
-		d.handle(pattern, page(right, do))
+// handlePages adds pages that require a right.
+func (d *Desk) handlePages(right access.Right, pages map[string]visitHandler) {
+	for pattern, handler := range pages {
+		d.handle(pattern, requireRight(right, handler))
 	}
 }
 
-// page admits logged-in people with a right. Pages that act on a process show it too, so they also require the right to
-// look.
-func page(right access.Right, do act) act {
+// requireRight admits logged-in people with a right. Pages that act on a process show it too, so they also require the
+// right to look.
+func requireRight(right access.Right, handler visitHandler) visitHandler {
 	return func(v *visit) error {
 		ticket, ok := v.sessions.Read(v.Request)
 		switch {
@@ -200,54 +201,54 @@ func page(right access.Right, do act) act {
 			// a redirect from this site makes the browser send the session cookie
 			return v.showRedirect("One moment", "Go on", v.URL.RequestURI())
 		default:
-			return v.askWho()
+			return v.askForLogin()
 		}
-		who, err := v.Entrance.PersonWithRights(ticket.Name, ticket.Groups, ticket.Account)
+		person, err := v.LoginGuard.PersonWithRights(ticket.Name, ticket.Groups, ticket.Account)
 		if err != nil {
 			return err
 		}
-		v.Request, v.who = v.WithContext(withPatience(access.With(v.Context(), who), time.Now())), who
+		v.Request, v.user = v.WithContext(withPageStart(access.WithPerson(v.Context(), person), time.Now())), person
 		needed := []access.Right{right, access.Look}
 		if right == access.Start && v.process == "" {
 			needed = needed[:1] // the page shows people who start a process only their own input
 		}
 		for _, right := range needed {
-			if !who.May(right) {
-				return access.Forbidden(who, right)
+			if !person.May(right) {
+				return access.Forbidden(person, right)
 			}
 		}
 		if v.Method == http.MethodPost {
-			v.Log.Info("asked to act", "page", v.Pattern, "process", v.process, "by", who.Name)
-			done, err := v.readForm()
-			defer done()
+			v.Log.Info("asked to act", "page", v.Pattern, "process", v.process, "by", person.Name)
+			release, err := v.readForm()
+			defer release()
 			if err != nil {
 				return err
 			}
 		}
-		return do(v)
+		return handler(v)
 	}
 }
 
-// fail shows an error.
-func (v *visit) fail(err error) error {
-	var later *pendingPageError
-	if errors.As(err, &later) && v.Method == http.MethodGet {
-		return v.showUnderWay(later)
+// showError shows an error.
+func (v *visit) showError(err error) error {
+	var pending *pendingPageError
+	if errors.As(err, &pending) && v.Method == http.MethodGet {
+		return v.showUnderWay(pending)
 	}
-	var refused *access.Refusal
-	if errors.As(err, &refused) && refused.Code == api.CodeTooLarge {
-		err = access.Refuse(http.StatusRequestEntityTooLarge, api.CodeTooLarge,
+	var refusal *access.Refusal
+	if errors.As(err, &refusal) && refusal.Code == api.CodeTooLarge {
+		err = access.NewRefusal(http.StatusRequestEntityTooLarge, api.CodeTooLarge,
 			"You sent too much: decide on fewer at once, or start with smaller files.")
 	}
 	p := v.Explain(v.Context(), v.Pattern, err)
 	if p.Code == api.CodeNoWorker && v.Method == http.MethodGet {
 		v.w.Header().Set("Refresh", strconv.Itoa(workerRetrySeconds))
 	}
-	f, of := v.frame(titles[p.Status]), ""
+	f, processID := v.frame(titleByStatus[p.Status]), ""
 	if f.May[string(access.Look)] && v.Pattern != "GET /desk/processes/{process}" {
-		of = v.process
+		processID = v.process
 	}
-	return v.render(p.Status, "problem", problemPage{f, p.Code, detailOf(err), advice[p.Code], of})
+	return v.render(p.Status, "problem", problemPage{f, p.Code, detailOf(err), adviceByCode[p.Code], processID})
 }
 
 type problemPage struct {
@@ -259,7 +260,7 @@ type problemPage struct {
 // workerRetrySeconds is the interval at which a page reloads while no worker answers, in seconds.
 const workerRetrySeconds = 5
 
-var titles = map[int]string{
+var titleByStatus = map[int]string{
 	http.StatusNotFound: "Nothing is here", http.StatusForbidden: "You may not do that",
 	http.StatusConflict:           "It was refused",
 	http.StatusServiceUnavailable: "Nobody answers", http.StatusUnprocessableEntity: "That cannot be understood",
@@ -267,11 +268,11 @@ var titles = map[int]string{
 	http.StatusRequestEntityTooLarge: "Too much at once", http.StatusBadRequest: "That cannot be understood",
 }
 
-var advice = map[string]string{
+var adviceByCode = map[string]string{
 	api.CodeNoWorker: "The processes are safe, and go on by themselves once they are run again. " +
 		"This page looks again by itself.",
 	api.CodeUnreachable:  "The server or the store cannot be reached. The processes are safe. Try again in a moment.",
 	access.CodeForbidden: "Whoever looks after this desk decides who may do what.",
-	access.CodeRoles: "The processes are safe. Whoever looks after this desk must mend the file: " +
+	access.CodeBrokenRoles: "The processes are safe. Whoever looks after this desk must mend the file: " +
 		"the server's log says what is wrong.",
 }

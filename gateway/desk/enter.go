@@ -9,13 +9,13 @@ import (
 	"processidea/gateway/desk/session"
 )
 
-// enterOr logs in a person who comes with a token in the address, and redirects to the address without it.
-func enterOr(otherwise act) act {
+// withTokenLogin logs in a person who comes with a token in the address, and redirects to the address without it.
+func withTokenLogin(next visitHandler) visitHandler {
 	return func(v *visit) error {
 		if v.URL.Query().Has("token") && v.login == nil {
 			return v.logInWithToken(v.Request, "/")
 		}
-		return otherwise(v)
+		return next(v)
 	}
 }
 
@@ -25,15 +25,15 @@ const maxLoginFormBytes = 64 << 10
 // logInFromForm logs in a person with the token in a form.
 func (v *visit) logInFromForm() error {
 	v.Body = http.MaxBytesReader(v.w, v.Body, maxLoginFormBytes)
-	to := pageAt(v.PostFormValue("next"))
-	asked := v.Clone(v.Context())
-	asked.URL.RawQuery = url.Values{"token": {strings.TrimSpace(v.PostFormValue("token"))}}.Encode()
-	asked.Header.Del("Authorization")
-	return v.logInWithToken(asked, to)
+	target := safePath(v.PostFormValue("next"))
+	tokenRequest := v.Clone(v.Context())
+	tokenRequest.URL.RawQuery = url.Values{"token": {strings.TrimSpace(v.PostFormValue("token"))}}.Encode()
+	tokenRequest.Header.Del("Authorization")
+	return v.logInWithToken(tokenRequest, target)
 }
 
-// pageAt returns path if it leads to a page of the desk, or else the path of the first page.
-func pageAt(path string) string {
+// safePath returns path if it leads to a page of the desk, or else the path of the first page.
+func safePath(path string) string {
 	u, err := url.Parse(path)
 	if err == nil && u.Scheme == "" && u.Host == "" && u.Opaque == "" && IsDeskPath(u.Path) &&
 		!strings.ContainsAny(path, "\\\r\n\t") && !strings.HasPrefix(path, "//") {
@@ -43,23 +43,23 @@ func pageAt(path string) string {
 }
 
 // logInWithToken logs in the person whose request has the token, and redirects to a page.
-func (v *visit) logInWithToken(asked *http.Request, to string) error {
-	who, err := v.Entrance.Identify(asked)
+func (v *visit) logInWithToken(tokenRequest *http.Request, target string) error {
+	person, err := v.LoginGuard.Identify(tokenRequest)
 	if err != nil {
 		return v.showLogin("That is not the token of this desk. If the program has made a new one, it has printed the "+
-			"new address.", to)
+			"new address.", target)
 	}
-	if err := v.logIn(who); err != nil {
+	if err := v.logIn(person); err != nil {
 		return err
 	}
-	return v.redirect(to)
+	return v.redirect(target)
 }
 
 // logIn begins the session of a person.
-func (v *visit) logIn(who *access.Person) error {
-	err := v.sessions.Begin(v.w, v.Request, session.Ticket{Name: who.Name, Groups: who.Groups, Account: who.Account})
+func (v *visit) logIn(user *access.Person) error {
+	err := v.sessions.Begin(v.w, v.Request, session.Ticket{Name: user.Name, Groups: user.Groups, Account: user.Account})
 	if err == nil {
-		v.Log.Info("logged in", "by", who.Name)
+		v.Log.Info("logged in", "by", user.Name)
 	}
 	return err
 }
@@ -67,30 +67,30 @@ func (v *visit) logIn(who *access.Person) error {
 func (v *visit) logOut() error {
 	v.sessions.End(v.w, v.Request)
 	if v.login != nil {
-		if end := v.login.End(); end != "" {
-			return v.showRedirect("You are logged out here", "Log out where you logged in, too", end)
+		if logoutURL := v.login.LogoutURL(); logoutURL != "" {
+			return v.showRedirect("You are logged out here", "Log out where you logged in, too", logoutURL)
 		}
 	}
 	return v.redirect("/")
 }
 
-// askWho asks for a login. After that, the person gets this page, or the page with the form that was sent.
-func (v *visit) askWho() error {
-	wrong, page := "", v.URL
+// askForLogin asks for a login. After that, the person gets this page, or the page with the form that was sent.
+func (v *visit) askForLogin() error {
+	notice, page := "", v.URL
 	if v.Method == http.MethodPost {
-		wrong = "You are not logged in any more, and nothing was done. Log in, and send it again: where the browser " +
+		notice = "You are not logged in any more, and nothing was done. Log in, and send it again: where the browser " +
 			"goes back to the form, it mostly has what you typed."
 		page, _ = url.Parse(v.Referer())
 	}
 	if page == nil || page.Query().Has("token") {
 		page = &url.URL{Path: "/"}
 	}
-	return v.showLogin(wrong, pageAt(page.RequestURI()))
+	return v.showLogin(notice, safePath(page.RequestURI()))
 }
 
 // showLogin shows the login page, which leads to the page next.
-func (v *visit) showLogin(wrong, next string) error {
-	return v.render(http.StatusUnauthorized, "enter", enterPage{v.frame("Log in"), wrong, next, v.login != nil})
+func (v *visit) showLogin(notice, next string) error {
+	return v.render(http.StatusUnauthorized, "enter", enterPage{v.frame("Log in"), notice, next, v.login != nil})
 }
 
 type enterPage struct {

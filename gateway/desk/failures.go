@@ -21,16 +21,16 @@ const (
 	notSetUpText = "operators must allow it here first"
 )
 
-// failureTexts says what an error code means. The message of a fault is for operators: it has codes, addresses and
+// textByFailureCode says what an error code means. The message of a fault is for operators: it has codes, addresses and
 // what programs write.
-var failureTexts = map[string]string{
+var textByFailureCode = map[string]string{
 	ideafile.CodeBadForm: unfitText, ideafile.CodeUnknownTool: unfitText, ideafile.CodeUnknownKey: unfitText,
 	ideafile.CodeBadInstance: unfitText, ideafile.CodeBadParams: unfitText, ideafile.CodeBadReference: unfitText,
 	ideafile.CodeBadPath: unfitText, ideafile.CodeBlocked: unmetText,
 	ideafile.CodeBadOutput:        "what came of it is not what it should give",
 	ideafile.CodeUndecided:        "it is not clear whether it should be done",
 	ideafile.CodeOutcomeUnknown:   "it is not known whether it took effect",
-	ideafile.CodeStoreAway:        "its result could not have been kept, so it was not done",
+	ideafile.CodeStoreUnavailable: "its result could not have been kept, so it was not done",
 	ideafile.CodeDelegateFailed:   "the process that it started did not come to a good end",
 	ideafile.CodeNotSimulated:     "no result could be made up for it",
 	ideafile.CodeMCPUnreachable:   "the system that does it did not answer",
@@ -41,20 +41,20 @@ var failureTexts = map[string]string{
 
 // failureRows groups the reasons why Calls did not succeed by what they mean to people. Whoever rejected a Call is
 // named, with the reason that they gave.
-func failureRows(list turn.Failures, words *shown.Words) (rows []failureRow) {
+func failureRows(list turn.Failures, presenter *shown.Presenter) (rows []failureRow) {
 	for _, f := range list {
-		row := failureRow{Why: cmp.Or(failureTexts[f.Code], "it was tried and did not work")}
+		row := failureRow{Why: cmp.Or(textByFailureCode[f.Code], "it was tried and did not work")}
 		if f.Tool != "" {
-			row.Tool = clipName(words.Tool(f.Tool))
+			row.Tool = clipName(presenter.Tool(f.Tool))
 		}
 		if f.Status == ideafile.Rejected {
 			row.Why = clipParagraph(f.Message)
 		}
-		at := slices.IndexFunc(rows, func(r failureRow) bool { return r.Tool == row.Tool && r.Why == row.Why })
-		if at < 0 {
-			at, rows = len(rows), append(rows, row)
+		index := slices.IndexFunc(rows, func(r failureRow) bool { return r.Tool == row.Tool && r.Why == row.Why })
+		if index < 0 {
+			index, rows = len(rows), append(rows, row)
 		}
-		rows[at].Count += f.Count
+		rows[index].Count += f.Count
 	}
 	return rows
 }

@@ -18,8 +18,8 @@ type formErrors struct {
 	Left     int         // findings that are not shown
 }
 
-// explain adds an error, without the temporary folders in file names, and returns the status of the page.
-func (m *formErrors) explain(err error, folders ...string) (status int) {
+// setError adds an error, without the temporary folders in file names, and returns the status of the page.
+func (m *formErrors) setError(err error, folders ...string) (status int) {
 	var invalid *client.InvalidError
 	if errors.As(err, &invalid) {
 		m.add(invalid.Problems, folders)
@@ -30,8 +30,8 @@ func (m *formErrors) explain(err error, folders ...string) (status int) {
 	return problem.Status
 }
 
-// atLine matches a place in a file that has lines: rows.csv:12 $.amount.
-var atLine = regexp.MustCompile(`^(.+):([0-9]+)(?: (.*))?$`)
+// linePattern matches a place in a file that has lines: rows.csv:12 $.amount.
+var linePattern = regexp.MustCompile(`^(.+):([0-9]+)(?: (.*))?$`)
 
 // add lists errors before warnings.
 func (m *formErrors) add(problems diag.Problems, folders []string) {
@@ -39,8 +39,8 @@ func (m *formErrors) add(problems diag.Problems, folders []string) {
 		for _, p := range problems {
 			switch {
 			case p.IsWarning != warnings:
-			case p.More > 0:
-				m.Left += p.More
+			case p.UnlistedCount > 0:
+				m.Left += p.UnlistedCount
 			default:
 				m.Findings = append(m.Findings, api.Place{Path: placeText(withoutFolders(p.JSONPath, folders)),
 					Message: clipParagraph(withoutFolders(p.Message, folders)), Warning: warnings})
@@ -59,7 +59,7 @@ func withoutFolders(text string, folders []string) string {
 }
 
 func placeText(place string) string {
-	if m := atLine.FindStringSubmatch(place); m != nil {
+	if m := linePattern.FindStringSubmatch(place); m != nil {
 		place = m[1] + ", line " + m[2]
 		if m[3] != "" && m[3] != "$" {
 			place += ", " + m[3]

@@ -19,8 +19,8 @@ import (
 	"processidea/store/blobs"
 )
 
-// group holds Calls of one Tool that are alike enough for one table.
-type group struct {
+// callGroup holds Calls of one Tool that are alike enough for one table.
+type callGroup struct {
 	ID        string
 	Tool      string // its title
 	Count     int
@@ -49,7 +49,7 @@ func (l labelledCell) Class() string {
 	switch {
 	case l.Number:
 		return "number"
-	case utf8.RuneCountInString(l.Text) > longCell:
+	case utf8.RuneCountInString(l.Text) > longCellChars:
 		return "long" // a minimum width, beside long words in other cells
 	}
 	return ""
@@ -73,23 +73,23 @@ type row struct {
 }
 
 // IsNarrow reports whether a phone shows a row as a card, each cell with the name of its column.
-func (g group) IsNarrow() bool { return len(g.Columns) <= widestCard }
+func (g callGroup) IsNarrow() bool { return len(g.Columns) <= maxCardColumns }
 
-// widestCard is the maximum number of columns of a table whose rows are cards on a phone.
-const widestCard = 50
+// maxCardColumns is the maximum number of columns of a table whose rows are cards on a phone.
+const maxCardColumns = 50
 
 // groupKey is the same for Calls that share a table: with the same Tool, parameters and decisions.
 func groupKey(a client.Approval) string {
 	return fmt.Sprintf("%q", []any{a.Tool, jsonval.SortedKeys(a.Params), a.AllowedDecisions})
 }
 
-func groupsOf(list []client.Approval, who *access.Person) (groups []group) {
+func groupsOf(list []client.Approval, person *access.Person) (groups []callGroup) {
 	for len(list) > 0 {
 		n, key := 1, groupKey(list[0])
 		for n < len(list) && groupKey(list[n]) == key {
 			n++
 		}
-		g := groupOf(list[:n], who)
+		g := groupOf(list[:n], person)
 		g.ID = "g" + strconv.Itoa(len(groups)+1)
 		groups = append(groups, g)
 		list = list[n:]
@@ -97,18 +97,19 @@ func groupsOf(list []client.Approval, who *access.Person) (groups []group) {
 	return groups
 }
 
-// spanFields are fields that are shown elsewhere: in the table, or on the page of the Call, for operators.
-var spanFields = []string{bulk.FieldTool, bulk.FieldWritesTo, bulk.FieldDeadline, bulk.FieldTimeout, bulk.FieldAllowed}
+// omittedFields are fields that are shown elsewhere: in the table, or on the page of the Call, for operators.
+var omittedFields = []string{bulk.FieldTool, bulk.FieldWritesTo, bulk.FieldDeadline, bulk.FieldTimeout,
+	bulk.FieldAllowed}
 
 const (
-	cellLength  = 160
-	longCell    = 40
-	alikeLength = 600
+	maxCellChars  = 160
+	longCellChars = 40
+	maxAlikeChars = 600
 )
 
-func groupOf(list []client.Approval, who *access.Person) group {
-	t := bulk.TableOf(list)
-	g := group{
+func groupOf(list []client.Approval, person *access.Person) callGroup {
+	table := bulk.TableOf(list)
+	g := callGroup{
 		Tool: list[0].ToolTitle, Count: len(list), CanAccept: slices.Contains(list[0].AllowedDecisions, client.Approve),
 		CanReject: slices.Contains(list[0].AllowedDecisions, client.Reject),
 	}
@@ -120,54 +121,55 @@ func groupOf(list []client.Approval, who *access.Person) group {
 	if g.Processes = len(processes); g.Processes == 1 {
 		g.Process = blobs.RootOf(list[0].Process)
 	}
-	names := fieldTitles(t, list)
+	titleByField := fieldTitles(table, list)
 	sum := func(name string) string {
 		fields := jsonval.Map(list, func(a client.Approval) *shown.Field { return a.Field(name) })
-		return shown.SumOf(fields, list[0].Language)
+		return shown.SumText(fields, list[0].Language)
 	}
 	isLeftOut := func(name string) bool {
-		return slices.Contains(spanFields, name) || slices.ContainsFunc(list[0].Hidden, func(hidden string) bool {
-			return name == hidden || strings.HasPrefix(name, hidden+".")
-		})
+		return slices.Contains(omittedFields, name) ||
+			slices.ContainsFunc(list[0].HiddenNames, func(hidden string) bool {
+				return name == hidden || strings.HasPrefix(name, hidden+".")
+			})
 	}
-	for _, f := range t.Alike {
+	for _, f := range table.SharedFields {
 		if sum(f.Name) != "" {
-			t.Columns = append(t.Columns, f.Name) // even if all amounts are alike, the column shows their sum
+			table.Columns = append(table.Columns, f.Name) // even if all amounts are alike, the column shows their sum
 		} else if !isLeftOut(f.Name) {
-			text, number := cellOf(list[0], f.Name, f.Value, alikeLength)
+			text, isNumeric := cellText(list[0], f.Name, f.Value, maxAlikeChars)
 			if p := list[0].Field(f.Name); len(list) > 1 && p != nil && p.Format.Display == shown.Letter {
-				text = shortText(f.Value, alikeLength) // the template, since what fills it differs
+				text = shortText(f.Value, maxAlikeChars) // the template, since what fills it differs
 			}
-			g.Alike = append(g.Alike, labelledCell{names[f.Name], f.Name, text, number})
+			g.Alike = append(g.Alike, labelledCell{titleByField[f.Name], f.Name, text, isNumeric})
 		}
 	}
-	for _, name := range inOrder(t.Columns, list[0].Fields) {
+	for _, name := range sortColumns(table.Columns, list[0].Fields) {
 		if !isLeftOut(name) {
-			c := column{Name: names[name], Full: name, Number: true, Sum: sum(name)}
+			c := column{Name: titleByField[name], Full: name, Number: true, Sum: sum(name)}
 			g.HasSums = g.HasSums || c.Sum != ""
 			g.Columns = append(g.Columns, c)
 		}
 	}
 	for _, a := range list {
-		g.addRow(a, who)
+		g.addRow(a, person)
 	}
-	g.tellApart()
+	g.disambiguateRows()
 	return g
 }
 
-// tellApart adds to rows that read the same what they differ in: the instance, or the step.
-func (g *group) tellApart() {
+// disambiguateRows adds to rows that read the same what they differ in: the instance, or the step.
+func (g *callGroup) disambiguateRows() {
 	label := func(r row) string { return blobs.RootOf(r.Process) + "\n" + cmp.Or(r.Name, r.Sentence) }
-	rows, ofInstance := map[string]int{}, map[string]int{}
+	rowCount, instanceCount := map[string]int{}, map[string]int{}
 	for _, r := range g.Rows {
-		rows[label(r)]++
-		ofInstance[label(r)+"\n"+r.Instance]++
+		rowCount[label(r)]++
+		instanceCount[label(r)+"\n"+r.Instance]++
 	}
 	for n := range g.Rows {
 		r := &g.Rows[n]
 		switch {
-		case rows[label(*r)] == 1:
-		case r.Instance != "" && ofInstance[label(*r)+"\n"+r.Instance] == 1:
+		case rowCount[label(*r)] == 1:
+		case r.Instance != "" && instanceCount[label(*r)+"\n"+r.Instance] == 1:
 			r.Beside = r.Instance
 		default:
 			key, _ := ideafile.ParseCallKey(r.CallID)
@@ -179,24 +181,24 @@ func (g *group) tellApart() {
 	}
 }
 
-func (g *group) addRow(a client.Approval, who *access.Person) {
-	own := bulk.TableOf([]client.Approval{a})
+func (g *callGroup) addRow(a client.Approval, person *access.Person) {
+	ownTable := bulk.TableOf([]client.Approval{a})
 	values := jsonval.Object{}
-	for _, f := range own.Alike {
+	for _, f := range ownTable.SharedFields {
 		values[f.Name] = f.Value
 	}
-	r := row{Approval: a, Pick: jsonval.EncodeToString([]any{a.Process, a.CallID, a.Digest, sayCase(a)}),
-		Name: nameOfCase(a), Denied: denial(who, a)}
+	r := row{Approval: a, Pick: jsonval.EncodeToString([]any{a.Process, a.CallID, a.Digest, describeCase(a)}),
+		Name: caseName(a), Denied: denialReason(person, a)}
 	for n := range g.Columns {
 		c := &g.Columns[n]
 		cell := labelledCell{Full: c.Full}
 		if v, has := values[c.Full]; has {
-			cell.Text, cell.Number = cellOf(a, c.Full, v, cellLength)
+			cell.Text, cell.Number = cellText(a, c.Full, v, maxCellChars)
 			c.Number = c.Number && cell.Number
 		}
 		r.Cells = append(r.Cells, cell)
 	}
-	if r.Denied != "" && mayByPasskey(who, a) {
+	if r.Denied != "" && mayDecideByPasskey(person, a) {
 		r.Denied = "Open it: you sign it with your passkey."
 	}
 	if r.Denied == "" {
@@ -205,22 +207,22 @@ func (g *group) addRow(a client.Approval, who *access.Person) {
 	g.Rows = append(g.Rows, r)
 }
 
-// nameOfCase is the name of a Call's instance; empty if it has none.
-func nameOfCase(a client.Approval) string {
+// caseName is the name of a Call's instance; empty if it has none.
+func caseName(a client.Approval) string {
 	if a.InstanceName == a.Instance {
 		return ""
 	}
 	return a.InstanceName
 }
 
-// sayCase says what a Call would do, and for whom.
-func sayCase(a client.Approval) string {
-	sentence, name := clip(a.Sentence, cellLength), clip(a.InstanceName, cellLength)
+// describeCase says what a Call would do, and for whom.
+func describeCase(a client.Approval) string {
+	sentence, name := clip(a.Sentence, maxCellChars), clip(a.InstanceName, maxCellChars)
 	return client.Decided{Sentence: sentence, InstanceName: name}.About()
 }
 
-// cellOf formats one value of a Call; number reports whether it is aligned to the right.
-func cellOf(a client.Approval, name string, v any, length int) (text string, number bool) {
+// cellText formats one value of a Call; number reports whether it is aligned to the right.
+func cellText(a client.Approval, name string, v any, length int) (text string, isNumeric bool) {
 	f := a.Field(name)
 	if f == nil {
 		return shortText(v, length), isNumber(v)
@@ -228,14 +230,14 @@ func cellOf(a client.Approval, name string, v any, length int) (text string, num
 	return shortText(f.Shown, length), isNumber(v) || f.Format.Display == shown.Money
 }
 
-// inOrder puts the names of columns into the order of the schema. Names that the schema lacks come last.
-func inOrder(names []string, fields []shown.Field) []string {
-	at := map[string]int{}
+// sortColumns puts the names of columns into the order of the schema. Names that the schema lacks come last.
+func sortColumns(names []string, fields []shown.Field) []string {
+	positionByName := map[string]int{}
 	for n, f := range fields {
-		at[f.Name] = n - len(fields)
+		positionByName[f.Name] = n - len(fields)
 	}
 	names = slices.Clone(names)
-	slices.SortStableFunc(names, func(a, b string) int { return at[a] - at[b] })
+	slices.SortStableFunc(names, func(a, b string) int { return positionByName[a] - positionByName[b] })
 	return names
 }
 
@@ -255,21 +257,21 @@ func fieldTitles(t bulk.Table, list []client.Approval) map[string]string {
 
 // shortNames shortens the name of a member to its last part, if no other member has the same last part.
 func shortNames(t bulk.Table) map[string]string {
-	last := func(name string) string { return name[strings.LastIndex(name, ".")+1:] }
-	seen := map[string]int{}
+	lastPart := func(name string) string { return name[strings.LastIndex(name, ".")+1:] }
+	countByPart := map[string]int{}
 	var all []string
-	for _, f := range t.Alike {
+	for _, f := range t.SharedFields {
 		all = append(all, f.Name)
 	}
 	all = append(all, t.Columns...)
 	for _, name := range all {
-		seen[last(name)]++
+		countByPart[lastPart(name)]++
 	}
 	names := map[string]string{}
 	for _, name := range all {
-		names[name] = visible(name)
-		if short := last(name); seen[short] == 1 && short != "" && !strings.Contains(name, `"`) {
-			names[name] = visible(short)
+		names[name] = visibleText(name)
+		if short := lastPart(name); countByPart[short] == 1 && short != "" && !strings.Contains(name, `"`) {
+			names[name] = visibleText(short)
 		}
 	}
 	return names

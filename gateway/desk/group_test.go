@@ -33,11 +33,11 @@ func inboxOf(t *testing.T, params ...string) string {
 		token := string(rune(0x2460 + n)) // ①, ②
 		p := jsonval.AsObject(modeltest.MustDecodeJSON(one))
 		list = append(list, client.Approval{Process: "p", Instance: token,
-			Call: shown.WordsOf(idea).Call("pay", p, token, shown.Case{}, shown.English),
+			Call: shown.NewPresenter(idea).Call("pay", p, token, shown.InstanceValues{}, shown.English),
 			Pending: approval.Pending{CallID: "1.1@" + token, Tool: "pay", Params: p, Since: time.Now(),
 				AllowedDecisions: policy.AllKinds()}})
 	}
-	all, _ := pageText(t, shown.English, "inbox", inboxPage{Groups: []group{groupOf(list, who)}})
+	all, _ := pageText(t, shown.English, "inbox", inboxPage{Groups: []callGroup{groupOf(list, who)}})
 	return all
 }
 
@@ -49,7 +49,7 @@ func TestAPartOrADelegateIsNamedByTheProcessThatPeopleStarted(t *testing.T) {
 		t.Errorf("they are of %d processes", got.Processes)
 	}
 	list[1].Process = "q"
-	all, _ := pageText(t, shown.English, "inbox", inboxPage{Groups: []group{groupOf(list, &access.Person{})}})
+	all, _ := pageText(t, shown.English, "inbox", inboxPage{Groups: []callGroup{groupOf(list, &access.Person{})}})
 	wantTexts(t, "the inbox", all, []string{"of 2 processes"}, "~part")
 	waits := &callPage{A: client.Approval{Process: "p/~part/1"}}
 	all, _ = pageText(t, shown.English, "call", waits)
@@ -91,14 +91,14 @@ func TestABoxIsSelectedByWhatItsRowSays(t *testing.T) {
 		{[]client.Approval{waiting("p", "1.1", "", "", "Pay Ann"), waiting("p/1.2", "1.1", "", "", "Pay Ann")},
 			[]string{"Pay Ann, step 1.1", "Pay Ann, step 1.1 of p/1.2"}},
 	} {
-		page := shows(t, "inbox", inboxPage{Groups: []group{groupOf(one.list, who)}})
+		page := shows(t, "inbox", inboxPage{Groups: []callGroup{groupOf(one.list, who)}})
 		got := jsonval.Map(label.FindAllStringSubmatch(page, -1), func(m []string) string { return m[1] })
 		if !slices.Equal(got, one.want) {
 			t.Errorf("%q, want %q", got, one.want)
 		}
 	}
 	german, _ := catalogues()
-	if got := german[shown.German].InContext("beside", "step 1.1 of p/1.2"); got != "Schritt 1.1 von p/1.2" {
+	if got := german[shown.German].TranslateAs("beside", "step 1.1 of p/1.2"); got != "Schritt 1.1 von p/1.2" {
 		t.Error(got)
 	}
 }
@@ -111,7 +111,7 @@ func TestWhySomebodyIsAskedIsSaidInTheReadersLanguage(t *testing.T) {
 	}
 	const before = "it waited for a person in the process before"
 	for _, list := range [][]client.Approval{{waiting(before)}, {waiting(before), waiting("busy")}} { // above, and in a column
-		all, _ := pageText(t, shown.German, "inbox", inboxPage{Groups: []group{groupOf(list, &access.Person{})}})
+		all, _ := pageText(t, shown.German, "inbox", inboxPage{Groups: []callGroup{groupOf(list, &access.Person{})}})
 		wantTexts(t, "the inbox", all, []string{"Er wartete im Prozess davor auf einen Menschen"}, before)
 	}
 }

@@ -35,7 +35,7 @@ type ideaPage struct {
 	Since        int // the Idea with which it is compared
 
 	Earlier, Later string // the addresses of the Ideas before and after; empty: none
-	words          *shown.Words
+	words          *shown.Presenter
 	labels         plangraph.Labels
 	language       shown.Language
 }
@@ -60,9 +60,9 @@ func (v *visit) showIdea() error {
 		return err
 	}
 	p := ideaPage{frame: v.frame("The record"), Last: latest.At, Instance: q.Get("instance")}
-	p.labels, p.language = v.labels(id), client.LanguageOf(v.Context())
-	p.words = p.labels.Words
-	p.InstanceName = p.name(p.Instance)
+	p.labels, p.language = v.planLabels(id), client.LanguageOf(v.Context())
+	p.words = p.labels.Presenter
+	p.InstanceName = p.instanceName(p.Instance)
 	p.At, _ = strconv.Atoi(q.Get("at"))
 	if p.At < 1 || p.At > p.Last {
 		p.At = p.Last
@@ -72,59 +72,59 @@ func (v *visit) showIdea() error {
 		p.Since = p.At - 1
 	}
 	key := fmt.Sprintf("idea\n%s %d %d %s", p.language, p.At, p.Since, id)
-	s, err := findWithinPatience(v.Context(), v.storeWorks, key,
-		func(ctx context.Context, _ *work) (*ideaView, error) {
+	view, err := findWithinPageTime(v.Context(), v.storeTasks, key,
+		func(ctx context.Context, _ *task) (*ideaView, error) {
 			return v.loadIdeaView(ctx, id, p.At, p.Since)
 		})
 	if err != nil {
 		return err
 	}
-	p.Link, p.Title = s.shownIdea.Link, fmt.Sprintf("Entry %d of the record of %s", p.At, clipName(id))
-	beside := partOf(p.Last, 1, p.At, func(n int) string { return p.at(n, p.Instance) })
-	p.Earlier, p.Later = beside.Prev, beside.Next
-	p.addStates(s, p.language)
-	if s.changes != nil {
-		p.addChanges(s.changes)
+	p.Link, p.Title = view.shownIdea.Link, fmt.Sprintf("Entry %d of the record of %s", p.At, clipName(id))
+	neighbours := paginate(p.Last, 1, p.At, func(n int) string { return p.ideaHref(n, p.Instance) })
+	p.Earlier, p.Later = neighbours.Prev, neighbours.Next
+	p.addStates(view, p.language)
+	if view.changes != nil {
+		p.addChanges(view.changes)
 	}
 	return v.show("idea", &p)
 }
 
-// name returns what people call an instance, or "" for the anonymous one.
-func (p *ideaPage) name(token string) string {
+// instanceName returns what people call an instance, or "" for the anonymous one.
+func (p *ideaPage) instanceName(token string) string {
 	if token == "" {
 		return ""
 	}
-	return clipName(p.words.NameOf(token))
+	return clipName(p.words.KnownInstanceName(token))
 }
 
 // ideaView is the content of an Idea page.
 type ideaView struct {
-	shownIdea *seenIdea
+	shownIdea *cachedIdea
 	authors   *chain.Authors
 	changes   *client.Diff // since another Idea; nil: there is none
 }
 
-func (d *Desk) loadIdeaView(ctx context.Context, process string, at, since int) (*ideaView, error) {
-	now, err := d.idea(ctx, process, at)
+func (d *Desk) loadIdeaView(ctx context.Context, process string, ideaNumber, sinceNumber int) (*ideaView, error) {
+	current, err := d.loadIdea(ctx, process, ideaNumber)
 	if err != nil {
 		return nil, err
 	}
-	s := &ideaView{shownIdea: now}
-	if s.authors, err = now.authors(ctx); err != nil || since <= 0 {
-		return s, err
+	view := &ideaView{shownIdea: current}
+	if view.authors, err = current.loadAuthors(ctx); err != nil || sinceNumber <= 0 {
+		return view, err
 	}
-	s.changes, err = now.changesSince(ctx, since, func(ctx context.Context) (*client.Diff, error) {
-		before, err := d.idea(ctx, process, since)
+	view.changes, err = current.changesSince(ctx, sinceNumber, func(ctx context.Context) (*client.Diff, error) {
+		earlierIdea, err := d.loadIdea(ctx, process, sinceNumber)
 		if err != nil {
 			return nil, err
 		}
-		return d.Client.Chain(process).DiffOf(ctx, since, before.Idea, at, now.Idea)
+		return d.Client.Chain(process).DiffOf(ctx, sinceNumber, earlierIdea.Idea, ideaNumber, current.Idea)
 	})
-	return s, err
+	return view, err
 }
 
-// at returns the address of another Idea of the process.
-func (p *ideaPage) at(n int, instance string) string {
+// ideaHref returns the address of another Idea of the process.
+func (p *ideaPage) ideaHref(n int, instance string) string {
 	q := url.Values{"at": {strconv.Itoa(n)}}
 	if instance != "" {
 		q.Set("instance", instance)
@@ -135,59 +135,59 @@ func (p *ideaPage) at(n int, instance string) string {
 // statesPerPage bounds the States on a page.
 const statesPerPage = 20
 
-func (p *ideaPage) addStates(seen *ideaView, l shown.Language) {
-	i := seen.shownIdea
+func (p *ideaPage) addStates(view *ideaView, l shown.Language) {
+	i := view.shownIdea
 	tokens := i.Tokens
 	if p.Instance != "" {
 		tokens = nil
-		if _, there := i.States[p.Instance]; there {
+		if _, found := i.States[p.Instance]; found {
 			tokens = []string{p.Instance}
 		}
 	}
-	t := newTeller(l)
+	builder := newFactBuilder(l)
 	for n, token := range tokens {
-		if n == statesPerPage || t.Left <= 0 {
+		if n == statesPerPage || builder.FactsLeft <= 0 {
 			p.More = len(tokens) - n
 			break
 		}
-		from := report.DescribeAuthors(seen.authors, token)
-		t.From = func(path jsonval.Path, v any) string { return p.inTitles(from(path, v)) }
-		s := instanceState{Token: token, Name: p.name(token)}
-		s.State = t.BuildAt(nil, "", p.words.StateFormat(), i.States[token])
+		authorOf := report.DescribeAuthors(view.authors, token)
+		builder.OriginOf = func(path jsonval.Path, v any) string { return p.withToolTitle(authorOf(path, v)) }
+		s := instanceState{Token: token, Name: p.instanceName(token)}
+		s.State = builder.BuildAt(nil, "", p.words.StateFormat(), i.States[token])
 		if p.Instance == "" && token != "" {
-			s.Href = p.at(p.At, token)
+			s.Href = p.ideaHref(p.At, token)
 		}
 		p.States = append(p.States, s)
 	}
 }
 
-// inTitles rewrites a text about the Call that wrote a value: with the title of its Tool, and the number of the Call
-// alone.
-func (p *ideaPage) inTitles(from string) string {
-	call, is := strings.CutPrefix(from, report.ByCall)
+// withToolTitle rewrites a text about the Call that wrote a value: with the title of its Tool, and the number of the
+// Call alone.
+func (p *ideaPage) withToolTitle(author string) string {
+	call, found := strings.CutPrefix(author, report.ByCallPrefix)
 	id, tool, hasTool := strings.Cut(call, " ")
 	key, isID := ideafile.ParseCallKey(id)
-	if !is || !hasTool || !isID {
-		return from
+	if !found || !hasTool || !isID {
+		return author
 	}
-	return report.ByCall + key.ID("") + " " + clipName(p.words.Tool(tool))
+	return report.ByCallPrefix + key.ID("") + " " + clipName(p.words.Tool(tool))
 }
 
 func (p *ideaPage) addChanges(d *client.Diff) {
-	const tooLarge = 16 * cellLength // larger values are not put into words
+	const maxValueBytes = 16 * maxCellChars // larger values are not put into words
 	add := func(instance string, row changeRow, isShown bool, from, to any, text func(any) string) {
 		cell := func(v any) string {
-			if jsonval.SizeUpToLimit(v, tooLarge) < tooLarge {
+			if jsonval.SizeUpToLimit(v, maxValueBytes) < maxValueBytes {
 				v = text(v)
 			}
-			return shortText(v, cellLength)
+			return shortText(v, maxCellChars)
 		}
 		switch {
 		case p.Instance != "" && instance != p.Instance && instance != "":
 		case len(p.Changes) == maxChanges || !isShown:
 			p.Left++
 		default:
-			row.Instance, row.Path = p.name(instance), clipName(row.Path)
+			row.Instance, row.Path = p.instanceName(instance), clipName(row.Path)
 			if row.What != ideadiff.Added {
 				row.From = cell(from)
 			}
@@ -199,11 +199,11 @@ func (p *ideaPage) addChanges(d *client.Diff) {
 	}
 	for _, c := range d.Changes {
 		place, format, isCode := placeOf(c.Path, p.words)
-		add(c.Instance, changeRow{What: c.What, Path: place, IsCode: isCode}, format.Display != shown.Hidden,
+		add(c.Instance, changeRow{What: c.Kind, Path: place, IsCode: isCode}, format.Display != shown.Hidden,
 			c.From, c.To, func(v any) string { return format.Text(v, p.language) })
 	}
 	for _, c := range d.Calls {
-		row := changeRow{What: c.What, Path: "Step " + c.ID + " " + p.words.Tool(c.Tool)}
+		row := changeRow{What: c.Kind, Path: "Step " + c.ID + " " + p.words.Tool(c.Tool)}
 		add(c.Instance, row, true, c.From, c.To, func(v any) string { return p.textOfCall(c.Tool, v) })
 	}
 	for n, one := range report.Decisions(d.Decisions) {
@@ -217,18 +217,19 @@ func (p *ideaPage) addChanges(d *client.Diff) {
 func (p *ideaPage) textOfCall(tool string, v any) string {
 	call, isCall := v.(jsonval.Object)
 	if !isCall {
-		return p.labels.Say(jsonval.AsText(v))
+		return p.labels.Translate(jsonval.AsText(v))
 	}
 	return textOfParams(tool, call, p.labels, p.language)
 }
 
 // fork starts another process from an Idea.
 func (v *visit) fork() error {
-	at, err := strconv.Atoi(v.PostForm.Get("at"))
-	if err != nil || at < 1 {
+	ideaNumber, err := strconv.Atoi(v.PostForm.Get("at"))
+	if err != nil || ideaNumber < 1 {
 		return api.Unprocessable("That is not the number of an entry.")
 	}
-	p, err := v.Client.StartFork(v.Context(), v.process, at, ideafiles.Changes{}, client.StartOptions{By: v.who.Name})
+	p, err := v.Client.StartFork(v.Context(), v.process, ideaNumber, ideafiles.Changes{},
+		client.StartOptions{StartedBy: v.user.Name})
 	if err != nil {
 		return err
 	}

@@ -27,39 +27,39 @@ type filter struct {
 }
 
 const (
-	usualSize = 100
-	maxSize   = client.MaxDecisionsPerSignal
+	defaultPageSize = 100
+	maxPageSize     = client.MaxDecisionsPerSignal
 )
 
-// spans are the ages and times to a deadline that a filter can ask for.
-var spans = map[string]time.Duration{"1h": time.Hour, "4h": 4 * time.Hour, "1d": 24 * time.Hour, "3d": 72 * time.Hour,
-	"7d": 168 * time.Hour}
+// durationByPeriod are the ages and times to a deadline that a filter can ask for.
+var durationByPeriod = map[string]time.Duration{"1h": time.Hour, "4h": 4 * time.Hour, "1d": 24 * time.Hour,
+	"3d": 72 * time.Hour, "7d": 168 * time.Hour}
 
 func readFilter(q url.Values) filter {
 	f := filter{}
-	for key, to := range f.texts() {
+	for key, to := range f.textFields() {
 		*to = strings.TrimSpace(q.Get(key))
 	}
 	f.Page, _ = strconv.Atoi(q.Get("page"))
 	f.Page = max(f.Page, 1)
 	f.Size, _ = strconv.Atoi(q.Get("size"))
 	if f.Size <= 0 {
-		f.Size = usualSize
+		f.Size = defaultPageSize
 	}
-	f.Size = min(f.Size, maxSize)
+	f.Size = min(f.Size, maxPageSize)
 	return f
 }
 
-// texts returns pointers to the texts of the filter, by their keys in a query.
-func (f *filter) texts() map[string]*string {
+// textFields returns pointers to the texts of the filter, by their keys in a query.
+func (f *filter) textFields() map[string]*string {
 	return map[string]*string{"tool": &f.Tool, "process": &f.Process, "text": &f.Text, "age": &f.Age, "due": &f.Due,
 		"who": &f.Who}
 }
 
-// query returns the address of the inbox with this filter.
-func (f filter) query() string {
+// href returns the address of the inbox with this filter.
+func (f filter) href() string {
 	q := url.Values{}
-	for key, text := range f.texts() {
+	for key, text := range f.textFields() {
 		if *text != "" {
 			q.Set(key, *text)
 		}
@@ -67,7 +67,7 @@ func (f filter) query() string {
 	if f.Page > 1 {
 		q.Set("page", strconv.Itoa(f.Page))
 	}
-	if f.Size != usualSize {
+	if f.Size != defaultPageSize {
 		q.Set("size", strconv.Itoa(f.Size))
 	}
 	if len(q) == 0 {
@@ -76,16 +76,16 @@ func (f filter) query() string {
 	return "/?" + q.Encode()
 }
 
-func (f filter) at(page int) string { f.Page = page; return f.query() }
+func (f filter) pageHref(page int) string { f.Page = page; return f.href() }
 
-// narrows reports whether a person has restricted the list by more than Who.
-func (f filter) narrows() bool {
+// isNarrowed reports whether a person has restricted the list by more than Who.
+func (f filter) isNarrowed() bool {
 	return f.Tool+f.Process+f.Text+f.Age+f.Due != ""
 }
 
 func (f filter) fits(a client.Approval, now time.Time) bool {
-	age, hasAge := spans[f.Age]
-	due, hasDue := spans[f.Due]
+	age, hasAge := durationByPeriod[f.Age]
+	due, hasDue := durationByPeriod[f.Due]
 	switch {
 	case f.Tool != "" && a.Tool != f.Tool:
 		return false
@@ -96,11 +96,11 @@ func (f filter) fits(a client.Approval, now time.Time) bool {
 	case hasDue && (a.Deadline == nil || a.Deadline.Sub(now) > due):
 		return false
 	}
-	return f.Text == "" || holdsText(a, strings.ToLower(f.Text))
+	return f.Text == "" || matchesText(a, strings.ToLower(f.Text))
 }
 
-// holdsText reports whether a text in lower case occurs in anything that is shown of a Call.
-func holdsText(a client.Approval, text string) bool {
+// matchesText reports whether a text in lower case occurs in anything that is shown of a Call.
+func matchesText(a client.Approval, text string) bool {
 	for _, s := range []string{a.Process, a.CallID, a.Tool, a.ReviewReason, a.Sentence, a.InstanceName, a.Reasoning} {
 		if strings.Contains(strings.ToLower(s), text) {
 			return true
@@ -111,66 +111,66 @@ func holdsText(a client.Approval, text string) bool {
 			return true
 		}
 	}
-	return valueHolds(a.Params, text) || valueHolds(a.Input, text) || valueHolds(a.State, text)
+	return valueContains(a.Params, text) || valueContains(a.Input, text) || valueContains(a.State, text)
 }
 
-func valueHolds(v any, text string) bool {
-	has := func(s string) bool { return strings.Contains(strings.ToLower(s), text) }
+func valueContains(v any, text string) bool {
+	containsText := func(s string) bool { return strings.Contains(strings.ToLower(s), text) }
 	return jsonval.ContainsAny(v, func(one any) bool {
 		switch one := one.(type) {
 		case string:
-			return has(one)
+			return containsText(one)
 		case json.Number:
-			return has(one.String())
+			return containsText(one.String())
 		case jsonval.Object:
-			return slices.ContainsFunc(jsonval.SortedKeys(one), has)
+			return slices.ContainsFunc(jsonval.SortedKeys(one), containsText)
 		}
 		return false
 	})
 }
 
-// denial returns why a person for whom the gateway vouches may not decide on a Call, or "" if they may. The process may
-// still refuse the decision.
-func denial(who *access.Person, a client.Approval) string {
-	return denialAs(who, a, policy.Person{Name: who.Name, Groups: who.Groups, Account: who.Account,
-		Signed: who.Key != nil})
+// denialReason returns why a person for whom the gateway vouches may not decide on a Call, or "" if they may. The
+// process may still refuse the decision.
+func denialReason(person *access.Person, a client.Approval) string {
+	return denialReasonAs(person, a, policy.Person{Name: person.Name, Groups: person.Groups, Account: person.Account,
+		Signed: person.Key != nil})
 }
 
-// denialAs is denial for a person as a proof describes them.
-func denialAs(who *access.Person, a client.Approval, as policy.Person) string {
-	if !who.May(access.Decide) {
+// denialReasonAs is denial for a person as a proof describes them.
+func denialReasonAs(person *access.Person, a client.Approval, decider policy.Person) string {
+	if !person.May(access.Decide) {
 		return "You may look, and not decide."
 	}
-	d := approval.Decision{DecidedBy: who.Name, Account: who.Account, Groups: who.Groups}
-	if as.Signed {
-		d.Signed = &proof.Signed{Name: as.AlsoNamed}
+	d := approval.Decision{DecidedBy: person.Name, Account: person.Account, Groups: person.Groups}
+	if decider.Signed {
+		d.Signature = &proof.Signed{Name: decider.AlternateName}
 	}
-	why := ""
-	for _, one := range a.Capacities(d, time.Now()) {
+	reason := ""
+	for _, one := range a.InEachCapacity(d, time.Now()) {
 		if one.OnBehalfOf != nil {
-			as = one.Decider()
+			decider = one.Decider()
 		}
-		if why = denialOf(a, one, as); why == "" {
+		if reason = capacityDenialReason(a, one, decider); reason == "" {
 			return ""
 		}
 	}
-	return why
+	return reason
 }
 
 // youDecided is the denial of a further decision by whoever has decided already, while others still must.
 const youDecided = "You have decided; others must too."
 
-// denialOf is denial for one capacity: the person's own, or that of a deputy.
-func denialOf(a client.Approval, d approval.Decision, as policy.Person) string {
+// capacityDenialReason is denial for one capacity: the person's own, or that of a deputy.
+func capacityDenialReason(a client.Approval, d approval.Decision, decider policy.Person) string {
 	for _, v := range a.DecidedSoFar {
-		if policy.AnyOf(v.Identities(), d.Identities()) {
+		if policy.AnySamePerson(v.Identities(), d.Identities()) {
 			return youDecided
 		}
 	}
-	if err := a.CheckHandedOver(d); err != nil && !a.IsOpenAgain(d) {
+	if err := a.CheckHandOverRecipient(d); err != nil && !a.IsHandOverLapsed(d) {
 		return err.Error()
 	}
-	return a.Excluded.WhyNot(as, a.CallID, a.Deciders)
+	return a.Exclusions.DenialReason(decider, a.CallID, a.Deciders)
 }
 
 type inboxPage struct {
@@ -178,9 +178,9 @@ type inboxPage struct {
 	Filter       filter
 	Narrowed     bool
 	Tools        map[string]string // titles, by name
-	Groups       []group
+	Groups       []callGroup
 	Plans        []planRow
-	part                  // of the Calls that fit the filter
+	pagination            // of the Calls that fit the filter
 	Others       int      // Calls that match, and are for others to decide
 	OtherPlans   int      // Plans for others to decide
 	Second       int      // Calls on which this person has decided, and another person must too
@@ -194,27 +194,27 @@ type inboxPage struct {
 	Wrong        string // the error in what was sent
 }
 
-func (v *visit) inbox() error {
+func (v *visit) showInbox() error {
 	all, err := queryWorker(v.Context(), v.Desk, "inbox", v.AllWaiting)
 	if err != nil {
 		return err
 	}
-	return v.show("inbox", v.inboxPage(all, v.URL.Query()))
+	return v.show("inbox", v.newInboxPage(all, v.URL.Query()))
 }
 
 // showInboxAgain shows the inbox again after a form that decided nothing, with its entries and what is wrong.
-func (v *visit) showInboxAgain(wrong error, ticked []string) error {
+func (v *visit) showInboxAgain(formErr error, ticked []string) error {
 	all, err := v.AllWaiting(v.Context())
 	if err != nil {
 		return err
 	}
-	back, err := url.Parse(pageAt(v.PostForm.Get("back")))
+	back, err := url.Parse(safePath(v.PostForm.Get("back")))
 	if err != nil {
 		return err
 	}
-	why := v.Explain(v.Context(), v.Pattern, wrong)
-	p := v.inboxPage(all, back.Query())
-	p.Live, p.Wrong = false, why.Detail // a page that reloads would lose the entries
+	problem := v.Explain(v.Context(), v.Pattern, formErr)
+	p := v.newInboxPage(all, back.Query())
+	p.Live, p.Wrong = false, problem.Detail // a page that reloads would lose the entries
 	for n := range p.Groups {
 		g := &p.Groups[n]
 		for k := range g.Rows {
@@ -224,24 +224,24 @@ func (v *visit) showInboxAgain(wrong error, ticked []string) error {
 			}
 		}
 	}
-	return v.render(why.Status, "inbox", p)
+	return v.render(problem.Status, "inbox", p)
 }
 
-func (v *visit) inboxPage(all client.Waiting, query url.Values) inboxPage {
-	f, who := readFilter(query), v.decider()
-	p := inboxPage{frame: v.frame("Inbox"), Filter: f, Narrowed: f.narrows(), MaxDecisions: maxSize,
+func (v *visit) newInboxPage(all client.Waiting, query url.Values) inboxPage {
+	f, person := readFilter(query), v.caller()
+	p := inboxPage{frame: v.frame("Inbox"), Filter: f, Narrowed: f.isNarrowed(), MaxDecisions: maxPageSize,
 		Unanswered: all.Unanswered}
 	p.Live = true
 	// If held-up processes cannot be counted, for example without the search attributes, the page omits them.
-	p.HeldUp, _ = queryWorker(v.Context(), v.Desk, "held up", v.API.HeldUp)
+	p.HeldUp, _ = queryWorker(v.Context(), v.Desk, "held up", v.API.CountHeldUp)
 	p.Tools = map[string]string{}
-	var fit []client.Approval
+	var matching []client.Approval
 	for _, a := range all.Approvals {
 		p.Tools[a.Tool] = a.ToolTitle
 		if !f.fits(a, p.Now) {
 			continue
 		}
-		if why := denial(who, a); f.Who != "all" && why != "" && !mayByPasskey(who, a) {
+		if why := denialReason(person, a); f.Who != "all" && why != "" && !mayDecideByPasskey(person, a) {
 			if why == youDecided {
 				p.Second++
 			} else {
@@ -249,14 +249,14 @@ func (v *visit) inboxPage(all client.Waiting, query url.Values) inboxPage {
 			}
 			continue
 		}
-		fit = append(fit, v.withTwiceInWords(a))
+		matching = append(matching, v.withRecheckText(a))
 	}
 	for _, plan := range all.Plans {
-		words := v.Client.Process(plan.Process).Words(v.Context())
+		words := v.Client.Process(plan.Process).Presenter(v.Context())
 		for _, c := range plan.Calls {
 			p.Tools[c.Written.Tool] = words.Tool(c.Written.Tool)
 		}
-		row := planRow{plan, planDenial(who, plan)}
+		row := planRow{plan, planDenialReason(person, plan)}
 		switch {
 		case !f.fitsPlan(plan, p.Now):
 		case f.Who != "all" && row.Denied != "":
@@ -265,30 +265,30 @@ func (v *visit) inboxPage(all client.Waiting, query url.Values) inboxPage {
 			p.Plans = append(p.Plans, row)
 		}
 	}
-	sortByUrgency(fit)
-	fit = groupedInOrder(fit)
-	p.part = partOf(len(fit), f.Size, f.Page, f.at)
+	sortByUrgency(matching)
+	matching = groupByTable(matching)
+	p.pagination = paginate(len(matching), f.Size, f.Page, f.pageHref)
 	f.Page = (p.First + f.Size - 1) / f.Size
-	p.Groups = groupsOf(fit[p.First-1:p.Last], who)
-	p.Back = f.query()
+	p.Groups = groupsOf(matching[p.First-1:p.Last], person)
+	p.Back = f.href()
 	p.setLinks(f)
 	return p
 }
 
 func (p *inboxPage) setLinks(f filter) {
-	own := f.Who
+	selected := f.Who
 	f.Who, f.Page = "all", 1
-	p.All = f.query()
+	p.All = f.href()
 	f.Who = ""
-	p.Mine = f.query()
-	if p.Total > f.Size && f.Size < maxSize {
-		f.Who, f.Size = own, maxSize
-		p.Larger = f.query()
+	p.Mine = f.href()
+	if p.Total > f.Size && f.Size < maxPageSize {
+		f.Who, f.Size = selected, maxPageSize
+		p.Larger = f.href()
 	}
 }
 
-// byAmount orders by the amount of money, largest first, one currency after the other.
-func byAmount(a, b client.Approval) int {
+// compareAmounts orders by the amount of money, largest first, one currency after the other.
+func compareAmounts(a, b client.Approval) int {
 	x, y := cmp.Or(a.Amount(), &shown.Field{}), cmp.Or(b.Amount(), &shown.Field{})
 	return cmp.Or(cmp.Compare(y.Format.Currency, x.Format.Currency), shown.CompareAmounts(*y, *x))
 }
@@ -309,26 +309,26 @@ func sortByUrgency(list []client.Approval) {
 	})
 }
 
-// groupedInOrder puts the Calls of each table together. Tables are in the order of their first Calls; the Calls of a
+// groupByTable puts the Calls of each table together. Tables are in the order of their first Calls; the Calls of a
 // table are ordered by deadline, and then by amount.
-func groupedInOrder(list []client.Approval) []client.Approval {
+func groupByTable(list []client.Approval) []client.Approval {
 	var keys []string
-	alike := map[string][]client.Approval{}
+	callsByTable := map[string][]client.Approval{}
 	for _, a := range list {
 		key := groupKey(a)
-		if alike[key] == nil {
+		if callsByTable[key] == nil {
 			keys = append(keys, key)
 		}
-		alike[key] = append(alike[key], a)
+		callsByTable[key] = append(callsByTable[key], a)
 	}
 	ordered := make([]client.Approval, 0, len(list))
 	for _, key := range keys {
-		slices.SortStableFunc(alike[key], func(a, b client.Approval) int {
+		slices.SortStableFunc(callsByTable[key], func(a, b client.Approval) int {
 			x, y := deadlineOf(a), deadlineOf(b)
 			// deadlines of Calls planned together differ by moments
-			return cmp.Or(x.Truncate(time.Hour).Compare(y.Truncate(time.Hour)), byAmount(a, b), x.Compare(y))
+			return cmp.Or(x.Truncate(time.Hour).Compare(y.Truncate(time.Hour)), compareAmounts(a, b), x.Compare(y))
 		})
-		ordered = append(ordered, alike[key]...)
+		ordered = append(ordered, callsByTable[key]...)
 	}
 	return ordered
 }

@@ -32,13 +32,13 @@ type writtenRule struct{ Title, Rule string }
 
 // showInsights shows how people's decisions go.
 func (v *visit) showInsights() error {
-	now, err := v.Insights(v.Context(), time.Time{})
+	insights, err := v.Insights(v.Context(), time.Time{})
 	if err != nil {
 		return err
 	}
-	p := insightsPage{frame: v.frame("How decisions go"), Insights: now,
+	p := insightsPage{frame: v.frame("How decisions go"), Insights: insights,
 		Kinds: []string{client.Approve, client.Amend, client.Replace, client.Answer, client.Reject}}
-	for _, t := range now.Tools {
+	for _, t := range insights.Tools {
 		p.Waited, p.Spared = p.Waited+t.WaitedSeconds, p.Spared+t.SparedSeconds
 		p.Rows = append(p.Rows, insightsRow{DecisionCounts: t.DecisionCounts, ToolInsights: t})
 		for _, rule := range t.Rules {
@@ -61,6 +61,6 @@ func (v *visit) ruleText(tool string, rule client.RuleInsights) string {
 	if rule.When == nil {
 		return ""
 	}
-	format := v.Client.Process(rule.Process).Words(v.Context()).ParamsFormat(tool)
+	format := v.Client.Process(rule.Process).Presenter(v.Context()).ParamsFormat(tool)
 	return ruleInWords(format, jsonval.ToJSONValue(rule.When), client.LanguageOf(v.Context()))
 }

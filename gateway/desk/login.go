@@ -9,49 +9,50 @@ import (
 
 // addLogin adds the pages for logging in at the issuer, if people log in there.
 func (d *Desk) addLogin() {
-	login, ok := d.Entrance.(*access.IssuerLogin)
+	login, ok := d.LoginGuard.(*access.IssuerLogin)
 	if !ok {
 		return
 	}
 	d.login = login
-	d.sessions.Secure = login.Secure()
+	d.sessions.Secure = login.IsHTTPS()
 	d.handle("GET /desk/login", (*visit).beginLogin)
 	d.handle("GET "+access.CallbackPath, (*visit).finishLogin)
 }
 
-// attemptName distinguishes concurrent logins of one browser, in several tabs.
-func attemptName(state string) string { return "login-" + state[:min(len(state), 8)] }
+// attemptCookieName distinguishes concurrent logins of one browser, in several tabs.
+func attemptCookieName(state string) string { return "login-" + state[:min(len(state), 8)] }
 
 // beginLogin redirects to the issuer. It is reached by a link, because the content policy lets no form lead to another
 // site.
 func (v *visit) beginLogin() error {
-	a := access.NewAttempt(pageAt(v.FormValue("next")))
-	to, err := v.login.Begin(a)
+	a := access.NewLoginAttempt(safePath(v.FormValue("next")))
+	loginURL, err := v.login.LoginURL(a)
 	if err == nil {
-		err = v.sessions.Keep(v.w, v.Request, attemptName(a.State), access.AttemptMaxAge, a)
+		err = v.sessions.SetValue(v.w, v.Request, attemptCookieName(a.State), access.LoginAttemptMaxAge, a)
 	}
 	if err != nil {
 		return err
 	}
-	return v.redirect(to)
+	return v.redirect(loginURL)
 }
 
 // finishLogin completes the login of a person who comes back from the issuer in the same browser.
 func (v *visit) finishLogin() error {
 	q := v.URL.Query()
-	var a access.Attempt
+	var a access.LoginAttempt
 	state := q.Get("state")
-	if state == "" || !v.sessions.Take(v.w, v.Request, attemptName(state), &a) || a.State != state ||
-		time.Now().After(a.Until) {
+	if state == "" || !v.sessions.TakeValue(v.w, v.Request, attemptCookieName(state), &a) || a.State != state ||
+		time.Now().After(a.ExpiresAt) {
 		return v.showLogin("This login was not begun in this browser, or it took too long. Log in again.", "/")
 	}
 	if q.Has("error") {
 		return v.showLogin(
-			"The issuer did not log you in: "+clip(visible(q.Get("error")+" "+q.Get("error_description")), 300), a.Next)
+			"The issuer did not log you in: "+clip(visibleText(q.Get("error")+" "+q.Get("error_description")), 300),
+			a.Next)
 	}
-	who, err := v.login.Finish(v.Context(), a, q.Get("code"))
+	person, err := v.login.Finish(v.Context(), a, q.Get("code"))
 	if err == nil {
-		err = v.logIn(who)
+		err = v.logIn(person)
 	}
 	if err != nil {
 		return err
@@ -61,15 +62,15 @@ func (v *visit) finishLogin() error {
 }
 
 // showRedirect shows a page that redirects the browser by itself.
-func (v *visit) showRedirect(title, text, to string) error {
-	if u, err := url.Parse(to); err == nil {
-		to = u.String() // percent-encoded, as a header wants it
+func (v *visit) showRedirect(title, text, target string) error {
+	if u, err := url.Parse(target); err == nil {
+		target = u.String() // percent-encoded, as a header wants it
 	}
-	v.w.Header().Set("Refresh", "0; url="+to)
-	return v.show("leadon", leadOnPage{v.frame(title), text, to})
+	v.w.Header().Set("Refresh", "0; url="+target)
+	return v.show("leadon", redirectPage{v.frame(title), text, target})
 }
 
-type leadOnPage struct {
+type redirectPage struct {
 	frame
 	Text, To string
 }

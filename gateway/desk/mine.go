@@ -12,41 +12,42 @@ import (
 	"processidea/model/ideafile"
 )
 
-// minePage lists what its reader decided.
-type minePage struct {
+// ownDecisionsPage lists what its reader decided.
+type ownDecisionsPage struct {
 	frame
-	part
+	pagination
 	List []client.PastDecision
 }
 
-// decidedByMe is one page of a person's decisions, and how many decisions there are.
-type decidedByMe struct {
+// ownDecisions is one page of a person's decisions, and how many decisions there are.
+type ownDecisions struct {
 	list  []client.PastDecision
 	total int
 }
 
 const ownDecisionsPerPage = 100
 
-func (v *visit) showMine() error {
-	number, _ := strconv.Atoi(v.URL.Query().Get("page"))
-	number = min(max(number, 1), math.MaxInt/ownDecisionsPerPage)
-	who := policy.Identity{Name: v.who.Name, Account: v.who.Account}
-	key := v.keyWithActs(v.Context(), fmt.Sprintf("decided\n%d %v", number, who))
-	found, err := findWithinPatience(v.Context(), v.storeWorks, key,
-		func(ctx context.Context, _ *work) (all decidedByMe, err error) {
-			all.list, all.total, err = v.Client.DecidedBy(ctx, who, (number-1)*ownDecisionsPerPage, ownDecisionsPerPage)
+func (v *visit) showOwnDecisions() error {
+	pageNo, _ := strconv.Atoi(v.URL.Query().Get("page"))
+	pageNo = min(max(pageNo, 1), math.MaxInt/ownDecisionsPerPage)
+	identity := policy.Identity{Name: v.user.Name, Account: v.user.Account}
+	key := v.keyWithChangeCount(v.Context(), fmt.Sprintf("decided\n%d %v", pageNo, identity))
+	decisions, err := findWithinPageTime(v.Context(), v.storeTasks, key,
+		func(ctx context.Context, _ *task) (all ownDecisions, err error) {
+			all.list, all.total, err = v.Client.DecisionsBy(ctx, identity, (pageNo-1)*ownDecisionsPerPage,
+				ownDecisionsPerPage)
 			return all, err
 		})
 	if err != nil {
 		return err
 	}
-	at := func(page int) string { return "/desk/decided?page=" + strconv.Itoa(page) }
-	return v.show("mine", minePage{v.frame("What you have decided"),
-		partOf(found.total, ownDecisionsPerPage, number, at), found.list})
+	pageHref := func(page int) string { return "/desk/decided?page=" + strconv.Itoa(page) }
+	return v.show("mine", ownDecisionsPage{v.frame("What you have decided"),
+		paginate(decisions.total, ownDecisionsPerPage, pageNo, pageHref), decisions.list})
 }
 
-// outcomeText says what became of the Call or Plan that a person decided on.
-func outcomeText(d client.PastDecision) string {
+// pastOutcomeText says what became of the Call or Plan that a person decided on.
+func pastOutcomeText(d client.PastDecision) string {
 	switch {
 	case d.CallID == "":
 		return "see the page of the process"

@@ -36,10 +36,10 @@ type orderField struct {
 	Choice   string // any, same or most
 }
 
-// maxOrderFields bounds the parameters that the form offers. It offers no text of more than longestOrderText bytes.
+// maxOrderFields bounds the parameters that the form offers. It offers no text of more than maxOrderTextBytes bytes.
 const (
-	maxOrderFields   = 30
-	longestOrderText = 1000
+	maxOrderFields    = 30
+	maxOrderTextBytes = 1000
 )
 
 func orderFormOf(process, call, tool string, c shown.Call, now time.Time) *orderForm {
@@ -49,14 +49,14 @@ func orderFormOf(process, call, tool string, c shown.Call, now time.Time) *order
 		if n == maxOrderFields {
 			break
 		}
-		if text, isText := field.Value.(string); isText && len(text) > longestOrderText {
+		if text, isText := field.Value.(string); isText && len(text) > maxOrderTextBytes {
 			continue
 		}
 		one := orderField{Field: field, Control: "o" + strconv.Itoa(n), JSON: jsonval.EncodeToString(field.Value),
 			Choice: "any"}
 		switch field.Value.(type) {
 		case json.Number:
-			one.IsNumber, one.Limit, one.Choice = true, field.Format.Entered(field.Value, c.Language), "most"
+			one.IsNumber, one.Limit, one.Choice = true, field.Format.InputText(field.Value, c.Language), "most"
 		case bool: // a text, unlike a switch, differs with each case
 			one.Choice = "same"
 		case string:
@@ -69,45 +69,45 @@ func orderFormOf(process, call, tool string, c shown.Call, now time.Time) *order
 }
 
 // refill shows what was entered, with what is wrong.
-func (f *orderForm) refill(entered url.Values, wrong map[string]string) {
-	f.Count, f.Until, f.Reason, f.Wrong = entered.Get("count"), entered.Get("until"), entered.Get("reason"), wrong
+func (f *orderForm) refill(entered url.Values, fieldErrors map[string]string) {
+	f.Count, f.Until, f.Reason, f.Wrong = entered.Get("count"), entered.Get("until"), entered.Get("reason"), fieldErrors
 	for n := range f.Fields {
 		one := &f.Fields[n]
 		one.Choice, one.Limit = entered.Get(one.Control), entered.Get(one.Control+"-most")
 	}
 }
 
-// allow gives a standing order.
-func (v *visit) allow() error {
-	o, wrong := v.readOrder()
+// giveOrder gives a standing order.
+func (v *visit) giveOrder() error {
+	o, fieldErrors := v.readOrder()
 	status := http.StatusUnprocessableEntity
-	if len(wrong) == 0 {
+	if len(fieldErrors) == 0 {
 		err := v.steerAndReturn(ordersPlace, func(ctx context.Context, p *client.Process) error {
-			return p.Allow(ctx, api.OrderGivenBy(v.who, o))
+			return p.Allow(ctx, api.OrderFrom(v.user, o))
 		})
-		why := api.ProblemOf(err)
-		if err == nil || why.Status >= http.StatusInternalServerError {
+		problem := api.ProblemOf(err)
+		if err == nil || problem.Status >= http.StatusInternalServerError {
 			return err
 		}
-		status, wrong[""] = why.Status, detailOf(err)
+		status, fieldErrors[""] = problem.Status, detailOf(err)
 	}
-	a, err := v.find()
+	a, err := v.findWaitingCall()
 	if err == nil {
-		p := v.callPage(a)
+		p := v.newCallPage(a)
 		if p.StandingOrder == nil {
 			return noOrder()
 		}
-		p.StandingOrder.refill(v.PostForm, wrong)
+		p.StandingOrder.refill(v.PostForm, fieldErrors)
 		return v.showAgain(status, p)
 	}
-	p, err := v.decidedPage(err)
+	p, err := v.newDecidedPage(err)
 	switch {
 	case err != nil:
 		return err
 	case p.StandingOrder == nil:
 		return noOrder()
 	}
-	p.StandingOrder.refill(v.PostForm, wrong)
+	p.StandingOrder.refill(v.PostForm, fieldErrors)
 	return v.render(status, "decided", p)
 }
 
@@ -115,33 +115,33 @@ func noOrder() error { return api.Unprocessable("You cannot approve the like of 
 
 // readOrder reads a standing order: the entries for each parameter become a JSON Schema. wrong says what is wrong, by
 // control.
-func (v *visit) readOrder() (o client.StandingOrder, wrong map[string]string) {
+func (v *visit) readOrder() (o client.StandingOrder, fieldErrors map[string]string) {
 	o = client.StandingOrder{ID: "desk-" + strings.ToLower(strconv.FormatInt(time.Now().UnixMilli(), 36)),
 		Tool: v.PostForm.Get("tool"), Reason: v.formValue("reason")}
-	o.When, wrong = v.readOrderFields(o.Tool)
+	o.When, fieldErrors = v.readOrderFields(o.Tool)
 	var err error
 	if text := v.formValue("count"); text != "" {
 		if o.Count, err = strconv.Atoi(text); err != nil || o.Count < 1 {
-			wrong["count"] = "How many must be a whole number from 1, such as 40."
+			fieldErrors["count"] = "How many must be a whole number from 1, such as 40."
 		}
 	}
-	if o.Until, err = v.readDay("until", wholeDay); err != nil {
-		wrong["until"] = err.Error()
+	if o.Until, err = v.readDay("until", oneDay); err != nil {
+		fieldErrors["until"] = err.Error()
 	}
 	if v.formValue("count")+v.formValue("until") == "" {
-		wrong["count"] = "Say how many at most, or which day is the last: without both it would never end."
+		fieldErrors["count"] = "Say how many at most, or which day is the last: without both it would never end."
 	}
-	if err := o.Validate(); len(wrong) == 0 && err != nil {
-		wrong[""] = "This order cannot be given: " + err.Error() + "."
+	if err := o.Validate(); len(fieldErrors) == 0 && err != nil {
+		fieldErrors[""] = "This order cannot be given: " + err.Error() + "."
 	}
-	return o, wrong
+	return o, fieldErrors
 }
 
-// wholeDay is added to a last day, so that the day itself counts.
-const wholeDay = 24 * time.Hour
+// oneDay is added to a last day, so that the day itself counts.
+const oneDay = 24 * time.Hour
 
 // readDay reads a date of a form, and adds a duration to it. It returns the zero time if the field is empty.
-func (v *visit) readDay(key string, more time.Duration) (day time.Time, err error) {
+func (v *visit) readDay(key string, extra time.Duration) (day time.Time, err error) {
 	text := v.formValue(key)
 	if text == "" {
 		return day, nil
@@ -149,72 +149,72 @@ func (v *visit) readDay(key string, more time.Duration) (day time.Time, err erro
 	if day, err = time.Parse(time.DateOnly, text); err != nil {
 		return day, api.Unprocessable("A day must be a date, such as 2026-12-04.")
 	}
-	return day.Add(more), nil
+	return day.Add(extra), nil
 }
 
 // nameDeputy lets somebody decide in the caller's place for some days.
 func (v *visit) nameDeputy() error {
-	deputy, wrong := client.Deputy{To: v.formValue("to"), Reason: v.formValue("reason")}, map[string]string{}
+	deputy, fieldErrors := client.Deputy{To: v.formValue("to"), Reason: v.formValue("reason")}, map[string]string{}
 	for _, day := range []struct {
 		key  string
 		of   *time.Time
 		more time.Duration
-	}{{"from", &deputy.From, 0}, {"until", &deputy.Until, wholeDay}} {
+	}{{"from", &deputy.From, 0}, {"until", &deputy.Until, oneDay}} {
 		var err error
 		if *day.of, err = v.readDay(day.key, day.more); err != nil {
-			wrong[day.key] = err.Error()
+			fieldErrors[day.key] = err.Error()
 		}
 	}
 	if !deputy.Until.IsZero() && !deputy.From.Before(deputy.Until) {
-		wrong["from"] = "The first day is after the last one."
+		fieldErrors["from"] = "The first day is after the last one."
 	}
 	for _, key := range []string{"to", "until"} {
 		if v.formValue(key) == "" {
-			wrong[key] = "A deputy needs a name and a last day."
+			fieldErrors[key] = "A deputy needs a name and a last day."
 		}
 	}
-	if len(wrong) > 0 {
+	if len(fieldErrors) > 0 {
 		return v.showProcessAgain("deputy",
-			api.Unprocessable("No deputy is named yet: see what is wrong below."), wrong)
+			api.Unprocessable("No deputy is named yet: see what is wrong below."), fieldErrors)
 	}
 	return v.steerByForm("deputy", ordersPlace, func(ctx context.Context, p *client.Process) error {
-		return p.NameDeputy(ctx, api.DeputyNamedBy(v.who, deputy))
+		return p.NameDeputy(ctx, api.DeputyFrom(v.user, deputy))
 	})
 }
 
 // readOrderFields makes the condition from the form's entries for each parameter, or nil if there are no conditions.
-func (v *visit) readOrderFields(tool string) (when jsonval.Object, wrong map[string]string) {
-	formats := v.Client.Process(v.process).Words(v.Context()).ParamsFormat(tool)
-	when, wrong = jsonval.Object{}, map[string]string{}
+func (v *visit) readOrderFields(tool string) (condition jsonval.Object, fieldErrors map[string]string) {
+	formats := v.Client.Process(v.process).Presenter(v.Context()).ParamsFormat(tool)
+	condition, fieldErrors = jsonval.Object{}, map[string]string{}
 	for n := range maxOrderFields {
 		control := "o" + strconv.Itoa(n)
 		name := v.PostForm.Get(control + "-name")
 		path := jsonval.Path(strings.Split(name, "."))
-		rule, problem := orderRule(v.PostForm, control, formats.At(path), client.LanguageOf(v.Context()))
+		rule, problem := orderRule(v.PostForm, control, formats.FormatAt(path), client.LanguageOf(v.Context()))
 		if problem != "" {
-			wrong[control] = problem
+			fieldErrors[control] = problem
 		} else if name != "" && rule != nil {
-			addRule(when, path, rule)
+			addRule(condition, path, rule)
 		}
 	}
-	if len(when) == 0 {
-		when = nil
+	if len(condition) == 0 {
+		condition = nil
 	}
-	return when, wrong
+	return condition, fieldErrors
 }
 
 // orderRule returns the schema of one parameter, or nil if any value is allowed.
-func orderRule(sent url.Values, control string, format shown.Format, l shown.Language) (rule jsonval.Object,
+func orderRule(values url.Values, control string, format shown.Format, l shown.Language) (rule jsonval.Object,
 	problem string) {
-	switch sent.Get(control) {
+	switch values.Get(control) {
 	case "same":
-		v, err := jsonval.Decode([]byte(sent.Get(control + "-value")))
+		v, err := jsonval.Decode([]byte(values.Get(control + "-value")))
 		if err != nil {
 			problem = "choose a value"
 		}
 		return jsonval.Object{"const": v}, problem
 	case "most":
-		n, problem := format.ReadEntered(sent.Get(control+"-most"), l)
+		n, problem := format.ParseInput(values.Get(control+"-most"), l)
 		return jsonval.Object{"type": "number", "maximum": n}, problem
 	}
 	return nil, ""
@@ -241,10 +241,10 @@ func addRule(schema jsonval.Object, path jsonval.Path, rule jsonval.Object) {
 	}
 }
 
-// disallow ends a standing order.
-func (v *visit) disallow() error {
+// endOrder ends a standing order.
+func (v *visit) endOrder() error {
 	return v.steerByForm("orders", ordersPlace, func(ctx context.Context, p *client.Process) error {
-		return p.Disallow(ctx, v.PostForm.Get("order"), v.by())
+		return p.Disallow(ctx, v.PostForm.Get("order"), v.callerActor())
 	})
 }
 
@@ -257,10 +257,10 @@ type orderRow struct {
 	InForce   bool
 }
 
-func orderRows(orders approval.Orders, words *shown.Words, l shown.Language, now time.Time) (rows []orderRow) {
+func orderRows(orders approval.Orders, presenter *shown.Presenter, l shown.Language, now time.Time) (rows []orderRow) {
 	for _, o := range orders {
-		row := orderRow{OrderState: o, ToolTitle: words.Tool(o.Tool), InForce: o.IsInForce(now)}
-		row.Terms = RulesInWords(words.ParamsFormat(o.Tool), o.When, l)
+		row := orderRow{OrderState: o, ToolTitle: presenter.Tool(o.Tool), InForce: o.IsInForce(now)}
+		row.Terms = RulesInWords(presenter.ParamsFormat(o.Tool), o.When, l)
 		if o.When != nil {
 			row.Written = form.Pretty(o.When)
 		}

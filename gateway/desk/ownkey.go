@@ -14,21 +14,21 @@ import (
 
 // addOwnKey adds the pages on which people make passkeys, and sign.
 func (d *Desk) addOwnKey() {
-	d.ownKeys = &ownkey.Pages{API: d.API, Sessions: d.sessions, Deciders: d.Deciders, Log: d.Log,
-		Show: d.showOwnKeyPage,
-		Tell: d.redirectToSignedOutcome}
-	own := func(do func(http.ResponseWriter, *http.Request) error) act {
-		return func(v *visit) error { return do(v.w, v.Request) }
+	d.passkeyPages = &ownkey.Pages{API: d.API, Sessions: d.sessions, DeciderKeys: d.DeciderKeys, Log: d.Log,
+		ShowPage:    d.showOwnKeyPage,
+		ShowOutcome: d.redirectToSignedOutcome}
+	adapt := func(handler func(http.ResponseWriter, *http.Request) error) visitHandler {
+		return func(v *visit) error { return handler(v.w, v.Request) }
 	}
-	d.add(access.Decide, map[string]act{
-		"GET /desk/key":   own(d.ownKeys.ShowKey),
-		"POST /desk/key":  own(d.ownKeys.MakeKey),
-		"POST /desk/sign": own(d.ownKeys.Sign),
+	d.handlePages(access.Decide, map[string]visitHandler{
+		"GET /desk/key":   adapt(d.passkeyPages.ShowKey),
+		"POST /desk/key":  adapt(d.passkeyPages.MakeKey),
+		"POST /desk/sign": adapt(d.passkeyPages.Sign),
 	})
 }
 
 func (d *Desk) showOwnKeyPage(w http.ResponseWriter, r *http.Request, page, title string, data any) error {
-	v := d.visit(w, r)
+	v := d.newVisit(w, r)
 	return v.show(page, struct {
 		frame
 		D any
@@ -38,20 +38,21 @@ func (d *Desk) showOwnKeyPage(w http.ResponseWriter, r *http.Request, page, titl
 func (d *Desk) redirectToSignedOutcome(
 	w http.ResponseWriter, r *http.Request, kind, about string, result api.DecisionResult,
 ) error {
-	return d.visit(w, r).redirectToOutcomes(outcomes{Kind: kind, List: outcomesOf([]api.DecisionResult{result}, about)})
+	return d.newVisit(w, r).redirectToOutcomes(outcomes{Kind: kind,
+		List: outcomesOf([]api.DecisionResult{result}, about)})
 }
 
-// decider returns the caller with their passkeys.
-func (v *visit) decider() *access.Person {
-	who := *v.who
-	who.Passkeys = v.ownKeys.Passkeys(v.Context(), who.Name)
-	return &who
+// caller returns the caller with their passkeys.
+func (v *visit) caller() *access.Person {
+	person := *v.user
+	person.Passkeys = v.passkeyPages.Passkeys(v.Context(), person.Name)
+	return &person
 }
 
-// mayByPasskey reports whether a person may decide on a Call by a signature of their own.
-func mayByPasskey(who *access.Person, a client.Approval) bool {
-	return slices.ContainsFunc(who.Passkeys, func(k *signing.Key) bool {
-		return denialAs(who, a, policy.Person{Name: k.People[0], AlsoNamed: k.Name, Groups: k.Groups,
+// mayDecideByPasskey reports whether a person may decide on a Call by a signature of their own.
+func mayDecideByPasskey(person *access.Person, a client.Approval) bool {
+	return slices.ContainsFunc(person.Passkeys, func(k *signing.Key) bool {
+		return denialReasonAs(person, a, policy.Person{Name: k.People[0], AlternateName: k.Name, Groups: k.Groups,
 			Signed: true}) == ""
 	})
 }

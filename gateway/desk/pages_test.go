@@ -37,7 +37,7 @@ var (
 // pageText is what a page says to everybody, and what to operators alone.
 func pageText(t *testing.T, l shown.Language, name string, data any) (all, operators string) {
 	t.Helper()
-	made, err := pages()
+	made, err := templatesByLanguage()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,8 +178,8 @@ func TestWhyValuesDoNotFitIsSaidInWords(t *testing.T) {
 	t.Parallel()
 	schema := modeltest.MustDecodeJSON(`{"type": "object", "properties": {"v": {"type": "string", "title": "Cost centre", "pattern": "^[^@]*@x$"}}}`)
 	f := form.Form{Schema: schema, Prefix: amendPrefix}
-	page := &callPage{Words: shown.WordsOf(nil), Allowed: map[string]bool{client.Amend: true},
-		Wrong: misfits, WrongDetail: "/v: does not match pattern", WrongIn: client.Amend,
+	page := &callPage{Words: shown.NewPresenter(nil), Allowed: map[string]bool{client.Amend: true},
+		Wrong: misfitMessage, WrongDetail: "/v: does not match pattern", WrongIn: client.Amend,
 		Amend: f.FromEntered(modeltest.MustDecodeJSON(`{"v": "a@x"}`), true, url.Values{},
 			map[string]string{"p/v": "this does not have the form that is asked for"})}
 	for l, want := range map[shown.Language][]string{
@@ -204,7 +204,7 @@ func TestTheCasesOfAProcessSayWhatTheyAreAboutAndCost(t *testing.T) {
 	}
 	page := &processPage{}
 	page.Status.Instances = map[string]loop.InstanceResult{"①": {Status: "settled"}, "②": {Status: "settled"}}
-	page.list(nil, shown.WordsOf(idea), shown.German)
+	page.addInstanceRows(nil, shown.NewPresenter(idea), shown.German)
 	all, _ := pageText(t, shown.German, "process", page)
 	wantTexts(t, "the process", all, []string{"① 2.299,00 EUR erledigt ② erledigt", "Wie viel"}, "Kosten")
 }
@@ -212,7 +212,7 @@ func TestTheCasesOfAProcessSayWhatTheyAreAboutAndCost(t *testing.T) {
 func TestWhatHappensMeanwhileIsInTheReadersLanguage(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 30, 9, 14, 0, 0, time.UTC)
-	if got := stampIn(shown.German)(at); !strings.HasPrefix(got, at.Local().Format("02.01.2006")) {
+	if got := timestampFormatter(shown.German)(at); !strings.HasPrefix(got, at.Local().Format("02.01.2006")) {
 		t.Error(got)
 	}
 }
@@ -235,11 +235,11 @@ func TestWhatIsSignedIsReadWithoutJSON(t *testing.T) {
 func TestADenialSaysWhereToGoOn(t *testing.T) {
 	t.Parallel()
 	for _, l := range shown.Languages {
-		for code, text := range advice {
+		for code, text := range adviceByCode {
 			all, _ := pageText(t, l, "problem", struct {
 				frame
 				Code, Detail, Advice, Of string
-			}{frame{Title: titles[403]}, code, "why", text, "p"})
+			}{frame{Title: titleByStatus[403]}, code, "why", text, "p"})
 			if !strings.Contains(all, map[shown.Language]string{shown.English: "Go to the inbox",
 				shown.German: "Zum Eingang"}[l]) || l == shown.German && strings.Contains(all, text) {
 				t.Errorf("%s: %s", code, all)
@@ -289,13 +289,13 @@ const paid = `{"schema": {"tools": {"pay": {"title": "Pay somebody", "type": "ob
 			"cents": {"title": "Price", "_display": "money", "currency": "EUR", "minorUnits": true}}}},
 			"bank": {"_display": "hidden", "properties": {"swift": {}}}}}}]}`
 
-func wordsOf(t *testing.T, idea string) *shown.Words {
+func wordsOf(t *testing.T, idea string) *shown.Presenter {
 	t.Helper()
 	read, problems := ideafile.ReadIdea(modeltest.MustDecodeJSON(idea).(map[string]any))
 	if len(problems.Errors()) > 0 {
 		t.Fatal(problems)
 	}
-	return shown.WordsOf(read)
+	return shown.NewPresenter(read)
 }
 
 // What changed, and who decided what, is told as it is elsewhere: without references, ids and JSON.
@@ -303,11 +303,11 @@ func TestAnEntryOfTheRecordIsInTheWordsOfTheBusiness(t *testing.T) {
 	t.Parallel()
 	call := jsonval.Object{"_tool": "pay", "amount": json.Number("5"), "to": "†input.name", "secret": "sesame"}
 	d := &client.Diff{Diff: &ideadiff.Diff{Changes: []ideadiff.Change{
-		{What: "changed", Path: "†state.lines[0].cents", From: json.Number("229900"), To: json.Number("230000")},
-		{What: "added", Path: "†state.bank.swift", To: "GENODEF1"},
-		{What: "changed", Path: "config.limits.requests", From: json.Number("1"), To: json.Number("2")}},
-		Calls: []ideadiff.CallChange{{What: "added", ID: "1.2", Tool: "pay", To: call},
-			{What: "undone", ID: "1.1", Tool: "pay", From: "done", To: "undone"}}},
+		{Kind: "changed", Path: "†state.lines[0].cents", From: json.Number("229900"), To: json.Number("230000")},
+		{Kind: "added", Path: "†state.bank.swift", To: "GENODEF1"},
+		{Kind: "changed", Path: "config.limits.requests", From: json.Number("1"), To: json.Number("2")}},
+		Calls: []ideadiff.CallChange{{Kind: "added", ID: "1.2", Tool: "pay", To: call},
+			{Kind: "undone", ID: "1.1", Tool: "pay", From: "done", To: "undone"}}},
 		Decisions: []client.Decided{{Decision: approval.Decision{Kind: client.Amend, DecidedBy: "ann", CallID: "1.2@①",
 			Tool: "pay", AmendedParams: jsonval.Object{"amount": json.Number("5")}, Reason: "too much"},
 			Sentence: "Pay 5 EUR", InstanceName: "order 7"}}}
@@ -326,7 +326,7 @@ func TestAnEntryOfTheRecordIsInTheWordsOfTheBusiness(t *testing.T) {
 			"ann: geändert: Pay 5 EUR (order 7) Der Grund: too much"},
 	} {
 		p := &ideaPage{words: wordsOf(t, paid), language: l, Since: 1}
-		p.labels = plangraph.Labels{Words: p.words, Say: all[l].Say}
+		p.labels = plangraph.Labels{Presenter: p.words, Translate: all[l].Translate}
 		p.addChanges(d)
 		text, _ := pageText(t, l, "idea", p)
 		wantTexts(t, "the entry", text, want, "†", "_tool", "sesame", "GENODEF1", "1.2@①", `{"`)
@@ -346,7 +346,7 @@ func TestTwoAnswersThatDifferAreToldInWords(t *testing.T) {
 	first := []ideafile.WrittenCall{call(`{"_tool": "pay", "amount": 229900, "to": "†input.name", "secret": "sesame"}`),
 		call(`{"_tool": "log"}`)}
 	long := call(`{"_tool": "pay", "to": "` + strings.Repeat("long. Then: ", 40) + `"}`)
-	labels := plangraph.Labels{Words: wordsOf(t, paid), Say: all[shown.German].Say}
+	labels := plangraph.Labels{Presenter: wordsOf(t, paid), Translate: all[shown.German].Translate}
 	const planned = "Es wurde zweimal geplant, und nicht gleich. Zuerst: " +
 		"Pay somebody (Amount: 2.299,00 EUR, Paid to: “Supplier”); Log. Dann: "
 	for _, one := range []struct {
@@ -355,17 +355,17 @@ func TestTwoAnswersThatDifferAreToldInWords(t *testing.T) {
 	}{
 		{nil, planned + "nichts"}, {[]ideafile.WrittenCall{long}, planned + "Pay somebody"},
 	} {
-		text := twiceInWords(turn.Comparison{First: first, Second: one.second}.DisagreementText(), labels, shown.German)
-		if got := all[shown.German].InContext("told", text); got != one.want {
+		text := recheckText(turn.AnswerComparison{FirstCalls: first, SecondCalls: one.second}.DisagreementText(), labels, shown.German)
+		if got := all[shown.German].TranslateAs("told", text); got != one.want {
 			t.Errorf("%q, want %q", got, one.want)
 		}
 	}
-	cut := turn.Comparison{First: []ideafile.WrittenCall{long}, Second: first[1:]}.DisagreementText()
-	got := twiceInWords("①: "+cut, labels, shown.German)
+	cut := turn.AnswerComparison{FirstCalls: []ideafile.WrittenCall{long}, SecondCalls: first[1:]}.DisagreementText()
+	got := recheckText("①: "+cut, labels, shown.German)
 	if got != "①: planned twice, and not alike. First: Pay somebody. Then: Log" {
 		t.Error(got)
 	}
-	if got := twiceInWords("its worker was lost", labels, shown.German); got != "its worker was lost" {
+	if got := recheckText("its worker was lost", labels, shown.German); got != "its worker was lost" {
 		t.Error(got)
 	}
 }
@@ -383,7 +383,7 @@ func TestWhereAWiredValueComesFromIsSaidInWords(t *testing.T) {
 		"†elsewhere.name":                    "",
 		"no reference, and so it is its own": "",
 	} {
-		if got := describeWired(wired, wordsOf(t, paid)); got != want {
+		if got := describeWiring(wired, wordsOf(t, paid)); got != want {
 			t.Errorf("%s: %q, want %q", wired, got, want)
 		}
 	}
@@ -398,7 +398,7 @@ func TestTheRecordSaysDecisionsWithoutJSON(t *testing.T) {
 	all, operators := pageText(t, shown.English, "verify", page)
 	wantTexts(t, "the record", all, []string{"handed over: Pay 5 EUR To: bob"}, "amount", "1.2@①")
 	wantTexts(t, "the record", operators, []string{`{"amount":5}`, "The step 1.2@① pay"})
-	page.Report = &chain.Report{Broken: []chain.Broken{{At: 3, Problem: "its digest is another", Item: "i7"}}}
+	page.Report = &chain.Report{Broken: []chain.BrokenItem{{At: 3, Problem: "its digest is another", Item: "i7"}}}
 	all, operators = pageText(t, shown.German, "verify", page)
 	wantTexts(t, "the record", all, []string{"Sie ist nicht unversehrt"}, "digest")
 	wantTexts(t, "the record", operators, []string{"Eintrag 3: its digest is another i7"})
@@ -412,9 +412,9 @@ func TestWhatIsWrongIsTiedToItsField(t *testing.T) {
 	list := form.Form{Prefix: "p", Schema: modeltest.MustDecodeJSON(
 		`{"type": "object", "properties": {"list": {"type": "array", "minItems": 1}}}`)}
 	for name, page := range map[string]any{
-		"inbox": inboxPage{Wrong: "A reason.", Groups: []group{{Decidable: 1, NeedsReason: true, Rows: []row{{}}}}},
+		"inbox": inboxPage{Wrong: "A reason.", Groups: []callGroup{{Decidable: 1, NeedsReason: true, Rows: []row{{}}}}},
 		"undo":  &undoPage{Wrong: "A reason.", Undo: 1},
-		"call": &callPage{Words: shown.WordsOf(nil), Wrong: "It says nothing.", WrongIn: client.Comment,
+		"call": &callPage{Words: shown.NewPresenter(nil), Wrong: "It says nothing.", WrongIn: client.Comment,
 			frame: frame{May: map[string]bool{"decide": true}},
 			A:     client.Approval{Pending: approval.Pending{AllowedDecisions: []string{client.Comment}}}},
 		"enter": struct {
@@ -427,12 +427,12 @@ func TestWhatIsWrongIsTiedToItsField(t *testing.T) {
 			t.Errorf("%s: %s", name, page)
 		}
 	}
-	if page := shows(t, "add", &addPage{formErrors: wrong}); !strings.Contains(page, `id="wrong">Nothing was done.`) {
+	if page := shows(t, "add", &addRowsPage{formErrors: wrong}); !strings.Contains(page, `id="wrong">Nothing was done.`) {
 		t.Error(page)
 	}
 	fields := list.FromEntered(modeltest.MustDecodeJSON(`{"list": ["a"]}`), true, url.Values{},
 		map[string]string{"p/list": "this does not fit; it must be: at least 1 item"})
-	page := shows(t, "call", &callPage{Words: shown.WordsOf(nil), Allowed: map[string]bool{client.Amend: true},
+	page := shows(t, "call", &callPage{Words: shown.NewPresenter(nil), Allowed: map[string]bool{client.Amend: true},
 		Amend: fields})
 	if !strings.Contains(page, `id="p/list" aria-describedby="p/list-help p/list-error"`) ||
 		!strings.Contains(page, `id="p/list-error">this does not fit; it must be: at least 1 item`) {
@@ -444,12 +444,12 @@ func TestWhatIsWrongIsTiedToItsField(t *testing.T) {
 // scrolled.
 func TestARowIsACardOnAPhone(t *testing.T) {
 	t.Parallel()
-	names, err := fs.Glob(files, "templates/*.html")
+	names, err := fs.Glob(embeddedFiles, "templates/*.html")
 	if err != nil || len(names) == 0 {
 		t.Fatal(err)
 	}
 	for _, name := range names {
-		source, err := files.ReadFile(name)
+		source, err := embeddedFiles.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}

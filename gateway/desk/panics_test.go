@@ -17,9 +17,9 @@ import (
 
 func TestWhoLooksHearsOfAPanicAndMayLookAgain(t *testing.T) {
 	safegotest.Panic(t, "gateway.shared")
-	all := newWorks(1)
+	all := newTasks(1)
 	look := func() (int, error) {
-		return findWithinPatience(t.Context(), all, "key", func(context.Context, *work) (int, error) { return 1, nil })
+		return findWithinPageTime(t.Context(), all, "key", func(context.Context, *task) (int, error) { return 1, nil })
 	}
 	if _, err := look(); err == nil || !strings.Contains(err.Error(), "gateway.shared panicked") {
 		t.Errorf("%v", err)
@@ -32,7 +32,7 @@ func TestWhoLooksHearsOfAPanicAndMayLookAgain(t *testing.T) {
 func TestAPanicWhileAPageIsForgottenIsLogged(t *testing.T) {
 	safegotest.Panic(t, "gateway.shared.forget")
 	synctest.Test(t, func(t *testing.T) {
-		_, err := findWithinPatience(t.Context(), newWorks(1), "key", func(context.Context, *work) (int, error) {
+		_, err := findWithinPageTime(t.Context(), newTasks(1), "key", func(context.Context, *task) (int, error) {
 			<-time.After(time.Minute)
 			return 1, nil
 		})
@@ -48,7 +48,7 @@ func TestAPanicWhileWhatWasFoundIsForgottenIsLogged(t *testing.T) {
 	safegotest.Panic(t, "gateway.desk.found")
 	found, _ := lru.New[string, any](1)
 	synctest.Test(t, func(t *testing.T) {
-		v, err := findOrPrevious(t.Context(), &Desk{previousResults: found}, newWorks(1), "key", func(int) bool { return true },
+		v, err := findOrPrevious(t.Context(), &Desk{previousResults: found}, newTasks(1), "key", func(int) bool { return true },
 			func(context.Context) (int, error) { return 1, nil })
 		if v != 1 || err != nil {
 			t.Errorf("%d, %v", v, err)

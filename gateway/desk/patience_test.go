@@ -21,9 +21,9 @@ import (
 
 func TestWhatTakesLongIsSaidAtOnceAndIsThereForWhoLooksAgain(t *testing.T) {
 	t.Parallel()
-	all, release, found := newWorks(1), make(chan struct{}), 0
+	all, release, found := newTasks(1), make(chan struct{}), 0
 	look := func() (int, error) {
-		return findWithinPatience(t.Context(), all, "key", func(_ context.Context, w *work) (int, error) {
+		return findWithinPageTime(t.Context(), all, "key", func(_ context.Context, w *task) (int, error) {
 			w.SetProgress(3, 7)
 			<-release
 			found++
@@ -55,12 +55,12 @@ func TestWhatTakesLongIsSaidAtOnceAndIsThereForWhoLooksAgain(t *testing.T) {
 
 func TestAWorkGoesOnWhenWhoAskedForItHasGone(t *testing.T) {
 	t.Parallel()
-	all, begun, release := newWorks(1), make(chan struct{}), make(chan struct{})
+	all, begun, release := newTasks(1), make(chan struct{}), make(chan struct{})
 	ctx, leave := context.WithCancel(t.Context())
 	went := make(chan error, 1)
 	ended := make(chan error, 1)
 	go func() {
-		_, err := findWithinPatience(ctx, all, "key", func(ctx context.Context, _ *work) (int, error) {
+		_, err := findWithinPageTime(ctx, all, "key", func(ctx context.Context, _ *task) (int, error) {
 			close(begun)
 			<-release
 			ended <- ctx.Err()
@@ -81,11 +81,11 @@ func TestAWorkGoesOnWhenWhoAskedForItHasGone(t *testing.T) {
 
 func TestAnErrorOfWhatTakesLongIsToldOnceAndTriedAgain(t *testing.T) {
 	t.Parallel()
-	all, wrong := newWorks(1), errors.New("the store is away")
+	all, wrong := newTasks(1), errors.New("the store is away")
 	look := func(err error) error {
-		_, got := findWithinPatience(t.Context(), all, "key", func(context.Context, *work) (int, error) { return 0, err })
+		_, got := findWithinPageTime(t.Context(), all, "key", func(context.Context, *task) (int, error) { return 0, err })
 		for later := (*pendingPageError)(nil); errors.As(got, &later); { // on a slow machine
-			_, got = findWithinPatience(t.Context(), all, "key", func(context.Context, *work) (int, error) { return 0, err })
+			_, got = findWithinPageTime(t.Context(), all, "key", func(context.Context, *task) (int, error) { return 0, err })
 		}
 		return got
 	}
@@ -100,14 +100,14 @@ func TestAnErrorOfWhatTakesLongIsToldOnceAndTriedAgain(t *testing.T) {
 // A page waits for several works one after the other: together they have the patience of one.
 func TestThePatienceOfAPageIsSharedByAllThatItWaitsFor(t *testing.T) {
 	t.Parallel()
-	fresh, late := withPatience(t.Context(), time.Now()), withPatience(t.Context(), time.Now().Add(-time.Hour))
-	if left := patienceLeft(fresh); left >= patience {
+	fresh, late := withPageStart(t.Context(), time.Now()), withPageStart(t.Context(), time.Now().Add(-time.Hour))
+	if left := pageTimeLeft(fresh); left >= pageTimeout {
 		t.Errorf("a page that has begun waits %s", left)
 	}
-	if left := patienceLeft(late); left != minPatience {
+	if left := pageTimeLeft(late); left != minPageTimeout {
 		t.Errorf("one that has waited long waits %s more", left)
 	}
-	if left := patienceLeft(t.Context()); left != patience {
+	if left := pageTimeLeft(t.Context()); left != pageTimeout {
 		t.Errorf("what is no page waits %s", left)
 	}
 }
@@ -116,9 +116,9 @@ func TestAPageThatIsUnderWayLooksAgainByItself(t *testing.T) {
 	t.Parallel()
 	d := &Desk{}
 	r := httptest.NewRequest(http.MethodGet, "/desk/processes/x/verify", nil)
-	r = r.WithContext(access.With(r.Context(), &access.Person{Name: "ann"}))
+	r = r.WithContext(access.WithPerson(r.Context(), &access.Person{Name: "ann"}))
 	w := httptest.NewRecorder()
-	_ = d.visit(w, r).fail(&pendingPageError{Checked: 3, Of: 7})
+	_ = d.newVisit(w, r).showError(&pendingPageError{Checked: 3, Of: 7})
 	if w.Code != http.StatusAccepted || w.Header().Get("Refresh") == "" {
 		t.Errorf("it is answered %d, %v", w.Code, w.Header())
 	}
@@ -133,7 +133,7 @@ func TestAPageThatNoWorkerAnsweredLooksAgainByItself(t *testing.T) {
 	// a page that looks again must not act again
 	for method, refresh := range map[string]string{http.MethodGet: "5", http.MethodPost: ""} {
 		w := httptest.NewRecorder()
-		_ = d.visit(w, httptest.NewRequest(method, "/", nil)).fail(client.ErrNoWorker)
+		_ = d.newVisit(w, httptest.NewRequest(method, "/", nil)).showError(client.ErrNoWorker)
 		if got := w.Header().Get("Refresh"); w.Code != http.StatusServiceUnavailable || got != refresh {
 			t.Errorf("%s is answered %d, and looks again after %q", method, w.Code, got)
 		}
@@ -142,14 +142,14 @@ func TestAPageThatNoWorkerAnsweredLooksAgainByItself(t *testing.T) {
 
 func TestWhoHasActedIsNotGivenWhatWasAskedBefore(t *testing.T) {
 	t.Parallel()
-	d, release := &Desk{Options: Options{API: api.New(api.Options{Feed: feed.New(nil)})}, workerWorks: newWorks(2)},
+	d, release := &Desk{Options: Options{API: api.New(api.Options{Feed: feed.New(nil)})}, workerTasks: newTasks(2)},
 		make(chan struct{})
 	defer close(release)
 	_, err := queryWorker(t.Context(), d, "inbox", func(context.Context) (int, error) { <-release; return 1, nil })
 	if later := (*pendingPageError)(nil); !errors.As(err, &later) {
 		t.Fatal(err)
 	}
-	d.API.NoteAct("a process")
+	d.API.NoteChange("a process")
 	asked := make(chan struct{})
 	_, _ = queryWorker(t.Context(), d, "inbox", func(context.Context) (int, error) { close(asked); return 2, nil })
 	select {
@@ -168,26 +168,26 @@ func TestWhatTakesLongIsReplacedByWhatWasFoundBeforeUntilSomebodyActs(t *testing
 	d := &Desk{Options: Options{API: api.New(api.Options{Feed: feed.New(nil)})}, previousResults: found}
 	release := make(chan struct{})
 	defer close(release)
-	look := func(all *shared.Works, find func(context.Context) (int, error)) (int, error) {
-		return findOrPrevious(t.Context(), d, all, d.keyWithActs(t.Context(), "status"), func(n int) bool { return n < 3 }, find)
+	look := func(all *shared.Tasks, find func(context.Context) (int, error)) (int, error) {
+		return findOrPrevious(t.Context(), d, all, d.keyWithChangeCount(t.Context(), "status"), func(n int) bool { return n < 3 }, find)
 	}
 	now := func(n int) func(context.Context) (int, error) {
 		return func(context.Context) (int, error) { return n, nil }
 	}
 	never := func(context.Context) (int, error) { <-release; return 9, nil }
-	for v, err := look(newWorks(1), now(1)); v != 1 || err != nil; v, err = look(newWorks(1), now(1)) { // a slow machine
+	for v, err := look(newTasks(1), now(1)); v != 1 || err != nil; v, err = look(newTasks(1), now(1)) { // a slow machine
 	}
-	if v, err := look(newWorks(1), never); v != 1 || err != nil {
+	if v, err := look(newTasks(1), never); v != 1 || err != nil {
 		t.Errorf("instead of waiting it gives %d, %v", v, err)
 	}
-	d.API.NoteAct("a process")
+	d.API.NoteChange("a process")
 	var later *pendingPageError
-	if _, err := look(newWorks(1), never); !errors.As(err, &later) {
+	if _, err := look(newTasks(1), never); !errors.As(err, &later) {
 		t.Errorf("after somebody acted it gives what was found before: %v", err)
 	}
-	for v, err := look(newWorks(1), now(3)); v != 3 || err != nil; v, err = look(newWorks(1), now(3)) {
+	for v, err := look(newTasks(1), now(3)); v != 3 || err != nil; v, err = look(newTasks(1), now(3)) {
 	}
-	if _, err := look(newWorks(1), never); !errors.As(err, &later) {
+	if _, err := look(newTasks(1), never); !errors.As(err, &later) {
 		t.Errorf("it gives what was not to be kept: %v", err)
 	}
 }

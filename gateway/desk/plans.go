@@ -21,10 +21,10 @@ import (
 
 func planHref(process string) string { return "/desk/plans/" + url.PathEscape(process) }
 
-// planDenial is denial for a Plan.
-func planDenial(who *access.Person, p client.PendingPlan) string {
-	return denial(who, client.Approval{Pending: approval.Pending{Deciders: p.Deciders, DecidedSoFar: p.DecidedSoFar,
-		Excluded: p.Excluded, Remarks: p.Deputies}})
+// planDenialReason is denial for a Plan.
+func planDenialReason(person *access.Person, p client.PendingPlan) string {
+	return denialReason(person, client.Approval{Pending: approval.Pending{Deciders: p.Deciders,
+		DecidedSoFar: p.DecidedSoFar, Exclusions: p.Excluded, Remarks: p.Deputies}})
 }
 
 // planRow is a Plan that waits, in the inbox.
@@ -39,8 +39,8 @@ func (f filter) fitsPlan(p client.PendingPlan, now time.Time) bool {
 		return false
 	}
 	for _, c := range p.Calls { // a Plan fits if one of its Calls does
-		as := approval.Pending{CallID: c.CallID, Tool: c.Written.Tool, Params: c.Written.RawObject(), Since: p.Since}
-		if f.fits(client.Approval{Process: p.Process, Pending: as}, now) {
+		call := approval.Pending{CallID: c.CallID, Tool: c.Written.Tool, Params: c.Written.RawObject(), Since: p.Since}
+		if f.fits(client.Approval{Process: p.Process, Pending: call}, now) {
 			return true
 		}
 	}
@@ -64,16 +64,16 @@ type planPage struct {
 const maxSentences = 100
 
 // summaryOf counts the Calls of a Plan by the titles of their Tools.
-func summaryOf(p approval.Plan, words *shown.Words) []approval.PlanToolCount {
+func summaryOf(p approval.Plan, presenter *shown.Presenter) []approval.PlanToolCount {
 	p.Calls = slices.Clone(p.Calls)
 	for n := range p.Calls {
-		p.Calls[n].Written.Tool = words.Tool(p.Calls[n].Written.Tool)
+		p.Calls[n].Written.Tool = presenter.Tool(p.Calls[n].Written.Tool)
 	}
 	return p.CountByTool()
 }
 
-// findPlan returns the Plan that waits in the process of the address.
-func (v *visit) findPlan() (client.Plan, error) {
+// waitingPlan returns the Plan that waits in the process of the address.
+func (v *visit) waitingPlan() (client.Plan, error) {
 	list, err := v.PlansOf(v.Context(), v.process)
 	for _, p := range list {
 		if p.Process == v.process {
@@ -82,28 +82,28 @@ func (v *visit) findPlan() (client.Plan, error) {
 	}
 	if err == nil {
 		err = notFound("No Plan of %s waits: somebody has decided on it, its process is over, or there "+
-			"is none.", visible(v.process))
+			"is none.", visibleText(v.process))
 	}
 	return client.Plan{}, err
 }
 
-func (v *visit) planPage(plan client.Plan) planPage {
+func (v *visit) newPlanPage(plan client.Plan) planPage {
 	l := client.LanguageOf(v.Context())
-	labels := v.labels(plan.Process)
+	labels := v.planLabels(plan.Process)
 	p := planPage{frame: v.frame(strings.ToUpper(plan.Name()[:1]) + plan.Name()[1:]),
 		Page: planpage.New(plan, v.tools(v.Context(), plan.Process), labels, l,
 			func(t *ideafile.Tool) form.Form { return replaceForm(t, l) }),
 		Href: planHref(plan.Process), Drawn: len(plan.Calls) <= maxDrawnCalls}
-	p.Denied = planDenial(v.who, plan.PlanView)
-	p.Disagreements = jsonval.Map(plan.Disagreements, func(text string) string { return twiceInWords(text, labels, l) })
-	p.Summary = summaryOf(plan.Plan, labels.Words)
+	p.Denied = planDenialReason(v.user, plan.PlanView)
+	p.Disagreements = jsonval.Map(plan.Disagreements, func(text string) string { return recheckText(text, labels, l) })
+	p.Summary = summaryOf(plan.Plan, labels.Presenter)
 	for _, one := range plan.CallsByTool {
 		p.More += one.Calls
 	}
 	if p.More == len(plan.InWords) && p.More > 0 {
 		amounts := jsonval.Map(plan.InWords, func(c client.PlannedCall) *shown.Field { return c.Amount() })
 		amounts = slices.DeleteFunc(amounts, func(f *shown.Field) bool { return f == nil })
-		p.Sum = shown.SumOf(amounts, plan.InWords[0].Language)
+		p.Sum = shown.SumText(amounts, plan.InWords[0].Language)
 	}
 	p.InWords = plan.InWords[:min(len(plan.InWords), maxSentences)]
 	p.More -= len(p.InWords)
@@ -111,16 +111,16 @@ func (v *visit) planPage(plan client.Plan) planPage {
 }
 
 func (v *visit) showPlan() error {
-	plan, err := v.findPlan()
+	plan, err := v.waitingPlan()
 	if err != nil {
 		return err
 	}
-	return v.show("plan", v.planPage(plan))
+	return v.show("plan", v.newPlanPage(plan))
 }
 
-// drawWaiting draws the Plan that waits.
-func (v *visit) drawWaiting() error {
-	plan, err := v.findPlan()
+// drawWaitingPlan draws the Plan that waits.
+func (v *visit) drawWaitingPlan() error {
+	plan, err := v.waitingPlan()
 	if err != nil {
 		return err
 	}
@@ -129,18 +129,18 @@ func (v *visit) drawWaiting() error {
 
 // decidePlan handles a decision on the Plan of the address, or shows the form again while somebody changes the Calls.
 func (v *visit) decidePlan() error {
-	plan, err := v.findPlan()
-	var gone *access.Refusal
-	if err != nil && !errors.As(err, &gone) {
+	plan, err := v.waitingPlan()
+	var refusal *access.Refusal
+	if err != nil && !errors.As(err, &refusal) {
 		return err
 	}
 	decision := client.PlanDecision{Kind: v.PostForm.Get("decision"), Digest: v.PostForm.Get("digest"),
 		Reason: v.formValue("reason")}
 	p := planPage{}
 	if err == nil {
-		p = v.planPage(plan)
+		p = v.newPlanPage(plan)
 		p.Reason, p.WrongIn, p.Changed = decision.Reason, decision.Kind, plan.Digest != decision.Digest
-		if p.Changed || !p.Take(&decision, v.PostForm) {
+		if p.Changed || !p.ReadDecision(&decision, v.PostForm) {
 			status := http.StatusUnprocessableEntity
 			if p.Changed {
 				status = http.StatusConflict
@@ -150,19 +150,19 @@ func (v *visit) decidePlan() error {
 			return v.render(status, "plan", p)
 		}
 	}
-	done, err := v.DecidePlan(v.Context(), v.process, decision)
+	decided, err := v.DecidePlan(v.Context(), v.process, decision)
 	if err != nil {
-		return v.planRefused(p, err)
+		return v.showPlanRefused(p, err)
 	}
-	return v.redirectToOutcomes(outcomes{Kind: decision.Kind, Plan: &done})
+	return v.redirectToOutcomes(outcomes{Kind: decision.Kind, Plan: &decided})
 }
 
-// planRefused shows why a decision was not taken: the Plan that waits now, or the errors beside the Calls.
-func (v *visit) planRefused(p planPage, err error) error {
+// showPlanRefused shows why a decision was not taken: the Plan that waits now, or the errors beside the Calls.
+func (v *visit) showPlanRefused(p planPage, err error) error {
 	problem := api.ProblemOf(err)
-	for _, now := range problem.Plans {
-		if now.Process == v.process {
-			p = v.planPage(now)
+	for _, waiting := range problem.Plans {
+		if waiting.Process == v.process {
+			p = v.newPlanPage(waiting)
 			p.Changed = true
 			return v.render(http.StatusConflict, "plan", p)
 		}

@@ -53,11 +53,11 @@ func (v *visit) showProcesses() error {
 	if !slices.Contains(p.Statuses, loop.Status(p.Status)) {
 		p.Status = ""
 	}
-	key := fmt.Sprintf("processes\n%d %s %s", v.Acts(), p.Status, q.Get("page"))
-	find := func(ctx context.Context, _ *work) (api.ProcessPage, error) {
+	key := fmt.Sprintf("processes\n%d %s %s", v.ChangeCount(), p.Status, q.Get("page"))
+	find := func(ctx context.Context, _ *task) (api.ProcessPage, error) {
 		return v.List(ctx, client.Filter{Status: loop.Status(p.Status)}, processesPerPage, q.Get("page"))
 	}
-	list, err := findWithinPatience(v.Context(), v.serverWorks, key, find)
+	list, err := findWithinPageTime(v.Context(), v.serverTasks, key, find)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ type processPage struct {
 	Counts     map[ideafile.InstanceStatus]int
 	Instances  []instanceRow
 	Shown      string // the status of the listed instances; empty: any
-	part
+	pagination
 	All                  string
 	Ideas                []report.Idea
 	Priced               bool     // some Ideas have a cost
@@ -101,7 +101,7 @@ type processPage struct {
 	Undoes               jsonval.Object // the process that this one takes back, by whom, why; empty: none
 	Undo                 string         // the page on which to undo this process; empty: not offered
 	HasAmounts, HasCosts bool           // of the listed instances
-	Refused              sentForm       // the form that was refused, if any
+	Refused              submittedForm  // the form that was refused, if any
 }
 
 type instanceRow struct {
@@ -116,34 +116,34 @@ type instanceRow struct {
 
 // showProcess shows the status of a process.
 func (v *visit) showProcess() error {
-	p, err := v.processPage()
+	p, err := v.newProcessPage()
 	if err != nil {
 		return err
 	}
 	return v.show("process", p)
 }
 
-// processPage makes the page of the process of the address.
-func (v *visit) processPage() (*processPage, error) {
+// newProcessPage makes the page of the process of the address.
+func (v *visit) newProcessPage() (*processPage, error) {
 	id := v.process
-	large := func(s api.ProcessStatus) bool { return len(s.Instances) >= manyInstances }
-	status, err := findOrPrevious(v.Context(), v.Desk, v.workerWorks, v.keyWithActs(v.Context(), "status\n"+id), large,
-		func(ctx context.Context) (api.ProcessStatus, error) { return v.Status(ctx, id) })
+	isBig := func(s api.ProcessStatus) bool { return len(s.Instances) >= manyInstances }
+	status, err := findOrPrevious(v.Context(), v.Desk, v.workerTasks, v.keyWithChangeCount(v.Context(), "status\n"+id),
+		isBig, func(ctx context.Context) (api.ProcessStatus, error) { return v.Status(ctx, id) })
 	if err != nil {
 		return nil, err
 	}
 	p := &processPage{frame: v.frame(clipName(id)), Status: status}
 	p.Live = true
 	p.Ended = hasEnded(status.Status)
-	plan, err := v.planInPatience(v.Context(), id, len(status.Instances), !p.Ended && status.Unseen == "")
+	plan, err := v.planOrPrevious(v.Context(), id, len(status.Instances), !p.Ended && status.Unseen == "")
 	if err != nil {
 		return nil, err
 	}
 	if plan.PlanDrawing != nil {
-		p.Calls, p.PlanIsLive, p.Picture = len(plan.Calls), plan.live, pictureOf(p.Href, plan)
+		p.Calls, p.PlanIsLive, p.Picture = len(plan.Calls), plan.isLive, pictureHref(p.Href, plan)
 	}
 	p.Drawn = p.Calls > 0 && p.Calls <= maxDrawnCalls
-	p.Ideas, p.Left = v.ideas(id)
+	p.Ideas, p.Left = v.listIdeas(id)
 	if len(p.Ideas) > 0 {
 		p.Latest, p.Undoes = p.Ideas[0].At, jsonval.AsObject(p.Ideas[0].Undoes)
 	}
@@ -151,10 +151,10 @@ func (v *visit) processPage() (*processPage, error) {
 	if p.May[string(access.Steer)] && p.Latest > 0 && status.Simulated == nil {
 		p.Undo = undoHref(id, url.Values{})
 	}
-	words, language := v.Client.Process(id).Words(v.Context()), client.LanguageOf(v.Context())
-	p.list(v.URL.Query(), words, language)
-	p.Failures = failureRows(status.Failures, words)
-	p.Orders = orderRows(status.Orders, words, language, p.Now)
+	presenter, language := v.Client.Process(id).Presenter(v.Context()), client.LanguageOf(v.Context())
+	p.addInstanceRows(v.URL.Query(), presenter, language)
+	p.Failures = failureRows(status.Failures, presenter)
+	p.Orders = orderRows(status.Orders, presenter, language, p.Now)
 	if v.URL.Query().Has("actions") { // reads every history, so the page does not reload itself
 		actions, err := v.Client.Process(id).Actions(v.Context())
 		if err != nil {
@@ -189,20 +189,20 @@ func (v *visit) addWaiting(p *processPage) {
 
 func hasEnded(s loop.Status) bool { return s != loop.StatusRunning && s != loop.StatusPaused }
 
-// ideas lists the Ideas of a process, the latest first, or none if the store has none yet.
-func (v *visit) ideas(id string) (list []report.Idea, left int) {
+// listIdeas lists the Ideas of a process, the latest first, or none if the store has none yet.
+func (v *visit) listIdeas(id string) (list []report.Idea, omittedCount int) {
 	links, err := v.Client.Chain(id).Ideas(v.Context())
 	if err != nil {
 		return nil, 0
 	}
 	list = report.Ideas(links)
 	slices.Reverse(list)
-	left = max(len(list)-maxIdeas, 0)
-	return list[:len(list)-left], left
+	omittedCount = max(len(list)-maxIdeas, 0)
+	return list[:len(list)-omittedCount], omittedCount
 }
 
-// list adds the instances of the requested part of the list.
-func (p *processPage) list(q url.Values, words *shown.Words, l shown.Language) {
+// addInstanceRows adds the instances of the requested part of the list.
+func (p *processPage) addInstanceRows(q url.Values, presenter *shown.Presenter, l shown.Language) {
 	var tokens []string
 	p.Shown, p.Counts = q.Get("status"), map[ideafile.InstanceStatus]int{}
 	for token, i := range p.Status.Instances {
@@ -215,13 +215,13 @@ func (p *processPage) list(q url.Values, words *shown.Words, l shown.Language) {
 	}
 	slices.SortFunc(tokens, ideafiles.CompareTokens)
 	page, _ := strconv.Atoi(q.Get("page"))
-	p.part = partOf(len(tokens), instancesPerPage, page, func(n int) string {
+	p.pagination = paginate(len(tokens), instancesPerPage, page, func(n int) string {
 		return p.Href + "?" + url.Values{"status": {p.Shown}, "page": {strconv.Itoa(n)}}.Encode() + "#instances"
 	})
 	for _, token := range tokens[p.First-1 : p.Last] {
-		row := instanceRow{InstanceResult: p.Status.Instances[token], Token: token, Name: clipName(words.NameOf(token)),
-			Amount: clipName(words.AmountOf(token, l)),
-			Href:   p.Href + "/idea?" + url.Values{"instance": {token}}.Encode()}
+		row := instanceRow{InstanceResult: p.Status.Instances[token], Token: token,
+			Name: clipName(presenter.KnownInstanceName(token)), Amount: clipName(presenter.InstanceAmount(token, l)),
+			Href: p.Href + "/idea?" + url.Values{"instance": {token}}.Encode()}
 		if p.Undo != "" && token != "" {
 			row.Undo = undoHref(p.Status.ProcessID, url.Values{"instance": {token}})
 		}
@@ -232,7 +232,7 @@ func (p *processPage) list(q url.Values, words *shown.Words, l shown.Language) {
 
 // drawPlan gives the Plan of a process as a picture.
 func (v *visit) drawPlan() error {
-	plan, err := v.plan(v.Context(), v.process, v.FormValue("live") != "")
+	plan, err := v.findPlan(v.Context(), v.process, v.FormValue("live") != "")
 	if err != nil {
 		return err
 	}
@@ -244,62 +244,62 @@ func (v *visit) drawPlan() error {
 
 func (v *visit) draw(process string, calls []any, statuses []map[ideafile.CallStatus]int) error {
 	v.w.Header().Set("Content-Type", mediaTypes[".svg"])
-	_, _ = v.w.Write([]byte(plangraph.RenderSVG(calls, statuses, v.labels(process))))
+	_, _ = v.w.Write([]byte(plangraph.RenderSVG(calls, statuses, v.planLabels(process))))
 	return nil
 }
 
 // drawnPlan is a Plan with the states of its Calls: current ones, or those of the latest Idea.
 type drawnPlan struct {
 	*client.PlanDrawing
-	live bool
+	isLive bool
 }
 
 // manyInstances is the number of instances from which reading a status and a Plan may outlast a page's patience.
 const manyInstances = 1000
 
-// planInPatience returns the Plan of a process, or the previous result while reading takes long. The drawnPlan is empty
+// planOrPrevious returns the Plan of a process, or the previous result while reading takes long. The drawnPlan is empty
 // if the Plan cannot be read.
-func (d *Desk) planInPatience(ctx context.Context, id string, instances int, wantLive bool) (drawnPlan, error) {
-	works := d.workerWorks
-	if instances > manyInstances {
-		works = d.storeWorks
+func (d *Desk) planOrPrevious(ctx context.Context, id string, instanceCount int, wantLive bool) (drawnPlan, error) {
+	tasks := d.workerTasks
+	if instanceCount > manyInstances {
+		tasks = d.storeTasks
 	}
 	key := fmt.Sprintf("plan\n%t %s", wantLive, id)
-	plan, err := findOrPrevious(ctx, d, works, key, func(drawnPlan) bool { return true },
-		func(ctx context.Context) (drawnPlan, error) { return d.plan(ctx, id, wantLive) })
-	var later *pendingPageError
-	if errors.As(err, &later) {
+	plan, err := findOrPrevious(ctx, d, tasks, key, func(drawnPlan) bool { return true },
+		func(ctx context.Context) (drawnPlan, error) { return d.findPlan(ctx, id, wantLive) })
+	var pending *pendingPageError
+	if errors.As(err, &pending) {
 		return plan, err
 	}
 	return plan, nil
 }
 
-// liveTime bounds how long a page waits for the current state of Calls. After that it shows their state in the latest
-// Idea.
-const liveTime = 2 * time.Second
+// liveStateTimeout bounds how long a page waits for the current state of Calls. After that it shows their state in the
+// latest Idea.
+const liveStateTimeout = 2 * time.Second
 
-// plan returns the Plan of a process with the states of its Calls: current ones if wanted and known, or else those of
-// the latest Idea.
-func (d *Desk) plan(ctx context.Context, process string, wantLive bool) (drawnPlan, error) {
+// findPlan returns the Plan of a process with the states of its Calls: current ones if wanted and known, or else those
+// of the latest Idea.
+func (d *Desk) findPlan(ctx context.Context, process string, wantLive bool) (drawnPlan, error) {
 	if wantLive {
-		bounded, cancel := context.WithTimeout(ctx, liveTime)
+		liveCtx, cancel := context.WithTimeout(ctx, liveStateTimeout)
 		defer cancel()
-		if plan, err := d.LivePlan(bounded, process); err == nil && len(plan.Calls) > 0 {
+		if plan, err := d.LivePlan(liveCtx, process); err == nil && len(plan.Calls) > 0 {
 			return drawnPlan{plan, true}, nil
 		}
 	}
-	i, err := d.idea(ctx, process, 0)
+	i, err := d.loadIdea(ctx, process, 0)
 	if err != nil {
 		return drawnPlan{}, err
 	}
-	plan, err := i.plan(ctx)
+	plan, err := i.loadPlan(ctx)
 	return drawnPlan{plan, false}, err
 }
 
-// pictureOf returns the address of a picture. It changes with the states of the Calls, so that browsers reload the
+// pictureHref returns the address of a picture. It changes with the states of the Calls, so that browsers reload the
 // picture.
-func pictureOf(href string, plan drawnPlan) string {
-	if !plan.live {
+func pictureHref(href string, plan drawnPlan) string {
+	if !plan.isLive {
 		return href + "/plan.svg"
 	}
 	return href + "/plan.svg?live=" + proof.Digest([]any{plan.Calls, plan.Statuses})[:16]

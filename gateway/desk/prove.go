@@ -21,7 +21,7 @@ type verifyPage struct {
 	Proof     string
 	Decisions []report.Decision
 	Orders    []givenOrder
-	part
+	pagination
 }
 
 // givenOrder is a standing order, or a deputy, that somebody gave or ended.
@@ -31,79 +31,80 @@ type givenOrder struct {
 	Terms []string // its condition in words
 }
 
-// verify checks the chain of a process, and shows who decided what and how that is proved.
-func (v *visit) verify() error {
+// showVerify checks the chain of a process, and shows who decided what and how that is proved.
+func (v *visit) showVerify() error {
 	id := v.process
-	c, err := v.check(v.Context(), id, v.URL.Query().Has("again"))
+	c, err := v.checkChain(v.Context(), id, v.URL.Query().Has("again"))
 	if err != nil {
 		return err
 	}
 	p := verifyPage{frame: v.frame("The record of " + clipName(id)), Report: c.report,
-		Proof: report.Proof(c.report), Checked: c.at}
+		Proof: report.ProofSummary(c.report), Checked: c.checkedAt}
 	all := c.decisions
-	words, l := v.Client.Process(id).Words(v.Context()), client.LanguageOf(v.Context())
-	for _, d := range report.Orders(all) {
+	presenter, l := v.Client.Process(id).Presenter(v.Context()), client.LanguageOf(v.Context())
+	for _, d := range report.FilterOrders(all) {
 		one := givenOrder{Decision: d}
 		if o := d.Given; o != nil {
-			one.About = cmp.Or(o.To, words.Tool(o.Tool))
-			one.Terms = RulesInWords(words.ParamsFormat(o.Tool), o.When, l)
+			one.About = cmp.Or(o.To, presenter.Tool(o.Tool))
+			one.Terms = RulesInWords(presenter.ParamsFormat(o.Tool), o.When, l)
 		}
 		p.Orders = append(p.Orders, one)
 	}
 	page, _ := strconv.Atoi(v.FormValue("page"))
-	p.part = partOf(len(all), decisionsPerPage, page,
+	p.pagination = paginate(len(all), decisionsPerPage, page,
 		func(n int) string { return p.Href + "/verify?page=" + strconv.Itoa(n) })
 	p.Decisions = all[p.First-1 : p.Last]
 	return v.show("verify", p)
 }
 
-// check is the result of verifying the whole chain of a process.
-type check struct {
+// chainCheck is the result of verifying the whole chain of a process.
+type chainCheck struct {
 	report    *chain.Report
 	decisions []report.Decision
-	at        time.Time
+	checkedAt time.Time
 }
 
 const (
-	maxChecks = 8
+	maxCachedChecks = 8
 	// maxCachedDecisions bounds the decisions of a process whose check is cached.
 	maxCachedDecisions = 20_000
 	// checkTTL is how old a check may be to be reused although a new one is asked for.
 	checkTTL = 15 * time.Second
 )
 
-// check verifies the chain of a process, unless that was done since its latest Idea. If again is true, that check must
-// also be younger than checkTTL.
-func (d *Desk) check(ctx context.Context, process string, again bool) (*check, error) {
+// checkChain verifies the chain of a process, unless that was done since its latest Idea. If again is true, that check
+// must also be younger than checkTTL.
+func (d *Desk) checkChain(ctx context.Context, process string, force bool) (*chainCheck, error) {
 	chain := d.Client.Chain(process)
 	latest, err := chain.Link(ctx, 0)
 	if errors.Is(err, client.ErrNotFound) {
 		return nil, err // if the latest Idea cannot be read, the check reports it
 	}
 	key := process + "\n" + latest.Digest + "\n" + string(client.LanguageOf(ctx))
-	if c, known := d.checks.Get(key); known && (!again || time.Since(c.at) < checkTTL) {
+	if c, cached := d.checkCache.Get(key); cached && (!force || time.Since(c.checkedAt) < checkTTL) {
 		return c, nil
 	}
-	return findWithinPatience(ctx, d.storeWorks, "check\n"+key, func(ctx context.Context, w *work) (*check, error) {
-		checked, err := chain.VerifyWithProgress(ctx, w.SetProgress)
-		if err != nil {
-			return nil, err
-		}
-		made, err := chain.Decisions(ctx, 0)
-		if err != nil && checked.IsIntact {
-			return nil, err
-		}
-		c := &check{checked, report.Decisions(made), time.Now()}
-		if len(c.decisions) <= maxCachedDecisions && latest.Digest != "" {
-			d.checks.Add(key, c)
-		}
-		return c, nil
-	})
+	return findWithinPageTime(ctx, d.storeTasks, "check\n"+key,
+		func(ctx context.Context, w *task) (*chainCheck, error) {
+			verified, err := chain.VerifyWithProgress(ctx, w.SetProgress)
+			if err != nil {
+				return nil, err
+			}
+			decisions, err := chain.Decisions(ctx, 0)
+			if err != nil && verified.IsIntact {
+				return nil, err
+			}
+			c := &chainCheck{verified, report.Decisions(decisions), time.Now()}
+			if len(c.decisions) <= maxCachedDecisions && latest.Digest != "" {
+				d.checkCache.Add(key, c)
+			}
+			return c, nil
+		})
 }
 
 // export sends all that a process did as one file.
 func (v *visit) export() error {
-	send, err := v.Report(v.Context(), v.process)
+	send, err := v.RenderReport(v.Context(), v.process)
 	if err == nil {
 		send(v.w)
 	}

@@ -27,7 +27,7 @@ import (
 )
 
 //go:embed templates assets
-var files embed.FS
+var embeddedFiles embed.FS
 
 // frame is the data around every page.
 type frame struct {
@@ -47,9 +47,9 @@ type frame struct {
 func (f frame) Sees() bool { return f.Who == "" || f.May[string(access.Look)] }
 
 func (v *visit) frame(title string) frame {
-	f := frame{Title: cmp.Or(title, "It did not work"), Who: v.who.Name, Assets: assetsPath(), Now: time.Now(),
-		May: map[string]bool{}, PasskeysEnabled: v.Deciders != nil, Process: v.process, Href: processHref(v.process)}
-	for _, right := range v.who.Rights {
+	f := frame{Title: cmp.Or(title, "It did not work"), Who: v.user.Name, Assets: assetsPath(), Now: time.Now(),
+		May: map[string]bool{}, PasskeysEnabled: v.DeciderKeys != nil, Process: v.process, Href: processHref(v.process)}
+	for _, right := range v.user.Rights {
 		f.May[string(right)] = true
 	}
 	return f
@@ -59,7 +59,7 @@ func (v *visit) frame(title string) frame {
 var catalogues = sync.OnceValues(func() (map[shown.Language]*wording.Catalogue, error) {
 	all := map[shown.Language]*wording.Catalogue{}
 	for _, language := range shown.Languages {
-		words, err := wording.For(language)
+		words, err := wording.CatalogueFor(language)
 		if err != nil {
 			return nil, err
 		}
@@ -68,45 +68,45 @@ var catalogues = sync.OnceValues(func() (map[shown.Language]*wording.Catalogue, 
 	return all, nil
 })
 
-// pages are the templates by their names, for each language.
-var pages = sync.OnceValues(func() (map[shown.Language]map[string]*template.Template, error) {
+// templatesByLanguage are the templates by their names, for each language.
+var templatesByLanguage = sync.OnceValues(func() (map[shown.Language]map[string]*template.Template, error) {
 	all := map[shown.Language]map[string]*template.Template{}
 	words, err := catalogues()
 	for language, words := range words {
-		if all[language], err = pagesIn(language, words); err != nil {
+		if all[language], err = parsePages(language, words); err != nil {
 			return nil, err
 		}
 	}
 	return all, err
 })
 
-func pagesIn(language shown.Language, words *wording.Catalogue) (map[string]*template.Template, error) {
-	all := map[string]*template.Template{}
-	base := template.New("").Funcs(functions).Funcs(functionsIn(language, words))
+func parsePages(language shown.Language, catalogue *wording.Catalogue) (map[string]*template.Template, error) {
+	templates := map[string]*template.Template{}
+	base := template.New("").Funcs(templateFuncs).Funcs(languageFuncs(language, catalogue))
 	for _, folder := range []string{"templates/parts", "templates"} {
-		names, _ := fs.Glob(files, folder+"/*.html")
+		names, _ := fs.Glob(embeddedFiles, folder+"/*.html")
 		for _, name := range names {
-			source, err := files.ReadFile(name)
+			source, err := embeddedFiles.ReadFile(name)
 			page := base
 			if err == nil && folder == "templates" {
 				page, err = base.Clone()
-				all[strings.TrimSuffix(path.Base(name), ".html")] = page
+				templates[strings.TrimSuffix(path.Base(name), ".html")] = page
 			}
 			if err == nil {
-				_, err = page.Parse(wording.Template(string(source), words.Sentence))
+				_, err = page.Parse(wording.TranslateTemplate(string(source), catalogue.TranslateSentence))
 			}
 			if err != nil {
 				return nil, fmt.Errorf("desk: the page %s in %s: %w", name, language, err)
 			}
 		}
 	}
-	return all, nil
+	return templates, nil
 }
 
 // render writes a page, or an error message if the page cannot be made. It always returns nil.
 func (v *visit) render(status int, name string, data any) error {
 	var b bytes.Buffer
-	all, err := pages()
+	all, err := templatesByLanguage()
 	if err == nil {
 		err = all[client.LanguageOf(v.Context())][name].ExecuteTemplate(&b, "frame", data)
 	}
@@ -129,37 +129,39 @@ func (v *visit) show(name string, data any) error {
 }
 
 // redirect leads to another page.
-func (v *visit) redirect(to string) error {
-	http.Redirect(v.w, v.Request, to, http.StatusSeeOther)
+func (v *visit) redirect(target string) error {
+	http.Redirect(v.w, v.Request, target, http.StatusSeeOther)
 	return nil
 }
 
 // formValue returns the entry in a field, without the spaces around it.
 func (v *visit) formValue(field string) string { return strings.TrimSpace(v.PostForm.Get(field)) }
 
-// by returns the caller, with the reason in the form.
-func (v *visit) by() client.By { return client.By{Name: v.who.Name, Reason: v.formValue("reason")} }
+// callerActor returns the caller, with the reason in the form.
+func (v *visit) callerActor() client.Actor {
+	return client.Actor{Name: v.user.Name, Reason: v.formValue("reason")}
+}
 
 // notFound makes an error whose text the page shows unchanged.
 func notFound(format string, args ...any) error {
-	return access.Refuse(http.StatusNotFound, api.CodeNotFound, format, args...)
+	return access.NewRefusal(http.StatusNotFound, api.CodeNotFound, format, args...)
 }
 
-// part is the visible part of a long list: the items First to Last, of Total.
-type part struct {
+// pagination is the visible part of a long list: the items First to Last, of Total.
+type pagination struct {
 	First, Last, Total int
 	Prev, Next         string
 }
 
-// partOf picks a part by its number, from 1; at gives the addresses of others.
-func partOf(total, size, page int, at func(page int) string) (p part) {
+// paginate picks a part by its number, from 1; at gives the addresses of others.
+func paginate(total, size, page int, pageHref func(page int) string) (p pagination) {
 	page = min(max(page, 1), max((total+size-1)/size, 1))
-	p = part{First: (page-1)*size + 1, Last: min(page*size, total), Total: total}
+	p = pagination{First: (page-1)*size + 1, Last: min(page*size, total), Total: total}
 	if page > 1 {
-		p.Prev = at(page - 1)
+		p.Prev = pageHref(page - 1)
 	}
 	if p.Last < total {
-		p.Next = at(page + 1)
+		p.Next = pageHref(page + 1)
 	}
 	return p
 }
@@ -168,9 +170,9 @@ func partOf(total, size, page int, at func(page int) string) (p part) {
 // it.
 var assetsPath = sync.OnceValue(func() string {
 	sum := sha256.New()
-	_ = fs.WalkDir(files, "assets", func(name string, e fs.DirEntry, err error) error {
+	_ = fs.WalkDir(embeddedFiles, "assets", func(name string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
-			data, _ := files.ReadFile(name)
+			data, _ := embeddedFiles.ReadFile(name)
 			_, _ = fmt.Fprintf(sum, "%s %d\n%s", name, len(data), data)
 		}
 		return err
@@ -183,7 +185,7 @@ var mediaTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "te
 
 // serveAsset serves the files that pages load, to anybody.
 func serveAsset(w http.ResponseWriter, r *http.Request) {
-	data, err := files.ReadFile("assets/" + path.Base(r.PathValue("name")))
+	data, err := embeddedFiles.ReadFile("assets/" + path.Base(r.PathValue("name")))
 	if err != nil {
 		http.NotFound(w, r)
 		return
@@ -193,11 +195,11 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(data)
 }
 
-var functions = template.FuncMap{
+var templateFuncs = template.FuncMap{
 	"iso":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"clip": clip, "pretty": form.Pretty, "visible": visible,
+	"clip": clip, "pretty": form.Pretty, "visible": visibleText,
 	"lower": strings.ToLower, "long": clipParagraph, "processHref": processHref,
-	"callHref": callHref, "planHref": planHref, "inWords": inWords, "whatBecame": outcomeText,
+	"callHref": callHref, "planHref": planHref, "inWords": resultText, "whatBecame": pastOutcomeText,
 	"isHeldUp": isHeldUp, "isRemark": approval.IsRemark, "started": blobs.RootOf,
 	"short": clipName, "beyond": func(n, maxCount int) int { return max(0, n-maxCount) },
 	"dict": func(pairs ...any) map[string]any {
@@ -209,44 +211,46 @@ var functions = template.FuncMap{
 	},
 }
 
-// stampIn returns a function that formats moments in a language.
-func stampIn(l shown.Language) func(time.Time) string {
-	layout := readable.StampLayout
+// timestampFormatter returns a function that formats moments in a language.
+func timestampFormatter(l shown.Language) func(time.Time) string {
+	layout := readable.TimestampLayout
 	if all, err := catalogues(); err == nil {
-		layout = all[l].Say(layout)
+		layout = all[l].Translate(layout)
 	}
 	return func(t time.Time) string { return t.Local().Format(layout) }
 }
 
-// functionsIn returns the template functions that depend on the language.
-func functionsIn(language shown.Language, words *wording.Catalogue) template.FuncMap {
+// languageFuncs returns the template functions that depend on the language.
+func languageFuncs(language shown.Language, catalogue *wording.Catalogue) template.FuncMap {
 	many := func(n int, one, others string) string {
 		if n == 1 {
-			return words.InContext("count", "1 "+one)
+			return catalogue.TranslateAs("count", "1 "+one)
 		}
-		return words.InContext("count", thousands(n)+" "+others)
+		return catalogue.TranslateAs("count", withThousandsCommas(n)+" "+others)
 	}
 	return template.FuncMap{
-		"factOf":   func(v any) *fact { return factOf(v, language) },
-		"factsOf":  func(v any) []fact { return factsOf(v, language) },
-		"language": func() shown.Language { return language }, "say": words.Say, "sayAs": words.InContext, "many": many,
-		"plural": func(n int, what string) string { return many(n, what, what+"s") },
+		"factOf":  func(v any) *fact { return factOf(v, language) },
+		"factsOf": func(v any) []fact { return factsOf(v, language) },
+		"language": func() shown.Language {
+			return language
+		}, "say": catalogue.Translate, "sayAs": catalogue.TranslateAs, "many": many,
+		"plural": func(n int, noun string) string { return many(n, noun, noun+"s") },
 		"heading": func(name, full string) string {
 			if name != full { // a parameter's title, which is data
 				return name
 			}
-			return words.InContext("column", name)
+			return catalogue.TranslateAs("column", name)
 		},
-		"ago": func(now, t time.Time) string { return words.InContext("time", ago(now, t)) },
-		"in":  func(now, t time.Time) string { return words.InContext("time", until(now, t)) },
+		"ago": func(now, t time.Time) string { return catalogue.TranslateAs("time", agoText(now, t)) },
+		"in":  func(now, t time.Time) string { return catalogue.TranslateAs("time", untilText(now, t)) },
 		"took": func(seconds float64) string {
-			return words.InContext("time", readable.Took(time.Duration(seconds*float64(time.Second))))
+			return catalogue.TranslateAs("time", readable.ElapsedText(time.Duration(seconds*float64(time.Second))))
 		},
-		"stamp":      stampIn(language),
-		"thousands":  func(n int) string { return words.Number(thousands(n)) },
-		"past":       func(kind string) string { return words.Say(pastTense[kind]) },
-		"byItself":   func(a client.Approval) string { return words.Say(onTimeoutText(a)) },
-		"planName":   func(request *int) string { return words.Say(approval.Plan{Request: *request}.Name()) },
-		"whoDecided": func(one approval.Decision) string { return words.InContext("who", whoDecided(one)) },
+		"stamp":      timestampFormatter(language),
+		"thousands":  func(n int) string { return catalogue.FormatNumber(withThousandsCommas(n)) },
+		"past":       func(kind string) string { return catalogue.Translate(pastTenseByKind[kind]) },
+		"byItself":   func(a client.Approval) string { return catalogue.Translate(onTimeoutText(a)) },
+		"planName":   func(request *int) string { return catalogue.Translate(approval.Plan{Request: *request}.Name()) },
+		"whoDecided": func(one approval.Decision) string { return catalogue.TranslateAs("who", deciderText(one)) },
 	}
 }

@@ -11,29 +11,29 @@ import (
 	"processidea/store/chain"
 )
 
-// seenIdea is an Idea that was read for a page.
-type seenIdea struct {
+// cachedIdea is an Idea that was read for a page.
+type cachedIdea struct {
 	Link   chain.Link
 	Idea   jsonval.Object
 	States jsonval.Object // by token
 	Tokens []string       // in their order
 
-	authors func(context.Context) (*chain.Authors, error)
-	plan    func(context.Context) (*client.PlanDrawing, error)
-	size    int
+	loadAuthors func(context.Context) (*chain.Authors, error)
+	loadPlan    func(context.Context) (*client.PlanDrawing, error)
+	size        int
 
-	mu      sync.Mutex // for changes
-	since   int        // the Idea of the last comparison; told is the language of its texts
-	changes *client.Diff
-	told    shown.Language
+	mu                 sync.Mutex // for changes
+	comparedIdeaNumber int        // the Idea of the last comparison; told is the language of its texts
+	changes            *client.Diff
+	language           shown.Language
 }
 
 // changesSince compares the Idea with another one, unless the last comparison was the same.
-func (i *seenIdea) changesSince(ctx context.Context, since int,
+func (i *cachedIdea) changesSince(ctx context.Context, sinceNumber int,
 	compare func(context.Context) (*client.Diff, error)) (*client.Diff, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.changes != nil && i.since == since && i.told == client.LanguageOf(ctx) {
+	if i.changes != nil && i.comparedIdeaNumber == sinceNumber && i.language == client.LanguageOf(ctx) {
 		return i.changes, nil
 	}
 	d, err := compare(ctx)
@@ -41,46 +41,46 @@ func (i *seenIdea) changesSince(ctx context.Context, since int,
 		return nil, err
 	}
 	d.Patch = nil // no page shows it
-	i.since, i.changes, i.told = since, d, client.LanguageOf(ctx)
+	i.comparedIdeaNumber, i.changes, i.language = sinceNumber, d, client.LanguageOf(ctx)
 	return d, nil
 }
 
 // The bounds of the cache of Ideas that pages showed last. An Idea never changes, and one of ten thousand instances is
 // large.
 const (
-	maxSeenPages = 16
-	maxSeenBytes = 96 << 20 // bytes; an Idea counts twice its JSON, for the changes in it
+	maxCachedIdeas = 16
+	maxCachedBytes = 96 << 20 // bytes; an Idea counts twice its JSON, for the changes in it
 )
 
-// idea returns an Idea of a process; 0 is the latest. The result is shared: do not change it.
-func (d *Desk) idea(ctx context.Context, process string, at int) (*seenIdea, error) {
+// loadIdea returns an Idea of a process; 0 is the latest. The result is shared: do not change it.
+func (d *Desk) loadIdea(ctx context.Context, process string, ideaNumber int) (*cachedIdea, error) {
 	c := d.Client.Chain(process)
-	link, err := c.Link(ctx, at)
+	link, err := c.Link(ctx, ideaNumber)
 	if err != nil {
 		return nil, err
 	}
 	key := process + "\n" + link.Digest
-	i, known := d.seen.Get(key)
-	if known {
+	i, isCached := d.ideaCache.Get(key)
+	if isCached {
 		return i, nil
 	}
-	i = &seenIdea{Link: link}
+	i = &cachedIdea{Link: link}
 	if i.Idea, err = c.Load(ctx, link.At); err != nil {
 		return nil, err
 	}
 	i.States = client.StatesOf(i.Idea)
 	i.Tokens = ideafiles.SortedTokens(i.States)
-	i.size = 2 * jsonval.SizeUpToLimit(i.Idea, maxSeenBytes) // twice, for the changes in it
-	i.authors = cacheFirst(func(ctx context.Context) (*chain.Authors, error) { return c.Authors(ctx, link.At) })
-	i.plan = cacheFirst(c.PlanWithStatus)
-	if i.size <= maxSeenBytes/2 {
-		d.seen.Keep(key, i)
+	i.size = 2 * jsonval.SizeUpToLimit(i.Idea, maxCachedBytes) // twice, for the changes in it
+	i.loadAuthors = memoize(func(ctx context.Context) (*chain.Authors, error) { return c.Authors(ctx, link.At) })
+	i.loadPlan = memoize(c.PlanWithStatus)
+	if i.size <= maxCachedBytes/2 {
+		d.ideaCache.Put(key, i)
 	}
 	return i, nil
 }
 
-// cacheFirst caches the first result; it does not keep an error.
-func cacheFirst[T any](find func(context.Context) (*T, error)) func(context.Context) (*T, error) {
+// memoize caches the first result; it does not keep an error.
+func memoize[T any](find func(context.Context) (*T, error)) func(context.Context) (*T, error) {
 	var mu sync.Mutex
 	var found *T
 	return func(ctx context.Context) (*T, error) {

@@ -15,43 +15,46 @@ import (
 // simulationView is the result of a simulation.
 type simulationView struct {
 	*simulation.Report
-	Words  *shown.Words
+	Words  *shown.Presenter
 	States []instanceState // of the first instances
 	Left   int
 }
 
-// longestTrial is how long a person waits for a simulation.
-const longestTrial = 3 * time.Minute
+// maxSimulationTime is how long a person waits for a simulation.
+const maxSimulationTime = 3 * time.Minute
 
 // simulate simulates the files, and shows the result on the page.
-func (d *Desk) simulate(ctx context.Context, p *startPage, source ideafiles.Source, words *shown.Words) error {
+func (d *Desk) simulate(ctx context.Context, p *startPage, source ideafiles.Source, presenter *shown.Presenter) error {
 	if d.Simulate == nil {
 		return api.Unprocessable("Simulations are not available here.")
 	}
-	ctx, cancel := context.WithTimeout(ctx, longestTrial)
+	ctx, cancel := context.WithTimeout(ctx, maxSimulationTime)
 	defer cancel()
 	report, err := d.Simulate(ctx, source)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return api.Unprocessable("The simulation did not end within %s, and was stopped.",
-			plural(int(longestTrial/time.Minute), "minute"))
+			plural(int(maxSimulationTime/time.Minute), "minute"))
 	}
 	if err != nil {
 		return err
 	}
-	p.Trial = trialOf(report, words, client.LanguageOf(ctx))
+	p.Trial = newSimulationView(report, presenter, client.LanguageOf(ctx))
 	return nil
 }
 
-func trialOf(r *simulation.Report, words *shown.Words, l shown.Language) *simulationView {
-	t, tell, tokens := &simulationView{Report: r, Words: words}, newTeller(l), ideafiles.SortedTokens(r.Instances)
+func newSimulationView(r *simulation.Report, presenter *shown.Presenter, l shown.Language) *simulationView {
+	view, builder, tokens := &simulationView{Report: r, Words: presenter}, newFactBuilder(l),
+		ideafiles.SortedTokens(r.Instances)
 	for n, token := range tokens {
-		const atOnce = 5
-		if n == atOnce || tell.Left <= 0 {
-			t.Left = len(tokens) - n
+		const maxShown = 5
+		if n == maxShown || builder.FactsLeft <= 0 {
+			view.Left = len(tokens) - n
 			break
 		}
-		state := tell.BuildAt(nil, string(r.Instances[token].Status), words.StateFormat(), r.Instances[token].State)
-		t.States = append(t.States, instanceState{Token: token, Name: clipName(words.NameOf(token)), State: state})
+		state := builder.BuildAt(nil, string(r.Instances[token].Status), presenter.StateFormat(),
+			r.Instances[token].State)
+		view.States = append(view.States, instanceState{Token: token,
+			Name: clipName(presenter.KnownInstanceName(token)), State: state})
 	}
-	return t
+	return view
 }

@@ -37,23 +37,23 @@ type startPage struct {
 	Fine  string
 	Trial *simulationView
 
-	known   map[string]ideafiles.Source // the offered Ideas, by name
-	folders []string                    // the folders of the files
+	offeredByName map[string]ideafiles.Source // the offered Ideas, by name
+	folders       []string                    // the folders of the files
 }
 
-func (v *visit) startPage() *startPage {
+func (v *visit) newStartPage() *startPage {
 	p := &startPage{frame: v.frame("Start a process"), Simulates: v.Simulate != nil,
-		known: map[string]ideafiles.Source{}}
-	if v.Ideas == "" {
+		offeredByName: map[string]ideafiles.Source{}}
+	if v.IdeaFolder == "" {
 		return p
 	}
-	sources, err := ideafiles.FindAll(v.Ideas)
+	sources, err := ideafiles.FindAll(v.IdeaFolder)
 	if err != nil {
 		v.Log.Error("the folder of Ideas cannot be read", "error", err)
 	}
 	for _, s := range sources {
-		if _, twice := p.known[s.Name()]; !twice {
-			p.known[s.Name()] = s
+		if _, isDuplicate := p.offeredByName[s.Name()]; !isDuplicate {
+			p.offeredByName[s.Name()] = s
 			p.Offers = append(p.Offers, s.Name())
 		}
 	}
@@ -62,24 +62,24 @@ func (v *visit) startPage() *startPage {
 
 // showStart shows the empty form, or the one of an Idea that is offered.
 func (v *visit) showStart() error {
-	p := v.startPage()
+	p := v.newStartPage()
 	p.Offer = v.FormValue("idea")
 	return v.show("start", p)
 }
 
 // start checks the form, simulates it, or starts it. After an error, the form is shown again with all entries.
 func (v *visit) start() error {
-	p := v.startPage()
+	p := v.newStartPage()
 	status := http.StatusOK
-	started, err := v.carryOut(p)
+	processID, err := v.submitStart(p)
 	switch {
-	case err == nil && started != "" && v.who.May(access.Look):
-		return v.redirect(processHref(started))
-	case err == nil && started != "":
-		p = v.startPage()
-		p.Fine = fmt.Sprintf("%s has started. You may not look at it.", visible(started))
+	case err == nil && processID != "" && v.user.May(access.Look):
+		return v.redirect(processHref(processID))
+	case err == nil && processID != "":
+		p = v.newStartPage()
+		p.Fine = fmt.Sprintf("%s has started. You may not look at it.", visibleText(processID))
 	case err != nil:
-		if status = p.explain(err, p.folders...); status >= http.StatusInternalServerError {
+		if status = p.setError(err, p.folders...); status >= http.StatusInternalServerError {
 			v.Log.Error("a start failed", "error", err)
 		}
 	case len(p.Findings) > 0 && !p.Findings[0].Warning:
@@ -88,8 +88,8 @@ func (v *visit) start() error {
 	return v.render(status, "start", p)
 }
 
-// carryOut does what the pressed button says. It returns the started process; empty: none was started.
-func (v *visit) carryOut(p *startPage) (started string, err error) {
+// submitStart does what the pressed button says. It returns the started process; empty: none was started.
+func (v *visit) submitStart(p *startPage) (processID string, err error) {
 	if err := p.read(v); err != nil {
 		return "", err
 	}
@@ -98,7 +98,7 @@ func (v *visit) carryOut(p *startPage) (started string, err error) {
 		return "", fmt.Errorf("desk: keep files for a moment: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	source, err := p.store(folder)
+	source, err := p.writeFiles(folder)
 	if err != nil {
 		return "", err
 	}
@@ -118,42 +118,43 @@ func (v *visit) carryOut(p *startPage) (started string, err error) {
 		p.Fine = noErrorsText(definition, problems)
 		return "", nil
 	case "simulate":
-		return "", v.simulate(v.Context(), p, source, shown.WordsOf(definition.Read))
+		return "", v.simulate(v.Context(), p, source, shown.NewPresenter(definition.Parsed))
 	case "start":
-		return v.begin(p, definition)
+		return v.startProcess(p, definition)
 	}
 	return "", api.Unprocessable("There is no such button.")
 }
 
 func noErrorsText(d *ideafiles.Definition, problems diag.Problems) string {
-	text := fmt.Sprintf("No mistakes: %s", plural(len(d.Read.InstanceTokens()), "case"))
+	text := fmt.Sprintf("No mistakes: %s", plural(len(d.Parsed.InstanceTokens()), "case"))
 	if n := problems.Count(); n > 0 {
 		text += ", " + plural(n, "warning")
 	}
 	return text + "."
 }
 
-func (v *visit) begin(p *startPage, definition *ideafiles.Definition) (string, error) {
-	if definition.Read.Simulation != nil {
+func (v *visit) startProcess(p *startPage, definition *ideafiles.Definition) (string, error) {
+	if definition.Parsed.Simulation != nil {
 		return "", api.Unprocessable("This file comes from a simulation, and its values are made up. To start it for " +
 			"real, remove meta.simulated and the messages' _simulated in it.")
 	}
 	if err := client.ValidateID(p.ID); err != nil {
 		return "", api.Unprocessable("The name cannot be used: %s", err)
 	}
-	started, err := v.Client.Start(v.Context(), client.StartOptions{
+	process, err := v.Client.Start(v.Context(), client.StartOptions{
 		ID: p.ID, Idea: definition.Idea, Delegates: definition.Delegates, Replies: definition.Replies,
-		By: v.who.Name,
+		StartedBy: v.user.Name,
 	})
 	if errors.Is(err, client.ErrOtherStart) {
-		return "", access.Refuse(http.StatusConflict, api.CodeOtherStart, "A process of this name was started from "+
-			"something else. Give this one another name, or leave the field empty.")
+		return "", access.NewRefusal(http.StatusConflict, api.CodeOtherStart,
+			"A process of this name was started from "+
+				"something else. Give this one another name, or leave the field empty.")
 	}
 	if err != nil {
 		return "", err
 	}
-	v.NoteAct(started.ID())
-	return started.ID(), nil
+	v.NoteChange(process.ID())
+	return process.ID(), nil
 }
 
 // read reads the chosen and typed files.
@@ -162,7 +163,7 @@ func (p *startPage) read(v *visit) (err error) {
 	names, texts := v.PostForm["file-name"], v.PostForm["file-text"]
 	for n, name := range names {
 		if n < len(texts) && strings.TrimSpace(texts[n]) != "" {
-			p.keep(file{strings.TrimSpace(name), normalizeNewlines(texts[n])})
+			p.putFile(file{strings.TrimSpace(name), normalizeNewlines(texts[n])})
 		}
 	}
 	if p.Idea, err = v.readFile("idea", "idea.json"); err == nil {
@@ -171,20 +172,20 @@ func (p *startPage) read(v *visit) (err error) {
 	if err == nil {
 		p.Replies, err = v.readFile("replies", "replies.jsonl")
 	}
-	more, wrong := v.uploaded("files")
-	for _, f := range more {
-		p.keep(f)
+	uploads, uploadErr := v.uploadedFiles("files")
+	for _, f := range uploads {
+		p.putFile(f)
 	}
 	// What was typed has no file name to show its format.
 	if p.Idea.Name == "idea.json" && !strings.HasPrefix(strings.TrimSpace(p.Idea.Text), "{") {
 		p.Idea.Name = "idea.yaml"
 	}
-	p.Rows.nameRows()
-	return errors.Join(err, wrong)
+	p.Rows.renameTypedRows()
+	return errors.Join(err, uploadErr)
 }
 
-// keep adds a file of a delegate. It replaces a file with the same name.
-func (p *startPage) keep(f file) {
+// putFile adds a file of a delegate. It replaces a file with the same name.
+func (p *startPage) putFile(f file) {
 	for n := range p.Files {
 		if p.Files[n].Name == f.Name {
 			p.Files[n] = f
@@ -194,23 +195,23 @@ func (p *startPage) keep(f file) {
 	p.Files = append(p.Files, f)
 }
 
-// store writes the files into a folder, from which they are read like those of any process.
-func (p *startPage) store(folder string) (s ideafiles.Source, err error) {
-	ideas, data := filepath.Join(folder, "idea"), filepath.Join(folder, "data")
-	p.folders = []string{ideas, data}
-	if s, err = p.source(ideas); err != nil {
+// writeFiles writes the files into a folder, from which they are read like those of any process.
+func (p *startPage) writeFiles(folder string) (s ideafiles.Source, err error) {
+	ideasDir, dataDir := filepath.Join(folder, "idea"), filepath.Join(folder, "data")
+	p.folders = []string{ideasDir, dataDir}
+	if s, err = p.ideaSource(ideasDir); err != nil {
 		return s, err
 	}
-	write := func(in string, f file) error {
-		to := filepath.FromSlash(f.Name)
-		if !filepath.IsLocal(to) || strings.ContainsRune(f.Name, 0) {
+	write := func(dir string, f file) error {
+		target := filepath.FromSlash(f.Name)
+		if !filepath.IsLocal(target) || strings.ContainsRune(f.Name, 0) {
 			return api.Unprocessable("%s cannot be the name of a file: use the name that the file of the process "+
 				"has, such as parts/letter.json.", clipName(f.Name))
 		}
-		to = filepath.Join(in, to)
-		err := os.MkdirAll(filepath.Dir(to), 0o700)
+		target = filepath.Join(dir, target)
+		err := os.MkdirAll(filepath.Dir(target), 0o700)
 		if err == nil {
-			err = os.WriteFile(to, []byte(f.Text), 0o600)
+			err = os.WriteFile(target, []byte(f.Text), 0o600)
 		}
 		if err != nil {
 			return api.Unprocessable("%s cannot be kept under this name.", clipName(f.Name))
@@ -223,7 +224,7 @@ func (p *startPage) store(folder string) (s ideafiles.Source, err error) {
 				return s, api.Unprocessable("Two files are named %s: the file of the process, and one that it names.",
 					clipName(f.Name))
 			}
-			if err := write(ideas, f); err != nil {
+			if err := write(ideasDir, f); err != nil {
 				return s, err
 			}
 		}
@@ -235,24 +236,24 @@ func (p *startPage) store(folder string) (s ideafiles.Source, err error) {
 		if f.Name == "" {
 			continue
 		}
-		if err := write(data, f.file); err != nil {
+		if err := write(dataDir, f.file); err != nil {
 			return s, err
 		}
-		*f.at = filepath.Join(data, f.Name)
+		*f.at = filepath.Join(dataDir, f.Name)
 	}
-	s.RepliesGiven, s.Sent = s.Replies != "", true
+	s.RepliesGiven, s.FromStranger = s.Replies != "", true
 	return s, nil
 }
 
-// source names the Idea file: the one that is offered, or the one that was sent.
-func (p *startPage) source(folder string) (s ideafiles.Source, err error) {
+// ideaSource names the Idea file: the one that is offered, or the one that was sent.
+func (p *startPage) ideaSource(folder string) (s ideafiles.Source, err error) {
 	if p.Offer == "" {
 		if p.Idea.Name == "" {
 			return s, api.Unprocessable("Choose the file of the process first: it says what the process does.")
 		}
-		return ideafiles.Source{Given: p.Idea.Name, Idea: filepath.Join(folder, p.Idea.Name)}, nil
+		return ideafiles.Source{Path: p.Idea.Name, Idea: filepath.Join(folder, p.Idea.Name)}, nil
 	}
-	s, offered := p.known[p.Offer]
+	s, offered := p.offeredByName[p.Offer]
 	if !offered {
 		return s, api.Unprocessable("This process is no longer in the list.")
 	}

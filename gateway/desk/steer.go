@@ -16,28 +16,28 @@ import (
 
 // steer pauses a process, lets it go on, corrects it, or ends it.
 func (v *visit) steer() error {
-	by, text, do := v.by(), normalizeNewlines(v.formValue("text")), v.PostForm.Get("do")
-	var wrong error
+	actor, text, action := v.callerActor(), normalizeNewlines(v.formValue("text")), v.PostForm.Get("do")
+	var formErr error
 	switch {
-	case !slices.Contains([]string{"pause", "resume", "revise", "cancel"}, do):
-		wrong = api.Unprocessable("There is no such button.")
-	case do == "revise" && text == "":
-		wrong = api.Unprocessable("A correction needs a text: it is read, and the rest is planned anew.")
-	case do == "cancel" && v.PostForm.Get("sure") == "":
-		wrong = api.Unprocessable(
+	case !slices.Contains([]string{"pause", "resume", "revise", "cancel"}, action):
+		formErr = api.Unprocessable("There is no such button.")
+	case action == "revise" && text == "":
+		formErr = api.Unprocessable("A correction needs a text: it is read, and the rest is planned anew.")
+	case action == "cancel" && v.PostForm.Get("sure") == "":
+		formErr = api.Unprocessable(
 			"Nothing was ended: tick the box beside the button first. An ended process cannot go on.")
 	}
-	if wrong != nil {
-		return v.showProcessAgain("steer", wrong, nil)
+	if formErr != nil {
+		return v.showProcessAgain("steer", formErr, nil)
 	}
 	return v.steerByForm("steer", "", func(ctx context.Context, p *client.Process) error {
-		switch do {
+		switch action {
 		case "pause":
-			return p.Pause(ctx, by)
+			return p.Pause(ctx, actor)
 		case "resume":
-			return p.Resume(ctx, ideafile.Limits{}, by)
+			return p.Resume(ctx, ideafile.Limits{}, actor)
 		case "revise":
-			return p.Revise(ctx, client.Correction{Context: []any{map[string]any{"type": "text", "text": text}}}, by)
+			return p.Revise(ctx, client.Correction{Context: []any{map[string]any{"type": "text", "text": text}}}, actor)
 		}
 		return p.Cancel(ctx)
 	})
@@ -48,51 +48,52 @@ const ordersPlace = "#orders"
 
 // steerAndReturn does something to the process of the address, and leads to a place on its page. Of a split process the
 // whole has the orders.
-func (v *visit) steerAndReturn(place string, do func(context.Context, *client.Process) error) error {
+func (v *visit) steerAndReturn(fragment string, do func(context.Context, *client.Process) error) error {
 	process := v.process
-	if place == ordersPlace {
-		process = spelling.WholeProcess(process)
+	if fragment == ordersPlace {
+		process = spelling.WholeProcessID(process)
 	}
 	if err := v.Steer(v.Context(), process, do); err != nil {
 		return err
 	}
-	return v.redirect(processHref(process) + place)
+	return v.redirect(processHref(process) + fragment)
 }
 
 // steerByForm is steerAndReturn for a form on the page of the process. A refused form is shown again.
-func (v *visit) steerByForm(form, place string, do func(context.Context, *client.Process) error) error {
-	if err := v.steerAndReturn(place, do); err != nil {
-		return v.showProcessAgain(form, err, nil)
+func (v *visit) steerByForm(formID, fragment string, do func(context.Context, *client.Process) error) error {
+	if err := v.steerAndReturn(fragment, do); err != nil {
+		return v.showProcessAgain(formID, err, nil)
 	}
 	return nil
 }
 
 // resumeAll lets all paused processes go on, or those that are paused with a code.
 func (v *visit) resumeAll() error {
-	all, err := v.ResumeAll(v.Context(), v.formValue("because"), v.by())
+	all, err := v.ResumeAll(v.Context(), v.formValue("because"), v.callerActor())
 	if err != nil {
 		return err
 	}
-	left := 0
+	notResumedCount := 0
 	for _, one := range all {
 		if !one.Resumed {
-			left++
+			notResumedCount++
 		}
 	}
-	query := url.Values{"status": {string(loop.StatusPaused)}, "resumed": {strconv.Itoa(len(all) - left)},
-		"left": {strconv.Itoa(left)}}
+	query := url.Values{"status": {string(loop.StatusPaused)}, "resumed": {strconv.Itoa(len(all) - notResumedCount)},
+		"left": {strconv.Itoa(notResumedCount)}}
 	return v.redirect("/desk/processes?" + query.Encode())
 }
 
 // resumedNotice says how many paused processes were resumed. The address has the numbers.
 func resumedNotice(q url.Values) string {
-	resumed, err := strconv.Atoi(q.Get("resumed"))
-	left, _ := strconv.Atoi(q.Get("left"))
+	resumedCount, err := strconv.Atoi(q.Get("resumed"))
+	notResumedCount, _ := strconv.Atoi(q.Get("left"))
 	switch {
 	case err != nil:
 		return ""
-	case left > 0:
-		return fmt.Sprintf("Resumed processes: %d. Not resumed: %d; the page of each says why.", resumed, left)
+	case notResumedCount > 0:
+		return fmt.Sprintf("Resumed processes: %d. Not resumed: %d; the page of each says why.", resumedCount,
+			notResumedCount)
 	}
-	return fmt.Sprintf("Resumed processes: %d.", resumed)
+	return fmt.Sprintf("Resumed processes: %d.", resumedCount)
 }

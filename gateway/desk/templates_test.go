@@ -11,8 +11,8 @@ import (
 
 // pageData gives the data of each page, as it is rendered.
 var pageData = map[string]any{
-	"add": &addPage{}, "call": &callPage{}, "decided": decidedPage{}, "enter": enterPage{}, "idea": &ideaPage{},
-	"inbox": inboxPage{}, "insights": insightsPage{}, "leadon": leadOnPage{}, "mine": minePage{},
+	"add": &addRowsPage{}, "call": &callPage{}, "decided": decidedPage{}, "enter": enterPage{}, "idea": &ideaPage{},
+	"inbox": inboxPage{}, "insights": insightsPage{}, "leadon": redirectPage{}, "mine": ownDecisionsPage{},
 	"outcome": outcomePage{}, "plan": planPage{}, "planoutcome": outcomePage{}, "problem": problemPage{},
 	"process": &processPage{}, "processes": processesPage{}, "start": &startPage{}, "sure": confirmPage{},
 	"underway": underwayPage{}, "undo": &undoPage{}, "verify": verifyPage{},
@@ -34,12 +34,12 @@ func TestAPageReadsOnlyWhatItsDataHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	for language, words := range all {
-		made, err := pagesIn(language, words)
+		made, err := parsePages(language, words)
 		if err != nil {
 			t.Fatal(err)
 		}
-		known := maps.Clone(functions)
-		maps.Copy(known, functionsIn(language, words))
+		known := maps.Clone(templateFuncs)
+		maps.Copy(known, languageFuncs(language, words))
 		for name, page := range made {
 			data, has := pageData[name]
 			if !has {

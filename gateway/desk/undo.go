@@ -47,102 +47,104 @@ type undoRow struct {
 	DelegateUndo *undo.DelegateUndo // undoes the process that it ran; nil: By undoes the Call
 }
 
-// undoChoice reads what to undo.
-func (v *visit) undoChoice() (*undoPage, client.UndoOptions) {
+// readUndoChoice reads what to undo.
+func (v *visit) readUndoChoice() (*undoPage, client.UndoOptions) {
 	p := &undoPage{frame: v.frame("Take back what " + clipName(v.process) + " did"), Instance: v.FormValue("instance"),
 		Call: v.FormValue("call")}
-	o := client.UndoOptions{Choice: undo.Choice{Instance: p.Instance, IsInstance: p.Instance != "", CallID: p.Call}}
+	o := client.UndoOptions{Choice: undo.Choice{Instance: p.Instance, HasInstance: p.Instance != "", CallID: p.Call}}
 	p.Reason, p.Review = strings.TrimSpace(v.FormValue("reason")), v.FormValue("review") != ""
-	o.By.Reason, o.Review = p.Reason, p.Review
+	o.Actor.Reason, o.Review = p.Reason, p.Review
 	return p, o
 }
 
 func (v *visit) showUndo() error {
-	p, o := v.undoChoice()
-	u, err := findWithinPatience(v.Context(), v.storeWorks, fmt.Sprintf("undo\n%d %s", v.Acts(), v.URL),
-		func(ctx context.Context, _ *work) (*client.Undoing, error) {
+	p, o := v.readUndoChoice()
+	u, err := findWithinPageTime(v.Context(), v.storeTasks, fmt.Sprintf("undo\n%d %s", v.ChangeCount(), v.URL),
+		func(ctx context.Context, _ *task) (*client.Undoing, error) {
 			u, _, err := v.Undo(ctx, p.Process, o, nil)
 			return u, err
 		})
 	if err != nil {
 		return err
 	}
-	return v.showUndoing(http.StatusOK, p, u)
+	return v.renderUndo(http.StatusOK, p, u)
 }
 
 // shownDigest is the digest of all that a person sees before agreeing, including what cannot be undone.
-func shownDigest(u *client.Undoing) string { return proof.Digest([]any{u.Undo, u.Cannot, u.Kept}) }
+func shownDigest(u *client.Undoing) string {
+	return proof.Digest([]any{u.Steps, u.CannotUndo, u.KeptCalls})
+}
 
 // undo undoes what was shown.
 func (v *visit) undo() error {
-	p, o := v.undoChoice()
-	if o.By.Reason == "" {
+	p, o := v.readUndoChoice()
+	if o.Actor.Reason == "" {
 		return v.showUndoAgain(p, o, api.Unprocessable("Nothing was taken back: give a reason, for the record."))
 	}
-	u, done, err := v.Undo(v.Context(), p.Process, o,
+	u, started, err := v.Undo(v.Context(), p.Process, o,
 		func(u *client.Undoing) bool { return shownDigest(u) == v.PostForm.Get("digest") })
 	if err != nil {
 		return v.showUndoAgain(p, o, err)
 	}
-	if p.Changed = !done; done {
-		return v.redirect(processHref(u.As))
+	if p.Changed = !started; started {
+		return v.redirect(processHref(u.UndoID))
 	}
-	return v.showUndoing(http.StatusOK, p, u)
+	return v.renderUndo(http.StatusOK, p, u)
 }
 
 // showUndoAgain shows what would be undone with the form that was refused, and why.
-func (v *visit) showUndoAgain(p *undoPage, o client.UndoOptions, why error) error {
-	problem := api.ProblemOf(why)
+func (v *visit) showUndoAgain(p *undoPage, o client.UndoOptions, cause error) error {
+	problem := api.ProblemOf(cause)
 	u, _, err := v.Undo(v.Context(), p.Process, o, nil)
 	if err != nil || problem.Status >= http.StatusInternalServerError {
-		return why
+		return cause
 	}
-	p.Wrong = detailOf(why)
-	return v.showUndoing(problem.Status, p, u)
+	p.Wrong = detailOf(cause)
+	return v.renderUndo(problem.Status, p, u)
 }
 
-func (v *visit) showUndoing(status int, p *undoPage, u *client.Undoing) error {
-	p.Digest, p.Undo = shownDigest(u), len(u.Undo)
-	if now, err := v.Status(v.Context(), p.Process); err == nil {
-		p.AtWork = !hasEnded(now.Status)
+func (v *visit) renderUndo(status int, p *undoPage, u *client.Undoing) error {
+	p.Digest, p.Undo = shownDigest(u), len(u.Steps)
+	if current, err := v.Status(v.Context(), p.Process); err == nil {
+		p.AtWork = !hasEnded(current.Status)
 	}
-	words := v.Client.Process(p.Process).Words(v.Context())
+	presenter := v.Client.Process(p.Process).Presenter(v.Context())
 	if p.Instance != "" {
-		p.InstanceName = clipName(words.NameOf(p.Instance))
+		p.InstanceName = clipName(presenter.KnownInstanceName(p.Instance))
 	}
 	row := func(c *undo.Call) undoRow {
-		did := u.InWords(v.Context(), words, c, c.Tool, c.Params)
+		did := u.DescribeCall(v.Context(), presenter, c, c.Tool, c.Params)
 		row := undoRow{ID: c.ID, Did: did.Parts}
 		if c.Instance != "" {
 			row.Name = clipName(did.InstanceName)
 		}
 		return row
 	}
-	undone := undoList{Heading: "What would be taken back"}
-	for _, s := range u.Undo {
-		one := row(s.Did)
+	undoneList := undoList{Heading: "What would be taken back"}
+	for _, s := range u.Steps {
+		one := row(s.OriginalCall)
 		if one.DelegateUndo = s.DelegateUndo; s.DelegateUndo == nil {
-			one.By = u.InWords(v.Context(), words, s.Did, s.Tool, s.Params).Parts
+			one.By = u.DescribeCall(v.Context(), presenter, s.OriginalCall, s.Tool, s.Params).Parts
 		}
 		if p.Call == "" {
 			one.Href = undoHref(p.Process, url.Values{"call": {s.CallID}})
 		}
-		undone.Rows = append(undone.Rows, one)
+		undoneList.Rows = append(undoneList.Rows, one)
 	}
-	p.Lists = []undoList{undone}
+	p.Lists = []undoList{undoneList}
 	for _, l := range []struct {
 		heading string
 		calls   []undo.NotUndone
-	}{{"What cannot be taken back", u.Cannot}, {"What stays", u.Kept}} {
+	}{{"What cannot be taken back", u.CannotUndo}, {"What stays", u.KeptCalls}} {
 		list := undoList{Heading: l.heading}
 		for _, c := range l.calls {
-			one := row(c.Did)
-			if of := c.DelegateToUndo(); of != "" {
-				one.Href = undoHref(of, url.Values{})
+			one := row(c.OriginalCall)
+			if delegate := c.DelegateToUndo(); delegate != "" {
+				one.Href = undoHref(delegate, url.Values{})
 			}
-			if one.Because = clipParagraph(c.Because); c.Reader != nil {
-				reader := u.InWords(v.Context(), words, c.Reader, c.Reader.Tool, c.Reader.Params).Sentence
-				one.Because = clipParagraph("“" + reader + "”" + strings.TrimPrefix(c.Because, c.Reader.Name()))
+			if one.Because = clipParagraph(c.Reason); c.Reader != nil {
+				reader := u.DescribeCall(v.Context(), presenter, c.Reader, c.Reader.Tool, c.Reader.Params).Sentence
+				one.Because = clipParagraph("“" + reader + "”" + strings.TrimPrefix(c.Reason, c.Reader.Name()))
 			}
 			list.Rows = append(list.Rows, one)
 		}

@@ -11,30 +11,30 @@ import (
 	"processidea/model/diag"
 )
 
-// maxUpload bounds a form with files, in bytes. Each form also sends the texts of files that were chosen earlier.
-const maxUpload = 12 << 20
+// maxUploadBytes bounds a form with files, in bytes. Each form also sends the texts of files that were chosen earlier.
+const maxUploadBytes = 12 << 20
 
 // readForm reads a form with its files, which stay in memory. Call done when the request has been answered.
-func (v *visit) readForm() (done func(), err error) {
-	maxBytes, parse := int64(maxForm), v.ParseForm
+func (v *visit) readForm() (release func(), err error) {
+	maxBytes, parse := int64(maxFormBytes), v.ParseForm
 	if strings.HasPrefix(v.Header.Get("Content-Type"), "multipart/form-data") {
-		maxBytes, parse = maxUpload, func() error { return v.ParseMultipartForm(maxUpload) }
+		maxBytes, parse = maxUploadBytes, func() error { return v.ParseMultipartForm(maxUploadBytes) }
 	}
-	if _, done, err = v.Intake.Read(v.w, v.Request, maxBytes); err != nil {
-		return done, err
+	if _, release, err = v.Intake.Read(v.w, v.Request, maxBytes); err != nil {
+		return release, err
 	}
 	if err = parse(); err != nil {
 		err = api.Unprocessable("The form cannot be read: %s", err)
 	}
-	return done, err
+	return release, err
 }
 
 // file is a file that somebody chose, or the text typed in its place. A browser does not keep a chosen file, so that
 // pages carry its text.
 type file struct{ Name, Text string }
 
-// uploaded gives the files that were chosen in a field.
-func (v *visit) uploaded(field string) (files []file, err error) {
+// uploadedFiles gives the files that were chosen in a field.
+func (v *visit) uploadedFiles(field string) (files []file, err error) {
 	if v.MultipartForm == nil {
 		return nil, nil
 	}
@@ -59,8 +59,8 @@ func (v *visit) uploaded(field string) (files []file, err error) {
 }
 
 // readFile returns the file of a field: the one chosen now, or the one that the page carries, or else the typed text.
-func (v *visit) readFile(field, usual string) (file, error) {
-	files, err := v.uploaded(field)
+func (v *visit) readFile(field, defaultName string) (file, error) {
+	files, err := v.uploadedFiles(field)
 	if err != nil {
 		return file{}, err
 	}
@@ -72,7 +72,7 @@ func (v *visit) readFile(field, usual string) (file, error) {
 		return file{}, nil
 	}
 	if f.Name == "" {
-		f.Name = usual
+		f.Name = defaultName
 	}
 	return f, nil
 }
@@ -94,8 +94,8 @@ func baseName(name string) string {
 	}, name)
 }
 
-// nameRows names typed rows by their format, because they have no file name.
-func (f *file) nameRows() {
+// renameTypedRows names typed rows by their format, because they have no file name.
+func (f *file) renameTypedRows() {
 	text := strings.TrimSpace(f.Text)
 	if f.Name == "rows.jsonl" && !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {
 		f.Name = "rows.csv"

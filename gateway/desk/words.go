@@ -11,30 +11,30 @@ import (
 
 // Functions for texts on pages, by their names in templates.
 var (
-	visible, clip, shortText = readable.Visible, readable.Clip, readable.ShortText
-	plural, thousands        = readable.Plural, diag.Thousands
-	ago, until               = readable.Ago, readable.Until
-	isNumber, newTeller      = readable.IsNumber, readable.NewFactBuilder
+	visibleText, clip, shortText = readable.VisibleText, readable.Clip, readable.ShortText
+	plural, withThousandsCommas  = readable.Plural, diag.WithThousandsCommas
+	agoText, untilText           = readable.AgoText, readable.UntilText
+	isNumber, newFactBuilder     = readable.IsNumber, readable.NewFactBuilder
 )
 
 type fact = readable.Fact
 
 // clipName and clipParagraph shorten a text from outside: for a name or a cell, and for a paragraph.
-func clipName(s string) string      { return visible(clip(s, cellLength)) }
-func clipParagraph(s string) string { return visible(clip(s, longestText)) }
+func clipName(s string) string      { return visibleText(clip(s, maxCellChars)) }
+func clipParagraph(s string) string { return visibleText(clip(s, maxTextBytes)) }
 
-const longestText = readable.MaxTextBytes
+const maxTextBytes = readable.MaxTextBytes
 
-// labels returns the names for the picture of a process's Plan.
-func (v *visit) labels(process string) plangraph.Labels {
-	labels := plangraph.Labels{Words: v.Client.Process(process).Words(v.Context())}
+// planLabels returns the names for the picture of a process's Plan.
+func (v *visit) planLabels(process string) plangraph.Labels {
+	labels := plangraph.Labels{Presenter: v.Client.Process(process).Presenter(v.Context())}
 	if all, err := catalogues(); err == nil {
-		labels.Say = all[client.LanguageOf(v.Context())].Say
+		labels.Translate = all[client.LanguageOf(v.Context())].Translate
 	}
 	return labels
 }
 
 // factsOf describes the members of a value.
 func factsOf(v any, l shown.Language) []fact {
-	return newTeller(l).Build(jsonval.ToJSONValue(v)).Facts
+	return newFactBuilder(l).Build(jsonval.ToJSONValue(v)).Facts
 }

@@ -21,27 +21,27 @@ type Source interface {
 	Revision(ctx context.Context) (client.Revision, error)
 	Status(ctx context.Context) (client.Status, error)
 	Result(ctx context.Context) (loop.Result, error)
-	// Idea returns a sealed Idea.
-	Idea(ctx context.Context, at int) (chain.Link, error)
+	// IdeaLink returns a sealed Idea.
+	IdeaLink(ctx context.Context, at int) (chain.Link, error)
 }
 
 // CallsPerSecond bounds how often all watchers of a feed together call the Temporal server.
 const CallsPerSecond = 50
 
 const (
-	// minLookInterval and maxLookInterval bound how long a watcher waits before it looks again.
-	minLookInterval = 300 * time.Millisecond
-	maxLookInterval = 5 * time.Second
-	// queryBurst and askEvery bound how often a watcher queries a process that changes all the time: a burst, and then
-	// one query per askEvery. Asking Temporal how far the process has come is cheaper.
-	queryBurst = 30
-	askEvery   = 10 * time.Second
+	// minPollInterval and maxPollInterval bound how long a watcher waits before it looks again.
+	minPollInterval = 300 * time.Millisecond
+	maxPollInterval = 5 * time.Second
+	// queryBurst and queryInterval bound how often a watcher queries a process that changes all the time: a burst, and
+	// then one query per queryInterval. Asking Temporal how far the process has come is cheaper.
+	queryBurst    = 30
+	queryInterval = 10 * time.Second
 )
 
 // Feed follows processes. It is safe for concurrent use.
 type Feed struct {
-	open  func(process string) Source
-	limit *rate.Limiter
+	open    func(process string) Source
+	limiter *rate.Limiter
 
 	mu       sync.Mutex
 	watchers map[string]*watcher
@@ -49,19 +49,19 @@ type Feed struct {
 
 // New makes a Feed. open returns the Source of a process by its id.
 func New(open func(process string) Source) *Feed {
-	return &Feed{open: open, limit: rate.NewLimiter(CallsPerSecond, CallsPerSecond), watchers: map[string]*watcher{}}
+	return &Feed{open: open, limiter: rate.NewLimiter(CallsPerSecond, CallsPerSecond), watchers: map[string]*watcher{}}
 }
 
-// Of makes a Feed of a client's processes.
-func Of(c *client.Client) *Feed {
+// NewForClient makes a Feed of a client's processes.
+func NewForClient(c *client.Client) *Feed {
 	return New(func(id string) Source { return process{c.Process(id)} })
 }
 
 // process is a Source.
 type process struct{ *client.Process }
 
-func (p process) Idea(ctx context.Context, at int) (chain.Link, error) {
-	return p.Chain().Link(ctx, at)
+func (p process) IdeaLink(ctx context.Context, number int) (chain.Link, error) {
+	return p.Chain().Link(ctx, number)
 }
 
 // Event is an event for a follower, who can go on later from the last ID that they received. Some events have no ID.
@@ -73,37 +73,37 @@ type Event struct {
 
 // Follower follows one process. It is for one goroutine, and must be closed.
 type Follower struct {
-	feed   *Feed
-	w      *watcher
-	cursor Cursor
-	fresh  bool // it has seen nothing yet, and begins from now
-	last   *Snapshot
+	feed          *Feed
+	watcher       *watcher
+	cursor        Cursor
+	startsFromNow bool // it has seen nothing yet, and begins from now
+	last          *Snapshot
 }
 
 // Follow begins to follow a process: after a Cursor that was seen before, or from now if fresh is true. The error wraps
 // client.ErrNotFound if there is no such process.
-func (f *Feed) Follow(ctx context.Context, process string, after Cursor, fresh bool) (*Follower, error) {
+func (f *Feed) Follow(ctx context.Context, process string, cursor Cursor, fromNow bool) (*Follower, error) {
 	w := f.join(process)
 	if err := w.awaitFirst(ctx); err != nil {
 		f.leave(w)
 		return nil, err
 	}
-	return &Follower{feed: f, w: w, cursor: after, fresh: fresh}, nil
+	return &Follower{feed: f, watcher: w, cursor: cursor, startsFromNow: fromNow}, nil
 }
 
 // Close ends the Follower.
-func (r *Follower) Close() { r.feed.leave(r.w) }
+func (r *Follower) Close() { r.feed.leave(r.watcher) }
 
 // SawEnd reports whether the follower has received the end already.
-func (r *Follower) SawEnd() bool { return !r.fresh && r.cursor.Ended }
+func (r *Follower) SawEnd() bool { return !r.startsFromNow && r.cursor.Ended }
 
-// Poke makes the watcher of a process look immediately, after an act on it.
-func (f *Feed) Poke(process string) {
+// WakeWatcher makes the watcher of a process look immediately, after an act on it.
+func (f *Feed) WakeWatcher(process string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if w := f.watchers[process]; w != nil {
 		select {
-		case w.poke <- struct{}{}:
+		case w.wake <- struct{}{}:
 		default:
 		}
 	}
@@ -116,8 +116,8 @@ func (f *Feed) join(process string) *watcher {
 	if w == nil {
 		ctx, cancel := context.WithCancel(context.Background())
 		w = &watcher{feed: f, process: process, source: f.open(process), cancel: cancel,
-			queryLimiter: rate.NewLimiter(rate.Every(askEvery), queryBurst), changed: make(chan struct{}),
-			poke: make(chan struct{}, 1), since: time.Now()}
+			queryLimiter: rate.NewLimiter(rate.Every(queryInterval), queryBurst), changed: make(chan struct{}),
+			wake: make(chan struct{}, 1), lastSeen: time.Now()}
 		f.watchers[process] = w
 		safego.Go("feed.watch", func() error { w.run(ctx); return nil }, func(err error) {
 			if err != nil {
@@ -143,9 +143,9 @@ func (f *Feed) leave(w *watcher) {
 func (r *Follower) Events(ctx context.Context, wait time.Duration) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for {
-			snapshot, changed, failed := r.w.current()
-			if failed != nil {
-				yield(Event{}, failed)
+			snapshot, changed, failure := r.watcher.current()
+			if failure != nil {
+				yield(Event{}, failure)
 				return
 			}
 			if snapshot != r.last {
@@ -176,13 +176,13 @@ func (r *Follower) yieldNews(ctx context.Context, s *Snapshot, yield func(Event,
 	if s.Kind == KindUnseen {
 		return yield(Event{Kind: s.Kind, Data: s.Data}, nil)
 	}
-	news := r.fresh || s.Cursor != r.cursor
-	if r.fresh {
-		r.cursor.Ideas, r.fresh = s.Cursor.Ideas, false
+	isNew := r.startsFromNow || s.Cursor != r.cursor
+	if r.startsFromNow {
+		r.cursor.Ideas, r.startsFromNow = s.Cursor.Ideas, false
 	}
 	// A client may send any cursor, such as that of another process.
-	for at := min(r.cursor.Ideas, s.Cursor.Ideas) + 1; at <= s.Cursor.Ideas; at++ {
-		link, err := r.w.readIdeaLink(ctx, at)
+	for number := min(r.cursor.Ideas, s.Cursor.Ideas) + 1; number <= s.Cursor.Ideas; number++ {
+		link, err := r.watcher.readIdeaLink(ctx, number)
 		if errors.Is(err, client.ErrNotFound) {
 			// The Idea belongs to a part. A split process also counts the Ideas of its parts, which have chains of
 			// their own.
@@ -192,18 +192,18 @@ func (r *Follower) yieldNews(ctx context.Context, s *Snapshot, yield func(Event,
 			yield(Event{}, err)
 			return false
 		}
-		r.cursor.Ideas = at
+		r.cursor.Ideas = number
 		data, err := json.Marshal(link)
 		if !yield(Event{KindIdea, r.cursor.String(), data}, err) || err != nil {
 			return false
 		}
 	}
 	r.cursor = s.Cursor
-	return !news || yield(Event{s.Kind, s.Cursor.String(), s.Data}, nil)
+	return !isNew || yield(Event{s.Kind, s.Cursor.String(), s.Data}, nil)
 }
 
-// Ended waits for the end of a process, until ctx is done, and reports whether it has ended.
-func (f *Feed) Ended(ctx context.Context, process string) (bool, error) {
+// AwaitEnd waits for the end of a process, until ctx is done, and reports whether it has ended.
+func (f *Feed) AwaitEnd(ctx context.Context, process string) (bool, error) {
 	follower, err := f.Follow(ctx, process, Cursor{}, true)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -212,7 +212,7 @@ func (f *Feed) Ended(ctx context.Context, process string) (bool, error) {
 		return false, err
 	}
 	defer follower.Close()
-	for e, err := range follower.Events(ctx, maxLookInterval) {
+	for e, err := range follower.Events(ctx, maxPollInterval) {
 		if err != nil || e.Kind == KindEnded {
 			return err == nil, err
 		}
@@ -220,13 +220,13 @@ func (f *Feed) Ended(ctx context.Context, process string) (bool, error) {
 	return false, nil
 }
 
-// EndedWithin reports whether a process has ended, or ends within wait.
-func (f *Feed) EndedWithin(ctx context.Context, p *client.Process, wait time.Duration) (bool, error) {
-	now, err := p.Revision(ctx)
-	if err != nil || now.Ended || wait == 0 {
-		return now.Ended, err
+// HasEndedWithin reports whether a process has ended, or ends within wait.
+func (f *Feed) HasEndedWithin(ctx context.Context, p *client.Process, wait time.Duration) (bool, error) {
+	revision, err := p.Revision(ctx)
+	if err != nil || revision.Ended || wait == 0 {
+		return revision.Ended, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	return f.Ended(ctx, p.ID())
+	return f.AwaitEnd(ctx, p.ID())
 }

@@ -59,7 +59,7 @@ func (f *fake) Result(context.Context) (loop.Result, error) {
 		Instances: map[string]loop.InstanceResult{"": {State: "large"}}}, nil
 }
 
-func (f *fake) Idea(_ context.Context, at int) (chain.Link, error) {
+func (f *fake) IdeaLink(_ context.Context, at int) (chain.Link, error) {
 	f.reads.Add(1)
 	return chain.Link{At: at}, nil
 }
@@ -144,13 +144,13 @@ func TestAProcessIsAskedOnceForAllWhoFollowItAndRarelyWhileItRests(t *testing.T)
 			t.Errorf("it was looked at %d times in an hour", n)
 		}
 		f.set(func() { f.ideas, f.now.Events = 7, 4 })
-		feed.Poke("p")
+		feed.WakeWatcher("p")
 		synctest.Wait()
 		if n := f.reads.Load(); n != 7 {
 			t.Errorf("7 Ideas were read %d times", n)
 		}
 		f.set(func() { f.now.Ended = true })
-		feed.Poke("p")
+		feed.WakeWatcher("p")
 		all.Wait()
 	})
 }

@@ -78,9 +78,9 @@ func cursorOf(r client.Revision, ideas int) Cursor {
 	return Cursor{Ideas: ideas, Run: r.Run[:min(len(r.Run), runLength)], Events: r.Events, Ended: r.Ended}
 }
 
-func snapshotOf(kind Kind, at Cursor, v any) (*Snapshot, error) {
+func snapshotOf(kind Kind, cursor Cursor, v any) (*Snapshot, error) {
 	data, err := json.Marshal(v)
-	return &Snapshot{kind, at, data}, err
+	return &Snapshot{kind, cursor, data}, err
 }
 
 // WithoutStates removes the States, which may be large: GET …/result returns them.

@@ -22,19 +22,19 @@ type watcher struct {
 	process      string
 	source       Source
 	cancel       context.CancelFunc
-	poke         chan struct{}
-	since        time.Time     // when the process was last seen
+	wake         chan struct{}
+	lastSeen     time.Time     // when the process was last seen
 	queryLimiter *rate.Limiter // bounds the queries, which a hosted server bills
 
 	followers int // guarded by the feed's mu
 
 	mu      sync.Mutex
 	latest  *Snapshot     // nil: nothing has been seen
-	failed  error         // a permanent error: there will be no Snapshot
+	failure error         // a permanent error: there will be no Snapshot
 	changed chan struct{} // closed when latest or failed changes
 
-	reading sync.Mutex   // held while an Idea is read, so that each is read once
-	links   []chain.Link // of the last Ideas, in order
+	readMu sync.Mutex   // held while an Idea is read, so that each is read once
+	links  []chain.Link // of the last Ideas, in order
 }
 
 // maxCachedLinks bounds the links of a watcher. Older Ideas are read again for a follower who needs them.
@@ -45,15 +45,15 @@ const maxCachedLinks = 64
 func (w *watcher) current() (*Snapshot, <-chan struct{}, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.latest, w.changed, w.failed
+	return w.latest, w.changed, w.failure
 }
 
 // awaitFirst waits until something is known.
 func (w *watcher) awaitFirst(ctx context.Context) error {
 	for {
-		latest, changed, failed := w.current()
-		if failed != nil || latest != nil {
-			return failed
+		latest, changed, failure := w.current()
+		if failure != nil || latest != nil {
+			return failure
 		}
 		select {
 		case <-ctx.Done():
@@ -63,34 +63,34 @@ func (w *watcher) awaitFirst(ctx context.Context) error {
 	}
 }
 
-func (w *watcher) setLatest(s *Snapshot, failed error) {
+func (w *watcher) setLatest(s *Snapshot, failure error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.latest, w.failed = s, failed
+	w.latest, w.failure = s, failure
 	close(w.changed)
 	w.changed = make(chan struct{})
 }
 
 // run looks until the process has ended, or nobody follows it any more.
 func (w *watcher) run(ctx context.Context) {
-	every, seen := minLookInterval, client.Revision{}
+	interval, lastRevision := minPollInterval, client.Revision{}
 	for ctx.Err() == nil {
-		now, err := w.poll(ctx, seen)
+		current, err := w.poll(ctx, lastRevision)
 		switch {
 		case ctx.Err() != nil || errors.Is(err, errWatchEnded):
 			return
-		case err != nil || now != seen:
-			every = minLookInterval
+		case err != nil || current != lastRevision:
+			interval = minPollInterval
 		default:
-			every = min(every*3/2, maxLookInterval)
+			interval = min(interval*3/2, maxPollInterval)
 		}
-		seen = now
-		timer := time.NewTimer(every)
+		lastRevision = current
+		timer := time.NewTimer(interval)
 		select {
 		case <-ctx.Done():
 		case <-timer.C:
-		case <-w.poke:
-			every = minLookInterval
+		case <-w.wake:
+			interval = minPollInterval
 		}
 		timer.Stop()
 	}
@@ -100,46 +100,46 @@ func (w *watcher) run(ctx context.Context) {
 var errWatchEnded = errors.New("feed: nothing more to be seen")
 
 // poll asks how far the process has come and, after a change, its status. It returns the revision that it saw.
-func (w *watcher) poll(ctx context.Context, seen client.Revision) (client.Revision, error) {
-	if err := w.feed.limit.Wait(ctx); err != nil {
-		return seen, err
+func (w *watcher) poll(ctx context.Context, lastRevision client.Revision) (client.Revision, error) {
+	if err := w.feed.limiter.Wait(ctx); err != nil {
+		return lastRevision, err
 	}
-	now, err := w.source.Revision(ctx)
+	revision, err := w.source.Revision(ctx)
 	switch {
 	case errors.Is(err, client.ErrNotFound), errors.Is(err, client.ErrForgotten):
 		w.setLatest(nil, err)
-		return seen, errWatchEnded
+		return lastRevision, errWatchEnded
 	case err != nil:
 		w.publishUnseen(ctx, CodeUnreachable, err)
 		return client.Revision{}, err // so that the next look that succeeds counts as a change
-	case now == seen:
-		w.since = time.Now()
-		return now, nil
+	case revision == lastRevision:
+		w.lastSeen = time.Now()
+		return revision, nil
 	}
-	if !now.Ended && !w.queryLimiter.Allow() {
-		return seen, nil // a later look notices the change again, and queries when it may
+	if !revision.Ended && !w.queryLimiter.Allow() {
+		return lastRevision, nil // a later look notices the change again, and queries when it may
 	}
-	if err := w.feed.limit.Wait(ctx); err != nil {
-		return seen, err
+	if err := w.feed.limiter.Wait(ctx); err != nil {
+		return lastRevision, err
 	}
-	if now.Ended {
-		return now, w.publishEnd(ctx, now)
+	if revision.Ended {
+		return revision, w.publishEnd(ctx, revision)
 	}
 	v, err := w.source.Status(ctx)
 	if err != nil {
 		w.publishUnseen(ctx, CodeNoWorker, err)
 		return client.Revision{}, err
 	}
-	s, err := snapshotOf(KindStatus, cursorOf(now, v.Ideas), v)
+	s, err := snapshotOf(KindStatus, cursorOf(revision, v.Ideas), v)
 	if err == nil {
-		w.since = time.Now()
+		w.lastSeen = time.Now()
 		w.setLatest(s, nil)
 	}
-	return now, err
+	return revision, err
 }
 
 // publishEnd publishes the end. A process that a worker refused has no Result: its error is permanent.
-func (w *watcher) publishEnd(ctx context.Context, now client.Revision) error {
+func (w *watcher) publishEnd(ctx context.Context, revision client.Revision) error {
 	r, err := w.source.Result(ctx)
 	switch {
 	case client.IsUnreachable(err):
@@ -152,7 +152,7 @@ func (w *watcher) publishEnd(ctx context.Context, now client.Revision) error {
 		r = loop.Result{ProcessID: w.process, Status: loop.StatusFailed, Instances: map[string]loop.InstanceResult{},
 			Error: &diag.Fault{Code: turn.CodeInvalidIdea, Message: err.Error()}}
 	}
-	s, err := snapshotOf(KindEnded, cursorOf(now, r.Ideas), WithoutStates(r))
+	s, err := snapshotOf(KindEnded, cursorOf(revision, r.Ideas), WithoutStates(r))
 	if err != nil {
 		return err
 	}
@@ -166,28 +166,28 @@ func (w *watcher) publishUnseen(ctx context.Context, code string, cause error) {
 		return
 	}
 	latest, _, _ := w.current()
-	at := Cursor{}
+	cursor := Cursor{}
 	if latest != nil {
-		at = latest.Cursor
+		cursor = latest.Cursor
 	}
 	if latest == nil || latest.Kind != KindUnseen { // the cursor stays: nothing is known to have happened
-		next, _ := snapshotOf(KindUnseen, at, Unseen{Code: code, Message: cause.Error(), Since: w.since})
+		next, _ := snapshotOf(KindUnseen, cursor, Unseen{Code: code, Message: cause.Error(), Since: w.lastSeen})
 		w.setLatest(next, nil)
 	}
 }
 
 // readIdeaLink returns the Link of an Idea. The latest ones are read once for all followers.
-func (w *watcher) readIdeaLink(ctx context.Context, at int) (chain.Link, error) {
-	w.reading.Lock()
-	defer w.reading.Unlock()
-	if n := slices.IndexFunc(w.links, func(l chain.Link) bool { return l.At == at }); n >= 0 {
+func (w *watcher) readIdeaLink(ctx context.Context, number int) (chain.Link, error) {
+	w.readMu.Lock()
+	defer w.readMu.Unlock()
+	if n := slices.IndexFunc(w.links, func(l chain.Link) bool { return l.At == number }); n >= 0 {
 		return w.links[n], nil
 	}
-	l, err := w.source.Idea(ctx, at)
+	l, err := w.source.IdeaLink(ctx, number)
 	if err != nil {
 		return l, err
 	}
-	if n := len(w.links); n == 0 || w.links[n-1].At < at {
+	if n := len(w.links); n == 0 || w.links[n-1].At < number {
 		w.links = append(w.links, l)
 		w.links = w.links[max(0, len(w.links)-maxCachedLinks):]
 	}

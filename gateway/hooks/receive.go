@@ -25,12 +25,12 @@ const (
 	CodeBadBody      = "invalid"
 )
 
-// MaxBody bounds the body of a webhook, in bytes. Standard Webhooks asks for less than 20 KB.
-const MaxBody = 1 << 20
+// MaxBodyBytes bounds the body of a webhook, in bytes. Standard Webhooks asks for less than 20 KB.
+const MaxBodyBytes = 1 << 20
 
 // queryLimits bound the work of each expression of a rule. A stranger chooses the numbers in a webhook, and must not
 // choose the amount of work.
-var queryLimits = jq.Limits{Time: 2 * time.Second, MaxValueBytes: 8 * MaxBody, MaxTotalBytes: 16 * MaxBody}
+var queryLimits = jq.Limits{Time: 2 * time.Second, MaxValueBytes: 8 * MaxBodyBytes, MaxTotalBytes: 16 * MaxBodyBytes}
 
 // Receive returns what a webhook starts, or nil if its rule starts nothing from it. The error is an *access.Refusal if
 // the webhook is at fault. Before the signature is verified, no header is trusted and no part of the body is parsed.
@@ -38,24 +38,24 @@ func (r *Rules) Receive(ctx context.Context, name string, header http.Header,
 	body []byte) (*client.StartOptions, error) {
 	var rule *rule
 	if r != nil {
-		all, err := r.readFile()
+		rules, err := r.readFile()
 		if err != nil {
 			return nil, fmt.Errorf("hooks: read %s: %w", r.file, err)
 		}
-		rule = all[name]
+		rule = rules[name]
 	}
 	if rule == nil {
-		return nil, access.Refuse(http.StatusNotFound, CodeNoHook, "there is no rule for webhooks of this name")
+		return nil, access.NewRefusal(http.StatusNotFound, CodeNoHook, "there is no rule for webhooks of this name")
 	}
 	if err := rule.verifySignature(header, body); err != nil {
-		return nil, access.Refuse(http.StatusUnauthorized, CodeBadSignature, "the webhook is refused: %s",
-			libraryCause(err))
+		return nil, access.NewRefusal(http.StatusUnauthorized, CodeBadSignature, "the webhook is refused: %s",
+			signatureErrorText(err))
 	}
 	o, err := rule.startOptions(ctx, body)
 	if err != nil || o == nil {
 		return nil, err
 	}
-	o.ID, o.By = processOf(name, header.Get(webhook.HeaderWebhookID)), "webhook "+name
+	o.ID, o.StartedBy = processID(name, header.Get(webhook.HeaderWebhookID)), "webhook "+name
 	return o, nil
 }
 
@@ -68,9 +68,9 @@ func (r *rule) verifySignature(header http.Header, body []byte) (err error) {
 	return err
 }
 
-// libraryCause returns the library's text for an error. If headers are missing, it names the headers of a signed
+// signatureErrorText returns the library's text for an error. If headers are missing, it names the headers of a signed
 // webhook.
-func libraryCause(err error) string {
+func signatureErrorText(err error) string {
 	if errors.Is(err, webhook.ErrRequiredHeaders) {
 		return fmt.Sprintf("it lacks %s, %s or %s, by which Standard Webhooks are signed", webhook.HeaderWebhookID,
 			webhook.HeaderWebhookTimestamp, webhook.HeaderWebhookSignature)
@@ -86,13 +86,13 @@ func libraryCause(err error) string {
 	return "it cannot be verified"
 }
 
-// plainID matches the webhook ids that are used unchanged in ids of processes.
-var plainID = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$`)
+// plainIDPattern matches the webhook ids that are used unchanged in ids of processes.
+var plainIDPattern = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$`)
 
-// processOf returns the process id of a webhook. Two webhooks never share an id: the name of a rule contains no dot,
+// processID returns the process id of a webhook. Two webhooks never share an id: the name of a rule contains no dot,
 // and a plain id no ~.
-func processOf(name, id string) string {
-	if !plainID.MatchString(id) {
+func processID(name, id string) string {
+	if !plainIDPattern.MatchString(id) {
 		id = "~" + jsonval.Digest(id)[:32]
 	}
 	return name + "." + id
@@ -102,12 +102,12 @@ func processOf(name, id string) string {
 func (r *rule) startOptions(ctx context.Context, body []byte) (*client.StartOptions, error) {
 	value, err := jsonval.Decode(bytes.TrimPrefix(body, []byte("\uFEFF")))
 	if err != nil {
-		return nil, refuse("the body: %s", err)
+		return nil, refusalf("the body: %s", err)
 	}
 	if r.when != nil {
 		answers, err := runExpression(ctx, r.when, value)
 		if err != nil {
-			return nil, refuse("when: %s", err)
+			return nil, refusalf("when: %s", err)
 		}
 		if len(answers) != 1 || answers[0] != true {
 			return nil, nil
@@ -119,27 +119,27 @@ func (r *rule) startOptions(ctx context.Context, body []byte) (*client.StartOpti
 	}
 	o := &client.StartOptions{Idea: d.Idea, Replies: d.Replies, Delegates: d.Delegates}
 	if r.instance != nil {
-		if o.Instances, err = r.rows(ctx, value); err != nil || len(o.Instances) == 0 {
+		if o.Instances, err = r.instanceRows(ctx, value); err != nil || len(o.Instances) == 0 {
 			return nil, err
 		}
 		return o, nil
 	}
 	input, err := runExpression(ctx, r.input, value)
 	if err != nil {
-		return nil, refuse("input: %s", err)
+		return nil, refusalf("input: %s", err)
 	}
 	if len(input) != 1 || jsonval.TypeOf(input[0]) != "object" {
-		return nil, refuse("input: the rule's result for the body is not an object")
+		return nil, refusalf("input: the rule's result for the body is not an object")
 	}
 	o.Idea = ideafiles.WithMessages(d.Idea, []any{jsonval.Object{"type": "input", "input": input[0]}})
 	return o, nil
 }
 
-// rows returns the values from which the rule makes instances: its results, with lists flattened.
-func (r *rule) rows(ctx context.Context, body any) (rows []jsonval.Object, err error) {
+// instanceRows returns the values from which the rule makes instances: its results, with lists flattened.
+func (r *rule) instanceRows(ctx context.Context, body any) (rows []jsonval.Object, err error) {
 	results, err := runExpression(ctx, r.instance, body)
 	if err != nil {
-		return nil, refuse("instances: %s", err)
+		return nil, refusalf("instances: %s", err)
 	}
 	for _, result := range results {
 		list, ok := result.([]any)
@@ -149,7 +149,7 @@ func (r *rule) rows(ctx context.Context, body any) (rows []jsonval.Object, err e
 		for _, one := range list {
 			row, ok := one.(jsonval.Object)
 			if !ok {
-				return nil, refuse("instances: the rule's result for the body is %s, not an object for each "+
+				return nil, refusalf("instances: the rule's result for the body is %s, not an object for each "+
 					"instance",
 					jsonval.TypeOf(one))
 			}
@@ -159,8 +159,8 @@ func (r *rule) rows(ctx context.Context, body any) (rows []jsonval.Object, err e
 	return rows, nil
 }
 
-func refuse(format string, args ...any) error {
-	return access.Refuse(http.StatusUnprocessableEntity, CodeBadBody, format, args...)
+func refusalf(format string, args ...any) error {
+	return access.NewRefusal(http.StatusUnprocessableEntity, CodeBadBody, format, args...)
 }
 
 // runExpression gives the results of an expression, as JSON values of the engine.

@@ -27,7 +27,7 @@ type Rules struct {
 
 // rule describes what a webhook starts.
 type rule struct {
-	idea, replies         string // files
+	ideaFile, repliesFile string // files
 	keys                  []*webhook.Webhook
 	when, input, instance *jq.Query // a nil when is always true; one of input and instance is nil
 }
@@ -47,8 +47,8 @@ func Open(file string, getenv func(string) string) (*Rules, error) {
 	return r, nil
 }
 
-// nameOfHook allows no dot: in a process's id, the first dot ends the rule's name.
-var nameOfHook = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+// hookNamePattern allows no dot: in a process's id, the first dot ends the rule's name.
+var hookNamePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
 func (r *Rules) readFile() (map[string]*rule, error) {
 	data, err := os.ReadFile(r.file)
@@ -65,7 +65,7 @@ func (r *Rules) readFile() (map[string]*rule, error) {
 	}
 	all := map[string]*rule{}
 	for name, v := range hooks {
-		if !nameOfHook.MatchString(name) {
+		if !hookNamePattern.MatchString(name) {
 			return nil, fmt.Errorf("hooks: a name has letters, digits, - and _, 64 at most, not %q", name)
 		}
 		if all[name], err = r.readRule(v); err != nil {
@@ -75,7 +75,7 @@ func (r *Rules) readFile() (map[string]*rule, error) {
 	return all, nil
 }
 
-var keysOfRule = []string{"idea", "secret", "when", "input", "instances", "replies"}
+var ruleKeys = []string{"idea", "secret", "when", "input", "instances", "replies"}
 
 func (r *Rules) readRule(v any) (*rule, error) {
 	m, ok := v.(jsonval.Object)
@@ -85,8 +85,8 @@ func (r *Rules) readRule(v any) (*rule, error) {
 	texts := map[string]string{}
 	for key, v := range m {
 		text, ok := v.(string)
-		if !slices.Contains(keysOfRule, key) || !ok || text == "" {
-			return nil, fmt.Errorf("unknown key %q; a rule has %s, each a text", key, strings.Join(keysOfRule, ", "))
+		if !slices.Contains(ruleKeys, key) || !ok || text == "" {
+			return nil, fmt.Errorf("unknown key %q; a rule has %s, each a text", key, strings.Join(ruleKeys, ", "))
 		}
 		texts[key] = text
 	}
@@ -96,11 +96,11 @@ func (r *Rules) readRule(v any) (*rule, error) {
 	if texts["input"] != "" && texts["instances"] != "" {
 		return nil, errors.New(`"input" and "instances" exclude each other`)
 	}
-	out := &rule{idea: r.filePath(texts["idea"]), replies: r.filePath(texts["replies"])}
+	out := &rule{ideaFile: r.filePath(texts["idea"]), repliesFile: r.filePath(texts["replies"])}
 	if texts["input"] == "" && texts["instances"] == "" {
 		texts["input"] = "."
 	}
-	for key, to := range map[string]**jq.Query{"when": &out.when, "input": &out.input, "instances": &out.instance} {
+	for key, target := range map[string]**jq.Query{"when": &out.when, "input": &out.input, "instances": &out.instance} {
 		if texts[key] == "" {
 			continue
 		}
@@ -108,7 +108,7 @@ func (r *Rules) readRule(v any) (*rule, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%q is not a jq expression that a rule may have: %w", key, err)
 		}
-		*to = query
+		*target = query
 	}
 	var err error
 	out.keys, err = r.readKeys(texts["secret"])
@@ -130,14 +130,14 @@ const (
 
 // readKeys reads the secrets in an environment variable, separated by spaces. There are several while a secret is being
 // replaced.
-func (r *Rules) readKeys(place string) (keys []*webhook.Webhook, err error) {
-	name, ok := strings.CutPrefix(place, environmentPrefix)
+func (r *Rules) readKeys(reference string) (keys []*webhook.Webhook, err error) {
+	name, ok := strings.CutPrefix(reference, environmentPrefix)
 	if !ok || name == "" {
 		return nil, errors.New(`"secret" must name a variable, $env:NAME: the file must not contain the secret ` +
 			"itself")
 	}
-	for n, one := range strings.Fields(r.getenv(name)) {
-		encoded, ok := strings.CutPrefix(one, secretPrefix)
+	for n, secret := range strings.Fields(r.getenv(name)) {
+		encoded, ok := strings.CutPrefix(secret, secretPrefix)
 		raw, err := base64.StdEncoding.DecodeString(encoded)
 		if !ok || err != nil || len(raw) < 24 || len(raw) > 64 {
 			return nil, fmt.Errorf("secret %d of %s must be %s and 24 to 64 bytes in base64", n+1, name,
@@ -157,14 +157,14 @@ func (r *Rules) readKeys(place string) (keys []*webhook.Webhook, err error) {
 
 // loadIdea reads the rule's Idea without instances: those come from the webhook.
 func (r *rule) loadIdea() (*ideafiles.Definition, error) {
-	source, err := ideafiles.Find(r.idea, "", r.replies)
+	source, err := ideafiles.Find(r.ideaFile, "", r.repliesFile)
 	if err != nil {
 		return nil, err
 	}
-	return ideafiles.LoadAlone(source, ToolsElsewhere())
+	return ideafiles.LoadWithoutInstances(source, ToolsOfOtherWorkers())
 }
 
-// ToolsElsewhere describes the Tools of workers that run elsewhere: their kinds are known, but no Go functions.
-func ToolsElsewhere() ideafiles.Tools {
-	return ideafiles.Tools{Known: kinds.NewKnown(nil, nil), Replies: rehearsal.CountReplies, OtherWorkers: true}
+// ToolsOfOtherWorkers describes the Tools of workers that run elsewhere: their kinds are known, but no Go functions.
+func ToolsOfOtherWorkers() ideafiles.Tools {
+	return ideafiles.Tools{Known: kinds.NewKnownTools(nil, nil), Replies: rehearsal.CountReplies, OtherWorkers: true}
 }

@@ -2,7 +2,7 @@
 //
 // Invariants: the amount that all requests together read at a time is bounded. A body waits for its turn; if that would
 // take too long, the answer is 503 with Retry-After, and none of it is read. JSON is passed on only if it has no more
-// parts than its length allows (jsonval.PartsLimit).
+// parts than its length allows (jsonval.NodeLimit).
 package intake
 
 import (
@@ -42,8 +42,8 @@ const (
 
 // Intake bounds how much is read at a time. It is safe for concurrent use.
 type Intake struct {
-	small, large *semaphore.Weighted
-	bodyTimeout  time.Duration
+	smallBodyMemory, largeBodyMemory *semaphore.Weighted
+	bodyTimeout                      time.Duration
 }
 
 // New makes an Intake. bodyTimeout is how long one body may take to come in.
@@ -54,51 +54,51 @@ func New(bodyTimeout time.Duration) *Intake {
 
 // Read reads the body of a request, of at most limit bytes, and replaces the request's body by what it read. Call done
 // when the request has been answered: until then other requests wait for the memory. The error is an *access.Refusal.
-func (i *Intake) Read(w http.ResponseWriter, r *http.Request, limit int64) (body []byte, done func(), err error) {
-	done = func() {}
+func (i *Intake) Read(w http.ResponseWriter, r *http.Request, limit int64) (body []byte, release func(), err error) {
+	release = func() {}
 	if r.Body == nil || r.Body == http.NoBody {
-		return nil, done, nil
+		return nil, release, nil
 	}
-	if how := r.Header.Get("Content-Encoding"); how != "" && how != "identity" {
-		return nil, done, access.Refuse(http.StatusUnsupportedMediaType, CodeEncoded,
-			"the body has the Content-Encoding %q: send it as it is", how)
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return nil, release, access.NewRefusal(http.StatusUnsupportedMediaType, CodeEncoded,
+			"the body has the Content-Encoding %q: send it as it is", encoding)
 	}
 	if r.ContentLength > limit {
-		return nil, done, tooLarge(limit)
+		return nil, release, tooLargeError(limit)
 	}
 	size := r.ContentLength
 	if size < 0 {
 		size = limit
 	}
-	if done, err = i.awaitMemory(r.Context(), size); err != nil {
+	if release, err = i.awaitMemory(r.Context(), size); err != nil {
 		w.Header().Set("Retry-After", strconv.Itoa(int(retryAfter/time.Second)))
 		return nil, func() {}, err
 	}
 	if body, err = i.read(w, r, limit); err == nil && isJSON(r) {
-		err = checkDensity(body)
+		err = checkPartsLimit(body)
 	}
 	if err != nil {
-		done()
+		release()
 		return nil, func() {}, err
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	return body, done, nil
+	return body, release, nil
 }
 
 // awaitMemory waits for the memory of a body.
-func (i *Intake) awaitMemory(ctx context.Context, size int64) (done func(), err error) {
-	room, maxBytes := i.small, int64(maxSmallBytesInFlight)
+func (i *Intake) awaitMemory(ctx context.Context, size int64) (release func(), err error) {
+	memory, maxBytes := i.smallBodyMemory, int64(maxSmallBytesInFlight)
 	if size > smallBodyBytes {
-		room, maxBytes = i.large, maxLargeBytesInFlight
+		memory, maxBytes = i.largeBodyMemory, maxLargeBytesInFlight
 	}
 	size = min(max(size, 1<<10), maxBytes)
 	ctx, cancel := context.WithTimeout(ctx, memoryTimeout)
 	defer cancel()
-	if room.Acquire(ctx, size) != nil {
-		return nil, access.Refuse(http.StatusServiceUnavailable, CodeBusy,
+	if memory.Acquire(ctx, size) != nil {
+		return nil, access.NewRefusal(http.StatusServiceUnavailable, CodeBusy,
 			"the gateway is too busy to read the body: send it again in a moment")
 	}
-	return func() { room.Release(size) }, nil
+	return func() { memory.Release(size) }, nil
 }
 
 func (i *Intake) read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
@@ -112,27 +112,27 @@ func (i *Intake) read(w http.ResponseWriter, r *http.Request, limit int64) ([]by
 		// rest.
 		_ = control.SetReadDeadline(time.Time{})
 	}
-	var large *http.MaxBytesError
-	var late net.Error
+	var maxBytesErr *http.MaxBytesError
+	var netErr net.Error
 	switch {
 	case err == nil:
 		return b.Bytes(), nil
-	case errors.As(err, &large):
-		return nil, tooLarge(limit)
-	case errors.As(err, &late) && late.Timeout():
-		return nil, access.Refuse(http.StatusRequestTimeout, CodeSlow, "the body took too long to come in")
+	case errors.As(err, &maxBytesErr):
+		return nil, tooLargeError(limit)
+	case errors.As(err, &netErr) && netErr.Timeout():
+		return nil, access.NewRefusal(http.StatusRequestTimeout, CodeSlow, "the body took too long to come in")
 	}
-	return nil, access.Refuse(http.StatusBadRequest, CodeCutOff, "the body cannot be read: %s", err)
+	return nil, access.NewRefusal(http.StatusBadRequest, CodeCutOff, "the body cannot be read: %s", err)
 }
 
-func tooLarge(limit int64) error {
-	return access.Refuse(http.StatusRequestEntityTooLarge, CodeTooLarge,
+func tooLargeError(limit int64) error {
+	return access.NewRefusal(http.StatusRequestEntityTooLarge, CodeTooLarge,
 		"the body is larger than %d bytes, the maximum here", limit)
 }
 
-func checkDensity(body []byte) error {
-	if err := jsonval.SentParts.Check(body); err != nil {
-		return access.Refuse(http.StatusRequestEntityTooLarge, CodeTooLarge, "the body: %s", err)
+func checkPartsLimit(body []byte) error {
+	if err := jsonval.ReceivedNodeLimit.Check(body); err != nil {
+		return access.NewRefusal(http.StatusRequestEntityTooLarge, CodeTooLarge, "the body: %s", err)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func (a *agent) processCreationTools() []tool {
 		{"fork_process",
 			"Starts a new process that goes on where another one stood in an Idea. The other one is left as it is.",
 			`{"type": "object", "additionalProperties": false, "required": ["process", "at"], "properties": {` + processArgument + `,
-			"at": {` + ideaNumber + `, "description": "the number of the Idea"},
+			"at": {` + ideaNumberSchema + `, "description": "the number of the Idea"},
 			"id": {"type": "string", "minLength": 1, "description": "of the new process; one is made up if left out"},
 			"set": {"type": "array", "items": {"type": "string"},
 				"description": "TOKEN:path=JSON: values that are put into State"},
@@ -34,9 +34,9 @@ func (a *agent) processCreationTools() []tool {
 			"reopen": {"type": "array", "items": {"type": "string"}, "description": "tokens of instances that are planned for anew; or all"}, ` +
 				fmt.Sprintf(waitArgument, defaultWait) + `}}`, false, a.fork}}
 	names := []any{}
-	all := map[string]startable{}
-	for _, s := range a.startables() {
-		names, all[s.name] = append(names, s.name), s
+	ideaByName := map[string]startableIdea{}
+	for _, s := range a.startableIdeas() {
+		names, ideaByName[s.name] = append(names, s.name), s
 		tools = append(tools, tool{"start_" + s.name, s.description(), startSchema(s), false,
 			func(ctx context.Context, args jsonval.Object) (any, error) {
 				return a.start(ctx, s, args)
@@ -50,17 +50,17 @@ func (a *agent) processCreationTools() []tool {
 				"type": "object", "additionalProperties": false, "required": []any{"idea"},
 				"properties": jsonval.Object{"idea": jsonval.Object{"enum": names}},
 			}), false, func(ctx context.Context, args jsonval.Object) (any, error) {
-				return a.simulate(ctx, all[textArg(args, "idea")])
+				return a.simulate(ctx, ideaByName[textArg(args, "idea")])
 			}})
 	}
 	return tools
 }
 
-func startSchema(s startable) string {
-	form := jsonschema.RebaseRefs(s.inputSchema(), "#/properties/input")
+func startSchema(s startableIdea) string {
+	inputSchema := jsonschema.RebaseRefs(s.inputSchema(), "#/properties/input")
 	wait, _ := jsonval.Decode([]byte("{" + fmt.Sprintf(waitArgument, defaultWait) + "}"))
 	properties := jsonval.Object{
-		"input": form,
+		"input": inputSchema,
 		"instances": jsonval.Object{"type": "array", "minItems": 1, "items": jsonval.Object{"type": "object"},
 			"description": "in place of input: rows of data, each an instance's input; _instance names one"},
 		"id": jsonval.Object{"type": "string", "minLength": 1,
@@ -71,8 +71,8 @@ func startSchema(s startable) string {
 	return jsonval.EncodeToString(schema)
 }
 
-func (a *agent) start(ctx context.Context, s startable, args jsonval.Object) (any, error) {
-	o := client.StartOptions{ID: textArg(args, "id"), Idea: s.Idea, Delegates: s.Delegates, By: a.person.Name}
+func (a *agent) start(ctx context.Context, s startableIdea, args jsonval.Object) (any, error) {
+	o := client.StartOptions{ID: textArg(args, "id"), Idea: s.Idea, Delegates: s.Delegates, StartedBy: a.person.Name}
 	input, hasInput := args["input"]
 	rows, hasRows := args["instances"].([]any)
 	switch {
@@ -108,25 +108,25 @@ func (a *agent) fork(ctx context.Context, args jsonval.Object) (any, error) {
 	list := func(key string) []string { l, _ := jsonval.AsStringList(args[key]); return l }
 	changes := ideafiles.Changes{Set: list("set"), Unset: list("unset"), Reopen: list("reopen")}
 	p, err := a.Client.StartFork(ctx, textArg(args, "process"), numberArg(args, "at", 0), changes,
-		client.StartOptions{ID: textArg(args, "id"), By: a.person.Name})
+		client.StartOptions{ID: textArg(args, "id"), StartedBy: a.person.Name})
 	return a.awaitStarted(ctx, p, err, args)
 }
 
 // simulate runs a process in which made-up values replace all Tools. No LLM is asked either.
-func (a *agent) simulate(ctx context.Context, s startable) (any, error) {
-	made, _, err := simulation.Prepare(s.Source, a.Tools, simulation.Options{Schemas: true})
+func (a *agent) simulate(ctx context.Context, s startableIdea) (any, error) {
+	prepared, _, err := simulation.Prepare(s.Source, a.Tools, simulation.Options{FromSchemas: true})
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	o := made.StartOptions(client.NewID("simulated-" + s.name))
-	o.By = a.person.Name
+	o := prepared.StartOptions(client.NewID("simulated-" + s.name))
+	o.StartedBy = a.person.Name
 	p, err := a.Client.Start(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := a.Feed.Ended(ctx, p.ID()); err != nil {
+	if _, err := a.Feed.AwaitEnd(ctx, p.ID()); err != nil {
 		return nil, err
 	}
 	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), decisionTimeout)
@@ -135,7 +135,7 @@ func (a *agent) simulate(ctx context.Context, s startable) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return made.Report(ctx, a.Client, p, r)
+	return prepared.Report(ctx, a.Client, p, r)
 }
 
 func (a *agent) decideTool() tool {
@@ -163,7 +163,7 @@ func (a *agent) decide(ctx context.Context, args jsonval.Object) (any, error) {
 		return nil, err
 	}
 	for _, w := range waiting {
-		if w.Digest != textArg(args, "digest") || !ideafile.IsCallID(textArg(args, "call"), w.CallID) {
+		if w.Digest != textArg(args, "digest") || !ideafile.MatchesCallID(textArg(args, "call"), w.CallID) {
 			continue
 		}
 		if w.Deciders.Signed() {
@@ -185,7 +185,7 @@ func (a *agent) decide(ctx context.Context, args jsonval.Object) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		a.NoteAct(p.ID())
+		a.NoteChange(p.ID())
 		return jsonval.Object{"taken": count}, nil
 	}
 	return nil, fmt.Errorf("no Call with this digest waits in %s: see list_approvals", p.ID())

@@ -9,49 +9,50 @@ import (
 	"processidea/model/jsonval"
 )
 
-// startable is an Idea file of the folder.
-type startable struct {
+// startableIdea is an Idea file of the folder.
+type startableIdea struct {
 	name string // as in the name of its tool
 	*ideafiles.Definition
 }
 
-// notOfNames matches characters that are not allowed in the name of a tool.
-var notOfNames = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+// invalidNameChars matches characters that are not allowed in the name of a tool.
+var invalidNameChars = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
 const maxNameLength = 50
 
-// startables reads the folder: each Idea file, and each folder that forms an Idea. Broken ones are left out and logged.
-func (s *Server) startables() (all []startable) {
-	if s.Ideas == "" {
+// startableIdeas reads the folder: each Idea file, and each folder that forms an Idea. Broken ones are left out and
+// logged.
+func (s *Server) startableIdeas() (ideas []startableIdea) {
+	if s.IdeaFolder == "" {
 		return nil
 	}
-	sources, err := ideafiles.FindAll(s.Ideas)
+	sources, err := ideafiles.FindAll(s.IdeaFolder)
 	if err != nil {
 		s.Log.Error("the folder of Ideas cannot be read", "error", err)
 		return nil
 	}
-	seen, known := map[string]bool{}, s.Tools
-	known.OtherWorkers = true // only the workers know what runs the Tools
+	seen, tools := map[string]bool{}, s.Tools
+	tools.OtherWorkers = true // only the workers know what runs the Tools
 	for _, source := range sources {
-		name := notOfNames.ReplaceAllString(source.Name(), "_")
+		name := invalidNameChars.ReplaceAllString(source.Name(), "_")
 		name = name[:min(len(name), maxNameLength)]
-		d, err := ideafiles.LoadAlone(source, known)
+		d, err := ideafiles.LoadWithoutInstances(source, tools)
 		switch {
 		case err != nil:
-			s.Log.Warn("an Idea file is left out", "file", source.Given, "error", err)
+			s.Log.Warn("an Idea file is left out", "file", source.Path, "error", err)
 		case seen[name]:
-			s.Log.Warn("an Idea file is left out: another one has its name", "file", source.Given)
+			s.Log.Warn("an Idea file is left out: another one has its name", "file", source.Path)
 		default:
 			seen[name] = true
-			all = append(all, startable{name, d})
+			ideas = append(ideas, startableIdea{name, d})
 		}
 	}
-	return all
+	return ideas
 }
 
 // inputSchema returns the Idea's schema for the input of its instances, or else one for any object.
-func (s startable) inputSchema() any {
-	schema := ideafile.InstanceViewOf(s.Read.Context, "").SchemaByKind[ideafile.TypeInput]
+func (s startableIdea) inputSchema() any {
+	schema := ideafile.InstanceViewOf(s.Parsed.Context, "").SchemaByKind[ideafile.TypeInput]
 	if m, ok := schema.(jsonval.Object); ok && m["type"] == "object" {
 		return m
 	}
@@ -61,12 +62,12 @@ func (s startable) inputSchema() any {
 const maxDescriptionLength = 800 // characters
 
 // description describes the tool that starts the process to an agent.
-func (s startable) description() string {
-	text := "Starts the process " + cmp.Or(s.Read.ProcessPath, s.name) +
+func (s startableIdea) description() string {
+	text := "Starts the process " + cmp.Or(s.Parsed.ProcessPath, s.name) +
 		", and gives its id and, where it ends soon, its result."
-	for _, m := range s.Read.Context {
-		if isText, ok := m.Payload.(string); ok && m.PayloadKind == ideafile.TypeText && m.InstanceToken == "" {
-			return text + " What it is told: " + jsonval.Clip(isText, maxDescriptionLength)
+	for _, m := range s.Parsed.Context {
+		if payload, ok := m.Payload.(string); ok && m.PayloadKind == ideafile.TypeText && m.InstanceToken == "" {
+			return text + " What it is told: " + jsonval.Clip(payload, maxDescriptionLength)
 		}
 	}
 	return text

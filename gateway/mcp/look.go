@@ -16,8 +16,8 @@ import (
 
 const processArgument = `"process": {"type": "string", "minLength": 1, "description": "the id of a process"}`
 
-// ideaNumber is the schema of the number of an Idea.
-const ideaNumber = `"type": "integer", "minimum": 1, "maximum": 2147483647`
+// ideaNumberSchema is the schema of the number of an Idea.
+const ideaNumberSchema = `"type": "integer", "minimum": 1, "maximum": 2147483647`
 
 // waitArgument is the schema of how many seconds a call waits.
 const waitArgument = `"wait": {"type": "integer", "minimum": 0, "maximum": 60, "description": "seconds to wait for the end; %d if left out"}`
@@ -27,7 +27,7 @@ const (
 	maxListed   = 50
 )
 
-func (a *agent) lookTools() []tool {
+func (a *agent) readOnlyTools() []tool {
 	return []tool{
 		{"list_processes", "Lists processes, the latest first.", `{"type": "object", "additionalProperties": false, "properties": {
 			"status": {"enum": ["running", "paused", "completed", "failed", "cancelled"]},
@@ -43,28 +43,28 @@ func (a *agent) lookTools() []tool {
 			a.getStatus},
 		{"list_approvals", "Lists the Calls that wait for a person, in one process or in all.",
 			`{"type": "object", "additionalProperties": false, "properties": {` + processArgument + `}}`, true,
-			a.approvals},
+			a.listApprovals},
 		{"list_ideas", "Lists the Ideas of a process's chain: what it knew and had planned after each Request.",
 			`{"type": "object", "additionalProperties": false, "required": ["process"], "properties": {` +
-				processArgument + `}}`, true, a.ideas},
+				processArgument + `}}`, true, a.listIdeas},
 		{"show_idea", "Gives an Idea of a process whole.",
 			`{"type": "object", "additionalProperties": false, "required": ["process"], "properties": {` +
 				processArgument +
-				fmt.Sprintf(`, "at": {%s, "description": "its number; the latest if left out"}}}`, ideaNumber),
+				fmt.Sprintf(`, "at": {%s, "description": "its number; the latest if left out"}}}`, ideaNumberSchema),
 			true, a.loadIdea},
 		{"diff_ideas", "Tells how two Ideas of a process differ: values, Calls, decisions.",
 			`{"type": "object", "additionalProperties": false, "required": ["process", "from", "to"], "properties": {` +
-				processArgument + fmt.Sprintf(`, "from": {%s}, "to": {%[1]s}}}`, ideaNumber), true, a.diff},
+				processArgument + fmt.Sprintf(`, "from": {%s}, "to": {%[1]s}}}`, ideaNumberSchema), true, a.diffIdeas},
 	}
 }
 
 func textArg(args jsonval.Object, key string) string { s, _ := args[key].(string); return s }
 
 // numberArg returns a number from 0 to jsonval.MaxCount, as the tool's schema demands. Agents also write 3 as 3.0.
-func numberArg(args jsonval.Object, key string, otherwise int) int {
+func numberArg(args jsonval.Object, key string, fallback int) int {
 	v, given := args[key]
 	if !given {
-		return otherwise
+		return fallback
 	}
 	n, _ := jsonval.ReadPositiveInt(v) // 0 is none
 	return n
@@ -91,7 +91,7 @@ func (a *agent) getStatus(ctx context.Context, args jsonval.Object) (any, error)
 
 // awaitStatus returns the status of a process, after waiting for its end for a while.
 func (a *agent) awaitStatus(ctx context.Context, p *client.Process, wait int, instance string) (any, error) {
-	ended, err := a.Feed.EndedWithin(ctx, p, time.Duration(wait)*time.Second)
+	ended, err := a.Feed.HasEndedWithin(ctx, p, time.Duration(wait)*time.Second)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (a *agent) awaitStatus(ctx context.Context, p *client.Process, wait int, in
 
 type statusReply struct {
 	client.Status
-	Next string `json:"next"`
+	Hint string `json:"next"`
 }
 
 func withHint(v client.Status) any {
@@ -133,15 +133,15 @@ func withHint(v client.Status) any {
 	return statusReply{v, next}
 }
 
-func (a *agent) approvals(ctx context.Context, args jsonval.Object) (any, error) {
+func (a *agent) listApprovals(ctx context.Context, args jsonval.Object) (any, error) {
 	if id := textArg(args, "process"); id != "" {
-		return a.WaitingOf(ctx, id)
+		return a.ApprovalsWithDelegates(ctx, id)
 	}
 	all, err := a.AllWaiting(ctx)
 	return api.ApprovalList{Approvals: all.Approvals, Unanswered: all.Unanswered}, err
 }
 
-func (a *agent) ideas(ctx context.Context, args jsonval.Object) (any, error) {
+func (a *agent) listIdeas(ctx context.Context, args jsonval.Object) (any, error) {
 	links, err := a.Client.Chain(textArg(args, "process")).Ideas(ctx)
 	return jsonval.Object{"ideas": links}, err
 }
@@ -150,6 +150,6 @@ func (a *agent) loadIdea(ctx context.Context, args jsonval.Object) (any, error) 
 	return a.Client.Chain(textArg(args, "process")).Load(ctx, numberArg(args, "at", 0))
 }
 
-func (a *agent) diff(ctx context.Context, args jsonval.Object) (any, error) {
+func (a *agent) diffIdeas(ctx context.Context, args jsonval.Object) (any, error) {
 	return a.Client.Chain(textArg(args, "process")).Diff(ctx, numberArg(args, "from", 0), numberArg(args, "to", 0))
 }

@@ -19,16 +19,16 @@ import (
 // Server offers agents the tools that a person may use.
 type Server struct {
 	*api.API
-	// Ideas is the folder of the Idea files that can be started; empty: none.
-	Ideas string
-	// Approvals lets agents decide on Calls.
-	Approvals bool
+	// IdeaFolder is the folder of the Idea files that can be started; empty: none.
+	IdeaFolder string
+	// AllowDecisions lets agents decide on Calls.
+	AllowDecisions bool
 }
 
 const (
-	// MaxBody bounds a request, in bytes.
-	MaxBody       = 4 << 20
-	largestAnswer = 256 << 10 // bytes: more is of no use to an agent
+	// MaxBodyBytes bounds a request, in bytes.
+	MaxBodyBytes   = 4 << 20
+	maxAnswerBytes = 256 << 10 // bytes: more is of no use to an agent
 )
 
 const instructions = "Processes that an LLM plans and people decide on. A start_… tool starts one and gives its id. " +
@@ -37,30 +37,30 @@ const instructions = "Processes that an LLM plans and people decide on. A start_
 
 // Handler returns a handler for MCP over HTTP. It trusts the person in the request's context.
 func (s *Server) Handler() http.Handler {
-	server := func(r *http.Request) *sdk.Server { return s.ForPerson(access.From(r.Context())) }
+	server := func(r *http.Request) *sdk.Server { return s.ForPerson(access.PersonFrom(r.Context())) }
 	return sdk.NewStreamableHTTPHandler(server,
 		&sdk.StreamableHTTPOptions{
-			Stateless: true, JSONResponse: true, MaxRequestBodyBytes: MaxBody, Logger: s.Log,
+			Stateless: true, JSONResponse: true, MaxRequestBodyBytes: MaxBodyBytes, Logger: s.Log,
 			DisableLocalhostProtection: true, // the gateway's own fence knows its names
 		})
 }
 
 // ForPerson makes the MCP server of a person: it has the tools that the person may use.
-func (s *Server) ForPerson(who *access.Person) *sdk.Server {
+func (s *Server) ForPerson(person *access.Person) *sdk.Server {
 	m := sdk.NewServer(&sdk.Implementation{Name: "process-idea", Title: "Process Idea", Version: version.Text()},
 		&sdk.ServerOptions{
 			Instructions: instructions, Logger: s.Log, Capabilities: &sdk.ServerCapabilities{}, PageSize: 1000,
 		})
 	m.AddReceivingMiddleware(safemcp.Middleware("gateway.mcp"))
-	a := &agent{s, who}
+	a := &agent{s, person}
 	var tools []tool
-	if who.May(access.Look) {
-		tools = append(tools, a.lookTools()...)
+	if person.May(access.Look) {
+		tools = append(tools, a.readOnlyTools()...)
 	}
-	if who.May(access.Start) {
+	if person.May(access.Start) {
 		tools = append(tools, a.processCreationTools()...)
 	}
-	if who.May(access.Decide) && s.Approvals {
+	if person.May(access.Decide) && s.AllowDecisions {
 		tools = append(tools, a.decideTool())
 	}
 	for _, t := range tools {
@@ -84,12 +84,12 @@ type tool struct {
 }
 
 func (a *agent) addTool(m *sdk.Server, t tool) {
-	open := true
+	isOpenWorld := true
 	m.AddTool(&sdk.Tool{
 		Name: t.name, Description: t.description, InputSchema: json.RawMessage(t.schema),
-		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: t.isReadOnly, OpenWorldHint: &open},
+		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: t.isReadOnly, OpenWorldHint: &isOpenWorld},
 	}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		text, err := a.callTool(access.With(ctx, a.person), t, r.Params.Arguments)
+		text, err := a.callTool(access.WithPerson(ctx, a.person), t, r.Params.Arguments)
 		if err != nil {
 			a.Log.Info("an agent's call failed", "tool", t.name, "by", a.person.Name, "error", err)
 			text = err.Error()
@@ -110,11 +110,11 @@ func (a *agent) callTool(ctx context.Context, t tool, raw json.RawMessage) (stri
 	if err != nil {
 		return "", fmt.Errorf("the arguments: %w", err)
 	}
-	form, err := jsonval.Decode([]byte(t.schema))
+	schemaJSON, err := jsonval.Decode([]byte(t.schema))
 	if err != nil {
 		return "", err
 	}
-	schema, err := jsonschema.CompileSchema(form)
+	schema, err := jsonschema.CompileSchema(schemaJSON)
 	if err == nil {
 		args = jsonval.AsObject(schema.WithoutNulls(args))
 		err = schema.Validate(args)
@@ -127,9 +127,9 @@ func (a *agent) callTool(ctx context.Context, t tool, raw json.RawMessage) (stri
 		return "", err
 	}
 	text := jsonval.Encode(jsonval.ToJSONValue(result))
-	if len(text) > largestAnswer {
+	if len(text) > maxAnswerBytes {
 		return "", fmt.Errorf("the answer has %d bytes, more than the maximum of %d: ask for a part of it", len(text),
-			largestAnswer)
+			maxAnswerBytes)
 	}
 	return string(text), nil
 }

@@ -187,7 +187,7 @@ func TestRolesSayWhoMayDoWhat(t *testing.T) {
 		i.write(broken)
 		for _, a := range []*answer{dan.get("/api/processes"), dan.post("/mcp", `{}`), h.as("").get("/readyz"),
 			dan.get("/api/processes")} {
-			if a.problem(503, access.CodeRoles); strings.Contains(string(a.body), i.roles) {
+			if a.problem(503, access.CodeBrokenRoles); strings.Contains(string(a.body), i.roles) {
 				t.Errorf("it says where the file is: %s", a.body)
 			}
 		}
@@ -211,7 +211,7 @@ func TestAnEmailOfUnknownStandingCountsWhereTheOperatorSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	guard, err := access.NewIssuerGuard(access.Issuer{URL: i.url, Audience: "process-idea", Roles: roles,
-		Unverified: true})
+		AllowsUnverifiedEmail: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +280,7 @@ func TestWhatAForeignPageCausesIsRefused(t *testing.T) {
 	}
 	// What a page of a named origin may, it is told; no other is told anything.
 	named := open(t, func(o *server.Options) {
-		o.Fence = access.Fence{Origins: []string{"https://desk.example"}, Hosts: []string{"gateway.example"}}
+		o.OriginPolicy = access.OriginPolicy{Origins: []string{"https://desk.example"}, Hosts: []string{"gateway.example"}}
 	})
 	a := named.as("").ask("OPTIONS", "/api/processes", nil, "Origin", "https://desk.example", "Host",
 		"gateway.example").is(204)
@@ -345,7 +345,7 @@ func TestABodyWithoutAnEndIsNotRead(t *testing.T) {
 }
 
 func TestASlowRequestIsNotWaitedFor(t *testing.T) {
-	h := open(t, func(o *server.Options) { o.RequestTime = 100 * time.Millisecond })
+	h := open(t, func(o *server.Options) { o.RequestTimeout = 100 * time.Millisecond })
 	own := strings.TrimPrefix(h.url, "http://")
 	head := "POST /api/processes HTTP/1.1\r\nHost: " + own + "\r\nAuthorization: Bearer " + token +
 		"\r\nContent-Type: application/json\r\nContent-Length: 100\r\n"

@@ -163,10 +163,10 @@ func TestAKeySignsForThoseForWhomItMaySpeak(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ann.For("bob", nil) != nil || ann.For("", nil) != nil || (*signing.PrivateKey)(nil).For("ann", nil) != nil {
+	if ann.SignerFor("bob", nil) != nil || ann.SignerFor("", nil) != nil || (*signing.PrivateKey)(nil).SignerFor("ann", nil) != nil {
 		t.Error("it speaks for another")
 	}
-	if ann.For("ann", []string{"finance", "heads"}) == nil {
+	if ann.SignerFor("ann", []string{"finance", "heads"}) == nil {
 		t.Error("it does not speak for its person")
 	}
 }
@@ -178,7 +178,7 @@ func TestWhoMayUseAGatewayIsReadFromTheEnvironment(t *testing.T) {
 	}
 	issuer := map[string]string{server.IssuerVariable: "https://issuer.example.com", server.AudienceVariable: "us",
 		server.RolesVariable: roles}
-	client := map[string]string{server.ClientVariable: "desk", server.SecretVariable: "a-secret-of-24-characters",
+	client := map[string]string{server.ClientIDVariable: "desk", server.SecretVariable: "a-secret-of-24-characters",
 		server.URLVariable: "https://gateway.example.com/"}
 	maps.Copy(client, issuer)
 	with := func(m map[string]string, key, value string) map[string]string {
@@ -198,9 +198,9 @@ func TestWhoMayUseAGatewayIsReadFromTheEnvironment(t *testing.T) {
 		{"nothing", "127.0.0.1:8080", nil, server.TokenVariable},
 		{"a token", "127.0.0.1:8080", map[string]string{server.TokenVariable: token}, ""},
 		{"a short token", "127.0.0.1:8080", map[string]string{server.TokenVariable: "secret"}, "24 characters"},
-		{"a token for all", "0.0.0.0:8080", map[string]string{server.TokenVariable: token}, server.BeyondVariable},
+		{"a token for all", "0.0.0.0:8080", map[string]string{server.TokenVariable: token}, server.RemoteTokenVariable},
 		{"a token for all, in a container", ":8080",
-			map[string]string{server.TokenVariable: token, server.BeyondVariable: "true"}, ""},
+			map[string]string{server.TokenVariable: token, server.RemoteTokenVariable: "true"}, ""},
 		{"an issuer", ":8080", issuer, ""},
 		{"an issuer without TLS", ":8080", with(issuer, server.IssuerVariable, "http://issuer.example.com"), "https"},
 		{"an issuer without an audience", ":8080", with(issuer, server.AudienceVariable, ""), server.AudienceVariable},
@@ -213,8 +213,8 @@ func TestWhoMayUseAGatewayIsReadFromTheEnvironment(t *testing.T) {
 			"https://host"},
 		{"a switch that is neither", ":8080", with(issuer, server.UnverifiedVariable, "yes"), "true or false"},
 		{"another", ":8080", with(issuer, server.ApprovalsVariable, "1"), "true or false"},
-		{"a third", ":8080", map[string]string{server.TokenVariable: token, server.BeyondVariable: "on"},
-			server.BeyondVariable + ` is "on"`},
+		{"a third", ":8080", map[string]string{server.TokenVariable: token, server.RemoteTokenVariable: "on"},
+			server.RemoteTokenVariable + ` is "on"`},
 		{"a host with a scheme", ":8080", with(issuer, server.HostsVariable, "http://desk.example.com"),
 			server.HostsVariable},
 		{"a host with a port", ":8080", with(issuer, server.HostsVariable, "desk.example.com:8080"),
@@ -241,7 +241,7 @@ func TestWhoMayUseAGatewayIsReadFromTheEnvironment(t *testing.T) {
 	_, err := server.FromEnvironment("", access.Person{}, func(string) string { return "x" })
 	for _, name := range []string{server.HooksVariable, signing.DecidersVariable, server.KeyVariable,
 		server.RolesVariable, server.IssuerVariable, server.SecretVariable, server.URLVariable, server.IdeasVariable,
-		server.UnverifiedVariable, server.BeyondVariable, server.OriginsVariable} {
+		server.UnverifiedVariable, server.RemoteTokenVariable, server.OriginsVariable} {
 		if !strings.Contains(err.Error(), name) {
 			t.Errorf("of all that is wrong %s is not said: %v", name, err)
 		}

@@ -100,7 +100,7 @@ func TestTheIdeaOfAFolderAndDelegatesOfAnUploadAreTaken(t *testing.T) {
 	}
 	var tried []ideafiles.Source
 	h := open(t, func(o *server.Options) {
-		o.Agents = server.Agents{Ideas: folder, Tools: ideafiles.Tools{OtherWorkers: true}}
+		o.Agents = server.Agents{IdeaFolder: folder, Tools: ideafiles.Tools{OtherWorkers: true}}
 		o.Simulate = func(_ context.Context, s ideafiles.Source) (*simulation.Report, error) {
 			tried = append(tried, s)
 			return &simulation.Report{Result: loop.Result{Status: "completed"}, Approvals: 7,
@@ -130,14 +130,14 @@ func TestTheIdeaOfAFolderAndDelegatesOfAnUploadAreTaken(t *testing.T) {
 }
 
 // onlookers may look, and nothing else.
-type onlookers struct{ desk.Entrance }
+type onlookers struct{ desk.LoginGuard }
 
 func (o onlookers) PersonWithRights(name string, groups []string, _ client.Account) (*access.Person, error) {
 	return &access.Person{Name: name, Groups: groups, Rights: []access.Right{access.Look}}, nil
 }
 
 func TestWhoMayLookAloneDoesNotStart(t *testing.T) {
-	h := open(t, func(o *server.Options) { o.Guard = onlookers{o.Guard.(desk.Entrance)} })
+	h := open(t, func(o *server.Options) { o.Guard = onlookers{o.Guard.(desk.LoginGuard)} })
 	b := h.browse()
 	b.open("/").is(200).lacks("Start")
 	b.open("/desk/start").is(403)

@@ -23,126 +23,126 @@ const (
 	UnverifiedVariable = "PROCESSIDEA_OIDC_UNVERIFIED"
 	GroupsVariable     = "PROCESSIDEA_OIDC_GROUPS" // the claim with the groups; unset: groups
 	// The client with which people log in at the issuer in a browser, and its scopes beside openid.
-	ClientVariable = "PROCESSIDEA_OIDC_CLIENT_ID"
-	SecretVariable = "PROCESSIDEA_OIDC_CLIENT_SECRET"
-	ScopesVariable = "PROCESSIDEA_OIDC_SCOPES"
-	URLVariable    = "PROCESSIDEA_GATEWAY_URL"   // the address under which people see the gateway
-	RolesVariable  = "PROCESSIDEA_ROLES"         // the file that says who may do what
-	TokenVariable  = "PROCESSIDEA_GATEWAY_TOKEN" // the one token, without an issuer
+	ClientIDVariable = "PROCESSIDEA_OIDC_CLIENT_ID"
+	SecretVariable   = "PROCESSIDEA_OIDC_CLIENT_SECRET"
+	ScopesVariable   = "PROCESSIDEA_OIDC_SCOPES"
+	URLVariable      = "PROCESSIDEA_GATEWAY_URL"   // the address under which people see the gateway
+	RolesVariable    = "PROCESSIDEA_ROLES"         // the file that says who may do what
+	TokenVariable    = "PROCESSIDEA_GATEWAY_TOKEN" // the one token, without an issuer
 	// true: allows that token on an address that other machines can reach
-	BeyondVariable    = "PROCESSIDEA_GATEWAY_BEYOND"
-	HostsVariable     = "PROCESSIDEA_GATEWAY_HOSTS"
-	OriginsVariable   = "PROCESSIDEA_GATEWAY_ORIGINS"
-	HooksVariable     = "PROCESSIDEA_HOOKS"         // the file of rules for webhooks
-	IdeasVariable     = "PROCESSIDEA_MCP_IDEAS"     // the folder of the Idea files that agents can start
-	ApprovalsVariable = "PROCESSIDEA_MCP_APPROVALS" // true: agents may decide on Calls
-	KeyVariable       = "PROCESSIDEA_GATEWAY_KEY"   // the file of the key that signs decisions
+	RemoteTokenVariable = "PROCESSIDEA_GATEWAY_BEYOND"
+	HostsVariable       = "PROCESSIDEA_GATEWAY_HOSTS"
+	OriginsVariable     = "PROCESSIDEA_GATEWAY_ORIGINS"
+	HooksVariable       = "PROCESSIDEA_HOOKS"         // the file of rules for webhooks
+	IdeasVariable       = "PROCESSIDEA_MCP_IDEAS"     // the folder of the Idea files that agents can start
+	ApprovalsVariable   = "PROCESSIDEA_MCP_APPROVALS" // true: agents may decide on Calls
+	KeyVariable         = "PROCESSIDEA_GATEWAY_KEY"   // the file of the key that signs decisions
 )
 
 // FromEnvironment reads the settings of a gateway that listens at an address. who is the person that the gateway's
 // token stands for. The error joins one error for each missing or wrong setting.
-func FromEnvironment(address string, who access.Person, getenv func(string) string) (o Options, err error) {
+func FromEnvironment(address string, tokenOwner access.Person, getenv func(string) string) (o Options, err error) {
 	list := func(name string) []string {
 		return strings.FieldsFunc(getenv(name), func(r rune) bool { return r == ',' || r == ' ' })
 	}
-	o.Fence = access.Fence{Hosts: list(HostsVariable), Origins: list(OriginsVariable)}
-	wrong := []error{checkSettings(o.Fence, getenv)}
+	o.OriginPolicy = access.OriginPolicy{Hosts: list(HostsVariable), Origins: list(OriginsVariable)}
+	errs := []error{checkSettings(o.OriginPolicy, getenv)}
 	if u, err := url.Parse(getenv(URLVariable)); err == nil && u.Host != "" {
-		o.Fence.Hosts = append(o.Fence.Hosts, u.Hostname())
+		o.OriginPolicy.Hosts = append(o.OriginPolicy.Hosts, u.Hostname())
 	}
 	o.Hooks, err = HooksFromEnvironment(getenv)
-	wrong = append(wrong, err)
-	o.Deciders, err = signing.FromEnvironment(context.Background(), getenv)
-	wrong = append(wrong, err)
+	errs = append(errs, err)
+	o.DeciderKeys, err = signing.FromEnvironment(context.Background(), getenv)
+	errs = append(errs, err)
 	o.Agents = AgentsFromEnvironment(getenv)
 	var key *signing.PrivateKey
 	if file := getenv(KeyVariable); file != "" {
 		key, err = signing.LoadPrivateKey(file)
-		wrong = append(wrong, errorOf(KeyVariable, err))
+		errs = append(errs, withVariable(KeyVariable, err))
 	}
 	if getenv(IssuerVariable) != "" {
 		o.Guard, err = issuerGuard(key, getenv)
 	} else {
-		o.Guard, err = tokenGuard(address, who, key, getenv)
+		o.Guard, err = tokenGuard(address, tokenOwner, key, getenv)
 	}
-	return o, errors.Join(append(wrong, err)...)
+	return o, errors.Join(append(errs, err)...)
 }
 
-// errorOf adds the name of a variable to an error; nil stays nil.
-func errorOf(variable string, err error) error {
+// withVariable adds the name of a variable to an error; nil stays nil.
+func withVariable(variable string, err error) error {
 	if err == nil {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", variable, err)
 }
 
-func tokenGuard(address string, who access.Person, key *signing.PrivateKey,
+func tokenGuard(address string, tokenOwner access.Person, key *signing.PrivateKey,
 	getenv func(string) string) (access.Guard, error) {
 	token := getenv(TokenVariable)
 	switch {
 	case token == "":
 		return nil, errors.New("nobody could use the gateway: set " + IssuerVariable +
 			", or, for this machine alone, " + TokenVariable)
-	case !IsLocal(address) && getenv(BeyondVariable) != "true":
+	case !IsLocal(address) && getenv(RemoteTokenVariable) != "true":
 		return nil, fmt.Errorf("%s is only for this machine, but other machines can reach %s: set %s, or %s=true "+
 			"if they cannot, as in a container",
-			TokenVariable, address, IssuerVariable, BeyondVariable)
+			TokenVariable, address, IssuerVariable, RemoteTokenVariable)
 	}
-	if speaker := key.For(who.Name, who.Groups); speaker != nil {
-		who.Key = speaker
+	if signer := key.SignerFor(tokenOwner.Name, tokenOwner.Groups); signer != nil {
+		tokenOwner.Key = signer
 	}
-	guard, err := access.NewTokenGuard(token, who)
-	return guard, errorOf(TokenVariable, err)
+	guard, err := access.NewTokenGuard(token, tokenOwner)
+	return guard, withVariable(TokenVariable, err)
 }
 
 // checkSettings returns errors for settings that are malformed or have no effect. Otherwise they would be ignored
 // silently.
-func checkSettings(fence access.Fence, getenv func(string) string) error {
-	var all []error
-	wrong := func(format string, args ...any) { all = append(all, fmt.Errorf(format, args...)) }
-	for _, name := range []string{UnverifiedVariable, BeyondVariable, ApprovalsVariable} {
+func checkSettings(originPolicy access.OriginPolicy, getenv func(string) string) error {
+	var errs []error
+	addError := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	for _, name := range []string{UnverifiedVariable, RemoteTokenVariable, ApprovalsVariable} {
 		if text := getenv(name); text != "" && text != "true" && text != "false" {
-			wrong("%s is %q; want true or false", name, text)
+			addError("%s is %q; want true or false", name, text)
 		}
 	}
 	for needed, names := range map[string][]string{
-		IssuerVariable: {AudienceVariable, NameVariable, UnverifiedVariable, GroupsVariable, ClientVariable,
+		IssuerVariable: {AudienceVariable, NameVariable, UnverifiedVariable, GroupsVariable, ClientIDVariable,
 			RolesVariable},
-		ClientVariable: {SecretVariable, ScopesVariable},
+		ClientIDVariable: {SecretVariable, ScopesVariable},
 	} {
 		for _, name := range names {
 			if getenv(name) != "" && getenv(needed) == "" {
-				wrong("%s has no effect without %s: set that too, or unset it", name, needed)
+				addError("%s has no effect without %s: set that too, or unset it", name, needed)
 			}
 		}
 	}
-	for _, host := range fence.Hosts {
+	for _, host := range originPolicy.Hosts {
 		if u, err := url.Parse("http://" + host); err != nil || u.Host != host || u.Hostname() != host {
-			wrong("%s: %q is not the name of a host without a port", HostsVariable, host)
+			addError("%s: %q is not the name of a host without a port", HostsVariable, host)
 		}
 	}
-	for _, origin := range fence.Origins {
+	for _, origin := range originPolicy.Origins {
 		if err := access.CheckOrigin(origin); err != nil {
-			wrong("%s: %q is %w", OriginsVariable, origin, err)
+			addError("%s: %q is %w", OriginsVariable, origin, err)
 		}
 	}
-	if at := strings.TrimSuffix(getenv(URLVariable), "/"); at != "" {
-		if err := access.CheckOrigin(at); err != nil {
-			wrong("%s: %q is %w", URLVariable, at, err)
+	if gatewayURL := strings.TrimSuffix(getenv(URLVariable), "/"); gatewayURL != "" {
+		if err := access.CheckOrigin(gatewayURL); err != nil {
+			addError("%s: %q is %w", URLVariable, gatewayURL, err)
 		}
 	}
 	if folder := getenv(IdeasVariable); folder != "" {
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-			wrong("%s: %q is not a readable folder", IdeasVariable, folder)
+			addError("%s: %q is not a readable folder", IdeasVariable, folder)
 		}
 	}
-	return errors.Join(all...)
+	return errors.Join(errs...)
 }
 
 // AgentsFromEnvironment reads what agents may use.
 func AgentsFromEnvironment(getenv func(string) string) Agents {
-	return Agents{Ideas: getenv(IdeasVariable), Approvals: getenv(ApprovalsVariable) == "true",
-		Tools: hooks.ToolsElsewhere()}
+	return Agents{IdeaFolder: getenv(IdeasVariable), AllowDecisions: getenv(ApprovalsVariable) == "true",
+		Tools: hooks.ToolsOfOtherWorkers()}
 }
 
 // HooksFromEnvironment reads the rules for webhooks that the environment names, or returns nil if it names none.
@@ -152,36 +152,37 @@ func HooksFromEnvironment(getenv func(string) string) (*hooks.Rules, error) {
 		return nil, nil
 	}
 	rules, err := hooks.Open(file, getenv)
-	return rules, errorOf(HooksVariable, err)
+	return rules, withVariable(HooksVariable, err)
 }
 
 func issuerGuard(key *signing.PrivateKey, getenv func(string) string) (access.Guard, error) {
-	var wrong []error
+	var errs []error
 	roles, err := access.OpenRoles(getenv(RolesVariable))
-	if err = errorOf(RolesVariable, err); getenv(RolesVariable) == "" {
+	if err = withVariable(RolesVariable, err); getenv(RolesVariable) == "" {
 		err = errors.New("nothing says who may look, start, decide and steer: set " + RolesVariable)
 	}
-	wrong = append(wrong, err)
+	errs = append(errs, err)
 	audience := getenv(AudienceVariable)
 	if audience == "" {
-		wrong = append(wrong, errors.New(AudienceVariable+" is missing: set it to the audience of the tokens for this "+
+		errs = append(errs, errors.New(AudienceVariable+" is missing: set it to the audience of the tokens for this "+
 			"gateway, since the issuer makes tokens for many programs"))
 		audience = AudienceVariable // so that the other settings are still checked
 	}
 	guard, err := access.NewIssuerGuard(access.Issuer{
-		URL: getenv(IssuerVariable), Audience: audience, Name: getenv(NameVariable), Groups: getenv(GroupsVariable),
-		Unverified: getenv(UnverifiedVariable) == "true", Roles: roles, Key: key,
+		URL: getenv(IssuerVariable), Audience: audience, NameClaim: getenv(NameVariable),
+		GroupsClaim:           getenv(GroupsVariable),
+		AllowsUnverifiedEmail: getenv(UnverifiedVariable) == "true", Roles: roles, Key: key,
 	})
-	wrong = append(wrong, errorOf(IssuerVariable, err))
-	if getenv(ClientVariable) == "" {
-		return guard, errors.Join(wrong...)
+	errs = append(errs, withVariable(IssuerVariable, err))
+	if getenv(ClientIDVariable) == "" {
+		return guard, errors.Join(errs...)
 	}
 	client := access.LoginClient{
-		ID: getenv(ClientVariable), Secret: getenv(SecretVariable), URL: strings.TrimSuffix(getenv(URLVariable), "/"),
+		ID: getenv(ClientIDVariable), Secret: getenv(SecretVariable), URL: strings.TrimSuffix(getenv(URLVariable), "/"),
 		Scopes: strings.Fields(getenv(ScopesVariable)),
 	}
 	login, err := access.NewIssuerLogin(guard, client)
-	return login, errors.Join(append(wrong, errorOf(ClientVariable+", "+SecretVariable+", "+URLVariable, err))...)
+	return login, errors.Join(append(errs, withVariable(ClientIDVariable+", "+SecretVariable+", "+URLVariable, err))...)
 }
 
 // DefaultAddress is the default address of a gateway.

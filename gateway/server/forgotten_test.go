@@ -12,7 +12,7 @@ func TestWhatWasForgottenIsGone(t *testing.T) {
 	id := h.begin("short")
 	page := "/api/processes/" + id
 	h.get(page + "/result?wait=60").is(200)
-	o := forget.Options{By: client.By{Name: "ann", Reason: "asked for it"}}
+	o := forget.Options{Actor: client.Actor{Name: "ann", Reason: "asked for it"}}
 	if _, err := forget.Process(t.Context(), engineOn, id, o); err != nil {
 		t.Fatal(err)
 	}

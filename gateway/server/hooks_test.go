@@ -200,7 +200,7 @@ func TestAWebhookThatCannotBeTrustedStartsNothing(t *testing.T) {
 	h.hook("whole", "msg_text", `no JSON`, now).problem(422, "invalid")
 	h.hook("whole", "msg_twice", `{"a": 1, "a": 2}`, now).problem(422, "invalid")
 	h.hook("rows", "msg_numbers", `{"data": [1, 2]}`, now).problem(422, "invalid")
-	h.hook("whole", "msg_large", `{"text": "`+strings.Repeat("x", hooks.MaxBody)+`"}`, now).problem(413, "too-large")
+	h.hook("whole", "msg_large", `{"text": "`+strings.Repeat("x", hooks.MaxBodyBytes)+`"}`, now).problem(413, "too-large")
 	h.ask("GET", "/hooks/whole", nil).problem(405, "method-not-allowed")
 	plain := open(t)
 	plain.token = ""

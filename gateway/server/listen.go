@@ -8,39 +8,39 @@ import (
 	"processidea/internal/safego"
 )
 
-// Served is a gateway that answers at an address.
-type Served struct {
+// RunningGateway is a gateway that answers at an address.
+type RunningGateway struct {
 	Address string
 	cancel  context.CancelFunc
 	ended   chan error
 }
 
 // Listen starts a server at an address. It returns an error if it cannot listen there.
-func Listen(ctx context.Context, address string, o Options) (*Served, error) {
+func Listen(ctx context.Context, address string, o Options) (*RunningGateway, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("gateway: %w", err)
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s := &Served{l.Addr().String(), cancel, make(chan error, 1)}
+	running := &RunningGateway{l.Addr().String(), cancel, make(chan error, 1)}
 	g := New(o)
 	safego.Go("gateway.serve", func() error { return g.Serve(ctx, l) }, func(err error) {
 		if err != nil {
 			_ = l.Close() // new connections are refused instead of waiting
 			g.Log.Error("the gateway is gone", "error", err)
 		}
-		s.ended <- err
-		close(s.ended)
+		running.ended <- err
+		close(running.ended)
 	})
-	g.Log.Info("the gateway listens", "address", s.Address)
-	return s, nil
+	g.Log.Info("the gateway listens", "address", running.Address)
+	return running, nil
 }
 
 // Ended returns a channel that receives the error with which the gateway ended, or nil, and is then closed.
-func (s *Served) Ended() <-chan error { return s.ended }
+func (s *RunningGateway) Ended() <-chan error { return s.ended }
 
 // Stop stops the gateway, and waits at most stopTimeout for requests under way.
-func (s *Served) Stop() {
+func (s *RunningGateway) Stop() {
 	s.cancel()
 	for range s.ended { // the error is logged already
 	}

@@ -42,7 +42,7 @@ var (
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	release, err := devtest.ShareMachine()
+	release, err := devtest.LockMachineShared()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -65,7 +65,7 @@ func begin() (stop func(), err error) {
 		}
 	}
 	var stopServer func()
-	if temporal, stopServer, err = devtest.Shared(connect.SearchAttributes); err != nil {
+	if temporal, stopServer, err = devtest.StartShared(connect.SearchAttributes); err != nil {
 		return stop, err
 	}
 	undo = append(undo, stopServer)
@@ -88,7 +88,7 @@ func begin() (stop func(), err error) {
 	if err != nil {
 		return stop, err
 	}
-	w, err := engine.NewWorker(of, engine.Parts{Store: values, Deciders: trusted})
+	w, err := engine.NewWorker(of, engine.Parts{Store: values, DeciderKeys: trusted})
 	if err == nil {
 		err = w.Start()
 	}

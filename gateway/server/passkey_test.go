@@ -24,7 +24,7 @@ func withPasskeys(t *testing.T) (set func(*server.Options), list func(origin str
 		if err != nil {
 			t.Fatal(err)
 		}
-		entry := must(signing.PasskeyEntry(passkey.MadePasskey{ID: "YW5u", Public: public}, must(passkey.UseAt(origin)),
+		entry := must(signing.PasskeyEntry(passkey.Registration{ID: "YW5u", Public: public}, must(passkey.SiteAt(origin)),
 			"ann",
 			[]string{"finance"}))
 		if err := os.WriteFile(file, []byte(`{"keys": [`+string(entry)+`]}`), 0o600); err != nil {
@@ -32,7 +32,7 @@ func withPasskeys(t *testing.T) (set func(*server.Options), list func(origin str
 		}
 	}
 	list("https://desk.example.com")
-	return func(o *server.Options) { o.Deciders = must(signing.Open(context.Background(), file)) }, list
+	return func(o *server.Options) { o.DeciderKeys = must(signing.Open(context.Background(), file)) }, list
 }
 
 func TestWhoHasAPasskeyMaySignAnyDecisionAndMayAlsoNot(t *testing.T) {

@@ -29,26 +29,26 @@ import (
 
 // Options configure a gateway, and who may use it.
 type Options struct {
-	Client *client.Client
-	Guard  access.Guard
-	Fence  access.Fence
-	Hooks  *hooks.Rules // nil: webhooks start nothing
-	Agents Agents       // what agents may use, at /mcp
-	Log    *slog.Logger // nil: no log
-	// Deciders are the keys that the workers trust, among them people's passkeys for the desk; nil: none are known.
-	Deciders *signing.Source
+	Client       *client.Client
+	Guard        access.Guard
+	OriginPolicy access.OriginPolicy
+	Hooks        *hooks.Rules // nil: webhooks start nothing
+	Agents       Agents       // what agents may use, at /mcp
+	Log          *slog.Logger // nil: no log
+	// DeciderKeys are the keys that the workers trust, among them people's passkeys for the desk; nil: none are known.
+	DeciderKeys *signing.Source
 	// Simulate runs simulations at the desk; nil: not offered.
 	Simulate desk.Simulator
-	// Patience is passed on to api.Options.
-	Patience time.Duration
-	// RequestTime bounds how long a request may take to arrive; 0: 30 seconds.
-	RequestTime time.Duration
+	// ActionTimeout is passed on to api.Options.
+	ActionTimeout time.Duration
+	// RequestTimeout bounds how long a request may take to arrive; 0: 30 seconds.
+	RequestTimeout time.Duration
 }
 
 // Agents configure what agents may use.
 type Agents struct {
-	Ideas     string // the folder of Idea files that agents, and people at the desk, can start; empty: none
-	Approvals bool   // agents may decide on Calls
+	IdeaFolder     string // the folder of Idea files that agents, and people at the desk, can start; empty: none
+	AllowDecisions bool   // agents may decide on Calls
 	// Tools are the Go tools of the workers, as far as the gateway knows them.
 	Tools ideafiles.Tools
 }
@@ -63,8 +63,8 @@ const (
 // Gateway answers requests.
 type Gateway struct {
 	Options
-	api  *api.API
-	desk bool // the desk is served
+	api     *api.API
+	hasDesk bool // the desk is served
 }
 
 // New makes a gateway.
@@ -75,65 +75,66 @@ func New(o Options) *Gateway {
 	if guard, ok := o.Guard.(interface{ LogTo(*slog.Logger) }); ok {
 		guard.LogTo(o.Log)
 	}
-	if o.RequestTime == 0 {
-		o.RequestTime = requestTimeout
+	if o.RequestTimeout == 0 {
+		o.RequestTimeout = requestTimeout
 	}
 	g := &Gateway{Options: o}
-	g.api = api.New(api.Options{Client: o.Client, Feed: feed.Of(o.Client), Guard: o.Guard, Hooks: o.Hooks, Log: o.Log,
-		Tools: o.Agents.Tools, Patience: o.Patience, Intake: intake.New(o.RequestTime),
-		Strangers: intake.New(o.RequestTime)})
-	agents := &mcp.Server{API: g.api, Ideas: o.Agents.Ideas, Approvals: o.Agents.Approvals}
-	g.api.Handle("/mcp", g.admitted(agents.Handler()))
+	g.api = api.New(api.Options{Client: o.Client, Feed: feed.NewForClient(o.Client), Guard: o.Guard, Hooks: o.Hooks,
+		Log: o.Log, Tools: o.Agents.Tools, ActionTimeout: o.ActionTimeout, Intake: intake.New(o.RequestTimeout),
+		AnonymousIntake: intake.New(o.RequestTimeout)})
+	agents := &mcp.Server{API: g.api, IdeaFolder: o.Agents.IdeaFolder, AllowDecisions: o.Agents.AllowDecisions}
+	g.api.Handle("/mcp", g.requireAuth(agents.Handler()))
 	g.addDesk()
 	return g
 }
 
 // addDesk serves the desk if people can log in, or else a page about what programs can use.
 func (g *Gateway) addDesk() {
-	if entrance, ok := g.Guard.(desk.Entrance); ok {
-		pages, err := desk.New(desk.Options{API: g.api, Entrance: entrance, Ideas: g.Agents.Ideas,
-			Simulate: g.Simulate, Deciders: g.Deciders})
+	if loginGuard, ok := g.Guard.(desk.LoginGuard); ok {
+		pages, err := desk.New(desk.Options{API: g.api, LoginGuard: loginGuard, IdeaFolder: g.Agents.IdeaFolder,
+			Simulate: g.Simulate, DeciderKeys: g.DeciderKeys})
 		if err == nil {
-			g.desk = true
+			g.hasDesk = true
 			g.api.Handle("/{$}", pages)
 			g.api.Handle("/desk/", pages)
 			return
 		}
 		g.Log.Error("there is no desk", "error", err)
 	}
-	g.api.Handle("GET /{$}", http.HandlerFunc(api.Index))
+	g.api.Handle("GET /{$}", http.HandlerFunc(api.ServeIndex))
 }
 
 // isCrossSiteNavigation reports whether a refused request only follows a link from another site to a page of the desk.
 // Browsers send no session cookie with it.
 func (g *Gateway) isCrossSiteNavigation(r *http.Request, refusal *access.Refusal) bool {
-	return g.desk && refusal.Code == access.CodeForeignPage && desk.IsDeskPath(r.URL.Path) && access.IsPageNavigation(r)
+	return g.hasDesk && refusal.Code == access.CodeForeignPage && desk.IsDeskPath(r.URL.Path) &&
+		access.IsPageNavigation(r)
 }
 
-// admitted serves a page only to callers that the guard identifies.
-func (g *Gateway) admitted(page http.Handler) http.Handler {
+// requireAuth serves a page only to callers that the guard identifies.
+func (g *Gateway) requireAuth(page http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who, err := g.Guard.Identify(r)
-		if err == nil && len(who.Rights) == 0 {
-			err = access.Forbidden(who, access.Look)
+		person, err := g.Guard.Identify(r)
+		if err == nil && len(person.Rights) == 0 {
+			err = access.Forbidden(person, access.Look)
 		}
 		if err == nil {
-			var done func()
-			_, done, err = g.api.Intake.Read(w, r, mcp.MaxBody)
-			defer done()
+			var release func()
+			_, release, err = g.api.Intake.Read(w, r, mcp.MaxBodyBytes)
+			defer release()
 		}
 		if err != nil {
 			g.api.Refuse(r.Context(), w, "mcp", err)
 			return
 		}
-		page.ServeHTTP(w, r.WithContext(access.With(r.Context(), who)))
+		page.ServeHTTP(w, r.WithContext(access.WithPerson(r.Context(), person)))
 	})
 }
 
-// fenceOf returns the fence of a page. People have a session at the desk, and browsers send it with every page of the
-// same site. So the desk accepts only requests of its own origin, whatever origins the API lists.
-func (g *Gateway) fenceOf(r *http.Request) access.Fence {
-	f := g.Fence
+// originPolicyFor returns the fence of a page. People have a session at the desk, and browsers send it with every page
+// of the same site. So the desk accepts only requests of its own origin, whatever origins the API lists.
+func (g *Gateway) originPolicyFor(r *http.Request) access.OriginPolicy {
+	f := g.OriginPolicy
 	if desk.IsDeskPath(r.URL.Path) {
 		f.Origins = nil
 	}
@@ -151,13 +152,13 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.answerReady(w, r)
 		return
 	}
-	fence := g.fenceOf(r)
-	if refusal := fence.Check(r); refusal != nil && !g.isCrossSiteNavigation(r, refusal) {
+	originPolicy := g.originPolicyFor(r)
+	if refusal := originPolicy.Check(r); refusal != nil && !g.isCrossSiteNavigation(r, refusal) {
 		g.Log.Warn("refused a request", "code", refusal.Code, "method", r.Method)
 		api.ProblemOf(refusal).Write(w)
 		return
 	}
-	if origin := r.Header.Get("Origin"); fence.Allows(origin) {
+	if origin := r.Header.Get("Origin"); originPolicy.AllowsOrigin(origin) {
 		h.Set("Access-Control-Allow-Origin", origin)
 		h.Set("Access-Control-Expose-Headers", "Location")
 		h.Add("Vary", "Origin")
@@ -192,32 +193,32 @@ func isStream(r *http.Request) bool {
 // Serve answers on a listener until ctx is done, and then waits at most stopTimeout for requests under way. Streams end
 // at once, since their clients can go on at another gateway.
 func (g *Gateway) Serve(ctx context.Context, l net.Listener) error {
-	base, cut := context.WithCancel(context.WithoutCancel(ctx))
-	defer cut()
+	baseCtx, cancelBase := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancelBase()
 	s := &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if isStream(r) {
-				until, cancel := context.WithCancel(r.Context())
+				streamCtx, cancel := context.WithCancel(r.Context())
 				defer cancel()
 				defer safego.AfterDone(ctx, "gateway.letGo", cancel)()
-				r = r.WithContext(until)
+				r = r.WithContext(streamCtx)
 			}
 			g.ServeHTTP(w, r)
 		}),
-		ReadHeaderTimeout: g.RequestTime, ReadTimeout: 2 * g.RequestTime, IdleTimeout: idleTimeout,
+		ReadHeaderTimeout: g.RequestTimeout, ReadTimeout: 2 * g.RequestTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: maxHeaderBytes,
 		ErrorLog:       log.New(serverLog{g.Log}, "", 0),
-		BaseContext:    func(net.Listener) context.Context { return base },
+		BaseContext:    func(net.Listener) context.Context { return baseCtx },
 	}
 	stopped := make(chan error, 1)
 	safego.Go("gateway.shutdown", func() error {
 		<-ctx.Done()
-		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+		shutdownCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 		defer cancel()
-		return s.Shutdown(bounded)
+		return s.Shutdown(shutdownCtx)
 	}, func(err error) {
 		if err != nil {
-			cut()
+			cancelBase()
 			_ = s.Close()
 		}
 		stopped <- err

@@ -10,37 +10,37 @@ import (
 	"processidea/internal/safego"
 )
 
-// Works are computations. Concurrent callers with the same key share one of them.
-type Works struct {
-	// Longest bounds how long a computation may take. Nobody waits for a longer one.
-	Longest time.Duration
-	// Keep returns how long a result is kept for later callers. awaited: a caller was asked to come back.
-	Keep func(awaited bool, err error) time.Duration
+// Tasks are computations. Concurrent callers with the same key share one of them.
+type Tasks struct {
+	// MaxDuration bounds how long a computation may take. Nobody waits for a longer one.
+	MaxDuration time.Duration
+	// ResultTTL returns how long a result is kept for later callers. awaited: a caller was asked to come back.
+	ResultTTL func(awaited bool, err error) time.Duration
 
-	slots chan struct{} // nil: no limit on concurrent computations
-	mu    sync.Mutex
-	byKey map[string]*Work
+	slots     chan struct{} // nil: no limit on concurrent computations
+	mu        sync.Mutex
+	taskByKey map[string]*Task
 }
 
-// Bound limits the number of concurrent computations.
-func (all *Works) Bound(n int) *Works { all.slots = make(chan struct{}, n); return all }
+// LimitConcurrency limits the number of concurrent computations.
+func (all *Tasks) LimitConcurrency(n int) *Tasks { all.slots = make(chan struct{}, n); return all }
 
-// Work is one computation, under way or finished.
-type Work struct {
-	done    chan struct{}
-	value   any
-	err     error
-	awaited bool // a caller was asked to come back
+// Task is one computation, under way or finished.
+type Task struct {
+	done      chan struct{}
+	value     any
+	err       error
+	isAwaited bool // a caller was asked to come back
 
 	mu             sync.Mutex
 	checked, total int
 }
 
 // SetProgress records how far the work is.
-func (w *Work) SetProgress(checked, of int) {
+func (w *Task) SetProgress(checked, total int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.checked, w.total = checked, of
+	w.checked, w.total = checked, total
 }
 
 // PendingError means that a caller's patience ended before the work did. It says how far the work is.
@@ -51,93 +51,93 @@ func (*PendingError) Error() string { return "shared: it is being worked out" }
 // Ask returns the result of find, or its recent result. If find takes longer than patience, the error is a
 // *PendingError, and the next Ask returns the result. A patience of 0 waits to the end.
 func Ask[T any](
-	ctx context.Context, all *Works, key string, patience time.Duration, find func(context.Context, *Work) (T, error),
+	ctx context.Context, all *Tasks, key string, wait time.Duration, find func(context.Context, *Task) (T, error),
 ) (v T, err error) {
-	w := all.join(ctx, key, func(ctx context.Context, w *Work) (any, error) { return find(ctx, w) })
-	var late <-chan time.Time
-	if patience > 0 {
-		timer := time.NewTimer(patience)
+	task := all.join(ctx, key, func(ctx context.Context, task *Task) (any, error) { return find(ctx, task) })
+	var timeout <-chan time.Time
+	if wait > 0 {
+		timer := time.NewTimer(wait)
 		defer timer.Stop()
-		late = timer.C
+		timeout = timer.C
 	}
 	select {
 	case <-ctx.Done():
 		return v, ctx.Err()
-	case <-late:
-		return v, all.putOff(w)
-	case <-w.done:
-		all.dropHandedOut(key, w)
-		v, _ = w.value.(T)
-		return v, w.err
+	case <-timeout:
+		return v, all.markAwaited(task)
+	case <-task.done:
+		all.dropDelivered(key, task)
+		v, _ = task.value.(T)
+		return v, task.err
 	}
 }
 
-func (all *Works) join(ctx context.Context, key string, find func(context.Context, *Work) (any, error)) *Work {
+func (all *Tasks) join(ctx context.Context, key string, find func(context.Context, *Task) (any, error)) *Task {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	w := all.byKey[key]
-	if w == nil {
-		w = &Work{done: make(chan struct{})}
-		if all.byKey == nil {
-			all.byKey = map[string]*Work{}
+	task := all.taskByKey[key]
+	if task == nil {
+		task = &Task{done: make(chan struct{})}
+		if all.taskByKey == nil {
+			all.taskByKey = map[string]*Task{}
 		}
-		all.byKey[key] = w
+		all.taskByKey[key] = task
 		safego.Go("gateway.shared", func() (err error) {
 			if all.slots != nil {
 				all.slots <- struct{}{}
 				defer func() { <-all.slots }()
 			}
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), all.Longest)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), all.MaxDuration)
 			defer cancel()
-			w.value, err = find(ctx, w)
+			task.value, err = find(ctx, task)
 			return err
-		}, func(err error) { all.keepResult(key, w, err) })
+		}, func(err error) { all.keepResult(key, task, err) })
 	}
-	return w
+	return task
 }
 
-func (all *Works) keepResult(key string, w *Work, err error) {
+func (all *Tasks) keepResult(key string, task *Task, err error) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	w.err = err
-	close(w.done)
-	if kept := all.Keep(w.awaited, err); kept > 0 {
-		safego.AfterFunc(kept, "gateway.shared.forget", func() { all.forget(key, w) })
-	} else if all.byKey[key] == w {
-		delete(all.byKey, key)
+	task.err = err
+	close(task.done)
+	if ttl := all.ResultTTL(task.isAwaited, err); ttl > 0 {
+		safego.AfterFunc(ttl, "gateway.shared.forget", func() { all.forget(key, task) })
+	} else if all.taskByKey[key] == task {
+		delete(all.taskByKey, key)
 	}
 }
 
-// putOff records that a caller was asked to come back.
-func (all *Works) putOff(w *Work) error {
+// markAwaited records that a caller was asked to come back.
+func (all *Tasks) markAwaited(task *Task) error {
 	all.mu.Lock()
-	w.awaited = true
+	task.isAwaited = true
 	all.mu.Unlock()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return &PendingError{w.checked, w.total}
+	task.mu.Lock()
+	defer task.mu.Unlock()
+	return &PendingError{task.checked, task.total}
 }
 
-// dropHandedOut drops a result once a caller that was asked to come back has received it.
-func (all *Works) dropHandedOut(key string, w *Work) {
+// dropDelivered drops a result once a caller that was asked to come back has received it.
+func (all *Tasks) dropDelivered(key string, task *Task) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	if w.awaited && all.byKey[key] == w {
-		delete(all.byKey, key)
+	if task.isAwaited && all.taskByKey[key] == task {
+		delete(all.taskByKey, key)
 	}
 }
 
-func (all *Works) forget(key string, w *Work) {
+func (all *Tasks) forget(key string, task *Task) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	if all.byKey[key] == w {
-		delete(all.byKey, key)
+	if all.taskByKey[key] == task {
+		delete(all.taskByKey, key)
 	}
 }
 
 // Forget drops all results and all running work: later callers start new computations.
-func (all *Works) Forget() {
+func (all *Tasks) Forget() {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	clear(all.byKey)
+	clear(all.taskByKey)
 }

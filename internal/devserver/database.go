@@ -73,7 +73,7 @@ func createDatabase(path string) error {
 // caches connections by their description until that process ends. So a server on a folder that was deleted and made
 // again would read the deleted file. Each description therefore has a slightly different timeout, in milliseconds.
 func sqlConfig(path, journal, synchronous string) *config.SQL {
-	const patience = 10_000 // ms; a person may have the file open in another tool
+	const busyTimeoutMS = 10_000 // ms; a person may have the file open in another tool
 	return &config.SQL{
 		PluginName: sqliteplugin.PluginName,
 		// The path becomes part of a URI: a "?" or "%" in the folder's name must not end the path.
@@ -82,7 +82,7 @@ func sqlConfig(path, journal, synchronous string) *config.SQL {
 		MaxConns: 1,
 		ConnectAttributes: map[string]string{
 			"mode":         "rwc",
-			"busy_timeout": strconv.FormatInt(patience+openConnections.Add(1), 10),
+			"busy_timeout": strconv.FormatInt(busyTimeoutMS+openConnections.Add(1), 10),
 			"journal_mode": journal,
 			"synchronous":  synchronous,
 		},

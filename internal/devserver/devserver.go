@@ -44,13 +44,13 @@ type Server struct {
 	uiURL     string
 	namespace string
 	cleanups  []func() // what Stop does, last first
-	stop      sync.Once
+	stopOnce  sync.Once
 }
 
 // Start runs a server. It returns when the frontend answers, the namespace exists and the search attributes can be
 // used. ctx bounds only the start. After an error the folder is unlocked.
 func Start(ctx context.Context, o Options) (*Server, error) {
-	o, err := o.complete()
+	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (s *Server) Namespace() string { return s.namespace }
 // Stop ends the UI and the server and returns when both are down, about a second later. Every call waits for that; only
 // the first one does it.
 func (s *Server) Stop() {
-	s.stop.Do(func() {
+	s.stopOnce.Do(func() {
 		for _, undo := range slices.Backward(s.cleanups) {
 			undo()
 		}
@@ -115,7 +115,7 @@ func (s *Server) start(ctx context.Context, o Options) error {
 	if o.UIPort < 0 {
 		return nil
 	}
-	if o.UIPort == 0 && checkFree(ports.ui) != nil {
+	if o.UIPort == 0 && checkPortFree(ports.ui) != nil {
 		ports.ui = freeport.MustGetFreePort() // another program took the port first
 	}
 	stop, err = runUI(ctx, ports.ui, s.address, o)

@@ -35,7 +35,7 @@ func TestAWorkflowRuns(t *testing.T) {
 func TestASharedServerIsStoppedAndItsFolderRemoved(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
-	s, stop, err := devtest.Shared(nil)
+	s, stop, err := devtest.StartShared(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,14 +15,14 @@ import (
 // serverLog sends the server's logs to slog. The server's own logger writes to standard output and ends the program on
 // a fatal error.
 type serverLog struct {
-	out   *slog.Logger
-	fatal *fatalErrorHandler
+	logger       *slog.Logger
+	fatalHandler *fatalErrorHandler
 }
 
 var _ log.WithLogger = serverLog{}
 
 func newServerLog(out *slog.Logger) serverLog {
-	return serverLog{out, &fatalErrorHandler{met: make(chan error, 1)}}
+	return serverLog{out, &fatalErrorHandler{startErr: make(chan error, 1)}}
 }
 
 func (l serverLog) Debug(msg string, tags ...tag.Tag) { l.write(slog.LevelDebug, msg, tags) }
@@ -41,28 +41,28 @@ func (l serverLog) Panic(msg string, tags ...tag.Tag) {
 // Fatal never returns: the server's code relies on that.
 func (l serverLog) Fatal(msg string, tags ...tag.Tag) {
 	l.write(slog.LevelError, msg, tags)
-	l.fatal.end(fatalError(msg, tags))
+	l.fatalHandler.handle(fatalError(msg, tags))
 }
 
 // With does nothing if logs are dropped, since it is called for every request.
 func (l serverLog) With(tags ...tag.Tag) log.Logger {
-	if !l.out.Enabled(context.Background(), slog.LevelError) {
+	if !l.logger.Enabled(context.Background(), slog.LevelError) {
 		return l
 	}
-	return serverLog{l.out.With(attributes(tags)...), l.fatal}
+	return serverLog{l.logger.With(logAttributes(tags)...), l.fatalHandler}
 }
 
 // SLog returns the logger for services that use slog themselves.
-func (l serverLog) SLog() *slog.Logger { return l.out }
+func (l serverLog) SLog() *slog.Logger { return l.logger }
 
 func (l serverLog) write(level slog.Level, msg string, tags []tag.Tag) {
 	ctx := context.Background()
-	if l.out.Enabled(ctx, level) {
-		l.out.Log(ctx, level, msg, attributes(tags)...)
+	if l.logger.Enabled(ctx, level) {
+		l.logger.Log(ctx, level, msg, logAttributes(tags)...)
 	}
 }
 
-func attributes(tags []tag.Tag) []any {
+func logAttributes(tags []tag.Tag) []any {
 	all := make([]any, len(tags))
 	for i, t := range tags {
 		all[i] = slog.Any(t.Key(), t.Value())
@@ -81,32 +81,32 @@ func fatalError(msg string, tags []tag.Tag) error {
 }
 
 const (
-	starting int32 = iota
-	running
-	stopping
+	phaseStarting int32 = iota
+	phaseRunning
+	phaseStopping
 )
 
 // fatalErrorHandler decides what a fatal error of the server does. During the start, Start returns it. While the
 // server runs, it ends the program. During the stop, it is ignored.
 type fatalErrorHandler struct {
-	moment atomic.Int32
-	met    chan error // the first error during the start
+	phase    atomic.Int32
+	startErr chan error // the first error during the start
 }
 
-func (f *fatalErrorHandler) enter(moment int32) { f.moment.Store(moment) }
+func (f *fatalErrorHandler) setPhase(phase int32) { f.phase.Store(phase) }
 
-// end never returns. If a running server loses one of its services, the program ends: clients would wait in vain
+// handle never returns. If a running server loses one of its services, the program ends: clients would wait in vain
 // otherwise, and the next server continues from the file.
-func (f *fatalErrorHandler) end(err error) {
-	switch f.moment.Load() {
-	case running:
+func (f *fatalErrorHandler) handle(err error) {
+	switch f.phase.Load() {
+	case phaseRunning:
 		panic(err)
-	case stopping:
+	case phaseStopping:
 		// Expected noise, such as a listener that is closed before it serves.
 		runtime.Goexit()
 	}
 	select {
-	case f.met <- err:
+	case f.startErr <- err:
 	default:
 	}
 	// Start returns the error, and nothing waits for this goroutine. It must not end, because some callers take its end

@@ -22,8 +22,8 @@ const (
 	startTimeout = time.Minute
 )
 
-// complete fills in the defaults, refuses invalid options, and makes the folder.
-func (o Options) complete() (Options, error) {
+// withDefaults fills in the defaults, refuses invalid options, and makes the folder.
+func (o Options) withDefaults() (Options, error) {
 	if o.Dir == "" {
 		return o, errors.New("devserver: check options: Dir is empty")
 	}
@@ -62,8 +62,8 @@ var errInUse = errors.New("another server runs on it")
 // overwrite each other's work. The kernel releases the lock when the process dies.
 func lockFolder(dir string) (unlock func(), err error) {
 	lock := flock.New(filepath.Join(dir, databaseFile+".lock"))
-	held, err := lock.TryLock()
-	if err == nil && !held {
+	locked, err := lock.TryLock()
+	if err == nil && !locked {
 		err = errInUse
 	}
 	if err != nil {

@@ -28,7 +28,7 @@ func choosePorts(o Options) (ports, error) {
 		worker:   freeport.MustGetFreePort(),
 	}
 	if p.ui == 0 {
-		p.ui = firstFree(o.DefaultUIPorts)
+		p.ui = firstFreePort(o.DefaultUIPorts)
 	}
 	for _, port := range []*int{&p.frontend, &p.ui} {
 		switch {
@@ -38,7 +38,7 @@ func choosePorts(o Options) (ports, error) {
 			// different ports.
 			*port = freeport.MustGetFreePort()
 		default:
-			if err := checkFree(*port); err != nil {
+			if err := checkPortFree(*port); err != nil {
 				return p, err
 			}
 		}
@@ -46,19 +46,19 @@ func choosePorts(o Options) (ports, error) {
 	return p, nil
 }
 
-// firstFree returns the first free port of a list, or 0 if none is free.
-func firstFree(ports []int) int {
+// firstFreePort returns the first free port of a list, or 0 if none is free.
+func firstFreePort(ports []int) int {
 	for _, port := range ports {
-		if checkFree(port) == nil {
+		if checkPortFree(port) == nil {
 			return port
 		}
 	}
 	return 0
 }
 
-// checkFree checks a port before a service listens on it. The server's services would return no error for a port in
+// checkPortFree checks a port before a service listens on it. The server's services would return no error for a port in
 // use, and the UI would end the program.
-func checkFree(port int) error {
+func checkPortFree(port int) error {
 	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", loopbackAddress(port))
 	if err != nil {
 		return fmt.Errorf("devserver: check port %d: %w", port, err)

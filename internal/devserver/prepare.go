@@ -37,7 +37,7 @@ func setUpNamespace(ctx context.Context, address string, o Options) error {
 		o.SearchAttributes); err != nil {
 		return fmt.Errorf("devserver: register search attributes in %s: %w", o.Namespace, err)
 	}
-	if err := tryAttributes(ctx, workflowservice.NewWorkflowServiceClient(conn), o); err != nil {
+	if err := awaitAttributes(ctx, workflowservice.NewWorkflowServiceClient(conn), o); err != nil {
 		return fmt.Errorf("devserver: try search attributes in %s: %w", o.Namespace, err)
 	}
 	return nil
@@ -47,14 +47,14 @@ func setUpNamespace(ctx context.Context, address string, o Options) error {
 func setRetention(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string,
 	retention time.Duration) error {
 	var ns *workflowservice.DescribeNamespaceResponse
-	err := await(ctx, func() (err error) {
+	err := retryUntilReady(ctx, func() (err error) {
 		ns, err = c.DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: namespace})
 		return err
 	})
 	if err != nil || ns.GetConfig().GetWorkflowExecutionRetentionTtl().AsDuration() == retention {
 		return err
 	}
-	return await(ctx, func() error {
+	return retryUntilReady(ctx, func() error {
 		_, err := c.UpdateNamespace(ctx, &workflowservice.UpdateNamespaceRequest{
 			Namespace: namespace,
 			Config:    &namespacepb.NamespaceConfig{WorkflowExecutionRetentionTtl: durationpb.New(retention)},
@@ -66,20 +66,20 @@ func setRetention(ctx context.Context, c workflowservice.WorkflowServiceClient, 
 // addAttributes registers the missing search attributes. An attribute that exists with another type is an error. The
 // server itself would accept it and leave it as it is.
 func addAttributes(ctx context.Context, c operatorservice.OperatorServiceClient, namespace string,
-	want map[string]enumspb.IndexedValueType) error {
-	var have *operatorservice.ListSearchAttributesResponse
-	err := await(ctx, func() (err error) {
-		have, err = c.ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
+	wanted map[string]enumspb.IndexedValueType) error {
+	var existing *operatorservice.ListSearchAttributesResponse
+	err := retryUntilReady(ctx, func() (err error) {
+		existing, err = c.ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	missing := maps.Clone(want)
-	for _, name := range jsonval.SortedKeys(want) {
-		kind, exists := have.GetCustomAttributes()[name]
-		if exists && kind != want[name] {
-			return fmt.Errorf("%s is of type %v, not %v", name, kind, want[name])
+	missing := maps.Clone(wanted)
+	for _, name := range jsonval.SortedKeys(wanted) {
+		kind, exists := existing.GetCustomAttributes()[name]
+		if exists && kind != wanted[name] {
+			return fmt.Errorf("%s is of type %v, not %v", name, kind, wanted[name])
 		}
 		if exists {
 			delete(missing, name)
@@ -88,7 +88,7 @@ func addAttributes(ctx context.Context, c operatorservice.OperatorServiceClient,
 	if len(missing) == 0 {
 		return nil
 	}
-	return await(ctx, func() error {
+	return retryUntilReady(ctx, func() error {
 		_, err := c.AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{
 			Namespace: namespace, SearchAttributes: missing,
 		})
@@ -96,10 +96,10 @@ func addAttributes(ctx context.Context, c operatorservice.OperatorServiceClient,
 	})
 }
 
-// tryAttributes returns when list filters can use every search attribute.
-func tryAttributes(ctx context.Context, c workflowservice.WorkflowServiceClient, o Options) error {
+// awaitAttributes returns when list filters can use every search attribute.
+func awaitAttributes(ctx context.Context, c workflowservice.WorkflowServiceClient, o Options) error {
 	for _, name := range jsonval.SortedKeys(o.SearchAttributes) {
-		err := await(ctx, func() error {
+		err := retryUntilReady(ctx, func() error {
 			_, err := c.CountWorkflowExecutions(ctx, &workflowservice.CountWorkflowExecutionsRequest{
 				Namespace: o.Namespace, Query: "`" + name + "` IS NOT NULL",
 			})
@@ -112,10 +112,10 @@ func tryAttributes(ctx context.Context, c workflowservice.WorkflowServiceClient,
 	return nil
 }
 
-// await calls ask until it succeeds, fails for good, or ctx ends.
-func await(ctx context.Context, ask func() error) error {
+// retryUntilReady calls ask until it succeeds, fails for good, or ctx ends.
+func retryUntilReady(ctx context.Context, try func() error) error {
 	for {
-		err := ask()
+		err := try()
 		switch {
 		case err == nil:
 			return nil

@@ -18,15 +18,15 @@ import (
 const (
 	// historyLag is how long a server may take to delete the events of deleted workflows.
 	historyLag = 10 * time.Second
-	// scrubEvery is the polling interval for a database in use.
-	scrubEvery = 200 * time.Millisecond
+	// scrubInterval is the polling interval for a database in use.
+	scrubInterval = 200 * time.Millisecond
 )
 
 // Scrub removes deleted data from the files of a database: SQLite leaves the bytes of deleted rows in place until it
 // needs the space. forgotten reports whether the workflow with this id was deleted. Scrub waits for the server to
 // delete the events of these workflows. It deletes itself the events of refused starts, which no server ever deletes.
 // It works while the server runs, in this program or in another.
-func Scrub(ctx context.Context, dir string, forgotten func(workflow string) bool) error {
+func Scrub(ctx context.Context, dir string, isGone func(workflow string) bool) error {
 	path := filepath.Join(dir, databaseFile)
 	address := url.URL{Scheme: "file", Path: path,
 		RawQuery: "mode=rw&_pragma=busy_timeout(10000)&_pragma=secure_delete(1)"}
@@ -34,7 +34,7 @@ func Scrub(ctx context.Context, dir string, forgotten func(workflow string) bool
 	if err == nil {
 		defer func() { _ = db.Close() }()
 		db.SetMaxOpenConns(1)
-		err = scrub(ctx, db, forgotten)
+		err = scrub(ctx, db, isGone)
 	}
 	if err != nil {
 		return fmt.Errorf("devserver: scrub %s: %w", path, err)
@@ -42,20 +42,20 @@ func Scrub(ctx context.Context, dir string, forgotten func(workflow string) bool
 	return nil
 }
 
-func scrub(ctx context.Context, db *sql.DB, forgotten func(workflow string) bool) error {
-	lag, cancel := context.WithTimeout(ctx, historyLag)
+func scrub(ctx context.Context, db *sql.DB, isGone func(workflow string) bool) error {
+	lagCtx, cancel := context.WithTimeout(ctx, historyLag)
 	defer cancel()
 	// A run's events are deleted after the run itself.
-	var left []branch
-	err := retryUntilDone(lag, func() (done bool, err error) {
-		left, err = orphanHistories(lag, db, forgotten)
-		return len(left) == 0, err
+	var orphans []branchID
+	err := retryUntilDone(lagCtx, func() (done bool, err error) {
+		orphans, err = orphanHistories(lagCtx, db, isGone)
+		return len(orphans) == 0, err
 	})
-	if err != nil && lag.Err() == nil {
+	if err != nil && lagCtx.Err() == nil {
 		return err
 	}
 	// If the server refuses a start because the id exists, it keeps the events of that start. They belong to no run.
-	for _, b := range left {
+	for _, b := range orphans {
 		for _, table := range []string{"history_node", "history_tree"} {
 			_, err := db.ExecContext(ctx, `DELETE FROM `+table+` WHERE tree_id = ? AND branch_id = ?`, b.tree, b.id)
 			if err != nil {
@@ -74,11 +74,11 @@ func scrub(ctx context.Context, db *sql.DB, forgotten func(workflow string) bool
 	})
 }
 
-// branch identifies a history of events.
-type branch struct{ tree, id []byte }
+// branchID identifies a history of events.
+type branchID struct{ tree, id []byte }
 
 // orphanHistories returns the histories of forgotten workflows that belong to no run.
-func orphanHistories(ctx context.Context, db *sql.DB, forgotten func(workflow string) bool) (list []branch, err error) {
+func orphanHistories(ctx context.Context, db *sql.DB, isGone func(workflow string) bool) (list []branchID, err error) {
 	rows, err := db.QueryContext(ctx,
 		`SELECT tree_id, branch_id, data FROM history_tree WHERE tree_id NOT IN (SELECT run_id FROM executions)`)
 	if err != nil {
@@ -86,7 +86,7 @@ func orphanHistories(ctx context.Context, db *sql.DB, forgotten func(workflow st
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		var b branch
+		var b branchID
 		var data []byte
 		if err := rows.Scan(&b.tree, &b.id, &data); err != nil {
 			return nil, err
@@ -96,7 +96,7 @@ func orphanHistories(ctx context.Context, db *sql.DB, forgotten func(workflow st
 			return nil, err
 		}
 		_, workflow, _, err := persistence.SplitHistoryGarbageCleanupInfo(info.GetInfo())
-		if err == nil && forgotten(workflow) {
+		if err == nil && isGone(workflow) {
 			list = append(list, b)
 		}
 	}
@@ -104,13 +104,13 @@ func orphanHistories(ctx context.Context, db *sql.DB, forgotten func(workflow st
 }
 
 // retryUntilDone calls do until it is done, fails, or the context ends.
-func retryUntilDone(ctx context.Context, do func() (done bool, err error)) error {
+func retryUntilDone(ctx context.Context, step func() (done bool, err error)) error {
 	for {
-		done, err := do()
+		done, err := step()
 		if done || err != nil {
 			return err
 		}
-		if err := pause.For(ctx, scrubEvery); err != nil {
+		if err := pause.For(ctx, scrubInterval); err != nil {
 			return err
 		}
 	}

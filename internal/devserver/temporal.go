@@ -13,8 +13,8 @@ import (
 
 // runTemporal starts the four services of the server. It takes a third of a second and cannot be interrupted. If one
 // service fails, those that have started run until the program ends: the server has no way to stop them.
-func runTemporal(cfg *config.Config, out *slog.Logger) (stop func(), err error) {
-	logs := newServerLog(out)
+func runTemporal(cfg *config.Config, logger *slog.Logger) (stop func(), err error) {
+	logs := newServerLog(logger)
 	started := make(chan error, 1)
 	var server temporal.Server
 	// The server gets its own goroutine, because a fatal error never returns.
@@ -26,17 +26,17 @@ func runTemporal(cfg *config.Config, out *slog.Logger) (stop func(), err error) 
 	}, func(err error) { started <- err })
 	select {
 	case err = <-started:
-	case err = <-logs.fatal.met:
+	case err = <-logs.fatalHandler.startErr:
 	}
 	if err != nil {
-		logs.fatal.enter(stopping)
+		logs.fatalHandler.setPhase(phaseStopping)
 		return nil, fmt.Errorf("devserver: start server: %w", err)
 	}
-	logs.fatal.enter(running)
+	logs.fatalHandler.setPhase(phaseRunning)
 	return func() {
-		logs.fatal.enter(stopping)
+		logs.fatalHandler.setPhase(phaseStopping)
 		if err := server.Stop(); err != nil {
-			out.Error("stop server", "error", err)
+			logger.Error("stop server", "error", err)
 		}
 	}, nil
 }

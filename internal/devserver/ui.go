@@ -21,28 +21,28 @@ import (
 // runUI serves the web UI and returns when it answers.
 func runUI(ctx context.Context, port int, frontend string, o Options) (stop func(), err error) {
 	// ui.Start ends the program when the port is taken. The ports were chosen half a second ago: check again.
-	if err := checkFree(port); err != nil {
+	if err := checkPortFree(port); err != nil {
 		return nil, err
 	}
 	ui := uiserver.NewServer(uioptions.WithConfigProvider(uiConfig(port, frontend, o)),
-		uioptions.WithAPIMiddleware([]uiapi.Middleware{refuseOtherNames}))
-	var died error // set when ended is closed
-	ended := make(chan struct{})
-	starting, giveUp := context.WithCancel(ctx)
-	defer giveUp()
+		uioptions.WithAPIMiddleware([]uiapi.Middleware{refuseForeignHosts}))
+	var uiErr error // set when ended is closed
+	uiDone := make(chan struct{})
+	startCtx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	// ui.Start returns nil when it is stopped, and ends the program on any error.
 	safego.Go("devserver.ui", ui.Start, func(err error) {
-		died = err
-		close(ended)
-		giveUp()
+		uiErr = err
+		close(uiDone)
+		cancel()
 	})
 	stop = func() {
 		ui.Stop()
-		<-ended
+		<-uiDone
 	}
-	if err := await(starting, func() error { return checkHealth(ctx, port) }); err != nil {
+	if err := retryUntilReady(startCtx, func() error { return checkHealth(ctx, port) }); err != nil {
 		stop()
-		return nil, fmt.Errorf("devserver: start UI on port %d: %w", port, cmp.Or(died, err))
+		return nil, fmt.Errorf("devserver: start UI on port %d: %w", port, cmp.Or(uiErr, err))
 	}
 	return stop, nil
 }
@@ -64,14 +64,14 @@ func uiConfig(port int, frontend string, o Options) *uiconfig.Config {
 	}
 }
 
-// refuseOtherNames makes the API answer only if the request's host is a name of this machine. Otherwise a foreign page
-// whose host name resolves to this machine (DNS rebinding) would have the same origin for a browser. The UI itself
+// refuseForeignHosts makes the API answer only if the request's host is a name of this machine. Otherwise a foreign
+// page whose host name resolves to this machine (DNS rebinding) would have the same origin for a browser. The UI itself
 // refuses other requests from foreign pages.
-func refuseOtherNames(c echo.Context) runtime.ServeMuxOption {
-	called := c.Request().Host
+func refuseForeignHosts(c echo.Context) runtime.ServeMuxOption {
+	host := c.Request().Host
 	return runtime.WithMiddlewares(func(next runtime.HandlerFunc) runtime.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request, params map[string]string) {
-			if !isLocalName(called) {
+			if !isLocalName(host) {
 				http.Error(w, "this machine's UI is called by no such name", http.StatusMisdirectedRequest)
 				return
 			}

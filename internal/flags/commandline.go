@@ -12,43 +12,43 @@ import (
 func SetArgs(root *cobra.Command, args []string) {
 	root.SetArgs(args)
 	_, args, _ = root.Find(args) // without the names of the commands
-	var tellAll func(*cobra.Command)
-	tellAll = func(c *cobra.Command) {
-		for _, below := range c.Commands() {
-			tellAll(below)
+	var wrapAll func(*cobra.Command)
+	wrapAll = func(c *cobra.Command) {
+		for _, child := range c.Commands() {
+			wrapAll(child)
 		}
-		tell := c.FlagErrorFunc()
-		c.SetFlagErrorFunc(func(c *cobra.Command, _ error) error { return tell(c, collectInvalid(c, args)) })
+		showError := c.FlagErrorFunc()
+		c.SetFlagErrorFunc(func(c *cobra.Command, _ error) error { return showError(c, collectErrors(c, args)) })
 	}
-	tellAll(root)
+	wrapAll(root)
 }
 
-// collectInvalid returns all errors of a command line, joined. It sets flags only to find them: the command will not
+// collectErrors returns all errors of a command line, joined. It sets flags only to find them: the command will not
 // run.
-func collectInvalid(c *cobra.Command, args []string) error {
-	var wrong []error
-	isGiven := map[string]bool{}
-	note := func(err error) {
-		if err != nil && !isGiven[err.Error()] {
-			isGiven[err.Error()] = true
-			wrong = append(wrong, err)
+func collectErrors(c *cobra.Command, args []string) error {
+	var errs []error
+	seen := map[string]bool{}
+	addError := func(err error) {
+		if err != nil && !seen[err.Error()] {
+			seen[err.Error()] = true
+			errs = append(errs, err)
 		}
 	}
 	f, ignored := c.Flags(), map[string]bool{}
 	for {
 		err := f.ParseAll(args, func(flag *pflag.Flag, text string) error {
 			if !ignored[flag.Name] {
-				note(f.Set(flag.Name, text))
+				addError(f.Set(flag.Name, text))
 			}
 			return nil
 		})
-		note(err)
+		addError(err)
 		var unknown *pflag.NotExistError
 		if !errors.As(err, &unknown) {
 			if err == nil && f.NArg() == 0 { // an argument may be the value of an unknown flag
-				note(c.ValidateArgs(nil))
+				addError(c.ValidateArgs(nil))
 			}
-			return errors.Join(wrong...)
+			return errors.Join(errs...)
 		}
 		name, short := unknown.GetSpecifiedName(), ""
 		if unknown.GetSpecifiedShortnames() != "" {

@@ -22,16 +22,16 @@ import (
 // Value is a flag's value that has bounds.
 type Value struct {
 	kind, lowest, highest string
-	text                  func() string
+	format                func() string
 	set                   func(string) error
 }
 
 // String formats the value as a user would write it; a zero duration is "0".
 func (v *Value) String() string {
-	if v.text == nil { // pflag calls it on a zero Value
+	if v.format == nil { // pflag calls it on a zero Value
 		return ""
 	}
-	return v.text()
+	return v.format()
 }
 
 // Set reads a text.
@@ -44,33 +44,33 @@ func (v *Value) Type() string { return v.kind }
 func (v *Value) Bounds() (lowest, highest string) { return v.lowest, v.highest }
 
 // Int adds a flag for a whole number from lowest to highest. into holds the default.
-func Int[N int | int64](f *pflag.FlagSet, into *N, name string, lowest, highest N, usage string) {
+func Int[N int | int64](f *pflag.FlagSet, dest *N, name string, lowest, highest N, usage string) {
 	v := &Value{kind: "int", lowest: fmt.Sprint(lowest), highest: fmt.Sprint(highest),
-		text: func() string { return fmt.Sprint(*into) }}
+		format: func() string { return fmt.Sprint(*dest) }}
 	v.set = func(text string) error {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || N(n) < lowest || N(n) > highest {
 			return fmt.Errorf("want a whole number from %d to %d", lowest, highest)
 		}
-		*into = N(n)
+		*dest = N(n)
 		return nil
 	}
 	f.Var(v, name, usage)
 }
 
 // Float adds a flag for a number from lowest to highest, or 0. into holds the default.
-func Float(f *pflag.FlagSet, into *float64, name string, lowest, highest float64, usage string) {
-	shown := func(n float64) string { return strconv.FormatFloat(n, 'g', -1, 64) }
-	v := &Value{kind: "float", lowest: shown(lowest), highest: shown(highest),
-		text: func() string { return shown(*into) }}
+func Float(f *pflag.FlagSet, dest *float64, name string, lowest, highest float64, usage string) {
+	format := func(n float64) string { return strconv.FormatFloat(n, 'g', -1, 64) }
+	v := &Value{kind: "float", lowest: format(lowest), highest: format(highest),
+		format: func() string { return format(*dest) }}
 	v.set = func(text string) error {
 		n, err := strconv.ParseFloat(text, 64)
-		tiny := n == 0 && strings.ContainsAny(mantissa(text), "123456789")
-		isOdd := tiny || math.IsNaN(n) || strings.Contains(text, "_")
-		if err != nil || isOdd || n != 0 && (n < lowest || n > highest) {
+		underflows := n == 0 && strings.ContainsAny(mantissa(text), "123456789")
+		isInvalid := underflows || math.IsNaN(n) || strings.Contains(text, "_")
+		if err != nil || isInvalid || n != 0 && (n < lowest || n > highest) {
 			return fmt.Errorf("want 0, or a number from %s to %s", v.lowest, v.highest)
 		}
-		*into = n
+		*dest = n
 		return nil
 	}
 	f.Var(v, name, usage)
@@ -82,18 +82,18 @@ func mantissa(text string) string {
 	return before
 }
 
-// Duration adds a flag for a duration from lowest to jsonval.MaxDuration, or 0 if orZero is set. into holds the
+// Duration adds a flag for a duration from lowest to jsonval.MaxDuration, or 0 if allowZero is set. into holds the
 // default.
-func Duration(f *pflag.FlagSet, into *time.Duration, name string, lowest time.Duration, orZero bool, usage string) {
+func Duration(f *pflag.FlagSet, dest *time.Duration, name string, lowest time.Duration, allowZero bool, usage string) {
 	v := &Value{kind: "duration", lowest: shortDuration(lowest), highest: shortDuration(jsonval.MaxDuration),
-		text: func() string { return shortDuration(*into) }}
-	if orZero {
+		format: func() string { return shortDuration(*dest) }}
+	if allowZero {
 		v.lowest = "0"
 	}
 	v.set = func(text string) error {
-		if d, err := time.ParseDuration(text); orZero && err == nil && d == 0 &&
+		if d, err := time.ParseDuration(text); allowZero && err == nil && d == 0 &&
 			!strings.ContainsAny(text, "123456789") {
-			*into = 0
+			*dest = 0
 			return nil
 		}
 		d, err := jsonval.ParseDuration(text)
@@ -101,7 +101,7 @@ func Duration(f *pflag.FlagSet, into *time.Duration, name string, lowest time.Du
 			err = fmt.Errorf("want %s at least", shortDuration(lowest))
 		}
 		if err == nil {
-			*into = d
+			*dest = d
 		}
 		return err
 	}
@@ -124,8 +124,8 @@ func shortDuration(d time.Duration) string {
 }
 
 // Money adds a flag for an exact amount of US dollars. 0 sets price.NoLimit. Without the flag, into stays as it is.
-func Money(f *pflag.FlagSet, into *price.Money, name, usage string) {
-	v := &Value{kind: "float", lowest: "0", highest: "9000000000", text: func() string { return "" }}
+func Money(f *pflag.FlagSet, dest *price.Money, name, usage string) {
+	v := &Value{kind: "float", lowest: "0", highest: "9000000000", format: func() string { return "" }}
 	v.set = func(text string) error {
 		var m price.Money
 		if err := m.UnmarshalJSON([]byte(text)); err != nil || m < 0 || !json.Valid([]byte(text)) {
@@ -135,7 +135,7 @@ func Money(f *pflag.FlagSet, into *price.Money, name, usage string) {
 		if m == 0 {
 			m = price.NoLimit
 		}
-		*into = m
+		*dest = m
 		return nil
 	}
 	f.Var(v, name, usage)

@@ -20,8 +20,8 @@ var settingVariables = strings.Fields(`
 	OIDC_AUDIENCE OIDC_CLIENT_ID OIDC_CLIENT_SECRET OIDC_GROUPS OIDC_ISSUER OIDC_NAME OIDC_SCOPES OIDC_UNVERIFIED PRICES
 	ROLES SAVE_ACTIONS STORE STORE_CACHE_BYTES TOOL_SECRETS WORKFLOW_POLLERS`)
 
-// ofKubernetes matches variables that Kubernetes sets for each Service: a Service may have this program's name.
-var ofKubernetes = regexp.MustCompile(`_(SERVICE_HOST|SERVICE_PORT.*|PORT|PORT_[0-9].*)$`)
+// kubernetesPattern matches variables that Kubernetes sets for each Service: a Service may have this program's name.
+var kubernetesPattern = regexp.MustCompile(`_(SERVICE_HOST|SERVICE_PORT.*|PORT|PORT_[0-9].*)$`)
 
 // Misspelled lists the variables of an environment that resemble a setting but are none, with the setting probably
 // meant.
@@ -32,12 +32,12 @@ func Misspelled(environ []string) (list []string) {
 	}
 	for _, line := range environ {
 		variable, _, _ := strings.Cut(line, "=")
-		name, ours := strings.CutPrefix(variable, variablePrefix)
-		if !ours || known[name] || strings.HasPrefix(name, "TEST_") || ofKubernetes.MatchString(name) {
+		name, isOurs := strings.CutPrefix(variable, variablePrefix)
+		if !isOurs || known[name] || strings.HasPrefix(name, "TEST_") || kubernetesPattern.MatchString(name) {
 			continue
 		}
-		if near := diag.NearestName(name, settingVariables); near != "" {
-			list = append(list, fmt.Sprintf("%s is no setting; did you mean %s%s?", variable, variablePrefix, near))
+		if nearest := diag.NearestName(name, settingVariables); nearest != "" {
+			list = append(list, fmt.Sprintf("%s is no setting; did you mean %s%s?", variable, variablePrefix, nearest))
 		}
 	}
 	return list

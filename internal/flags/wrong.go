@@ -23,24 +23,24 @@ func InvalidSettings(errs ...error) error {
 }
 
 type invalidSettings struct {
-	all  []error
+	errs []error
 	text string
 }
 
 func (w *invalidSettings) Error() string   { return w.text }
-func (w *invalidSettings) Unwrap() []error { return w.all }
+func (w *invalidSettings) Unwrap() []error { return w.errs }
 
 // SplitJoined splits an error from errors.Join into its parts. It keeps an error whole that wraps several others in its
 // own text.
 func SplitJoined(err error) (all []error) {
-	many, ok := err.(interface{ Unwrap() []error })
+	joined, ok := err.(interface{ Unwrap() []error })
 	switch {
 	case err == nil:
 		return nil
-	case !ok || errors.Join(many.Unwrap()...).Error() != err.Error():
+	case !ok || errors.Join(joined.Unwrap()...).Error() != err.Error():
 		return []error{err}
 	}
-	for _, one := range many.Unwrap() {
+	for _, one := range joined.Unwrap() {
 		all = append(all, SplitJoined(one)...)
 	}
 	return all

@@ -39,22 +39,22 @@ func KeepBelow(limit int64) {
 	}
 	memoryLimit.Lock()
 	memoryLimit.limit = limit
-	begun := memoryLimit.watched
+	wasWatched := memoryLimit.watched
 	memoryLimit.watched = true
 	memoryLimit.Unlock()
 	adjustLimit()
-	if !begun {
-		runtime.SetFinalizer(&collection{}, (*collection).onCollected)
+	if !wasWatched {
+		runtime.SetFinalizer(&gcSentinel{}, (*gcSentinel).onCollected)
 	}
 }
 
-// collection becomes garbage immediately, so that every garbage collection finds it.
-type collection struct{ _ [2]*byte }
+// gcSentinel becomes garbage immediately, so that every garbage collection finds it.
+type gcSentinel struct{ _ [2]*byte }
 
 // onCollected is called after each garbage collection, and arranges to be called again.
-func (c *collection) onCollected() {
+func (c *gcSentinel) onCollected() {
 	_ = safego.Run("heap.adjust", func() error { adjustLimit(); return nil })
-	runtime.SetFinalizer(c, (*collection).onCollected)
+	runtime.SetFinalizer(c, (*gcSentinel).onCollected)
 }
 
 // adjustLimit sets Go's limit from the memory in use at the last garbage collection.
@@ -101,13 +101,13 @@ func BytesFromEnv(getenv func(string) string, variable string) (int64, error) {
 func ContainerLimit() int64 {
 	for _, path := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
 		if data, err := os.ReadFile(path); err == nil {
-			return parseContainer(string(data))
+			return parseContainerLimit(string(data))
 		}
 	}
 	return 0
 }
 
-func parseContainer(text string) int64 {
+func parseContainerLimit(text string) int64 {
 	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	if err != nil || n >= 1<<60 { // "max", or the kernel's number for no limit
 		return 0
@@ -117,10 +117,10 @@ func parseContainer(text string) int64 {
 
 // DefaultLimit is the default limit of a program: usual, or four fifths of its container's limit if that is less. If
 // usual is 0, only the container limits; without a limit there either, the result is 0, no limit.
-func DefaultLimit(usual int64) int64 {
+func DefaultLimit(preferred int64) int64 {
 	available := ContainerLimit() / 5 * 4
-	if usual == 0 || (available > 0 && available < usual) {
+	if preferred == 0 || (available > 0 && available < preferred) {
 		return available
 	}
-	return usual
+	return preferred
 }

@@ -40,7 +40,7 @@ func TestTheLimitIsThatOfGo(t *testing.T) {
 func TestTheMemoryOfAContainerIsRead(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int64{"536870912\n": 512 << 20, "max\n": 0, "9223372036854771712": 0, "": 0} {
-		if got := parseContainer(text); got != want {
+		if got := parseContainerLimit(text); got != want {
 			t.Errorf("%q: %d, want %d", text, got, want)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 // Enabled reports whether the long run is on: PROCESSIDEA_LONG is set.
 func Enabled() bool { return os.Getenv("PROCESSIDEA_LONG") != "" }
 
-// Only skips a test unless the long run is on.
-func Only(t testing.TB) {
+// SkipUnlessEnabled skips a test unless the long run is on.
+func SkipUnlessEnabled(t testing.TB) {
 	t.Helper()
 	if !Enabled() {
 		t.Skip("in the long run only: set PROCESSIDEA_LONG=1")
@@ -30,10 +30,10 @@ func Count(ordinary, long int) int {
 	return ordinary
 }
 
-// Rows yields rows of a table that tests one rule in several forms: all of them in the long run, one with -short, and
-// otherwise every oneIn-th, at least one. Where it begins depends on the test's name, so that tests with the same forms
-// do not all use the same rows.
-func Rows[R any](t testing.TB, oneIn int, table map[string]R) iter.Seq2[string, R] {
+// SampleRows yields rows of a table that tests one rule in several forms: all of them in the long run, one with -short,
+// and otherwise every oneIn-th, at least one. Where it begins depends on the test's name, so that tests with the same
+// forms do not all use the same rows.
+func SampleRows[R any](t testing.TB, oneIn int, table map[string]R) iter.Seq2[string, R] {
 	names := slices.Sorted(maps.Keys(table))
 	switch {
 	case Enabled():
@@ -41,9 +41,9 @@ func Rows[R any](t testing.TB, oneIn int, table map[string]R) iter.Seq2[string, 
 	case testing.Short() || oneIn > len(names):
 		oneIn = len(names)
 	}
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(t.Name()))
-	first := int(h.Sum32() % uint32(max(oneIn, 1))) //nolint:gosec // the rows of a table are few
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(t.Name()))
+	first := int(hash.Sum32() % uint32(max(oneIn, 1))) //nolint:gosec // the rows of a table are few
 	return func(yield func(string, R) bool) {
 		for n := first; n < len(names); n += oneIn {
 			if !yield(names[n], table[names[n]]) {

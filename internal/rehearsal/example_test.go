@@ -35,7 +35,7 @@ func Example() {
 		Messages: []prompt.Message{{Role: "user", Content: "Greet Ada."}},
 		OnCall:   func(index int, call json.RawMessage) { fmt.Println("call", index, string(call)) },
 	})
-	fmt.Println(err, reply.Finish, server.Requests()[0].Messages[0].Content)
+	fmt.Println(err, reply.FinishReason, server.Requests()[0].Messages[0].Content)
 	// Output:
 	// call 1 {"_tool":"greet","name":"Ada"}
 	// <nil> stop Greet Ada.

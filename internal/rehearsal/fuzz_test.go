@@ -41,15 +41,15 @@ func checkPieces(t *testing.T, reply Reply) {
 	var solution strings.Builder
 	chars := 0
 	for _, p := range reply.pieces(3) {
-		if p.after != chars || !utf8.ValidString(p.text) || p.text == "" {
-			t.Errorf("piece %q after %d, said %d", p.text, p.after, chars)
+		if p.offset != chars || !utf8.ValidString(p.text) || p.text == "" {
+			t.Errorf("piece %q after %d, said %d", p.text, p.offset, chars)
 		}
 		solution.WriteString(p.text)
 		chars += utf8.RuneCountInString(p.text)
 	}
 	want := []rune(reply.Refusal + reply.Content)
-	if reply.Cut != nil {
-		want = want[:min(len(want), *reply.Cut)]
+	if reply.CutAfter != nil {
+		want = want[:min(len(want), *reply.CutAfter)]
 	}
 	if solution.String() != string(want) {
 		t.Errorf("pieces say %q, want %q", solution.String(), string(want))

@@ -12,10 +12,10 @@ import (
 // Handler answers Chat Completions requests, at /v1/chat/completions, from replies.
 type Handler struct {
 	options
-	replies  []Reply
-	byNumber []Reply // those without When
-	arrived  atomic.Int64
-	log      requestLog
+	replies         []Reply
+	numberedReplies []Reply // those without When
+	arrivedCount    atomic.Int64
+	log             requestLog
 }
 
 // NewHandler returns the bare handler, for any server. A reply with a Cut ends in a panic with http.ErrAbortHandler,
@@ -24,7 +24,7 @@ func NewHandler(replies []Reply, opts ...Option) *Handler {
 	h := &Handler{options: newOptions(opts), replies: replies}
 	for _, r := range replies {
 		if r.When == "" {
-			h.byNumber = append(h.byNumber, r)
+			h.numberedReplies = append(h.numberedReplies, r)
 		}
 	}
 	return h
@@ -41,40 +41,40 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			fmt.Sprintf("rehearsal: serve %s %s: no such endpoint", r.Method, r.URL.Path))
 		return
 	}
-	asked, err := readRequest(w, r)
-	defer asked.release()
+	req, err := readRequest(w, r)
+	defer req.release()
 	number := 0
 	if err == nil {
 		number, err = h.requestNumber(r.Header)
 	}
-	seen := &LoggedRequest{Request: number, Header: r.Header, LLM: asked.llm, Stream: asked.stream, Arrived: started}
-	if !h.noLog {
-		if !h.noBodies {
-			seen.Body, seen.Messages = asked.copied()
+	logged := &LoggedRequest{Request: number, Header: r.Header, LLM: req.llm, Stream: req.wantsStream, Arrived: started}
+	if !h.withoutLog {
+		if !h.withoutBodies {
+			logged.Body, logged.Messages = req.copyContents()
 		}
-		h.log.add(seen)
+		h.log.add(logged)
 	}
 	var end End
 	if err != nil {
 		sendError(w, http.StatusBadRequest, "", err.Error())
 		end = EndRefused
 	} else {
-		end = h.answer(w, r, asked, seen)
+		end = h.answer(w, r, req, logged)
 	}
-	h.log.setEnd(seen, end)
+	h.log.setEnd(logged, end)
 	if h.onEnd != nil {
 		h.onEnd(number, end)
 	}
-	if end == EndCut && !(h.cleanCut && asked.stream) {
+	if end == EndCut && !(h.cleanCut && req.wantsStream) {
 		panic(http.ErrAbortHandler)
 	}
 }
 
 // requestNumber returns the Request's number from its header, or counts those without a header in order of arrival.
 func (h *Handler) requestNumber(header http.Header) (int, error) {
-	number, err := givenNumber(header)
+	number, err := headerNumber(header)
 	if number == 0 && err == nil {
-		number = int(h.arrived.Add(1))
+		number = int(h.arrivedCount.Add(1))
 	}
 	return number, err
 }
@@ -86,31 +86,31 @@ func (h *Handler) choose(number int, prompt func() string) (Reply, bool) {
 			return r, true
 		}
 	}
-	if number > len(h.byNumber) {
+	if number > len(h.numberedReplies) {
 		return Reply{}, false
 	}
-	return h.byNumber[number-1], true
+	return h.numberedReplies[number-1], true
 }
 
 // answer sends the reply for one readable request.
-func (h *Handler) answer(w http.ResponseWriter, r *http.Request, asked request, seen *LoggedRequest) End {
-	reply, found := h.choose(seen.Request, sync.OnceValue(asked.prompt))
+func (h *Handler) answer(w http.ResponseWriter, r *http.Request, req request, logged *LoggedRequest) End {
+	reply, found := h.choose(logged.Request, sync.OnceValue(req.prompt))
 	if !found {
 		sendError(w, http.StatusBadRequest, "no_reply",
 			fmt.Sprintf("rehearsal: no reply for request %d: the file has %d: "+
-				"add one, or have an LLM answer, and start anew", seen.Request, len(h.byNumber)))
+				"add one, or have an LLM answer, and start anew", logged.Request, len(h.numberedReplies)))
 		return EndRefused
 	}
-	s := timedReply{options: h.options, reply: reply, number: seen.Request, started: seen.Arrived,
-		logged: func(sent int) { h.log.setSent(seen, sent) }}
+	s := timedReply{options: h.options, reply: reply, number: logged.Request, started: logged.Arrived,
+		logSent: func(sent int) { h.log.setSent(logged, sent) }}
 	if reply.Status != 0 {
 		return s.refuse(r.Context(), w)
 	}
-	head := completion{ID: fmt.Sprintf("chatcmpl-rehearsal-%d", seen.Request), Created: seen.Arrived.Unix(),
-		LLM: asked.llm}
-	s.writer = &jsonWriter{w: w, head: head}
-	if asked.stream {
-		s.writer = &sseWriter{w: w, head: head, usage: asked.usage}
+	base := completion{ID: fmt.Sprintf("chatcmpl-rehearsal-%d", logged.Request), Created: logged.Arrived.Unix(),
+		LLM: req.llm}
+	s.writer = &jsonWriter{w: w, head: base}
+	if req.wantsStream {
+		s.writer = &sseWriter{w: w, head: base, wantsUsage: req.wantsUsage}
 	}
-	return s.run(r.Context(), asked.chars())
+	return s.run(r.Context(), req.promptChars())
 }

@@ -21,7 +21,7 @@ func TestACutReplyEndsAfterItsCharactersWithoutAFinishReason(t *testing.T) {
 		if !errors.Is(got.err, io.ErrUnexpectedEOF) {
 			t.Errorf("cut %d: error %v", cut, got.err)
 		}
-		if seen := server.Requests()[0]; seen.End != EndCut || seen.Sent != len([]rune(solution)) {
+		if seen := server.Requests()[0]; seen.End != EndCut || seen.SentChars != len([]rune(solution)) {
 			t.Errorf("cut %d: logged %+v", cut, seen)
 		}
 	}
@@ -77,7 +77,7 @@ func leaving(t *testing.T, file string, streamed bool, opts ...Option) End {
 		t.Error("the client heard the end")
 	}
 	end := <-ended
-	if seen := server.Requests()[0]; seen.End != end || seen.Sent != 4 {
+	if seen := server.Requests()[0]; seen.End != end || seen.SentChars != 4 {
 		t.Errorf("logged %+v", seen)
 	}
 	return end
@@ -103,7 +103,7 @@ func TestAPacedTokenIsHeardBeforeTheNextIsDue(t *testing.T) {
 			t.Fatalf("heard %q and error %v", solution, stream.Err())
 		}
 	}
-	if seen := server.Requests()[0]; seen.Sent != 4 || seen.End != "" {
+	if seen := server.Requests()[0]; seen.SentChars != 4 || seen.End != "" {
 		t.Errorf("logged %+v", seen)
 	}
 }

@@ -7,13 +7,13 @@ import "context"
 type Option func(*options)
 
 type options struct {
-	chars    int
-	cleanCut bool
-	noLog    bool
-	noBodies bool
-	onChunk  func(request, sent int)
-	onEnd    func(request int, end End)
-	gate     func(ctx context.Context, request, sent int)
+	chunkChars    int
+	cleanCut      bool
+	withoutLog    bool
+	withoutBodies bool
+	onChunk       func(request, sent int)
+	onEnd         func(request int, end End)
+	gate          func(ctx context.Context, request, sent int)
 }
 
 // OnChunk calls f after each chunk that was sent, so that a test can wait for a place in a reply rather than for a
@@ -31,21 +31,21 @@ func Gate(f func(ctx context.Context, request, sent int)) Option {
 // ChunkChars sets how many characters a chunk carries; the default is 4, one token. The pace stays the same: larger
 // chunks come less often.
 func ChunkChars(n int) Option {
-	return func(o *options) { o.chars = max(n, 1) }
+	return func(o *options) { o.chunkChars = max(n, 1) }
 }
 
 // WithoutLog keeps no LoggedRequest. It is for long-lived servers.
 func WithoutLog() Option {
-	return func(o *options) { o.noLog = true }
+	return func(o *options) { o.withoutLog = true }
 }
 
 // WithoutBodies leaves Body and Messages out of the log, for large prompts.
 func WithoutBodies() Option {
-	return func(o *options) { o.noBodies = true }
+	return func(o *options) { o.withoutBodies = true }
 }
 
 func newOptions(opts []Option) options {
-	o := options{chars: tokenChars}
+	o := options{chunkChars: charsPerToken}
 	for _, opt := range opts {
 		opt(&o)
 	}

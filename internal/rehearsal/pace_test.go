@@ -46,7 +46,7 @@ func told(t *testing.T, line string, bells int, take func(string) time.Duration,
 			time.AfterFunc(time.Duration(5+10*i)*time.Millisecond, func() { note("|") })
 		}
 		s := timedReply{options: newOptions(opts), reply: parse(t, line)[0], started: started,
-			writer: slowWriter{note, take}, logged: func(int) {}}
+			writer: slowWriter{note, take}, logSent: func(int) {}}
 		if end := s.run(context.Background(), 0); end != EndComplete {
 			t.Errorf("ended %q", end)
 		}

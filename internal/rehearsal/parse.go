@@ -10,16 +10,16 @@ import (
 	"processidea/model/jsonval"
 )
 
-// maxWrong is the maximum number of mistakes listed for a file. The rest are only counted.
-const maxWrong = 100
+// maxErrors is the maximum number of mistakes listed for a file. The rest are only counted.
+const maxErrors = 100
 
 // Parse reads a replies file: JSON Lines, one reply a line, blank lines ignored.
 // Its error joins everything that is wrong, each with its line and its key.
 func Parse(data []byte) ([]Reply, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff")) // some editors put a byte order mark first
 	var replies []Reply
-	var wrong []error
-	more := 0
+	var mistakes []error
+	omitted := 0
 	i := -1
 	for line := range bytes.Lines(data) {
 		i++
@@ -29,20 +29,20 @@ func Parse(data []byte) ([]Reply, error) {
 		}
 		reply, errs := parseLine(line)
 		for _, err := range errs {
-			if len(wrong) == maxWrong {
-				more++
+			if len(mistakes) == maxErrors {
+				omitted++
 				continue
 			}
-			wrong = append(wrong, fmt.Errorf("rehearsal: parse line %d: %w", i+1, err))
+			mistakes = append(mistakes, fmt.Errorf("rehearsal: parse line %d: %w", i+1, err))
 		}
-		if len(wrong) == 0 {
+		if len(mistakes) == 0 {
 			replies = append(replies, reply)
 		}
 	}
-	if more > 0 {
-		wrong = append(wrong, fmt.Errorf("rehearsal: parse and %d more mistakes", more))
+	if omitted > 0 {
+		mistakes = append(mistakes, fmt.Errorf("rehearsal: parse and %d more mistakes", omitted))
 	}
-	if err := errors.Join(wrong...); err != nil {
+	if err := errors.Join(mistakes...); err != nil {
 		return nil, err
 	}
 	return replies, nil
@@ -67,8 +67,8 @@ func (r *Reply) fieldReaders() map[string]func(json.RawMessage) error {
 		"retry_after":   readInto(&r.RetryAfter, readTime(time.Second)),
 		"status":        readInto(&r.Status, readErrorStatus),
 		"cut": func(v json.RawMessage) error {
-			r.Cut = new(int)
-			return readInto(r.Cut, readWholeNumber)(v)
+			r.CutAfter = new(int)
+			return readInto(r.CutAfter, readWholeNumber)(v)
 		},
 	}
 }
@@ -87,42 +87,42 @@ func parseLine(line []byte) (Reply, []error) {
 	if err != nil {
 		return reply, []error{err}
 	}
-	var wrong []error
-	given, readers := map[string]bool{}, reply.fieldReaders()
+	var mistakes []error
+	presentKeys, readers := map[string]bool{}, reply.fieldReaders()
 	for _, key := range jsonval.SortedKeys(values) {
 		read, known := readers[key]
 		if !known {
-			wrong = append(wrong, fmt.Errorf("key %q: unknown", key))
+			mistakes = append(mistakes, fmt.Errorf("key %q: unknown", key))
 			continue
 		}
 		if string(values[key]) == "null" { // null means absent, as everywhere in a process
 			continue
 		}
-		given[key] = true
+		presentKeys[key] = true
 		if err := read(values[key]); err != nil {
-			wrong = append(wrong, fmt.Errorf("key %q: %w", key, err))
+			mistakes = append(mistakes, fmt.Errorf("key %q: %w", key, err))
 		}
 	}
-	return reply, append(wrong, conflictingKeys(given)...)
+	return reply, append(mistakes, conflictingKeys(presentKeys)...)
 }
 
 // conflictingKeys finds keys that exclude each other. Ignoring one of them would play something else than the line
 // says.
-func conflictingKeys(given map[string]bool) []error {
-	var wrong []error
-	if given["solution"] && given["raw"] {
-		wrong = append(wrong, errors.New(`key "raw": not beside "solution"`))
+func conflictingKeys(presentKeys map[string]bool) []error {
+	var errs []error
+	if presentKeys["solution"] && presentKeys["raw"] {
+		errs = append(errs, errors.New(`key "raw": not beside "solution"`))
 	}
-	if !given["solution"] && !given["raw"] && !given["status"] && !given["refusal"] {
-		wrong = append(wrong, errors.New(`key "solution" or "raw": one of them is needed`))
+	if !presentKeys["solution"] && !presentKeys["raw"] && !presentKeys["status"] && !presentKeys["refusal"] {
+		errs = append(errs, errors.New(`key "solution" or "raw": one of them is needed`))
 	}
-	if given["retry_after"] && !given["status"] {
-		wrong = append(wrong, errors.New(`key "retry_after": only beside "status"`))
+	if presentKeys["retry_after"] && !presentKeys["status"] {
+		errs = append(errs, errors.New(`key "retry_after": only beside "status"`))
 	}
 	for _, key := range []string{"solution", "refusal", "finish_reason", "tps", "cut"} {
-		if given[key] && given["status"] {
-			wrong = append(wrong, fmt.Errorf(`key %q: not beside "status"`, key))
+		if presentKeys[key] && presentKeys["status"] {
+			errs = append(errs, fmt.Errorf(`key %q: not beside "status"`, key))
 		}
 	}
-	return wrong
+	return errs
 }

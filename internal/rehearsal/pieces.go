@@ -7,30 +7,30 @@ import (
 
 // piece is one chunk of the stream.
 type piece struct {
-	text    string
-	refusal bool
-	after   int // characters before it
+	text      string
+	isRefusal bool
+	offset    int // characters before it
 }
 
 // endOffset is the number of characters up to its end.
-func (p piece) endOffset() int { return p.after + utf8.RuneCountInString(p.text) }
+func (p piece) endOffset() int { return p.offset + utf8.RuneCountInString(p.text) }
 
 // pieces cuts the reply into chunks of at most size characters, never within a character. It ends at Cut, where the
 // connection drops.
 func (r Reply) pieces(size int) []piece {
-	left := math.MaxInt
-	if r.Cut != nil {
-		left = *r.Cut
+	remaining := math.MaxInt
+	if r.CutAfter != nil {
+		remaining = *r.CutAfter
 	}
 	var all []piece
-	after := 0
-	for _, part := range []piece{{text: r.Refusal, refusal: true}, {text: r.Content}} {
-		for part.text != "" && left > 0 {
-			text, chars := firstChars(part.text, min(size, left))
-			all = append(all, piece{text: text, refusal: part.refusal, after: after})
+	offset := 0
+	for _, part := range []piece{{text: r.Refusal, isRefusal: true}, {text: r.Content}} {
+		for part.text != "" && remaining > 0 {
+			text, chars := firstChars(part.text, min(size, remaining))
+			all = append(all, piece{text: text, isRefusal: part.isRefusal, offset: offset})
 			part.text = part.text[len(text):]
-			after += chars
-			left -= chars
+			offset += chars
+			remaining -= chars
 		}
 	}
 	return all

@@ -29,8 +29,8 @@ func (r *Recorder) Record(content string, finishReason string, refusal string) e
 	case FinishNoAnswer:
 		reply.FinishReason, reply.Status = "", http.StatusBadRequest // nothing is tried again after that
 	case "":
-		cut := utf8.RuneCountInString(refusal) + utf8.RuneCountInString(content)
-		reply.Cut = &cut
+		sentChars := utf8.RuneCountInString(refusal) + utf8.RuneCountInString(content)
+		reply.CutAfter = &sentChars
 	}
 	if solution, err := encodeSolution([]byte(content)); err == nil && finishReason == "stop" && refusal == "" {
 		reply.Content = solution

@@ -64,7 +64,7 @@ func TestARecordSaysTheSameWhenItIsReplayed(t *testing.T) {
 		if got.Content != utf8Only(content) || got.Refusal != utf8Only(refusal) {
 			t.Errorf("said %q and %q", got.Content, got.Refusal)
 		}
-		if broke := finish == ""; (broke != (got.Cut != nil)) || (broke && *got.Cut != chars) ||
+		if broke := finish == ""; (broke != (got.CutAfter != nil)) || (broke && *got.CutAfter != chars) ||
 			(!broke && got.FinishReason != finish) {
 			t.Errorf("ended as %+v", got)
 		}

@@ -20,17 +20,17 @@ func sendError(w http.ResponseWriter, status int, code, message string) {
 	case status >= 500:
 		kind = "server_error"
 	}
-	fault := map[string]any{"message": message, "type": kind, "param": nil, "code": nil}
+	errorBody := map[string]any{"message": message, "type": kind, "param": nil, "code": nil}
 	if code != "" {
-		fault["code"] = code
+		errorBody["code"] = code
 	}
-	body, _ := json.Marshal(map[string]any{"error": fault})
+	body, _ := json.Marshal(map[string]any{"error": errorBody})
 	sendJSON(w, status, body)
 }
 
-// refuseBy answers with the error that a reply describes. If the message is a JSON object with an error, it becomes the
-// whole body, so that errors of other servers can be played too.
-func refuseBy(w http.ResponseWriter, reply Reply) {
+// sendReplyError answers with the error that a reply describes. If the message is a JSON object with an error, it
+// becomes the whole body, so that errors of other servers can be played too.
+func sendReplyError(w http.ResponseWriter, reply Reply) {
 	if reply.RetryAfter > 0 {
 		seconds := math.Round(reply.RetryAfter.Seconds()*1000) / 1000
 		w.Header().Set("Retry-After", strconv.FormatFloat(seconds, 'f', -1, 64))
@@ -56,6 +56,6 @@ func (s timedReply) refuse(ctx context.Context, w http.ResponseWriter) End {
 	if s.awaitDue(ctx, 0, s.reply.dueAt(s.started, 0)) != nil {
 		return EndClientGone
 	}
-	refuseBy(w, s.reply)
+	sendReplyError(w, s.reply)
 	return EndRefused
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// tokenChars is the length of a token in characters, in pacing and in usage.
-const tokenChars = 4
+// charsPerToken is the length of a token in characters, in pacing and in usage.
+const charsPerToken = 4
 
 // Reply is one line of a replies file. The zero value is an immediate empty reply with "stop".
 type Reply struct {
@@ -21,38 +21,38 @@ type Reply struct {
 	TPS          float64       // tokens a second; 0 means immediately
 	Status       int           // HTTP error status to answer with instead; 0 means none
 	RetryAfter   time.Duration // sent with Status; 0 means no header
-	Cut          *int          // characters after which the connection drops; nil means never
+	CutAfter     *int          // characters after which the connection drops; nil means never
 }
 
 // Line returns the reply as one line of a replies file, without the line's end. Parsing the line gives the same reply,
 // with FinishReason filled in.
 func (r Reply) Line() []byte {
-	if r.isPlain() {
-		if line, ok := r.line(json.RawMessage(r.Content), nil); ok {
+	if r.isPlainSolution() {
+		if line, ok := r.encodeLine(json.RawMessage(r.Content), nil); ok {
 			return line
 		}
 	}
 	if r.Content == "" && (r.Status != 0 || r.Refusal != "") {
-		line, _ := r.line(nil, nil)
+		line, _ := r.encodeLine(nil, nil)
 		return line
 	}
-	line, _ := r.line(nil, &r.Content)
+	line, _ := r.encodeLine(nil, &r.Content)
 	return line
 }
 
-// isPlain reports whether the reply may be written as a solution and still be sent in the same bytes.
-func (r Reply) isPlain() bool {
-	if r.Status != 0 || r.Refusal != "" || r.Cut != nil || r.finishReason() != "stop" {
+// isPlainSolution reports whether the reply may be written as a solution and still be sent in the same bytes.
+func (r Reply) isPlainSolution() bool {
+	if r.Status != 0 || r.Refusal != "" || r.CutAfter != nil || r.finishReason() != "stop" {
 		return false
 	}
 	solution, err := encodeSolution([]byte(r.Content))
 	return err == nil && solution == r.Content
 }
 
-// line encodes the reply around its text, and reports whether Parse would accept the line: a solution can be nested so
-// deeply that it is valid alone but not inside a line.
-func (r Reply) line(solution json.RawMessage, raw *string) ([]byte, bool) {
-	form := struct {
+// encodeLine encodes the reply around its text, and reports whether Parse would accept the line: a solution can be
+// nested so deeply that it is valid alone but not inside a line.
+func (r Reply) encodeLine(solution json.RawMessage, raw *string) ([]byte, bool) {
+	fields := struct {
 		When         string          `json:"when,omitempty"`
 		Solution     json.RawMessage `json:"solution,omitempty"`
 		Raw          *string         `json:"raw,omitempty"`
@@ -63,15 +63,15 @@ func (r Reply) line(solution json.RawMessage, raw *string) ([]byte, bool) {
 		Status       int             `json:"status,omitempty"`
 		RetryAfter   float64         `json:"retry_after,omitempty"`
 		Cut          *int            `json:"cut,omitempty"`
-	}{When: r.When, Solution: solution, Raw: raw, Refusal: r.Refusal, TPS: r.TPS, Status: r.Status, Cut: r.Cut,
+	}{When: r.When, Solution: solution, Raw: raw, Refusal: r.Refusal, TPS: r.TPS, Status: r.Status, Cut: r.CutAfter,
 		TTFT: float64(r.TTFT) / float64(time.Millisecond), RetryAfter: float64(r.RetryAfter) / float64(time.Second)}
 	if r.finishReason() != "stop" {
-		form.FinishReason = r.FinishReason
+		fields.FinishReason = r.FinishReason
 	}
 	var line bytes.Buffer
 	encoder := json.NewEncoder(&line)
 	encoder.SetEscapeHTML(false) // a solution's bytes must not change
-	if encoder.Encode(form) != nil {
+	if encoder.Encode(fields) != nil {
 		return nil, false
 	}
 	return bytes.TrimSuffix(line.Bytes(), []byte("\n")), json.Valid(line.Bytes())
@@ -82,12 +82,12 @@ func (r Reply) finishReason() string { return cmp.Or(r.FinishReason, "stop") }
 // dueAt returns when the token that starts after chars characters is due. It counts from the start, not from the
 // previous token, so that late timers never add up.
 func (r Reply) dueAt(started time.Time, chars int) time.Time {
-	first := started.Add(r.TTFT)
+	firstToken := started.Add(r.TTFT)
 	if r.TPS <= 0 {
-		return first
+		return firstToken
 	}
-	seconds := float64(chars) / tokenChars / r.TPS
-	return first.Add(time.Duration(min(seconds, maxSeconds) * float64(time.Second)))
+	seconds := float64(chars) / charsPerToken / r.TPS
+	return firstToken.Add(time.Duration(min(seconds, maxSeconds) * float64(time.Second)))
 }
 
 // maxSeconds bounds waits to about eleven days, so that no time.Duration overflows and nanoseconds survive the
@@ -96,5 +96,5 @@ const maxSeconds = 1e6
 
 // tokensOf converts characters into tokens, rounded up.
 func tokensOf(chars int) int {
-	return int(math.Ceil(float64(chars) / tokenChars))
+	return int(math.Ceil(float64(chars) / charsPerToken))
 }

@@ -28,11 +28,11 @@ type Message struct {
 // request is a parsed Chat Completions request. Its body and the texts of its messages are in a buffer, which another
 // request reuses after release.
 type request struct {
-	buffer   *buffer
-	llm      string
-	messages []message
-	stream   bool
-	usage    bool
+	buffer      *buffer
+	llm         string
+	messages    []message
+	wantsStream bool
+	wantsUsage  bool
 }
 
 // message is a Message whose text has not been copied yet.
@@ -52,38 +52,38 @@ var bufferPool = sync.Pool{New: func() any { return new(buffer) }}
 // readRequest parses a large prompt ten times as fast as encoding/json and copies nothing, so that the scripted LLM
 // adds little to measurements.
 func readRequest(w http.ResponseWriter, r *http.Request) (request, error) {
-	asked := request{buffer: bufferPool.Get().(*buffer)}
-	body := &asked.buffer.body
+	req := request{buffer: bufferPool.Get().(*buffer)}
+	body := &req.buffer.body
 	body.Reset()
 	body.Grow(int(min(max(r.ContentLength, 0), maxBody)) + bytes.MinRead)
 	if _, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, maxBody)); err != nil {
-		return asked, fmt.Errorf("rehearsal: read request: %w", err)
+		return req, fmt.Errorf("rehearsal: read request: %w", err)
 	}
-	form, err := asked.buffer.parser.ParseBytes(body.Bytes())
+	form, err := req.buffer.parser.ParseBytes(body.Bytes())
 	if err != nil {
-		return asked, fmt.Errorf("rehearsal: read request: %w", err)
+		return req, fmt.Errorf("rehearsal: read request: %w", err)
 	}
 	messages := form.GetArray("messages")
 	if len(messages) == 0 {
-		return asked, errors.New("rehearsal: read request: it has no messages")
+		return req, errors.New("rehearsal: read request: it has no messages")
 	}
-	asked.llm, asked.stream = stringOrEmpty(form.Get("model")), form.GetBool("stream")
-	asked.usage = form.GetBool("stream_options", "include_usage")
+	req.llm, req.wantsStream = stringOrEmpty(form.Get("model")), form.GetBool("stream")
+	req.wantsUsage = form.GetBool("stream_options", "include_usage")
 	for _, m := range messages {
 		texts, err := textsOf(m.Get("content"))
 		if err != nil {
-			return asked, fmt.Errorf("rehearsal: read request: %w", err)
+			return req, fmt.Errorf("rehearsal: read request: %w", err)
 		}
-		asked.messages = append(asked.messages, message{role: stringOrEmpty(m.Get("role")), texts: texts})
+		req.messages = append(req.messages, message{role: stringOrEmpty(m.Get("role")), texts: texts})
 	}
-	return asked, nil
+	return req, nil
 }
 
 // release frees the request's buffer for another request.
 func (r request) release() { bufferPool.Put(r.buffer) }
 
-// copied returns copies of the body and the messages, which stay valid after release.
-func (r request) copied() (body []byte, messages []Message) {
+// copyContents returns copies of the body and the messages, which stay valid after release.
+func (r request) copyContents() (body []byte, messages []Message) {
 	for _, m := range r.messages {
 		messages = append(messages, Message{m.role, string(bytes.Join(m.texts, nil))})
 	}
@@ -99,8 +99,8 @@ func (r request) prompt() string {
 	return string(bytes.Join(all, []byte("\n")))
 }
 
-// chars is the length of the prompt, without the separators between messages.
-func (r request) chars() (n int) {
+// promptChars is the length of the prompt, without the separators between messages.
+func (r request) promptChars() (n int) {
 	for _, m := range r.messages {
 		for _, t := range m.texts {
 			n += utf8.RuneCount(t)
@@ -135,15 +135,15 @@ func textsOf(v *fastjson.Value) ([][]byte, error) {
 // stringOrEmpty returns a string value; "" for any other type.
 func stringOrEmpty(v *fastjson.Value) string { return string(v.GetStringBytes()) }
 
-// givenNumber reads the number of a Request from its header. It is 0 if the header is missing.
-func givenNumber(header http.Header) (int, error) {
-	given := header.Get(TurnHeader)
-	if given == "" {
+// headerNumber reads the number of a Request from its header. It is 0 if the header is missing.
+func headerNumber(header http.Header) (int, error) {
+	text := header.Get(TurnHeader)
+	if text == "" {
 		return 0, nil
 	}
-	number, err := strconv.Atoi(given)
+	number, err := strconv.Atoi(text)
 	if err != nil || number < 1 {
-		return 0, fmt.Errorf("rehearsal: read number: header %s: %q is not a number from 1 on", TurnHeader, given)
+		return 0, fmt.Errorf("rehearsal: read number: header %s: %q is not a number from 1 on", TurnHeader, text)
 	}
 	return number, nil
 }

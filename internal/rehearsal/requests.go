@@ -30,26 +30,26 @@ type LoggedRequest struct {
 	Arrived    time.Time
 	FirstToken time.Time // zero until something was sent
 	LastToken  time.Time
-	Sent       int // characters sent
+	SentChars  int // characters sent
 	End        End
 }
 
 // requestLog keeps the requests, in order of arrival.
 type requestLog struct {
-	mu  sync.Mutex
-	all []*LoggedRequest
+	mu       sync.Mutex
+	requests []*LoggedRequest
 }
 
 func (l *requestLog) add(s *LoggedRequest) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.all = append(l.all, s)
+	l.requests = append(l.requests, s)
 }
 
 func (l *requestLog) setSent(s *LoggedRequest, chars int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s.Sent, s.LastToken = chars, time.Now()
+	s.SentChars, s.LastToken = chars, time.Now()
 	if s.FirstToken.IsZero() {
 		s.FirstToken = s.LastToken
 	}
@@ -64,8 +64,8 @@ func (l *requestLog) setEnd(s *LoggedRequest, end End) {
 func (l *requestLog) copy() []LoggedRequest {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	all := make([]LoggedRequest, len(l.all))
-	for i, s := range l.all {
+	all := make([]LoggedRequest, len(l.requests))
+	for i, s := range l.requests {
 		all[i] = *s
 	}
 	return slices.Clip(all)

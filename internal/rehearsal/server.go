@@ -13,11 +13,11 @@ import (
 
 // Server is a Handler that listens on a free port of the loopback interface.
 type Server struct {
-	handler *Handler
-	http    *http.Server
-	address string
-	serving sync.WaitGroup // the accept loop
-	open    sync.WaitGroup // connections
+	handler     *Handler
+	http        *http.Server
+	address     string
+	acceptLoop  sync.WaitGroup // the accept loop
+	connections sync.WaitGroup // connections
 }
 
 // Start listens on 127.0.0.1 and serves the replies until Close.
@@ -27,23 +27,23 @@ func Start(replies []Reply, opts ...Option) (*Server, error) {
 		return nil, fmt.Errorf("rehearsal: start server: %w", err)
 	}
 	s := &Server{handler: NewHandler(replies, opts...), address: listener.Addr().String()}
-	s.http = &http.Server{Handler: s.handler, ReadHeaderTimeout: time.Minute, ConnState: s.count}
-	s.serving.Add(1)
+	s.http = &http.Server{Handler: s.handler, ReadHeaderTimeout: time.Minute, ConnState: s.trackConnection}
+	s.acceptLoop.Add(1)
 	safego.Go("rehearsal.serve", func() error { return s.http.Serve(listener) }, func(error) {
 		_ = listener.Close() // new connections are refused instead of waiting
-		s.serving.Done()     // Serve ends with Close and has no other error
+		s.acceptLoop.Done()  // Serve ends with Close and has no other error
 	})
 	return s, nil
 }
 
-// count tracks the connections, so that Close can wait for them. Only the accept loop adds new ones; Close waits for
-// its end first.
-func (s *Server) count(_ net.Conn, state http.ConnState) {
+// trackConnection tracks the connections, so that Close can wait for them. Only the accept loop adds new ones; Close
+// waits for its end first.
+func (s *Server) trackConnection(_ net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
-		s.open.Add(1)
+		s.connections.Add(1)
 	case http.StateClosed, http.StateHijacked:
-		s.open.Done()
+		s.connections.Done()
 	}
 }
 
@@ -56,7 +56,7 @@ func (s *Server) Requests() []LoggedRequest { return s.handler.Requests() }
 // Close drops all connections and returns when nothing runs any more. It may be called twice.
 func (s *Server) Close() {
 	_ = s.http.Close()
-	s.serving.Wait()
+	s.acceptLoop.Wait()
 	_ = s.http.Close() // closes a connection that was still being accepted at the first Close
-	s.open.Wait()
+	s.connections.Wait()
 }

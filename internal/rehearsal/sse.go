@@ -20,10 +20,10 @@ type replyWriter interface {
 
 // sseWriter writes each piece as an event of a text/event-stream.
 type sseWriter struct {
-	w     http.ResponseWriter
-	head  completion // repeated in every chunk: clients drop chunks with another id
-	usage bool       // whether the client asked for usage
-	begun bool
+	w          http.ResponseWriter
+	head       completion // repeated in every chunk: clients drop chunks with another id
+	wantsUsage bool       // whether the client asked for usage
+	headerSent bool
 	// envelope is the JSON around each text. It is encoded only once, since encoding every chunk would dominate the
 	// cost with a fast LLM.
 	envelope [2][]byte
@@ -33,7 +33,7 @@ func (s *sseWriter) write(p piece) error {
 	if err := s.begin(); err != nil {
 		return err
 	}
-	if p.refusal {
+	if p.isRefusal {
 		return s.writeChunk(choice{Delta: &delta{Refusal: &p.text}})
 	}
 	text, err := json.Marshal(p.text)
@@ -46,10 +46,10 @@ func (s *sseWriter) write(p piece) error {
 // begin sends the header and the role. It is called with the first piece: if a reply is cut before that, the connection
 // drops without any answer.
 func (s *sseWriter) begin() error {
-	if s.begun {
+	if s.headerSent {
 		return nil
 	}
-	s.begun = true
+	s.headerSent = true
 	s.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	s.w.Header().Set("Cache-Control", "no-cache")
 	empty, err := encodeEvent(s.chunkOf(choice{Delta: &delta{Content: new(string)}}))
@@ -67,7 +67,7 @@ func (s *sseWriter) writeChunk(c choice) error { return s.writeEvent(s.chunkOf(c
 func (s *sseWriter) chunkOf(c choice) completion {
 	chunk := s.head
 	chunk.Choices = []choice{c}
-	if s.usage {
+	if s.wantsUsage {
 		chunk.Usage = json.RawMessage("null")
 	}
 	return chunk
@@ -88,17 +88,17 @@ func encodeEvent(chunk completion) ([]byte, error) {
 	return slices.Concat([]byte("data: "), data, []byte("\n\n")), err
 }
 
-func (s *sseWriter) finish(reason string, used usage) error {
+func (s *sseWriter) finish(reason string, tokens usage) error {
 	if err := s.begin(); err != nil {
 		return err
 	}
 	if err := s.writeChunk(choice{Delta: &delta{}, FinishReason: &reason}); err != nil {
 		return err
 	}
-	if s.usage {
+	if s.wantsUsage {
 		last := s.head
 		last.Choices = []choice{}
-		last.Usage, _ = json.Marshal(used)
+		last.Usage, _ = json.Marshal(tokens)
 		if err := s.writeEvent(last); err != nil {
 			return err
 		}
@@ -109,7 +109,7 @@ func (s *sseWriter) finish(reason string, used usage) error {
 
 // flush does nothing before the first piece, since it would send only the header.
 func (s *sseWriter) flush() error {
-	if !s.begun {
+	if !s.headerSent {
 		return nil
 	}
 	err := http.NewResponseController(s.w).Flush()
@@ -127,7 +127,7 @@ type jsonWriter struct {
 }
 
 func (c *jsonWriter) write(p piece) error {
-	if p.refusal {
+	if p.isRefusal {
 		c.refusal.WriteString(p.text)
 	} else {
 		c.content.WriteString(p.text)
@@ -137,7 +137,7 @@ func (c *jsonWriter) write(p piece) error {
 
 func (c *jsonWriter) flush() error { return nil }
 
-func (c *jsonWriter) finish(reason string, used usage) error {
+func (c *jsonWriter) finish(reason string, tokens usage) error {
 	solution := answer{Role: "assistant"}
 	if refusal := c.refusal.String(); refusal != "" {
 		solution.Refusal = &refusal
@@ -148,7 +148,7 @@ func (c *jsonWriter) finish(reason string, used usage) error {
 	body := c.head
 	body.Object = "chat.completion"
 	body.Choices = []choice{{Message: &solution, FinishReason: &reason}}
-	body.Usage, _ = json.Marshal(used)
+	body.Usage, _ = json.Marshal(tokens)
 	c.w.Header().Set("Content-Type", "application/json")
 	return json.NewEncoder(c.w).Encode(body)
 }

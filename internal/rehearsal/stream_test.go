@@ -99,7 +99,7 @@ func TestTheLogHoldsWhatWasAsked(t *testing.T) {
 		seen.Header.Get(TurnHeader) != "1" {
 		t.Errorf("logged body %s, header %v", seen.Body, seen.Header)
 	}
-	if seen.FirstToken.Before(seen.Arrived) || seen.LastToken.Before(seen.FirstToken) || seen.Sent != 8 ||
+	if seen.FirstToken.Before(seen.Arrived) || seen.LastToken.Before(seen.FirstToken) || seen.SentChars != 8 ||
 		seen.End != EndComplete {
 		t.Errorf("logged %+v", seen)
 	}

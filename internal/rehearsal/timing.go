@@ -15,7 +15,7 @@ type timedReply struct {
 	number  int
 	started time.Time
 	writer  replyWriter
-	logged  func(sent int) // records in the log how much was sent
+	logSent func(sent int) // records in the log how much was sent
 }
 
 // errClientGone means that the client went away.
@@ -23,11 +23,11 @@ var errClientGone = errors.New("rehearsal: send reply: client gone")
 
 // run sends the reply at its pace, and returns how it ended.
 func (s timedReply) run(ctx context.Context, promptChars int) End {
-	sent, err := s.sendPaced(ctx, s.reply.pieces(s.chars))
+	sent, err := s.sendPaced(ctx, s.reply.pieces(s.chunkChars))
 	if err != nil {
 		return EndClientGone
 	}
-	if s.reply.Cut != nil {
+	if s.reply.CutAfter != nil {
 		return EndCut
 	}
 	used := usage{Prompt: tokensOf(promptChars), Completion: tokensOf(sent)}
@@ -58,13 +58,13 @@ func (s timedReply) sendPaced(ctx context.Context, pieces []piece) (sent int, er
 // send sends one piece. Without a pace nobody can observe when each piece came, so the pieces stay in the buffer, which
 // is much faster.
 func (s timedReply) send(ctx context.Context, p piece) error {
-	if err := s.awaitDue(ctx, p.after, s.reply.dueAt(s.started, p.after)); err != nil {
+	if err := s.awaitDue(ctx, p.offset, s.reply.dueAt(s.started, p.offset)); err != nil {
 		return err
 	}
 	if err := s.writer.write(p); err != nil {
 		return err
 	}
-	s.logged(p.endOffset()) // before the flush, so that a client that has received it finds it in the log
+	s.logSent(p.endOffset()) // before the flush, so that a client that has received it finds it in the log
 	if s.reply.TPS > 0 || s.isHooked() {
 		return s.writer.flush()
 	}
@@ -77,8 +77,8 @@ func (s timedReply) awaitDue(ctx context.Context, sent int, due time.Time) error
 	if s.gate != nil {
 		s.gate(ctx, s.number, sent)
 	}
-	if left := time.Until(due); left > 0 {
-		_ = pause.For(ctx, left)
+	if remaining := time.Until(due); remaining > 0 {
+		_ = pause.For(ctx, remaining)
 	}
 	if ctx.Err() != nil {
 		return errClientGone

@@ -17,21 +17,21 @@ const Max = 24 * time.Hour
 // years.
 const earliestUnixTime, earliestUnixMillis = 1_000_000_000, 1_000_000_000_000
 
-// InError reads the wait from the body of an error, where some servers put it rather than in a header: Google
+// FromErrorBody reads the wait from the body of an error, where some servers put it rather than in a header: Google
 // ({"details": [{"retryDelay": "17s"}]}), Telegram and Discord (retry_after), OpenRouter (the headers of the server
 // behind it).
-func InError(v any, now time.Time) (wait time.Duration) {
+func FromErrorBody(v any, now time.Time) (wait time.Duration) {
 	switch v := v.(type) {
 	case []any:
 		for _, inner := range v {
-			wait = max(wait, InError(inner, now))
+			wait = max(wait, FromErrorBody(inner, now))
 		}
 	case map[string]any:
 		h := http.Header{}
 		for key, inner := range v {
 			switch key {
 			case "error", "details", "parameters", "metadata", "headers":
-				wait = max(wait, InError(inner, now))
+				wait = max(wait, FromErrorBody(inner, now))
 			case "retryDelay", "retry_after":
 				wait = max(wait, Parse(fmt.Sprint(inner), now))
 			default:
@@ -40,17 +40,18 @@ func InError(v any, now time.Time) (wait time.Duration) {
 				}
 			}
 		}
-		wait = max(wait, Of(h, now))
+		wait = max(wait, FromHeader(h, now))
 	}
 	return wait
 }
 
-// Of reads Retry-After. Without it, Of reads when a used-up limit of the server is reset, in headers such as GitHub's.
-func Of(h http.Header, now time.Time) time.Duration {
+// FromHeader reads Retry-After. Without it, it reads when a used-up limit of the server is reset, in headers
+// such as GitHub's.
+func FromHeader(h http.Header, now time.Time) time.Duration {
 	wait := Parse(h.Get("Retry-After"), now)
-	for _, of := range []string{"X-Ratelimit-", "Ratelimit-"} {
-		if wait == 0 && strings.TrimSpace(h.Get(of+"Remaining")) == "0" {
-			wait = Parse(h.Get(of+"Reset"), now)
+	for _, prefix := range []string{"X-Ratelimit-", "Ratelimit-"} {
+		if wait == 0 && strings.TrimSpace(h.Get(prefix+"Remaining")) == "0" {
+			wait = Parse(h.Get(prefix+"Reset"), now)
 		}
 	}
 	return wait
@@ -62,7 +63,7 @@ func Parse(text string, now time.Time) time.Duration {
 	text = strings.TrimSpace(text)
 	seconds, err := strconv.ParseFloat(text, 64)
 	if err != nil && !math.IsInf(seconds, 0) {
-		seconds = secondsIn(text, now)
+		seconds = parseSeconds(text, now)
 	}
 	switch {
 	case math.IsInf(seconds, 1):
@@ -77,19 +78,19 @@ func Parse(text string, now time.Time) time.Duration {
 	return time.Duration(min(seconds, Max.Seconds()) * float64(time.Second))
 }
 
-// secondsIn reads a value that is not a number; it returns 0 if it cannot be read.
-func secondsIn(text string, now time.Time) float64 {
+// parseSeconds reads a value that is not a number; it returns 0 if it cannot be read.
+func parseSeconds(text string, now time.Time) float64 {
 	if d, err := time.ParseDuration(text); err == nil {
 		return min(d, Max).Seconds()
 	}
-	at, err := http.ParseTime(text)
-	for _, form := range []string{time.RFC3339, time.RFC1123Z, time.RFC1123} {
+	parsed, err := http.ParseTime(text)
+	for _, layout := range []string{time.RFC3339, time.RFC1123Z, time.RFC1123} {
 		if err != nil {
-			at, err = time.Parse(form, text)
+			parsed, err = time.Parse(layout, text)
 		}
 	}
 	if err != nil {
 		return 0
 	}
-	return min(at.Sub(now), Max).Seconds()
+	return min(parsed.Sub(now), Max).Seconds()
 }

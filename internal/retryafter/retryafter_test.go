@@ -54,7 +54,7 @@ func TestALimitThatIsUsedUpSaysWhenItBeginsAnew(t *testing.T) {
 		for key, value := range row.header {
 			h.Set(key, value)
 		}
-		if got := retryafter.Of(h, now); got != row.want {
+		if got := retryafter.FromHeader(h, now); got != row.want {
 			t.Errorf("%s: %v, want %v", name, got, row.want)
 		}
 	}
@@ -76,7 +76,7 @@ func TestTheBodyOfAnErrorSaysWhatItsHeaderDoesNot(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &v); err != nil {
 			t.Fatal(err)
 		}
-		if got := retryafter.InError(v, now); got != want {
+		if got := retryafter.FromErrorBody(v, now); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}

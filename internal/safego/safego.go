@@ -21,40 +21,40 @@ import (
 
 // PanicError is a panic as an error.
 type PanicError struct {
-	Place string
+	Label string
 	Value string // the panic's value as text
 	Stack string // as runtime/debug prints it
 }
 
 // Error names the place and the panic's value.
-func (e *PanicError) Error() string { return e.Place + " panicked: " + e.Value }
+func (e *PanicError) Error() string { return e.Label + " panicked: " + e.Value }
 
 // StackTrace is the stack at the panic.
 func (e *PanicError) StackTrace() string { return e.Stack }
 
 // Go starts f. When the goroutine ends, done is called with f's error or panic. done is nil if nobody waits for the
 // goroutine.
-func Go(place string, f func() error, done func(error)) {
-	inject := injected.Load() // load it here: another test may have set its own before the goroutine runs
+func Go(label string, f func() error, done func(error)) {
+	inject := injectedPanic.Load() // load it here: another test may have set its own before the goroutine runs
 	go func() {
 		ended := false
 		var err error
 		defer func() {
 			if v := recover(); v != nil {
-				err = logPanic(place, v)
+				err = logPanic(label, v)
 			} else if !ended && done != nil { // the waiter must learn that the goroutine was left
-				err = logPanic(place, "runtime.Goexit was called")
+				err = logPanic(label, "runtime.Goexit was called")
 			}
 			if done != nil {
 				defer func() {
 					if v := recover(); v != nil {
-						_ = logPanic(place, v)
+						_ = logPanic(label, v)
 					}
 				}()
 				done(err)
 			}
 		}()
-		inject.trigger(place)
+		inject.trigger(label)
 		err = f()
 		ended = true
 	}()
@@ -62,34 +62,34 @@ func Go(place string, f func() error, done func(error)) {
 
 // Run calls f on this goroutine, and returns its panic as an error. It is for callbacks that libraries call on
 // goroutines of their own.
-func Run(place string, f func() error) (err error) {
+func Run(label string, f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = logPanic(place, v)
+			err = logPanic(label, v)
 		}
 	}()
-	injected.Load().trigger(place)
+	injectedPanic.Load().trigger(label)
 	return f()
 }
 
 // Wait calls f on a new goroutine and waits for its end. Unlike Run it also returns when f calls runtime.Goexit.
-func Wait(place string, f func() error) error {
+func Wait(label string, f func() error) error {
 	done := make(chan error, 1)
-	Go(place, f, func(err error) { done <- err })
+	Go(label, f, func(err error) { done <- err })
 	return <-done
 }
 
 // AfterFunc calls f after a time, as time.AfterFunc does.
-func AfterFunc(d time.Duration, place string, f func()) *time.Timer {
+func AfterFunc(d time.Duration, label string, f func()) *time.Timer {
 	return time.AfterFunc(d, func() {
-		_ = Run(place, func() error { f(); return nil })
+		_ = Run(label, func() error { f(); return nil })
 	})
 }
 
 // AfterDone calls f once ctx is done, as context.AfterFunc does.
-func AfterDone(ctx context.Context, place string, f func()) (stop func() bool) {
+func AfterDone(ctx context.Context, label string, f func()) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
-		_ = Run(place, func() error { f(); return nil })
+		_ = Run(label, func() error { f(); return nil })
 	})
 }
 
@@ -106,27 +106,27 @@ func WithContext(ctx context.Context) (*Group, context.Context) {
 func (g *Group) SetLimit(n int) { (*errgroup.Group)(g).SetLimit(n) }
 
 // Go starts f, once the limit allows it.
-func (g *Group) Go(place string, f func() error) {
-	(*errgroup.Group)(g).Go(func() error { return Run(place, f) })
+func (g *Group) Go(label string, f func() error) {
+	(*errgroup.Group)(g).Go(func() error { return Run(label, f) })
 }
 
 // Wait waits for all goroutines of the Group, and returns the first error.
 func (g *Group) Wait() error { return (*errgroup.Group)(g).Wait() }
 
-// Each calls do for 0 to times-1, at most atOnce at a time, and returns the first error, which cancels the others.
-func Each(ctx context.Context, place string, times, atOnce int, do func(ctx context.Context, n int) error) error {
+// Each calls do for 0 to times-1, at most limit at a time, and returns the first error, which cancels the others.
+func Each(ctx context.Context, label string, count, limit int, f func(ctx context.Context, n int) error) error {
 	g, ctx := WithContext(ctx)
-	g.SetLimit(atOnce)
-	for n := range times {
-		g.Go(place, func() error { return do(ctx, n) })
+	g.SetLimit(limit)
+	for n := range count {
+		g.Go(label, func() error { return f(ctx, n) })
 	}
 	return g.Wait()
 }
 
 // logPanic logs a panic.
-func logPanic(place string, value any) *PanicError {
-	e := &PanicError{Place: place, Value: PanicText(value), Stack: Stack()}
-	slog.Error("a goroutine panicked", "place", e.Place, "panic", e.Value, "stack", e.Stack)
+func logPanic(label string, value any) *PanicError {
+	e := &PanicError{Label: label, Value: PanicText(value), Stack: Stack()}
+	slog.Error("a goroutine panicked", "place", e.Label, "panic", e.Value, "stack", e.Stack)
 	return e
 }
 
@@ -153,16 +153,16 @@ func PanicText(value any) (text string) {
 
 type injection func(place string)
 
-var injected atomic.Pointer[injection]
+var injectedPanic atomic.Pointer[injection]
 
 // Inject calls f at the start of every goroutine, on that goroutine, so that a test can make it panic; nil removes f.
 // It is only for tests.
 func Inject(f func(place string)) {
-	injected.Store((*injection)(&f))
+	injectedPanic.Store((*injection)(&f))
 }
 
-func (f *injection) trigger(place string) {
+func (f *injection) trigger(label string) {
 	if f != nil && *f != nil {
-		(*f)(place)
+		(*f)(label)
 	}
 }

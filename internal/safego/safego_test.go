@@ -44,7 +44,7 @@ func TestAPanicIsAnError(t *testing.T) {
 		}
 		for how, run := range run {
 			var panicked *safego.PanicError
-			if err := run(); !errors.As(err, &panicked) || panicked.Place != "test" ||
+			if err := run(); !errors.As(err, &panicked) || panicked.Label != "test" ||
 				!strings.HasPrefix(panicked.Stack, "processidea/internal/safego_test.") {
 				t.Errorf("%s, %s: %v, at %s", how, name, err, panicked.StackTrace())
 			}

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// level is a text with some of its escapes undone, and where those escapes are in the parent's text. The top level is
-// the original text. JSON within JSON, or a URL within HTML, needs several levels.
-type level struct {
+// textLevel is a text with some of its escapes undone, and where those escapes are in the parent's text. The top level
+// is the original text. JSON within JSON, or a URL within HTML, needs several levels.
+type textLevel struct {
 	text    string
-	parent  *level
+	parent  *textLevel
 	escapes []escape // in the order of the text
 	depth   int
 
@@ -18,13 +18,13 @@ type level struct {
 	base64 string // the text with standard base64 characters in place of the URL-safe ones
 }
 
-func newLevel(text string) *level {
-	l := &level{}
+func newLevel(text string) *textLevel {
+	l := &textLevel{}
 	l.setText(text)
 	return l
 }
 
-func (l *level) setText(text string) {
+func (l *textLevel) setText(text string) {
 	l.text, l.lower, l.base64 = text, lowerASCII(text), standardBase64.Replace(text)
 	l.spaced = strings.ReplaceAll(l.lower, "+", " ")
 }
@@ -48,19 +48,19 @@ func lowerASCII(text string) string {
 
 // escape is a run of a level's text that is escaped in the parent's text.
 type escape struct {
-	at, len  int
-	from, to int // in the parent's text
+	start, len             int
+	parentStart, parentEnd int // in the parent's text
 }
 
 // maxEscapeDepth bounds how many nested escapes are undone.
 const maxEscapeDepth = 4
 
-// unescaped returns the next level, with this level's escapes undone, or nil if there are none.
-func (l *level) unescaped() *level {
+// nextLevel returns the next level, with this level's escapes undone, or nil if there are none.
+func (l *textLevel) nextLevel() *textLevel {
 	if l.depth == maxEscapeDepth || !strings.ContainsAny(l.text, `%\&`) {
 		return nil
 	}
-	next := &level{parent: l, depth: l.depth + 1}
+	next := &textLevel{parent: l, depth: l.depth + 1}
 	var out strings.Builder
 	last := 0
 	for i := 0; i < len(l.text); {
@@ -84,33 +84,33 @@ func (l *level) unescaped() *level {
 }
 
 // originalStart maps the start of a byte to the original text. A byte of an escape maps to the start of the escape.
-func (l *level) originalStart(at int) int {
+func (l *textLevel) originalStart(offset int) int {
 	if l.parent == nil {
-		return at
+		return offset
 	}
-	e := l.lastEscapeBefore(at + 1)
-	if at < e.at+e.len {
-		return l.parent.originalStart(e.from)
+	e := l.lastEscapeBefore(offset + 1)
+	if offset < e.start+e.len {
+		return l.parent.originalStart(e.parentStart)
 	}
-	return l.parent.originalStart(e.to + at - e.at - e.len)
+	return l.parent.originalStart(e.parentEnd + offset - e.start - e.len)
 }
 
 // originalEnd maps the end of the text before a position to the original text. Within an escape it maps to the end of
 // the escape.
-func (l *level) originalEnd(at int) int {
+func (l *textLevel) originalEnd(offset int) int {
 	if l.parent == nil {
-		return at
+		return offset
 	}
-	e := l.lastEscapeBefore(at)
-	if at <= e.at+e.len {
-		return l.parent.originalEnd(e.to)
+	e := l.lastEscapeBefore(offset)
+	if offset <= e.start+e.len {
+		return l.parent.originalEnd(e.parentEnd)
 	}
-	return l.parent.originalEnd(e.to + at - e.at - e.len)
+	return l.parent.originalEnd(e.parentEnd + offset - e.start - e.len)
 }
 
 // lastEscapeBefore returns the last escape that begins before a position, or an empty one at the beginning.
-func (l *level) lastEscapeBefore(at int) escape {
-	n, _ := slices.BinarySearchFunc(l.escapes, at, func(e escape, at int) int { return e.at - at })
+func (l *textLevel) lastEscapeBefore(offset int) escape {
+	n, _ := slices.BinarySearchFunc(l.escapes, offset, func(e escape, offset int) int { return e.start - offset })
 	if n == 0 {
 		return escape{}
 	}

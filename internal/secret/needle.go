@@ -8,43 +8,43 @@ import (
 
 // needle is one secret in all forms that are searched for.
 type needle struct {
-	mark   string
-	plain  []string // in lower case: as given, and with escape-like parts undone, as they are undone in the texts
-	spaced []string // the plain forms that contain a space, with a space for every +
-	hex    string   // in lower case
-	base64 []string // without the characters that depend on neighbouring bytes
+	replacement string
+	plainForms  []string // in lower case: as given, and with escape-like parts undone, as they are undone in the texts
+	spaced      []string // the plain forms that contain a space, with a space for every +
+	hex         string   // in lower case
+	base64      []string // without the characters that depend on neighbouring bytes
 }
 
-// leastInside is the minimum length, in bytes, of a secret that is searched for within longer base64. The few
+// minEmbeddedLength is the minimum length, in bytes, of a secret that is searched for within longer base64. The few
 // characters of a shorter secret occur in any long text.
-const leastInside = 8
+const minEmbeddedLength = 8
 
 func newNeedle(name, value string) needle {
-	n := needle{mark: "[secret " + name + "]", hex: hex.EncodeToString([]byte(value))}
-	for l := newLevel(value); l != nil && len(l.text) >= MinLength; l = l.unescaped() {
-		n.plain = append(n.plain, l.lower)
+	n := needle{replacement: "[secret " + name + "]", hex: hex.EncodeToString([]byte(value))}
+	for l := newLevel(value); l != nil && len(l.text) >= MinLength; l = l.nextLevel() {
+		n.plainForms = append(n.plainForms, l.lower)
 		if strings.Contains(l.text, " ") {
 			n.spaced = append(n.spaced, l.spaced)
 		}
 	}
-	if len(value) < leastInside {
+	if len(value) < minEmbeddedLength {
 		n.base64 = []string{base64.RawStdEncoding.EncodeToString([]byte(value))}
 		return n
 	}
 	// Base64 turns three bytes into four characters, so a secret within longer base64 has one of three forms.
-	for before := range 3 {
-		encoded := base64.RawStdEncoding.EncodeToString(append(make([]byte, before), value...))
-		from := (before*8 + 5) / 6
-		to := (before + len(value)) * 8 / 6
+	for bytesBefore := range 3 {
+		encoded := base64.RawStdEncoding.EncodeToString(append(make([]byte, bytesBefore), value...))
+		from := (bytesBefore*8 + 5) / 6
+		to := (bytesBefore + len(value)) * 8 / 6
 		n.base64 = append(n.base64, encoded[from:to])
 	}
 	return n
 }
 
 // findInLevel finds the secret on one level of a text.
-func (n needle) findInLevel(l *level) []span {
+func (n needle) findInLevel(l *textLevel) []span {
 	var spans []span
-	for _, form := range n.plain {
+	for _, form := range n.plainForms {
 		spans = append(spans, n.findEncoding(l, l.lower, form, nil)...)
 	}
 	for _, form := range n.spaced {
@@ -58,19 +58,19 @@ func (n needle) findInLevel(l *level) []span {
 }
 
 // findEncoding searches for a form in a text of the same length as the level's. widen, if not nil, may extend a match.
-func (n needle) findEncoding(l *level, text, form string, widen func(text string, from, to int) (int, int)) []span {
+func (n needle) findEncoding(l *textLevel, text, form string, widen func(text string, from, to int) (int, int)) []span {
 	var spans []span
-	for at := 0; ; {
-		i := strings.Index(text[at:], form)
+	for offset := 0; ; {
+		i := strings.Index(text[offset:], form)
 		if i < 0 {
 			return spans
 		}
-		from, to := at+i, at+i+len(form)
+		from, to := offset+i, offset+i+len(form)
 		if widen != nil {
 			from, to = widen(text, from, to)
 		}
-		spans = append(spans, span{l.originalStart(from), l.originalEnd(to), n.mark})
-		at = to
+		spans = append(spans, span{l.originalStart(from), l.originalEnd(to), n.replacement})
+		offset = to
 	}
 }
 

@@ -41,12 +41,12 @@ func (s *Redactor) RedactText(text string) string {
 		return text
 	}
 	var found []span
-	for l := newLevel(text); l != nil; l = l.unescaped() {
+	for l := newLevel(text); l != nil; l = l.nextLevel() {
 		for _, n := range s.needles {
 			found = append(found, n.findInLevel(l)...)
 		}
 	}
-	return cutOut(text, found)
+	return replaceSpans(text, found)
 }
 
 // RedactValue removes the secrets from every string, key and number of a JSON value. It changes lists in place.
@@ -58,8 +58,8 @@ func (s *Redactor) RedactValue(v any) any {
 	case string:
 		return s.RedactText(v)
 	case json.Number:
-		if struck := s.RedactText(v.String()); struck != v.String() {
-			return struck
+		if redacted := s.RedactText(v.String()); redacted != v.String() {
+			return redacted
 		}
 	case []any:
 		for i, item := range v {
@@ -88,13 +88,13 @@ func basicAuthSecrets(value string) []string {
 
 // span is a range of a text, with its replacement.
 type span struct {
-	from, to int
-	mark     string
+	from, to    int
+	replacement string
 }
 
-// cutOut replaces spans by their marks. Of overlapping spans, only the first one gets a mark, the longest if several
-// begin there; the text of the others is removed too.
-func cutOut(text string, spans []span) string {
+// replaceSpans replaces spans by their marks. Of overlapping spans, only the first one gets a mark, the longest if
+// several begin there; the text of the others is removed too.
+func replaceSpans(text string, spans []span) string {
 	if len(spans) == 0 {
 		return text
 	}
@@ -105,14 +105,14 @@ func cutOut(text string, spans []span) string {
 		return b.to - a.to
 	})
 	var out strings.Builder
-	at := 0
+	offset := 0
 	for _, s := range spans {
-		if s.from >= at {
-			out.WriteString(text[at:s.from])
-			out.WriteString(s.mark)
+		if s.from >= offset {
+			out.WriteString(text[offset:s.from])
+			out.WriteString(s.replacement)
 		}
-		at = max(at, s.to)
+		offset = max(offset, s.to)
 	}
-	out.WriteString(text[at:])
+	out.WriteString(text[offset:])
 	return out.String()
 }

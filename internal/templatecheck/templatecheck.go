@@ -23,112 +23,112 @@ type variable struct {
 }
 
 type checker struct {
-	tree     func(name string) *parse.Tree
-	funcs    map[string]any
-	seen     map[string]bool // templates with the values that they were given
-	vars     []variable
-	problems []string
+	tree        func(name string) *parse.Tree
+	funcs       map[string]any
+	checkedKeys map[string]bool // templates with the values that they were given
+	variables   []variable
+	problems    []string
 }
 
 // Problems lists what a template, and those that it uses, read of data without that its type has it. A member of a
 // value of unknown type is a problem, too. tree finds a template that has not been executed; nil: there is none.
 func Problems(name string, data any, funcs map[string]any, tree func(name string) *parse.Tree) []string {
-	c := &checker{tree: tree, funcs: funcs, seen: map[string]bool{}}
-	c.template(name, value{typ: reflect.TypeOf(data)})
+	c := &checker{tree: tree, funcs: funcs, checkedKeys: map[string]bool{}}
+	c.checkTemplate(name, value{typ: reflect.TypeOf(data)})
 	return c.problems
 }
 
-func (c *checker) template(name string, dot value) {
+func (c *checker) checkTemplate(name string, dot value) {
 	key := fmt.Sprint(name, dot)
 	tree := c.tree(name)
 	if tree == nil {
 		c.problems = append(c.problems, fmt.Sprintf("there is no template %q", name))
 	}
-	if tree == nil || c.seen[key] {
+	if tree == nil || c.checkedKeys[key] {
 		return
 	}
-	c.seen[key] = true
-	outer := c.vars
-	c.vars = []variable{{"$", dot}}
-	c.list(tree.Root, dot)
-	c.vars = outer
+	c.checkedKeys[key] = true
+	outer := c.variables
+	c.variables = []variable{{"$", dot}}
+	c.checkList(tree.Root, dot)
+	c.variables = outer
 }
 
-func (c *checker) list(l *parse.ListNode, dot value) {
+func (c *checker) checkList(l *parse.ListNode, dot value) {
 	if l == nil {
 		return
 	}
 	for _, n := range l.Nodes {
 		switch n := n.(type) {
 		case *parse.ActionNode:
-			c.pipe(n.Pipe, dot)
+			c.checkPipe(n.Pipe, dot)
 		case *parse.TemplateNode:
-			c.template(n.Name, c.pipe(n.Pipe, dot))
+			c.checkTemplate(n.Name, c.checkPipe(n.Pipe, dot))
 		case *parse.IfNode:
-			c.branch(&n.BranchNode, dot, func(value) value { return dot })
+			c.checkBranch(&n.BranchNode, dot, func(value) value { return dot })
 		case *parse.WithNode:
-			c.branch(&n.BranchNode, dot, func(v value) value { return v })
+			c.checkBranch(&n.BranchNode, dot, func(v value) value { return v })
 		case *parse.RangeNode:
-			c.branch(&n.BranchNode, dot, func(all value) value {
-				key, one := elements(all)
+			c.checkBranch(&n.BranchNode, dot, func(all value) value {
+				key, element := elementTypes(all)
 				for i, declared := range n.Pipe.Decl {
-					of := one
+					declaredValue := element
 					if i == 0 && len(n.Pipe.Decl) == 2 {
-						of = key
+						declaredValue = key
 					}
-					c.set(declared.Ident[0], of)
+					c.declare(declared.Ident[0], declaredValue)
 				}
-				return one
+				return element
 			})
 		}
 	}
 }
 
-// branch checks both ways; inside gives the dot of the first. Variables that are declared there end with it.
-func (c *checker) branch(n *parse.BranchNode, dot value, inside func(value) value) {
-	before := len(c.vars)
-	c.list(n.List, inside(c.pipe(n.Pipe, dot)))
-	c.list(n.ElseList, dot)
-	c.vars = c.vars[:before]
+// checkBranch checks both ways; inside gives the dot of the first. Variables that are declared there end with it.
+func (c *checker) checkBranch(n *parse.BranchNode, dot value, dotInside func(value) value) {
+	outerVars := len(c.variables)
+	c.checkList(n.List, dotInside(c.checkPipe(n.Pipe, dot)))
+	c.checkList(n.ElseList, dot)
+	c.variables = c.variables[:outerVars]
 }
 
-func (c *checker) pipe(p *parse.PipeNode, dot value) (v value) {
+func (c *checker) checkPipe(p *parse.PipeNode, dot value) (v value) {
 	if p == nil {
 		return v
 	}
 	for _, command := range p.Cmds {
 		var args []value
 		for _, arg := range command.Args[1:] {
-			args = append(args, c.of(arg, dot))
+			args = append(args, c.valueOf(arg, dot))
 		}
-		if function, is := command.Args[0].(*parse.IdentifierNode); is {
-			v = c.call(function.Ident, command.Args[1:], args)
+		if function, isIdentifier := command.Args[0].(*parse.IdentifierNode); isIdentifier {
+			v = c.callResult(function.Ident, command.Args[1:], args)
 		} else {
-			v = c.of(command.Args[0], dot)
+			v = c.valueOf(command.Args[0], dot)
 		}
 	}
 	for _, declared := range p.Decl {
 		if p.IsAssign {
 			c.find(declared.Ident[0]).value = v
 		} else {
-			c.set(declared.Ident[0], v)
+			c.declare(declared.Ident[0], v)
 		}
 	}
 	return v
 }
 
-func (c *checker) set(name string, v value) { c.vars = append(c.vars, variable{name, v}) }
+func (c *checker) declare(name string, v value) { c.variables = append(c.variables, variable{name, v}) }
 
 // find returns the innermost variable of a name: the parser lets none pass that is not declared.
 func (c *checker) find(name string) *variable {
-	at := len(c.vars) - 1
-	for c.vars[at].name != name {
+	at := len(c.variables) - 1
+	for c.variables[at].name != name {
 		at--
 	}
-	return &c.vars[at]
+	return &c.variables[at]
 }
 
-func (c *checker) of(n parse.Node, dot value) value {
+func (c *checker) valueOf(n parse.Node, dot value) value {
 	switch n := n.(type) {
 	case *parse.DotNode:
 		return dot
@@ -137,30 +137,30 @@ func (c *checker) of(n parse.Node, dot value) value {
 	case *parse.VariableNode:
 		return c.members(n, c.find(n.Ident[0]).value, n.Ident[1:])
 	case *parse.ChainNode:
-		return c.members(n, c.of(n.Node, dot), n.Field)
+		return c.members(n, c.valueOf(n.Node, dot), n.Field)
 	case *parse.PipeNode:
-		return c.pipe(n, dot)
+		return c.checkPipe(n, dot)
 	case *parse.IdentifierNode:
-		return c.call(n.Ident, nil, nil)
+		return c.callResult(n.Ident, nil, nil)
 	case *parse.StringNode:
 		return value{typ: reflect.TypeFor[string]()}
 	}
 	return value{}
 }
 
-func (c *checker) call(function string, nodes []parse.Node, args []value) (v value) {
+func (c *checker) callResult(function string, nodes []parse.Node, args []value) (v value) {
 	switch function {
 	case "dict":
 		v.keys = map[string]value{}
 		for n := 0; n+1 < len(args); n += 2 {
-			if key, is := nodes[n].(*parse.StringNode); is {
+			if key, isText := nodes[n].(*parse.StringNode); isText {
 				v.keys[key.Text] = args[n+1]
 			}
 		}
 	case "index":
 		v = args[0]
 		for range args[1:] {
-			_, v = elements(v)
+			_, v = elementTypes(v)
 		}
 	case "and", "or": // one of them
 		v = args[0]
@@ -177,12 +177,12 @@ func (c *checker) call(function string, nodes []parse.Node, args []value) (v val
 	return v
 }
 
-// elements returns the keys and the elements of what range and index go through.
-func elements(all value) (key, one value) {
-	if all.typ == nil {
-		return key, one
+// elementTypes returns the keys and the elements of what range and index go through.
+func elementTypes(container value) (key, element value) {
+	if container.typ == nil {
+		return key, element
 	}
-	t, addressable := indirect(all)
+	t, addressable := indirect(container)
 	switch t.Kind() {
 	case reflect.Map:
 		return value{typ: t.Key()}, value{typ: t.Elem()}
@@ -192,7 +192,7 @@ func elements(all value) (key, one value) {
 	case reflect.Int:
 		return value{typ: t}, value{typ: t}
 	}
-	return key, one
+	return key, element
 }
 
 func indirect(v value) (reflect.Type, bool) {
@@ -203,44 +203,44 @@ func indirect(v value) (reflect.Type, bool) {
 }
 
 // members reads one member after the other.
-func (c *checker) members(at parse.Node, v value, names []string) value {
+func (c *checker) members(node parse.Node, v value, names []string) value {
 	for _, name := range names {
-		of, has := v.member(name)
-		if !has {
-			location, text := (&parse.Tree{}).ErrorContext(at)
+		member, exists := v.member(name)
+		if !exists {
+			location, text := (&parse.Tree{}).ErrorContext(node)
 			c.problems = append(c.problems, fmt.Sprintf("%s: %s: there is no %s in %v", location, text, name, v))
 			return value{}
 		}
-		v = of
+		v = member
 	}
 	return v
 }
 
-func (v value) member(name string) (of value, has bool) {
+func (v value) member(name string) (result value, has bool) {
 	if v.keys != nil {
-		of, has = v.keys[name]
-		return of, has
+		result, has = v.keys[name]
+		return result, has
 	}
 	if v.typ == nil {
-		return of, false
+		return result, false
 	}
 	receiver, addressable := indirect(v)
 	methods := v.typ
 	if addressable {
 		methods = reflect.PointerTo(receiver)
 	}
-	if m, is := methods.MethodByName(name); is {
+	if m, exists := methods.MethodByName(name); exists {
 		return value{typ: m.Type.Out(0)}, true
 	}
 	switch receiver.Kind() {
 	case reflect.Struct:
-		f, is := receiver.FieldByName(name)
+		f, exists := receiver.FieldByName(name)
 		// a field of an embedded struct may be behind a pointer
-		return value{typ: f.Type, addressable: addressable || len(f.Index) > 1}, is && f.IsExported()
+		return value{typ: f.Type, addressable: addressable || len(f.Index) > 1}, exists && f.IsExported()
 	case reflect.Map:
 		return value{typ: receiver.Elem()}, true
 	}
-	return of, false
+	return result, false
 }
 
 // String names the type.

@@ -25,7 +25,7 @@ func versionNumber() string {
 	}
 	for _, m := range info.Deps { // if Process Idea is a dependency of the program
 		if m.Path == modulePath {
-			return cmp.Or(informative(m.Version), "unknown")
+			return cmp.Or(realVersion(m.Version), "unknown")
 		}
 	}
 	commit, changed := "", ""
@@ -38,13 +38,13 @@ func versionNumber() string {
 		}
 	}
 	if commit == "" {
-		return cmp.Or(informative(info.Main.Version), "unknown")
+		return cmp.Or(realVersion(info.Main.Version), "unknown")
 	}
-	return cmp.Or(informative(info.Main.Version), "commit "+commit+changed)
+	return cmp.Or(realVersion(info.Main.Version), "commit "+commit+changed)
 }
 
-// informative returns a version, but "" for "(devel)".
-func informative(v string) string {
+// realVersion returns a version, but "" for "(devel)".
+func realVersion(v string) string {
 	if v == "(devel)" {
 		return ""
 	}

@@ -28,19 +28,21 @@ const maxYAMLDepth = 200
 // Decode reads a YAML file as jsonval.DecodeInOrder reads JSON. Numbers keep every digit. A duplicate key is refused,
 // and so is anything that JSON cannot express.
 func Decode(data []byte) (any, jsonval.KeyOrder, *diag.Problem) {
-	return decode(data, yamlReader{limit: jsonval.SentParts.Max(len(data)) + maxNodes})
+	return decode(data, yamlReader{maxValues: jsonval.ReceivedNodeLimit.MaxNodes(len(data)) + maxNodes})
 }
 
 // DecodeForeign is Decode for files of other programs. It applies merge keys, and rewrites 0x1F, 1_000, +1 and .5 as
 // JSON numbers, exactly. Values without a certain JSON number stay texts: 1e400, .inf, and 010, which is 8 or 10
 // depending on the version of YAML.
 func DecodeForeign(data []byte) (any, jsonval.KeyOrder, *diag.Problem) {
-	return decode(data, yamlReader{limit: jsonval.SentParts.Max(len(data)) + maxNodes, foreign: true})
+	return decode(data, yamlReader{maxValues: jsonval.ReceivedNodeLimit.MaxNodes(len(data)) + maxNodes,
+		isForeign: true})
 }
 
 func decode(data []byte, y yamlReader) (any, jsonval.KeyOrder, *diag.Problem) {
-	if countParts(data) > jsonval.SentParts.Max(len(data)) {
-		return nil, nil, &diag.Problem{JSONPath: "$", Message: jsonval.SentParts.ExceededError(len(data)).Error()}
+	if countParts(data) > jsonval.ReceivedNodeLimit.MaxNodes(len(data)) {
+		return nil, nil, &diag.Problem{JSONPath: "$",
+			Message: jsonval.ReceivedNodeLimit.ExceededError(len(data)).Error()}
 	}
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	var document, second yaml.Node
@@ -56,9 +58,9 @@ func decode(data []byte, y yamlReader) (any, jsonval.KeyOrder, *diag.Problem) {
 		// YAML must keep the limits of JSON files too.
 		v, order, err = jsonval.DecodeInOrder(jsonval.Encode(v), jsonval.DefaultLimits)
 	}
-	var at *yamlError
-	if errors.As(err, &at) {
-		return nil, nil, &diag.Problem{JSONPath: at.path, Message: at.message}
+	var yamlErr *yamlError
+	if errors.As(err, &yamlErr) {
+		return nil, nil, &diag.Problem{JSONPath: yamlErr.path, Message: yamlErr.message}
 	}
 	if err != nil {
 		return nil, nil, &diag.Problem{JSONPath: "$", Message: strings.TrimPrefix(err.Error(), "model: decode JSON: ")}
@@ -85,8 +87,8 @@ func yamlCause(err error) string {
 }
 
 type yamlReader struct {
-	nodes, limit int
-	foreign      bool
+	nodes, maxValues int
+	isForeign        bool
 }
 
 type yamlError struct{ path, message string }
@@ -98,8 +100,8 @@ func errorAt(n *yaml.Node, path, format string, args ...any) error {
 }
 
 func (y *yamlReader) readValue(n *yaml.Node, path string, depth int) (any, error) {
-	if y.nodes++; y.nodes > y.limit {
-		return nil, errorAt(n, path, "the file expands to more than %d values", y.limit)
+	if y.nodes++; y.nodes > y.maxValues {
+		return nil, errorAt(n, path, "the file expands to more than %d values", y.maxValues)
 	}
 	if depth > maxYAMLDepth {
 		return nil, errorAt(n, path, "nested too deep")
@@ -118,19 +120,19 @@ func (y *yamlReader) readValue(n *yaml.Node, path string, depth int) (any, error
 }
 
 func (y *yamlReader) readObject(n *yaml.Node, path string, depth int) (any, error) {
-	m, has := make(jsonval.OrderedObject, 0, len(n.Content)/2), make(map[string]bool, len(n.Content)/2)
+	m, seen := make(jsonval.OrderedObject, 0, len(n.Content)/2), make(map[string]bool, len(n.Content)/2)
 	var merged []any
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k := n.Content[i]
 		if k.Kind == yaml.AliasNode {
 			k = k.Alias
 		}
-		at := jsonval.JSONPathWithKeys(path, k.Value)
+		keyPath := jsonval.JSONPathWithKeys(path, k.Value)
 		switch {
 		case k.Kind != yaml.ScalarNode:
 			return nil, errorAt(k, path, "a key must be a text")
-		case k.Tag == "!!merge" && y.foreign:
-			v, err := y.readValue(n.Content[i+1], at, depth+1)
+		case k.Tag == "!!merge" && y.isForeign:
+			v, err := y.readValue(n.Content[i+1], keyPath, depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -143,20 +145,20 @@ func (y *yamlReader) readObject(n *yaml.Node, path string, depth int) (any, erro
 		case k.Tag == "!!merge":
 			return nil, errorAt(k, path, "merge keys are not read; JSON has none")
 		}
-		if has[k.Value] {
-			return nil, errorAt(k, at, "the key stands twice")
+		if seen[k.Value] {
+			return nil, errorAt(k, keyPath, "the key stands twice")
 		}
-		v, err := y.readValue(n.Content[i+1], at, depth+1)
+		v, err := y.readValue(n.Content[i+1], keyPath, depth+1)
 		if err != nil {
 			return nil, err
 		}
-		m, has[k.Value] = m.Append(k.Value, v), true
+		m, seen[k.Value] = m.Append(k.Value, v), true
 	}
 	for _, part := range merged {
 		part, _ := part.(jsonval.OrderedObject)
 		for _, f := range part {
-			if !has[f.Key] {
-				m, has[f.Key] = append(m, f), true
+			if !seen[f.Key] {
+				m, seen[f.Key] = append(m, f), true
 			}
 		}
 	}
@@ -189,8 +191,8 @@ func (y *yamlReader) readScalar(n *yaml.Node, path string) (any, error) {
 	case "!!bool":
 		return strings.EqualFold(n.Value, "true"), nil
 	case "!!int", "!!float":
-		if isNumber(n.Value) || y.foreign {
-			return y.fitNumber(respell(n.Value)), nil
+		if isNumber(n.Value) || y.isForeign {
+			return y.fitNumber(toJSONNumber(n.Value)), nil
 		}
 		return nil, errorAt(n, path, "%s is no number as JSON writes it; put quotes around a text", n.Value)
 	}
@@ -199,7 +201,7 @@ func (y *yamlReader) readScalar(n *yaml.Node, path string) (any, error) {
 
 // fitNumber returns a JSON number. In a foreign file, a number that jsonval.Decode refuses stays a text.
 func (y *yamlReader) fitNumber(text string) any {
-	if y.foreign {
+	if y.isForeign {
 		if _, err := jsonval.Decode([]byte(text)); err != nil {
 			return text
 		}
@@ -209,8 +211,8 @@ func (y *yamlReader) fitNumber(text string) any {
 
 var decimal = regexp.MustCompile(`^(0|[1-9][0-9]*)?(\.[0-9]*)?([eE][-+]?[0-9]+)?$`)
 
-// respell rewrites a YAML number as a JSON number, if there is exactly one way to do so.
-func respell(text string) string {
+// toJSONNumber rewrites a YAML number as a JSON number, if there is exactly one way to do so.
+func toJSONNumber(text string) string {
 	plain := strings.TrimPrefix(strings.ReplaceAll(text, "_", ""), "+")
 	digits, negative := strings.CutPrefix(plain, "-")
 	sign := ""
@@ -218,8 +220,8 @@ func respell(text string) string {
 		sign = "-"
 	}
 	if len(digits) > 2 && strings.Contains("xXoObB", digits[1:2]) {
-		if whole, ok := new(big.Int).SetString(digits, 0); ok {
-			return sign + whole.String()
+		if integer, ok := new(big.Int).SetString(digits, 0); ok {
+			return sign + integer.String()
 		}
 	}
 	parts := decimal.FindStringSubmatch(digits)

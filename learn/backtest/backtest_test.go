@@ -136,8 +136,8 @@ func compare(t *testing.T, i *ideafile.Idea, planner backtest.Planner, past ...*
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.LeftOut) > 0 {
-		t.Errorf("left out: %v", r.LeftOut)
+	if len(r.Skipped) > 0 {
+		t.Errorf("left out: %v", r.Skipped)
 	}
 	return r
 }
@@ -220,7 +220,7 @@ func TestAChangeOfPolicySaysWhichCallsWouldBeAskedAbout(t *testing.T) {
 	want(t, stricter, "① same",
 		`② different; newly-asked: refund with {"amount":40,"to":"fetch done"} would be asked about, and was not`,
 		"③ same")
-	if stricter.Approvals != (backtest.ApprovalCounts{Then: 1, Now: 2, Automatic: 1}) {
+	if stricter.Approvals != (backtest.ApprovalCounts{Recorded: 1, Replayed: 2, Automatic: 1}) {
 		t.Errorf("asked: %+v", stricter.Approvals)
 	}
 	want(t, compare(t, idea(t, "", `"minimum": 100`, `"minimum": 1000`), nil, past), "① same", "② same",
@@ -243,7 +243,7 @@ func TestPeoplesDecisionsAreTakenAgainForCallsThatAreEqual(t *testing.T) {
 			t.Errorf("%s: %d decisions were made up", c.kind, again.Approvals.Automatic)
 		}
 		open := compare(t, idea(t, "", `"minimum": 100`, `"minimum": 1000`), nil, past)
-		if got := open.Instances[2]; got.Verdict != backtest.Different ||
+		if got := open.Instances[2]; got.Verdict != backtest.VerdictDifferent ||
 			!strings.Contains(describe(open), c.difference) {
 			t.Errorf("%s: %s", c.kind, describe(open))
 		}

@@ -55,7 +55,7 @@ func TestInstancesOfSeveralProcessesAreToldApart(t *testing.T) {
 		len(r.Summary[0].Instances) == 0 {
 		t.Errorf("%v", r.Summary)
 	}
-	if r.Same != 4 || r.Different != 2 || r.Differs() != 2 {
+	if r.Same != 4 || r.Different != 2 || r.DifferingCount() != 2 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -79,7 +79,7 @@ func TestAnInstanceOfWhichTheChainDoesNotTellAllIsLeftOut(t *testing.T) {
 	s := modeltest.NewScenarioWithTools(t, tools, "", orders)
 	run := past.Run{ProcessID: "p"}
 	c := s.ReplyWith(reply(plan))
-	first := modeltest.SnapshotFile(t, s.Idea, c.AllInstancesInput, c.Calls, nil).Source
+	first := modeltest.SnapshotAndReparse(t, s.Idea, c.AllInstancesInput, c.Calls, nil).Source
 	first["meta"] = map[string]any{"request": jsonval.ToJSONValue(1)}
 	run.Ideas, run.Log = append(run.Ideas, first), c.LogBeforeRequest
 	s.Revise(`{"by": "ann", "context": [{"type": "state", "_instance": "①", "state": {"note": "by hand"}}]}`)
@@ -99,17 +99,17 @@ func TestAnInstanceOfWhichTheChainDoesNotTellAllIsLeftOut(t *testing.T) {
 	if _, err := backtest.Read(run); err == nil || !strings.Contains(err.Error(), "it has not finished") {
 		t.Errorf("before its end: %v", err)
 	}
-	run.Ideas = append(run.Ideas, modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil).Source)
+	run.Ideas = append(run.Ideas, modeltest.SnapshotAndReparse(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil).Source)
 	run.Log = append(run.Log, s.Loop.TakeUnsealedLog()...)
 	read, err := backtest.Read(run)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r, err := backtest.Compare(idea(t, ""), bind, nil, read)
-	if err != nil || len(r.LeftOut) != 1 ||
-		r.LeftOut[0] != (backtest.SkippedInstance{Process: "p", Instance: "①",
+	if err != nil || len(r.Skipped) != 1 ||
+		r.Skipped[0] != (backtest.SkippedInstance{Process: "p", Instance: "①",
 			Reason: "a person changed its State while it ran"}) || r.Same != 2 {
-		t.Errorf("%v; left out %v, %d the same", err, r.LeftOut, r.Same)
+		t.Errorf("%v; left out %v, %d the same", err, r.Skipped, r.Same)
 	}
 	run.Ideas[0]["meta"] = map[string]any{"simulated": true}
 	if _, err := backtest.Read(run); err == nil || !strings.Contains(err.Error(), "it was simulated") {
@@ -187,8 +187,8 @@ func TestWhatADelegateHandedBackIsPlayedToo(t *testing.T) {
 		return map[string]ideafile.ToolBinding{"ask": {Kind: ideafile.KindDelegate}, "send": {Kind: ideafile.KindGo}}
 	}
 	r, err := backtest.Compare(new, delegates, nil, past)
-	if err != nil || len(r.LeftOut) > 0 || describe(r) != "same" {
-		t.Errorf("%v %v: %s", err, r.LeftOut, describe(r))
+	if err != nil || len(r.Skipped) > 0 || describe(r) != "same" {
+		t.Errorf("%v %v: %s", err, r.Skipped, describe(r))
 	}
 }
 

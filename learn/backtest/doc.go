@@ -6,7 +6,7 @@
 //	report, err := Compare(newIdea, bind, planner, read...)
 //
 // Every instance is run twice by the same dataflow.Instance that runs real ones: once as it went (replayCalls), and
-// once as the new Idea would run it (newRun, with the loop.Loop of a real process). Each run leaves a trace: the Calls
+// once as the new Idea would run it (ideaRun, with the loop.Loop of a real process). Each run leaves a trace: the Calls
 // with their outcomes. Two traces are compared as graphs: a Call is identified by its Tool and its resolved parameters,
 // never by its place, its id or its output path.
 //

@@ -13,58 +13,58 @@ import (
 
 // outcomeSource takes the place of the outside world: it knows how Calls ended, and what people decided.
 type outcomeSource interface {
-	// outcome is how a Call ended; known is false if that is unknown.
-	outcome(call dataflow.ReadyCall) (o outcome, known bool)
-	// decide is the decision on a pending approval. asked is the number of earlier decisions on this Call. ok is false
-	// if nobody took one.
-	decide(rec *dataflow.CallRecord, p approval.Pending, asked int) (d approval.Decision, ok bool)
-	// answer is what the LLM answered to a question; known is false if it was not asked this.
-	answer(rec *dataflow.CallRecord, q turn.LLMQuestion) (o outcome, known bool)
+	// findOutcome is how a Call ended; known is false if that is unknown.
+	findOutcome(call dataflow.ReadyCall) (o outcome, known bool)
+	// findDecision is the decision on a pending approval. asked is the number of earlier decisions on this Call. ok is
+	// false if nobody took one.
+	findDecision(rec *dataflow.CallRecord, p approval.Pending, asked int) (d approval.Decision, ok bool)
+	// findAnswer is what the LLM answered to a question; known is false if it was not asked this.
+	findAnswer(rec *dataflow.CallRecord, q turn.LLMQuestion) (o outcome, known bool)
 }
 
 // outcome is how a Call ended.
 type outcome struct {
-	result     any
-	fault      *diag.Fault // it failed
-	handedBack jsonval.Object
-	adapted    jsonval.Object // an answer: parameters that were fitted to the Tool
+	result         any
+	fault          *diag.Fault // it failed
+	delegateWrites jsonval.Object
+	adaptedParams  jsonval.Object // an answer: parameters that were fitted to the Tool
 }
 
 // player runs one instance with recorded outcomes in place of the outside world.
 type player struct {
-	flow   *dataflow.Instance
-	memory outcomeSource
-	calls  map[string]*playedCall
-	stuck  []string // what else is unknown, beside results
-	now    int
+	flow           *dataflow.Instance
+	outcomes       outcomeSource
+	playedByID     map[string]*playedCall
+	unknownReasons []string // what else is unknown, beside results
+	clock          int
 }
 
 // playedCall is what a player knows of a Call.
 type playedCall struct {
-	started  dataflow.ReadyCall // the Call with its parameters, which an Instance forgets at the Call's end
-	unknown  bool               // it runs, and how it ends is unknown
-	result   *outcome
-	approved int // how often the replay approved it because no decision is on record
-	decided  int
-	// began and ended are moments: all Calls that are ready together begin at the same one.
-	began, ended int
+	readyCall      dataflow.ReadyCall // the Call with its parameters, which an Instance forgets at the Call's end
+	outcomeUnknown bool               // it runs, and how it ends is unknown
+	result         *outcome
+	autoApprovals  int // how often the replay approved it because no decision is on record
+	decisionCount  int
+	// beganAt and ended are moments: all Calls that are ready together begin at the same one.
+	beganAt, endedAt int
 }
 
-func newPlayer(flow *dataflow.Instance, m outcomeSource) *player {
-	return &player{flow: flow, memory: m, calls: map[string]*playedCall{}}
+func newPlayer(flow *dataflow.Instance, outcomes outcomeSource) *player {
+	return &player{flow: flow, outcomes: outcomes, playedByID: map[string]*playedCall{}}
 }
 
 func (p *player) callOf(id string) *playedCall {
-	if p.calls[id] == nil {
-		p.calls[id] = &playedCall{}
+	if p.playedByID[id] == nil {
+		p.playedByID[id] = &playedCall{}
 	}
-	return p.calls[id]
+	return p.playedByID[id]
 }
 
 // isStuck reports whether a running Call has an unknown outcome.
 func (p *player) isStuck() bool {
-	for _, c := range p.calls {
-		if c.unknown {
+	for _, c := range p.playedByID {
+		if c.outcomeUnknown {
 			return true
 		}
 	}
@@ -73,19 +73,20 @@ func (p *player) isStuck() bool {
 
 // playAll plays the instance until no Call can go on.
 func (p *player) playAll() {
-	for moved := true; moved; {
-		moved = false
-		p.now += 2
+	for progressed := true; progressed; {
+		progressed = false
+		p.clock += 2
 		for _, ready := range p.flow.Advance() {
-			moved = true
+			progressed = true
 			c := p.callOf(ready.Record.ID)
-			c.started, c.began, c.ended = ready, p.now, p.now+1
+			c.readyCall, c.beganAt, c.endedAt = ready, p.clock, p.clock+1
 			p.endCall(ready, c)
 		}
-		moved = p.decideAll() || p.answerAll() || moved
+		progressed = p.decideAll() || p.answerAll() || progressed
 		for _, update := range p.flow.TakeBlobUpdates() {
-			p.callOf(update.CallID).unknown = true
-			p.stuck = append(p.stuck, update.CallID+" puts large values together, which is not done here")
+			p.callOf(update.CallID).outcomeUnknown = true
+			p.unknownReasons = append(p.unknownReasons,
+				update.CallID+" puts large values together, which is not done here")
 		}
 	}
 }
@@ -93,9 +94,9 @@ func (p *player) playAll() {
 // endCall ends a Call as the memory says. A Call that the memory does not know runs for ever.
 func (p *player) endCall(ready dataflow.ReadyCall, c *playedCall) {
 	id := ready.Record.ID
-	o, known := p.memory.outcome(ready)
-	if !known {
-		c.unknown = true
+	o, isKnown := p.outcomes.findOutcome(ready)
+	if !isKnown {
+		c.outcomeUnknown = true
 		return
 	}
 	remembered := o
@@ -108,8 +109,8 @@ func (p *player) endCall(ready dataflow.ReadyCall, c *playedCall) {
 	switch {
 	case o.fault != nil:
 		p.flow.FailCall(id, o.fault)
-	case len(o.handedBack) > 0:
-		p.flow.ApplyDelegateResult(id, ready.Tool, o.result, o.handedBack)
+	case len(o.delegateWrites) > 0:
+		p.flow.ApplyDelegateResult(id, ready.Tool, o.result, o.delegateWrites)
 	default:
 		p.flow.SucceedCall(id, o.result)
 	}
@@ -128,51 +129,51 @@ func checkResult(tool *ideafile.Tool, result any) error {
 }
 
 // decideAll decides on everything that waits for a decision.
-func (p *player) decideAll() (moved bool) {
+func (p *player) decideAll() (progressed bool) {
 	for _, pending := range p.flow.PendingApprovals() {
 		rec := p.flow.FindCall(pending.CallID)
 		c := p.callOf(rec.ID)
-		d, ok := p.memory.decide(rec, pending, c.decided)
+		d, ok := p.outcomes.findDecision(rec, pending, c.decisionCount)
 		d.CallID = rec.ID
 		if ok && p.flow.ApplyDecision(d) == nil {
-			c.decided++
-			moved = true
+			c.decisionCount++
+			progressed = true
 			continue
 		}
-		if c.unknown {
+		if c.outcomeUnknown {
 			continue
 		}
 		approve := approval.Decision{Kind: policy.Approve, CallID: rec.ID, DecidedBy: ideafile.SimulatedPerson,
 			Reason: "nobody had decided on such a Call"}
 		if err := p.flow.ApplyDecision(approve); err != nil {
-			c.unknown = true
-			p.stuck = append(p.stuck, rec.ID+" waits for a person: "+err.Error())
+			c.outcomeUnknown = true
+			p.unknownReasons = append(p.unknownReasons, rec.ID+" waits for a person: "+err.Error())
 			continue
 		}
-		c.approved++
-		moved = true
+		c.autoApprovals++
+		progressed = true
 	}
-	return moved
+	return progressed
 }
 
 // answerAll answers the questions that the LLM would be asked about Calls, if it was asked the same ones then.
-func (p *player) answerAll() (moved bool) {
+func (p *player) answerAll() (progressed bool) {
 	for _, q := range p.flow.LLMQuestions() {
-		o, known := p.memory.answer(p.flow.FindCall(q.CallID), q)
+		o, isKnown := p.outcomes.findAnswer(p.flow.FindCall(q.CallID), q)
 		switch {
-		case !known:
+		case !isKnown:
 			continue
 		case q.ParamsError != "":
-			p.flow.ApplyAdaptedParams(q.CallID, o.adapted)
+			p.flow.ApplyAdaptedParams(q.CallID, o.adaptedParams)
 		case o.fault != nil:
 			p.flow.FailCall(q.CallID, o.fault)
 		default:
 			p.callOf(q.CallID).result = &o
 			p.flow.SucceedCall(q.CallID, o.result)
 		}
-		moved = true
+		progressed = true
 	}
-	return moved
+	return progressed
 }
 
 // readTrace reads how the run went.
@@ -180,20 +181,20 @@ func (p *player) readTrace() *trace {
 	t := &trace{state: p.flow.State()}
 	records := p.flow.CallRecords()
 	for _, rec := range records {
-		t.calls = append(t.calls, traceCall(p.flow, rec, p.callOf(rec.ID).started))
+		t.calls = append(t.calls, traceCall(p.flow, rec, p.callOf(rec.ID).readyCall))
 	}
 	setDepths(t.calls, records)
 	for _, c := range t.calls {
 		played := p.callOf(c.id)
-		c.unknown, c.approved = played.unknown, played.approved
+		c.resultUnknown, c.autoApprovals = played.outcomeUnknown, played.autoApprovals
 		if o := played.result; o != nil {
-			c.result, c.hasResult, c.handedBack = o.result, o.fault == nil, o.handedBack
+			c.result, c.hasResult, c.delegateWrites = o.result, o.fault == nil, o.delegateWrites
 		}
 		if rec := p.flow.FindCall(c.id); c.writtenByLLM {
 			c.result, c.hasResult = rec.Output, true
 		}
 	}
-	t.unknown = p.stuck
+	t.unknownReasons = p.unknownReasons
 	return t
 }
 
@@ -201,14 +202,14 @@ func (p *player) readTrace() *trace {
 func withoutDeciders(tools []*ideafile.Tool, override policy.Override) []*ideafile.Tool {
 	out := make([]*ideafile.Tool, len(tools))
 	for n, tool := range tools {
-		plain := *tool
-		if here := override.PolicyFor(tool.Name, tool.Approval); here != nil {
-			alone := *here
-			alone.Deciders, alone.Timeout = nil, 0
-			alone.WhileWaiting = policy.Approval{}.WhileWaiting
-			plain.Approval = &alone
+		copied := *tool
+		if current := override.PolicyFor(tool.Name, tool.Approval); current != nil {
+			stripped := *current
+			stripped.Deciders, stripped.Timeout = nil, 0
+			stripped.ReminderRules = policy.Approval{}.ReminderRules
+			copied.Approval = &stripped
 		}
-		out[n] = &plain
+		out[n] = &copied
 	}
 	return out
 }

@@ -11,18 +11,18 @@ import (
 // pastOutcomes is the memory of a new run: how the same Calls ended in the past of the same instance. Calls are the
 // same if they have the same Tool and equal parameters.
 type pastOutcomes struct {
-	past *trace
-	// direct means that a Plan runs an instance for which the LLM planned then. The Plan does once what the LLM may
-	// have tried twice, and gets the outcome of the try that succeeded.
-	direct bool
+	pastTrace *trace
+	// isDirectPlan means that a Plan runs an instance for which the LLM planned then. The Plan does once what the LLM
+	// may have tried twice, and gets the outcome of the try that succeeded.
+	isDirectPlan bool
 	// usedResults and usedDecisions are the Calls of the past whose results, or decisions, were already used.
 	usedResults, usedDecisions map[*tracedCall]bool
 	// decisionSource is the Call of the past whose decisions are applied again, by the id of the new Call.
 	decisionSource map[string]*tracedCall
 }
 
-func newPastOutcomes(past *trace, direct bool) *pastOutcomes {
-	return &pastOutcomes{past: past, direct: direct, usedResults: map[*tracedCall]bool{},
+func newPastOutcomes(pastTrace *trace, isDirectPlan bool) *pastOutcomes {
+	return &pastOutcomes{pastTrace: pastTrace, isDirectPlan: isDirectPlan, usedResults: map[*tracedCall]bool{},
 		usedDecisions: map[*tracedCall]bool{}, decisionSource: map[string]*tracedCall{}}
 }
 
@@ -30,39 +30,39 @@ func newPastOutcomes(past *trace, direct bool) *pastOutcomes {
 // without them. Of several such Calls, find prefers one that is not used yet, then one that wrote to the same place,
 // then, if direct, one that was done, and then the first.
 func (k *pastOutcomes) find(rec *dataflow.CallRecord, tool string, params jsonval.Object,
-	of func(*tracedCall) (string, jsonval.Object, bool),
-	used map[*tracedCall]bool) *tracedCall {
+	readCall func(*tracedCall) (string, jsonval.Object, bool),
+	usedCalls map[*tracedCall]bool) *tracedCall {
 	var found *tracedCall
-	best := -1
-	for _, c := range k.past.calls {
-		name, values, ok := of(c)
+	bestRank := -1
+	for _, c := range k.pastTrace.calls {
+		name, values, ok := readCall(c)
 		if !ok || name != tool || !jsonval.Equal(values, params) {
 			continue
 		}
 		rank := 0
-		for _, better := range []bool{!used[c], c.output.ReferenceText() == rec.OutputPath.ReferenceText(),
-			k.direct && c.status == ideafile.Done} {
+		for _, better := range []bool{!usedCalls[c], c.output.ReferenceText() == rec.OutputPath.ReferenceText(),
+			k.isDirectPlan && c.status == ideafile.Done} {
 			rank *= 2
 			if better {
 				rank++
 			}
 		}
-		if rank > best {
-			found, best = c, rank
+		if rank > bestRank {
+			found, bestRank = c, rank
 		}
 	}
 	return found
 }
 
 func executedTool(c *tracedCall) (string, jsonval.Object, bool) {
-	return c.ranTool, c.ranParams, c.ran && (c.hasResult || c.status == ideafile.Failed)
+	return c.executedTool, c.executedParams, c.wasExecuted && (c.hasResult || c.status == ideafile.Failed)
 }
 
 func shownTool(c *tracedCall) (string, jsonval.Object, bool) {
 	return c.tool, c.params, len(c.decisions) > 0
 }
 
-func (k *pastOutcomes) outcome(ready dataflow.ReadyCall) (outcome, bool) {
+func (k *pastOutcomes) findOutcome(ready dataflow.ReadyCall) (outcome, bool) {
 	c := k.find(ready.Record, ready.Tool.Name, ready.Params, executedTool, k.usedResults)
 	if c == nil {
 		return outcome{}, false
@@ -71,24 +71,24 @@ func (k *pastOutcomes) outcome(ready dataflow.ReadyCall) (outcome, bool) {
 	if c.status == ideafile.Failed {
 		return outcome{fault: c.fault}, true
 	}
-	return outcome{result: c.result, handedBack: c.handedBack}, true
+	return outcome{result: c.result, delegateWrites: c.delegateWrites}, true
 }
 
-func (k *pastOutcomes) decide(rec *dataflow.CallRecord, p approval.Pending, asked int) (approval.Decision, bool) {
-	if asked == 0 {
+func (k *pastOutcomes) findDecision(rec *dataflow.CallRecord, p approval.Pending, index int) (approval.Decision, bool) {
+	if index == 0 {
 		c := k.find(rec, p.Tool, p.Params, shownTool, k.usedDecisions)
 		k.decisionSource[rec.ID], k.usedDecisions[c] = c, true
 	}
 	c := k.decisionSource[rec.ID]
-	if c == nil || asked >= len(c.decisions) {
+	if c == nil || index >= len(c.decisions) {
 		return approval.Decision{}, false
 	}
-	return withoutDecider(c.decisions[asked]), true
+	return withoutDecider(c.decisions[index]), true
 }
 
-// answer returns the result of the same Call, regardless of who wrote it then. Parameters that did not fit are adapted
-// as the LLM adapted the same parameters then.
-func (k *pastOutcomes) answer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome, bool) {
+// findAnswer returns the result of the same Call, regardless of who wrote it then. Parameters that did not fit are
+// adapted as the LLM adapted the same parameters then.
+func (k *pastOutcomes) findAnswer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome, bool) {
 	if q.ParamsError == "" {
 		c := k.find(rec, q.Tool, q.Params, executedTool, k.usedResults)
 		if c == nil || c.status == ideafile.Failed {
@@ -96,9 +96,9 @@ func (k *pastOutcomes) answer(rec *dataflow.CallRecord, q turn.LLMQuestion) (out
 		}
 		return outcome{result: c.result}, true
 	}
-	for _, c := range k.past.calls {
-		if c.tool == rec.Tool && c.adapted.IsAnswered() && jsonval.Equal(c.adapted.OriginalParams, q.Params) {
-			return outcome{adapted: c.adapted.AdaptedParams}, true
+	for _, c := range k.pastTrace.calls {
+		if c.tool == rec.Tool && c.adaptation.IsAnswered() && jsonval.Equal(c.adaptation.OriginalParams, q.Params) {
+			return outcome{adaptedParams: c.adaptation.AdaptedParams}, true
 		}
 	}
 	return outcome{}, false

@@ -18,13 +18,13 @@ func newIdea(idea *ideafile.Idea, c *chain) (*ideafile.Idea, error) {
 	delete(source, "solution")
 	source["context"] = newContext(idea, c)
 	addToolsOfServers(source, idea, c)
-	made, problems := ideafile.ReadIdea(source)
+	created, problems := ideafile.ReadIdea(source)
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, fmt.Errorf("model: backtest %s: the file does not fit its instances: %w", c.ProcessID, errs)
 	}
-	made.Config.Limits.Duration = 0   // no time passes here
-	made.Config.UndoOnFailure = false // and nothing happened that could be undone
-	return made, nil
+	created.Config.Limits.Duration = 0   // no time passes here
+	created.Config.UndoOnFailure = false // and nothing happened that could be undone
+	return created, nil
 }
 
 // WithDataOf returns a new Idea with the data of a past process, or of its first part with instances if it was split.
@@ -41,15 +41,15 @@ func WithDataOf(idea *ideafile.Idea, p *FinishedProcess) (*ideafile.Idea, error)
 // newContext is the context of a new Idea with the data of a past process. The Messages of the file keep their indexes.
 func newContext(idea *ideafile.Idea, c *chain) []any {
 	context := []any{}
-	given, described := map[string]bool{}, map[string]bool{}
+	replacedKinds, kindsWithSchema := map[string]bool{}, map[string]bool{}
 	for _, m := range idea.Context {
 		if m.InstanceToken == "" && m.PayloadSchema != nil {
-			described[m.PayloadKind] = true
+			kindsWithSchema[m.PayloadKind] = true
 		}
 	}
-	alone := c.instances[0].token == ""
+	isAnonymous := c.instances[0].token == ""
 	for _, m := range idea.Context {
-		counts := m.InstanceToken == "" && !alone && m.PayloadKind != ideafile.TypeState &&
+		isReplacement := m.InstanceToken == "" && !isAnonymous && m.PayloadKind != ideafile.TypeState &&
 			len(jsonval.AsObject(m.Payload)) > 0
 		switch {
 		case m.PayloadKind == "" && m.Type != ideafile.TypeError && !m.IsPlanWithRecord() &&
@@ -58,40 +58,40 @@ func newContext(idea *ideafile.Idea, c *chain) []any {
 		case m.PayloadKind != "":
 			empty := ideafile.Message{PayloadKind: m.PayloadKind, Payload: jsonval.Object{},
 				PayloadSchema: m.PayloadSchema}
-			if counts {
-				given[m.PayloadKind], empty.Payload = true, m.Payload
+			if isReplacement {
+				replacedKinds[m.PayloadKind], empty.Payload = true, m.Payload
 			}
-			if m.InstanceToken != "" && described[m.PayloadKind] {
+			if m.InstanceToken != "" && kindsWithSchema[m.PayloadKind] {
 				empty.PayloadSchema = nil
 			}
-			described[m.PayloadKind] = described[m.PayloadKind] || m.PayloadSchema != nil
+			kindsWithSchema[m.PayloadKind] = kindsWithSchema[m.PayloadKind] || m.PayloadSchema != nil
 			context = append(context, ideafile.DataMessage(empty))
 		default:
 			context = append(context,
 				ideafile.DataMessage(ideafile.Message{PayloadKind: ideafile.TypeState, Payload: jsonval.Object{}}))
 		}
 	}
-	return append(context, recordedData(c, given)...)
+	return append(context, recordedData(c, replacedKinds)...)
 }
 
 // recordedData returns Messages with the data that the instances began with, except shared data that the new file
 // replaces.
-func recordedData(c *chain, given map[string]bool) (context []any) {
+func recordedData(c *chain, replacedKinds map[string]bool) (context []any) {
 	for n, i := range c.instances {
-		messages := i.own
+		messages := i.ownMessages
 		if n == 0 {
-			messages = slices.Concat(i.shared, i.own)
+			messages = slices.Concat(i.sharedMessages, i.ownMessages)
 		}
-		hasOwn := false
+		hasOwnMessages := false
 		for _, m := range messages {
-			if m.InstanceToken == "" && given[m.PayloadKind] {
+			if m.InstanceToken == "" && replacedKinds[m.PayloadKind] {
 				continue
 			}
 			m.PayloadSchema = nil
 			context = append(context, ideafile.DataMessage(m))
-			hasOwn = hasOwn || m.InstanceToken == i.token
+			hasOwnMessages = hasOwnMessages || m.InstanceToken == i.token
 		}
-		if !hasOwn {
+		if !hasOwnMessages {
 			context = append(context,
 				ideafile.DataMessage(ideafile.Message{PayloadKind: ideafile.TypeState, InstanceToken: i.token,
 					Payload: jsonval.Object{}}))
@@ -100,8 +100,8 @@ func recordedData(c *chain, given map[string]bool) (context []any) {
 	return context
 }
 
-func (of *chain) hasInstance(token string) bool {
-	return slices.ContainsFunc(of.instances, func(i *pastInstance) bool { return i.token == token })
+func (ch *chain) hasInstance(token string) bool {
+	return slices.ContainsFunc(ch.instances, func(i *pastInstance) bool { return i.token == token })
 }
 
 // withoutRecord is a Message without what an earlier process recorded in it.
@@ -121,7 +121,7 @@ func addToolsOfServers(source jsonval.Object, idea *ideafile.Idea, c *chain) {
 	schema, tools := maps.Clone(jsonval.AsObject(source["schema"])), jsonval.Object{}
 	maps.Copy(tools, jsonval.AsObject(schema["tools"]))
 	for _, t := range c.Last().Tools {
-		if _, ofServer := jsonval.AsObject(t.RawActivity)["mcp"]; ofServer && tools[t.Name] == nil {
+		if _, isMCPTool := jsonval.AsObject(t.RawActivity)["mcp"]; isMCPTool && tools[t.Name] == nil {
 			tools[t.Name] = t.Source
 		}
 	}

@@ -15,7 +15,7 @@ import (
 type FinishedProcess struct {
 	processID string
 	chains    []*chain
-	leftOut   []SkippedInstance
+	skipped   []SkippedInstance
 }
 
 // SkippedInstance is an instance that cannot be compared, and why.
@@ -28,31 +28,32 @@ type SkippedInstance struct {
 // chain holds what one chain of Ideas records, of a process or of one of its parts.
 type chain struct {
 	*past.Chain
-	instances []*pastInstance
-	output    any                        // the solution's last output; nil if there was none
-	writes    map[string][]turn.LogEntry // by instance, without those that were undone
+	instances        []*pastInstance
+	output           any                        // the solution's last output; nil if there was none
+	writesByInstance map[string][]turn.LogEntry // by instance, without those that were undone
 }
 
 // pastInstance is the recorded past of one instance.
 type pastInstance struct {
 	processID, token string
-	// own are the Messages with the data that the instance alone began with; shared are those for all instances.
-	own, shared []ideafile.Message
-	calls       []*pastCall // in Plan order
-	corrected   bool        // a person wrote State while it ran
-	undone      bool        // undoWrites found the State with which it began
-	finalState  any
-	status      ideafile.InstanceStatus
-	steps       []ideafile.StepOutcome // of the instructions that it followed
-	trace       *trace
+	// ownMessages are the Messages with the data that the instance alone began with; shared are those for all
+	// instances.
+	ownMessages, sharedMessages []ideafile.Message
+	calls                       []*pastCall // in Plan order
+	wasCorrected                bool        // a person wrote State while it ran
+	writesUndone                bool        // undoWrites found the State with which it began
+	finalState                  any
+	status                      ideafile.InstanceStatus
+	steps                       []ideafile.StepOutcome // of the instructions that it followed
+	trace                       *trace
 }
 
 // pastCall is a Call in one instance, with its outcome.
 type pastCall struct {
 	past.Call
-	adapted *approval.ParamsAdaptation
-	// handedBack are the values that a delegate wrote into State beside its result, by path.
-	handedBack jsonval.Object
+	adaptation *approval.ParamsAdaptation
+	// delegateWrites are the values that a delegate wrote into State beside its result, by path.
+	delegateWrites jsonval.Object
 }
 
 // Read reads a finished process, and replays it from its chain. The error says that there is nothing to read, that the
@@ -78,14 +79,14 @@ func openChains(run past.Run) (chains []*chain, err error) {
 		return nil, fmt.Errorf("model: backtest %s: %w", run.ProcessID, err)
 	}
 	for _, part := range parts {
-		c := &chain{Chain: part, writes: map[string][]turn.LogEntry{}}
+		c := &chain{Chain: part, writesByInstance: map[string][]turn.LogEntry{}}
 		for _, e := range part.Log {
 			if e.IsWrite() {
-				c.writes[e.Instance] = turn.AddWrite(c.writes[e.Instance], e)
+				c.writesByInstance[e.Instance] = turn.AddWrite(c.writesByInstance[e.Instance], e)
 			}
 		}
 		for _, idea := range part.Ideas {
-			if out := jsonval.At(idea.Source, "solution", "output"); out != nil {
+			if out := jsonval.Lookup(idea.Source, "solution", "output"); out != nil {
 				c.output = out
 			}
 		}
@@ -102,8 +103,8 @@ func (p *FinishedProcess) readInstances(c *chain) error {
 		}
 		i.processID = p.processID
 		c.replayByRequest(i)
-		if why := i.whyNotRepeated(); why != "" {
-			p.leftOut = append(p.leftOut, SkippedInstance{p.processID, token, why})
+		if reason := i.mismatchReason(); reason != "" {
+			p.skipped = append(p.skipped, SkippedInstance{p.processID, token, reason})
 			continue
 		}
 		c.instances = append(c.instances, i)
@@ -111,15 +112,15 @@ func (p *FinishedProcess) readInstances(c *chain) error {
 	return nil
 }
 
-// whyNotRepeated says why the chain does not explain how the instance went, or "" if it does: a replay must lead to the
+// mismatchReason says why the chain does not explain how the instance went, or "" if it does: a replay must lead to the
 // State that the instance ended with.
-func (i *pastInstance) whyNotRepeated() string {
+func (i *pastInstance) mismatchReason() string {
 	switch {
 	case jsonval.Equal(i.trace.state, i.finalState):
 		return ""
-	case i.corrected:
+	case i.wasCorrected:
 		return "a person changed its State while it ran"
 	}
 	return "its chain does not tell how it came to " +
-		diag.FirstNamesAndCount(past.DifferingPaths(i.trace.state, i.finalState))
+		diag.SummarizeNames(past.DifferingPaths(i.trace.state, i.finalState))
 }

@@ -17,14 +17,14 @@ import (
 
 // replayByRequest replays an instance Request by Request, with the results and decisions that its chain recorded for
 // its Calls. This shows which values each Call ran with.
-func (of *chain) replayByRequest(i *pastInstance) (*player, recordedCalls) {
-	p, memory := replayCalls(of, i)
-	if i.trace = traceRecorded(p, memory, i); i.trace.branchDiffers && i.undone {
-		of.undoWrites(i, false)
-		p, memory = replayCalls(of, i)
-		i.trace = traceRecorded(p, memory, i)
+func (ch *chain) replayByRequest(i *pastInstance) (*player, recordedCalls) {
+	p, outcomes := replayCalls(ch, i)
+	if i.trace = traceRecorded(p, outcomes, i); i.trace.branchDiffers && i.writesUndone {
+		ch.undoWrites(i, false)
+		p, outcomes = replayCalls(ch, i)
+		i.trace = traceRecorded(p, outcomes, i)
 	}
-	return p, memory
+	return p, outcomes
 }
 
 // replayCalls plays the Calls of an instance in their recorded order.
@@ -32,48 +32,48 @@ func replayCalls(c *chain, i *pastInstance) (*player, recordedCalls) {
 	palette := ideafile.Palette{Tools: withoutDeciders(c.Last().Tools, c.Last().Config.Approval),
 		BindingByTool: past.BindAllAsGo(c.Last().Tools), AdaptValuesWithLLM: true, InstanceTokens: []string{i.token},
 		UntargetedCallsGoToAll: true, AllowsConditions: true}
-	memory := recordedCalls{byKey: map[ideafile.CallKey]*pastCall{}}
-	p := newPlayer(dataflow.New(palette, slices.Concat(i.shared, i.own), i.token), memory)
+	outcomes := recordedCalls{callByKey: map[ideafile.CallKey]*pastCall{}}
+	p := newPlayer(dataflow.New(palette, slices.Concat(i.sharedMessages, i.ownMessages), i.token), outcomes)
 	for n, call := range i.calls {
 		// A Plan that ran directly is Request 0, and signals cannot bring Calls of Request 0. So all Request numbers
 		// are raised by one.
 		request := call.Key.Request + 1
-		memory.byKey[ideafile.CallKey{Request: request, Index: call.Key.Index}] = call
+		outcomes.callByKey[ideafile.CallKey{Request: request, Index: call.Key.Index}] = call
 		p.flow.AcceptCall(request, call.Key.Index, replayedCall(call.Written))
 		if n+1 == len(i.calls) || i.calls[n+1].Key.Request != call.Key.Request {
 			p.flow.CloseRequest(request)
 			p.playAll()
 		}
 	}
-	return p, memory
+	return p, outcomes
 }
 
 // traceRecorded is the trace of a replay, with each Call as the chain records it.
-func traceRecorded(p *player, memory recordedCalls, i *pastInstance) *trace {
+func traceRecorded(p *player, outcomes recordedCalls, i *pastInstance) *trace {
 	t := p.readTrace()
 	t.status, t.steps = i.status, i.steps
 	for _, traced := range t.calls {
 		rec := p.flow.FindCall(traced.id)
-		if call := memory.byKey[rec.Key()]; call != nil {
+		if call := outcomes.callByKey[rec.Key()]; call != nil {
 			t.branchDiffers = t.branchDiffers || (call.Status == ideafile.Skipped) != (rec.Status == ideafile.Skipped)
-			traced.describeAs(call)
+			traced.applyRecorded(call)
 		}
 	}
 	return t
 }
 
-// describeAs sets a replayed Call to what its chain records.
-func (c *tracedCall) describeAs(call *pastCall) {
+// applyRecorded sets a replayed Call to what its chain records.
+func (c *tracedCall) applyRecorded(call *pastCall) {
 	_, c.writtenByLLM = call.Written.RawObject()["_output"]
-	c.status, c.unknown, c.asked = call.Status, false, c.asked || len(call.Decisions) > 0
+	c.status, c.resultUnknown, c.reviewed = call.Status, false, c.reviewed || len(call.Decisions) > 0
 	if call.Fault != nil {
 		c.fault = call.Fault
 	}
 	if len(c.decisions) == 0 {
 		c.decisions = call.Decisions
 	}
-	answered := len(c.decisions) > 0 && c.decisions[len(c.decisions)-1].Kind == policy.Answer
-	c.ran = !answered && c.params != nil && (c.status == ideafile.Done || c.status == ideafile.Failed &&
+	wasAnswered := len(c.decisions) > 0 && c.decisions[len(c.decisions)-1].Kind == policy.Answer
+	c.wasExecuted = !wasAnswered && c.params != nil && (c.status == ideafile.Done || c.status == ideafile.Failed &&
 		didRun(c.fault))
 	c.hasResult = c.hasResult && c.status == ideafile.Done
 }
@@ -100,8 +100,8 @@ func replayedCall(w ideafile.WrittenCall) ideafile.WrittenCall {
 	}
 	raw := jsonval.WithoutKey(w.RawObject(), "_output")
 	after := raw["_after"]
-	if one, ok := after.(string); ok {
-		after = []any{one}
+	if single, ok := after.(string); ok {
+		after = []any{single}
 	}
 	if list, ok := after.([]any); ok {
 		list = slices.Clone(list)
@@ -119,20 +119,20 @@ func replayedCall(w ideafile.WrittenCall) ideafile.WrittenCall {
 
 // recordedCalls is the memory of a replay of the past: each Call by its place in the Plan.
 type recordedCalls struct {
-	byKey map[ideafile.CallKey]*pastCall
+	callByKey map[ideafile.CallKey]*pastCall
 }
 
 func (r recordedCalls) find(rec *dataflow.CallRecord) *pastCall {
-	return r.byKey[rec.Key()]
+	return r.callByKey[rec.Key()]
 }
 
-func (r recordedCalls) outcome(ready dataflow.ReadyCall) (outcome, bool) {
+func (r recordedCalls) findOutcome(ready dataflow.ReadyCall) (outcome, bool) {
 	c := r.find(ready.Record)
 	switch {
 	case c == nil:
 		return outcome{}, false
 	case c.HasResult && c.Status == ideafile.Done:
-		return outcome{result: c.Result, handedBack: c.handedBack}, true
+		return outcome{result: c.Result, delegateWrites: c.delegateWrites}, true
 	case c.Status == ideafile.Done:
 		return outcome{}, false
 	case c.Fault != nil:
@@ -141,25 +141,25 @@ func (r recordedCalls) outcome(ready dataflow.ReadyCall) (outcome, bool) {
 	return outcome{fault: diag.Faultf(ideafile.CodeToolFailed, "it was %s", c.Status)}, true
 }
 
-func (r recordedCalls) decide(rec *dataflow.CallRecord, _ approval.Pending, asked int) (approval.Decision, bool) {
+func (r recordedCalls) findDecision(rec *dataflow.CallRecord, _ approval.Pending, index int) (approval.Decision, bool) {
 	c := r.find(rec)
-	if c == nil || asked >= len(c.Decisions) {
+	if c == nil || index >= len(c.Decisions) {
 		return approval.Decision{}, false
 	}
-	return withoutDecider(c.Decisions[asked]), true
+	return withoutDecider(c.Decisions[index]), true
 }
 
-func (r recordedCalls) answer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome, bool) {
+func (r recordedCalls) findAnswer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome, bool) {
 	c := r.find(rec)
-	if c == nil || q.ParamsError == "" || !c.adapted.IsAnswered() {
+	if c == nil || q.ParamsError == "" || !c.adaptation.IsAnswered() {
 		return outcome{}, false
 	}
-	return outcome{adapted: c.adapted.AdaptedParams}, true
+	return outcome{adaptedParams: c.adaptation.AdaptedParams}, true
 }
 
 // withoutDecider returns a decision to apply again, without its groups and proof, which are not checked again.
 func withoutDecider(d approval.Decision) approval.Decision {
 	return approval.Decision{Kind: d.Kind, DecidedBy: d.DecidedBy, Reason: d.Reason, AmendedParams: d.AmendedParams,
-		Replacement: d.Replacement,
-		GivenResult: d.GivenResult}
+		Replacement:  d.Replacement,
+		AnswerResult: d.AnswerResult}
 }

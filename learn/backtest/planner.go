@@ -28,8 +28,8 @@ var ErrNoReply = errors.New("nobody answers")
 // pastPlans plans for every instance as was planned for it in the past: Request by Request, with the same Calls. It is
 // the Planner if none is given.
 type pastPlans struct {
-	chain *chain
-	next  map[string]int // how many Requests of an instance have been answered
+	chain            *chain
+	answeredRequests map[string]int // how many Requests of an instance have been answered
 	// withoutRecordedReply are instances for which a Plan asks the LLM something new: the recorded reply was about
 	// something else.
 	withoutRecordedReply map[string]bool
@@ -53,10 +53,10 @@ func (i *pastInstance) requestNumbers() (numbers []int) {
 
 // callsFor returns the Calls that an instance got in its next Request of the past. more says whether other Requests
 // followed.
-func (p *pastPlans) callsFor(i *pastInstance) (calls []any, more bool) {
+func (p *pastPlans) callsFor(i *pastInstance) (calls []any, hasMore bool) {
 	numbers := i.requestNumbers()
-	n := p.next[i.token]
-	p.next[i.token]++
+	n := p.answeredRequests[i.token]
+	p.answeredRequests[i.token]++
 	if n >= len(numbers) {
 		return nil, false
 	}
@@ -79,16 +79,16 @@ func (p *pastPlans) Reply(idea *ideafile.Idea, _ ideafile.ToolBindings,
 	if len(request.Questions) > 0 {
 		return reply, ErrNoReply
 	}
-	more := false
+	hasMore := false
 	if !request.OutputOnly {
 		for _, i := range p.chain.instances {
 			if slices.Contains(request.InstanceTokens(), i.token) && !p.withoutRecordedReply[i.token] {
-				calls, others := p.callsFor(i)
-				reply.Calls, more = append(reply.Calls, calls...), more || others
+				calls, othersFollow := p.callsFor(i)
+				reply.Calls, hasMore = append(reply.Calls, calls...), hasMore || othersFollow
 			}
 		}
 	}
-	if idea.OutputSchema != nil && !more && request.ReplyMayHoldOutput() {
+	if idea.OutputSchema != nil && !hasMore && request.ReplyMayHoldOutput() {
 		reply.Output = p.chain.output
 	}
 	return reply, nil

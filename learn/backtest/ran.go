@@ -36,59 +36,59 @@ func ReadExecuted(run past.Run) (all []ExecutedInstance, err error) {
 	return all, err
 }
 
-func (of *chain) readExecuted(token string) ExecutedInstance {
-	i := of.readInstance(token)
+func (ch *chain) readExecuted(token string) ExecutedInstance {
+	i := ch.readInstance(token)
 	if !i.status.HasEnded() {
-		of.addUnrecorded(i)
+		ch.addUnrecordedCalls(i)
 	}
-	player, memory := of.replayByRequest(i)
-	why := i.whyNotRepeated()
-	out := ExecutedInstance{of.ProcessID, token, of.Last(), i.status.HasEnded(), i.finalState, nil}
-	traced := map[ideafile.CallKey]*tracedCall{}
+	player, outcomes := ch.replayByRequest(i)
+	mismatch := i.mismatchReason()
+	out := ExecutedInstance{ch.ProcessID, token, ch.Last(), i.status.HasEnded(), i.finalState, nil}
+	callByKey := map[ideafile.CallKey]*tracedCall{}
 	for n, rec := range player.flow.CallRecords() {
-		traced[rec.Key()] = i.trace.calls[n]
+		callByKey[rec.Key()] = i.trace.calls[n]
 	}
-	for _, c := range undo.CallsOf(player.flow, of.Last().Tools) {
-		past, output := memory.byKey[c.Key], player.flow.FindCall(c.ID).OutputPath
-		c.Began, c.Ended = player.callOf(c.ID).began, player.callOf(c.ID).ended
-		c.Process, c.ID = of.ProcessID, past.Key.ID(token)
-		c.Status, c.Fault, c.Result = past.Status, past.Fault, past.Result
-		of.readWrites(&c, i, past, output)
-		describeRun(&c, traced[c.Key], past, why)
+	for _, c := range undo.CallsOf(player.flow, ch.Last().Tools) {
+		recorded, output := outcomes.callByKey[c.Key], player.flow.FindCall(c.ID).OutputPath
+		c.StartLogicalTime, c.EndLogicalTime = player.callOf(c.ID).beganAt, player.callOf(c.ID).endedAt
+		c.Process, c.ID = ch.ProcessID, recorded.Key.ID(token)
+		c.Status, c.Fault, c.Result = recorded.Status, recorded.Fault, recorded.Result
+		ch.readWrites(&c, i, recorded, output)
+		describeRun(&c, callByKey[c.Key], recorded, mismatch)
 		readBranch(&c, output)
-		c.Ran = c.Ran && !of.wasDoneByReplacedPlan(i, past)
+		c.RanSuccessfully = c.RanSuccessfully && !ch.wasDoneByReplacedPlan(i, recorded)
 		out.Calls = append(out.Calls, c)
 	}
 	return out
 }
 
-// addUnrecorded adds Calls without a record that may have run: Calls of a direct Plan in an instance that was stopped
-// while working, and Calls of solutions.
-func (of *chain) addUnrecorded(i *pastInstance) {
-	known := map[ideafile.CallKey]bool{}
+// addUnrecordedCalls adds Calls without a record that may have run: Calls of a direct Plan in an instance that was
+// stopped while working, and Calls of solutions.
+func (ch *chain) addUnrecordedCalls(i *pastInstance) {
+	knownKeys := map[ideafile.CallKey]bool{}
 	for _, c := range i.calls {
-		known[c.Key] = true
-		if !c.IsRecorded && !of.hasWritten(i, c.Key) {
+		knownKeys[c.Key] = true
+		if !c.IsRecorded && !ch.hasWritten(i, c.Key) {
 			c.Status = ideafile.Running
 		}
 	}
-	last := of.Last()
-	at, _ := ideafile.FindDirectPlans(last.Context).ChooseForInstance(i.token,
+	last := ch.Last()
+	planIndex, _ := ideafile.FindDirectPlans(last.Context).ChooseForInstance(i.token,
 		ideafile.InstanceViewOf(last.Context, i.token))
-	if at < 0 {
+	if planIndex < 0 {
 		return
 	}
-	for n, w := range last.Context[at].PlanCalls {
-		key := ideafile.CallKey{Index: last.Context[at].CallIndexOffset + n + 1}
-		if !known[key] && !w.TargetsOtherInstance(i.token) {
+	for n, w := range last.Context[planIndex].PlanCalls {
+		key := ideafile.CallKey{Index: last.Context[planIndex].CallIndexOffset + n + 1}
+		if !knownKeys[key] && !w.TargetsOtherInstance(i.token) {
 			i.calls = append(i.calls, &pastCall{Call: past.Call{Key: key, Written: w.WithoutTarget(),
 				Status: ideafile.Running}})
 		}
 	}
 }
 
-func (of *chain) hasWritten(i *pastInstance, key ideafile.CallKey) bool {
-	for _, e := range of.writes[i.token] {
+func (ch *chain) hasWritten(i *pastInstance, key ideafile.CallKey) bool {
+	for _, e := range ch.writesByInstance[i.token] {
 		if e.Request == key.Request && e.Index == key.Index && e.CorrectionNumber == 0 {
 			return true
 		}
@@ -97,15 +97,15 @@ func (of *chain) hasWritten(i *pastInstance, key ideafile.CallKey) bool {
 }
 
 // readWrites reads from the log what a Call wrote, since a replay may have written less.
-func (of *chain) readWrites(c *undo.Call, i *pastInstance, past *pastCall, output refexpr.OutputPath) {
+func (ch *chain) readWrites(c *undo.Call, i *pastInstance, recorded *pastCall, output refexpr.OutputPath) {
 	c.Writes, c.IsUpdate = nil, false
-	for _, e := range of.writes[i.token] {
-		if e.Request != past.Key.Request || e.Index != past.Key.Index || e.CorrectionNumber != 0 {
+	for _, e := range ch.writesByInstance[i.token] {
+		if e.Request != recorded.Key.Request || e.Index != recorded.Key.Index || e.CorrectionNumber != 0 {
 			continue
 		}
 		c.Writes = append(c.Writes, undo.WrittenPaths(e.Path, e.Value)...)
 		c.IsUpdate = c.IsUpdate || statelog.IsUpdateWrite(e.OutputMethod, e.Path)
-		if past.RanCall != nil && past.RanCall.Tool != past.Written.Tool {
+		if recorded.ExecutedCall != nil && recorded.ExecutedCall.Tool != recorded.Written.Tool {
 			c.Result = output.ResultForPath(e.Path, e.Value) // the result of the Call that replaced it
 		}
 	}
@@ -119,49 +119,49 @@ func readBranch(c *undo.Call, output refexpr.OutputPath) {
 		return
 	}
 	c.Result = result
-	if f, is := diag.FaultFromJSON(result); is && branch == len(output)-1 {
-		c.WroteFault(f)
+	if f, isFault := diag.FaultFromJSON(result); isFault && branch == len(output)-1 {
+		c.SetWrittenFault(f)
 	}
 }
 
 // wasDoneByReplacedPlan reports whether a direct Plan did not run a Call because the Plan that it replaced had done the
 // same Call: see dataflow.Instance.
-func (of *chain) wasDoneByReplacedPlan(i *pastInstance, c *pastCall) bool {
-	before := 0
-	for _, m := range of.Last().Context {
+func (ch *chain) wasDoneByReplacedPlan(i *pastInstance, c *pastCall) bool {
+	offsetBefore := 0
+	for _, m := range ch.Last().Context {
 		if m.IsDirectPlan() && m.CallIndexOffset < c.Key.Index {
-			before = max(before, m.CallIndexOffset)
+			offsetBefore = max(offsetBefore, m.CallIndexOffset)
 		}
 	}
-	return c.Key.Request == 0 && of.Last().HasNoOutputPath(c.Written) &&
+	return c.Key.Request == 0 && ch.Last().HasNoOutputPath(c.Written) &&
 		slices.ContainsFunc(i.calls, func(o *pastCall) bool {
-			return o.Key.Request == 0 && o.Key.Index <= before && o.Status == ideafile.Done &&
+			return o.Key.Request == 0 && o.Key.Index <= offsetBefore && o.Status == ideafile.Done &&
 				o.Written.SameCallAs(c.Written)
 		})
 }
 
 // describeRun states whether a Call ran, and with which Tool and parameters. why says why its instance cannot be
 // replayed; it is empty if it can.
-func describeRun(c *undo.Call, t *tracedCall, past *pastCall, why string) {
-	last := ""
-	if n := len(past.Decisions); n > 0 {
-		last = past.Decisions[n-1].Kind
+func describeRun(c *undo.Call, t *tracedCall, recorded *pastCall, mismatch string) {
+	lastKind := ""
+	if n := len(recorded.Decisions); n > 0 {
+		lastKind = recorded.Decisions[n-1].Kind
 	}
-	_, c.WrittenByLLM = past.Written.RawObject()["_output"]
-	c.Ran = past.Status == ideafile.Done && last != policy.Answer
+	_, c.WrittenByLLM = recorded.Written.RawObject()["_output"]
+	c.RanSuccessfully = recorded.Status == ideafile.Done && lastKind != policy.Answer
 	switch {
-	case past.RanCall != nil:
-		c.Tool, c.Params = past.RanCall.Tool, past.RanCall.Params
-	case t != nil && t.params != nil && why == "":
-		c.Tool, c.Params = t.ranTool, t.ranParams
-	case last == policy.Amend || last == policy.Replace:
-		c.Tool, c.NotKnown = "", "what a person made of it is not on record"
-	case holdsReference(past.Written):
-		if c.NotKnown = why; why == "" {
-			c.NotKnown = "what it read is not on record"
+	case recorded.ExecutedCall != nil:
+		c.Tool, c.Params = recorded.ExecutedCall.Tool, recorded.ExecutedCall.Params
+	case t != nil && t.params != nil && mismatch == "":
+		c.Tool, c.Params = t.executedTool, t.executedParams
+	case lastKind == policy.Amend || lastKind == policy.Replace:
+		c.Tool, c.UnknownReason = "", "what a person made of it is not on record"
+	case holdsReference(recorded.Written):
+		if c.UnknownReason = mismatch; mismatch == "" {
+			c.UnknownReason = "what it read is not on record"
 		}
 	default:
-		c.Tool, c.Params = past.Written.Tool, writtenParams(past.Written)
+		c.Tool, c.Params = recorded.Written.Tool, writtenParams(recorded.Written)
 	}
 }
 

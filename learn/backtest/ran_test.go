@@ -38,11 +38,11 @@ func described(all []backtest.ExecutedInstance) string {
 	for _, i := range all {
 		for _, c := range i.Calls {
 			how := "did not run"
-			if c.Ran {
+			if c.RanSuccessfully {
 				how = fmt.Sprintf("ran with %s to %s", jsonval.Encode(c.Params), jsonval.Encode(c.Result))
 			}
-			if c.NotKnown != "" {
-				how = "is not known: " + c.NotKnown
+			if c.UnknownReason != "" {
+				how = "is not known: " + c.UnknownReason
 			}
 			lines = append(lines, fmt.Sprintf("%s %s %s %s", c.ID, c.Tool, c.Status, how))
 		}

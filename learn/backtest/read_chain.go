@@ -11,34 +11,34 @@ import (
 )
 
 // readInstance reads one instance, whether it has ended or not.
-func (of *chain) readInstance(token string) *pastInstance {
-	i := &pastInstance{token: token, status: of.Status[token], finalState: stateOf(of.Last().Context, token)}
-	for _, m := range of.Last().Context {
-		if m.InstanceToken == token && m.InstanceSteps != nil {
-			i.steps = m.InstanceSteps
+func (ch *chain) readInstance(token string) *pastInstance {
+	i := &pastInstance{token: token, status: ch.StatusByInstance[token], finalState: stateOf(ch.Last().Context, token)}
+	for _, m := range ch.Last().Context {
+		if m.InstanceToken == token && m.InstanceStepOutcomes != nil {
+			i.steps = m.InstanceStepOutcomes
 		}
 	}
-	for _, call := range of.Calls(token) {
+	for _, call := range ch.Calls(token) {
 		call.Written = call.Written.WithoutTarget()
-		read := &pastCall{Call: call}
-		of.readResult(i, read)
-		i.calls = append(i.calls, read)
+		recorded := &pastCall{Call: call}
+		ch.readResult(i, recorded)
+		i.calls = append(i.calls, recorded)
 	}
-	for _, m := range of.FirstIdea[token].Context {
-		m.InstanceEndStatus, m.InstanceFault, m.InstanceSteps = "", nil, nil
+	for _, m := range ch.FirstIdeaByInstance[token].Context {
+		m.InstanceEndStatus, m.InstanceFault, m.InstanceStepOutcomes = "", nil, nil
 		switch {
 		case m.PayloadKind == "":
 		case m.InstanceToken == token:
-			i.own = append(i.own, m)
+			i.ownMessages = append(i.ownMessages, m)
 		case m.InstanceToken == "":
-			i.shared = append(i.shared, m)
+			i.sharedMessages = append(i.sharedMessages, m)
 		}
 	}
-	if hasEndedDirectCalls(of.FirstIdea[token], token) {
-		of.undoWrites(i, true)
+	if hasEndedDirectCalls(ch.FirstIdeaByInstance[token], token) {
+		ch.undoWrites(i, true)
 	}
-	for _, e := range of.writes[token] {
-		i.corrected = i.corrected || e.CorrectionNumber > 0
+	for _, e := range ch.writesByInstance[token] {
+		i.wasCorrected = i.wasCorrected || e.CorrectionNumber > 0
 	}
 	return i
 }
@@ -52,21 +52,21 @@ func stateOf(context []ideafile.Message, token string) any {
 }
 
 // readResult finds the result of a Call: in the log, in the record, or in the final State at its path.
-func (of *chain) readResult(i *pastInstance, c *pastCall) {
-	palette := ideafile.Palette{Tools: of.Last().Tools, InstanceTokens: []string{i.token}, UntargetedCallsGoToAll: true,
+func (ch *chain) readResult(i *pastInstance, c *pastCall) {
+	palette := ideafile.Palette{Tools: ch.Last().Tools, InstanceTokens: []string{i.token}, UntargetedCallsGoToAll: true,
 		BindingByTool: permissiveBindings(c.Written)}
 	call, _, f := palette.ReadCall(c.Written)
 	if f != nil {
 		return
 	}
 	id := c.Key.ID(i.token)
-	for _, e := range of.writes[i.token] {
+	for _, e := range ch.writesByInstance[i.token] {
 		_, byPerson := e.PersonName()
-		answered := byPerson && e.CorrectionNumber == 0 && e.Request == c.Key.Request && e.Index == c.Key.Index
-		if e.Author != id && !answered {
+		wasAnswered := byPerson && e.CorrectionNumber == 0 && e.Request == c.Key.Request && e.Index == c.Key.Index
+		if e.Author != id && !wasAnswered {
 			continue
 		}
-		c.adapted = e.ParamsAdaptation
+		c.adaptation = e.ParamsAdaptation
 		c.applyWrite(call.OutputPath, e)
 	}
 	if c.HasResult || c.Status != ideafile.Done {
@@ -80,10 +80,10 @@ func (c *pastCall) applyWrite(output refexpr.OutputPath, e turn.LogEntry) {
 	isResult := slices.ContainsFunc(output.Paths(), func(p jsonval.Path) bool { return p.String() == e.Path.String() })
 	switch {
 	case !isResult:
-		if c.handedBack == nil {
-			c.handedBack = jsonval.Object{}
+		if c.delegateWrites == nil {
+			c.delegateWrites = jsonval.Object{}
 		}
-		c.handedBack[e.Path.String()] = e.Value
+		c.delegateWrites[e.Path.String()] = e.Value
 	case c.HasResult && len(e.Path) == 0:
 		c.Result = jsonval.OverlayObject(c.Result, e.Value) // the record also has the keys that were not written
 	default:

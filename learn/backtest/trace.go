@@ -17,12 +17,12 @@ type trace struct {
 	calls []*tracedCall // in Plan order
 	state any
 	// status is how the instance ended. It is empty if the instance did not end, and unknown says why.
-	status        ideafile.InstanceStatus
-	fault         *diag.Fault
-	unknown       []string
-	steps         []ideafile.StepOutcome // of its instructions, if it has ended
-	direct        bool                   // in a new run: a Plan runs the instance, so no Calls come later
-	branchDiffers bool                   // in a replay: a Call was skipped then and not here, or the reverse
+	status         ideafile.InstanceStatus
+	fault          *diag.Fault
+	unknownReasons []string
+	steps          []ideafile.StepOutcome // of its instructions, if it has ended
+	isDirectPlan   bool                   // in a new run: a Plan runs the instance, so no Calls come later
+	branchDiffers  bool                   // in a replay: a Call was skipped then and not here, or the reverse
 }
 
 // tracedCall is a Call with its outcome.
@@ -32,54 +32,54 @@ type tracedCall struct {
 	// params are the resolved parameters of the Call as a person was shown it, before decisions. They are nil if a
 	// value that they read was missing.
 	params jsonval.Object
-	// ranTool and ranParams are the Tool and the parameters after people's decisions.
-	ranTool      string
-	ranParams    jsonval.Object
-	ran          bool
-	asked        bool // a person was asked, or would be
-	decisions    []approval.Decision
-	status       ideafile.CallStatus
-	fault        *diag.Fault
-	reason       string // why it did not run
-	result       any
-	hasResult    bool
-	unknown      bool // it would run, with an unknown result
-	writtenByLLM bool // the LLM wrote its result
-	approved     int  // how often the backtest approved it, since nobody had decided on such a Call
-	output       refexpr.OutputPath
-	depth        int // the length of the longest chain of Calls before it
+	// executedTool and executedParams are the Tool and the parameters after people's decisions.
+	executedTool   string
+	executedParams jsonval.Object
+	wasExecuted    bool
+	reviewed       bool // a person was asked, or would be
+	decisions      []approval.Decision
+	status         ideafile.CallStatus
+	fault          *diag.Fault
+	notRunReason   string // why it did not run
+	result         any
+	hasResult      bool
+	resultUnknown  bool // it would run, with an unknown result
+	writtenByLLM   bool // the LLM wrote its result
+	autoApprovals  int  // how often the backtest approved it, since nobody had decided on such a Call
+	output         refexpr.OutputPath
+	depth          int // the length of the longest chain of Calls before it
 
-	adapted    *approval.ParamsAdaptation
-	handedBack jsonval.Object
+	adaptation     *approval.ParamsAdaptation
+	delegateWrites jsonval.Object
 }
 
-// matters reports whether a Call had an effect, or would have had one if no person had stopped it. Other Calls leave
+// hasEffect reports whether a Call had an effect, or would have had one if no person had stopped it. Other Calls leave
 // nothing behind.
-func (c *tracedCall) matters() bool {
-	return c.ran || c.unknown || len(c.decisions) > 0
+func (c *tracedCall) hasEffect() bool {
+	return c.wasExecuted || c.resultUnknown || len(c.decisions) > 0
 }
 
-func traceCall(flow *dataflow.Instance, rec *dataflow.CallRecord, started dataflow.ReadyCall) *tracedCall {
-	c := &tracedCall{id: rec.ID, tool: rec.Tool, decisions: rec.Decisions, asked: len(rec.Decisions) > 0 ||
+func traceCall(flow *dataflow.Instance, rec *dataflow.CallRecord, readyCall dataflow.ReadyCall) *tracedCall {
+	c := &tracedCall{id: rec.ID, tool: rec.Tool, decisions: rec.Decisions, reviewed: len(rec.Decisions) > 0 ||
 		rec.PendingApproval != nil,
 		status: rec.Status, fault: rec.Fault, output: rec.OutputPath, writtenByLLM: rec.HasOutput,
-		adapted: rec.ParamsAdaptation}
+		adaptation: rec.ParamsAdaptation}
 	switch {
-	case started.Record != nil:
-		c.params, c.ran = started.Params, rec.Status.IsFinal()
+	case readyCall.Record != nil:
+		c.params, c.wasExecuted = readyCall.Params, rec.Status.IsFinal()
 	case rec.PendingApproval != nil:
 		c.params = rec.PendingApproval.Params
 	case rec.Status == ideafile.Done || rec.Status == ideafile.Failed:
 		c.params, _ = flow.ResolvedParams(rec)
-		c.ran = rec.Status == ideafile.Done
+		c.wasExecuted = rec.Status == ideafile.Done
 	}
-	c.ranTool, c.ranParams = rec.Tool, rec.ParamsAdaptation.ApplyTo(c.params)
+	c.executedTool, c.executedParams = rec.Tool, rec.ParamsAdaptation.ApplyTo(c.params)
 	if n := len(rec.Decisions); n > 0 {
 		c.tool, c.params = rec.Decisions[0].Tool, rec.Decisions[0].ShownParams
-		c.ran = c.ran && rec.Decisions[n-1].Kind != policy.Answer
+		c.wasExecuted = c.wasExecuted && rec.Decisions[n-1].Kind != policy.Answer
 	}
-	if !c.ran {
-		c.reason = whyNotRun(rec)
+	if !c.wasExecuted {
+		c.notRunReason = whyNotRun(rec)
 	}
 	return c
 }
@@ -110,15 +110,15 @@ func setDepths(calls []*tracedCall, records []*dataflow.CallRecord) {
 		}
 	}
 	// A chain of n Calls has depth n at most. Calls that wait for each other are not raised beyond that.
-	for round, moved := 0, true; moved && round < len(calls); round++ {
-		moved = false
+	for round, changed := 0, true; changed && round < len(calls); round++ {
+		changed = false
 		for n, c := range calls {
 			for k, writer := range calls {
 				reads := k != n && slices.ContainsFunc(reads[n], func(p jsonval.Path) bool {
 					return slices.ContainsFunc(writer.output.Paths(), p.Overlaps)
 				})
 				if reads && c.depth <= writer.depth && writer.depth+1 < len(calls) {
-					c.depth, moved = writer.depth+1, true
+					c.depth, changed = writer.depth+1, true
 				}
 			}
 		}

@@ -15,28 +15,28 @@ func isBelievable(fields []*field, size, k, n int) bool {
 	return math.Log2(separableSets(fields, size, k, n))-math.Log2(maxChance) <= log2Choose(n, k)
 }
 
-// family counts the possible tests of one field, and the chains that they form. The tests of a chain, such as the
+// testFamily counts the possible tests of one field, and the chains that they form. The tests of a chain, such as the
 // thresholds of a number, hold in fewer and fewer samples, so at most one of them holds in exactly k.
-type family struct{ tests, chains float64 }
+type testFamily struct{ tests, chains float64 }
 
 // separableSets bounds the number of ways to choose k of the samples that conditions of this size can separate from the
 // rest.
 func separableSets(fields []*field, size, k, n int) float64 {
 	single, lists := 0.0, 0.0
-	var families []family
+	var families []testFamily
 	for _, f := range fields {
-		var own family
+		var fam testFamily
 		values := f.valueCounts()
-		if f.numeric {
-			own = f.thresholds()
-			single += own.chains
+		if f.isNumeric {
+			fam = f.thresholds()
+			single += fam.chains
 		}
 		single += exactSets(values, k, n)
-		own.tests, own.chains = own.tests+2*float64(len(values)), own.chains+2*float64(len(values))
+		fam.tests, fam.chains = fam.tests+2*float64(len(values)), fam.chains+2*float64(len(values))
 		if f.listsValues() && size > 1 {
 			lists += 2 * binomial(len(values), size)
 		}
-		families = append(families, own)
+		families = append(families, fam)
 	}
 	if size == 1 {
 		return max(1, single)
@@ -47,7 +47,7 @@ func separableSets(fields []*field, size, k, n int) float64 {
 // combinedSets bounds in how many ways two or three tests together can separate k of the samples, as a conjunction or a
 // disjunction. For one of the families it counts only the chains: given the other tests, at most one test of a chain
 // separates exactly k.
-func combinedSets(families []family, size int) float64 {
+func combinedSets(families []testFamily, size int) float64 {
 	sum := 0.0
 	for n, a := range families {
 		for m, b := range families[n:] {
@@ -67,29 +67,29 @@ func combinedSets(families []family, size int) float64 {
 // field is there. It is nil for lengths, and for a field that is always there.
 func (f *field) valueCounts() map[string]int {
 	if f.listsValues() {
-		return f.categories()
+		return f.countByValue()
 	}
-	count := map[string]int{}
-	for _, has := range f.has {
-		if has {
-			count["there"]++
+	countByValue := map[string]int{}
+	for _, exists := range f.exists {
+		if exists {
+			countByValue["there"]++
 		} else {
-			count[""]++
+			countByValue[""]++
 		}
 	}
-	if f.isLength || len(count) == 1 {
+	if f.isLength || len(countByValue) == 1 {
 		return nil
 	}
-	return count
+	return countByValue
 }
 
 // exactSets counts the values that k samples have, or that all but k have.
-func exactSets(values map[string]int, k, n int) (sets float64) {
-	for _, has := range jsonval.Sorted(values) {
-		if has == k {
+func exactSets(countByValue map[string]int, k, n int) (sets float64) {
+	for _, count := range jsonval.Sorted(countByValue) {
+		if count == k {
 			sets++
 		}
-		if has == n-k && len(values) > 2 {
+		if count == n-k && len(countByValue) > 2 {
 			sets++
 		}
 	}
@@ -98,7 +98,7 @@ func exactSets(values map[string]int, k, n int) (sets float64) {
 
 // thresholds is the family of tests of a number: bounds from above and from below, with and without the samples that
 // have no number.
-func (f *field) thresholds() family {
+func (f *field) thresholds() testFamily {
 	distinct, specials := map[float64]bool{}, map[string]bool{}
 	for n, x := range f.numbers {
 		if f.isNumber[n] {
@@ -108,7 +108,7 @@ func (f *field) thresholds() family {
 		}
 	}
 	chains := 2 * math.Pow(2, float64(len(specials)))
-	return family{tests: chains * float64(len(distinct)), chains: chains}
+	return testFamily{tests: chains * float64(len(distinct)), chains: chains}
 }
 
 func binomial(n, k int) float64 { return math.Exp2(log2Choose(n, k)) }

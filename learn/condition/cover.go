@@ -13,31 +13,31 @@ import (
 func (s Search) Cover() (c *Condition, outside []int, doubt *Doubt) {
 	class, others := s.splitSamples()
 	fields := readFields(s.Samples)
-	var best *test
+	var bestTest *test
 	for _, t := range testsFor(fields, class, others) {
-		if best == nil || t.count > best.count {
-			best = t
+		if bestTest == nil || t.excludedCount > bestTest.excludedCount {
+			bestTest = t
 		}
 	}
-	if best == nil {
+	if bestTest == nil {
 		return nil, nil, &Doubt{Reason: "nothing that was there tells them from the others"}
 	}
-	outside = jsonval.Filter(others, func(n int) bool { return best.excludes[n] })
-	h := hypothesis{[]*test{best}, true}
-	c = s.conditionOf([]hypothesis{h}, 1, class, outside)
-	if len(class) < MinSide || len(outside) < MinSide || !coverBelieved(fields, len(class), len(outside),
+	outside = jsonval.Filter(others, func(n int) bool { return bestTest.excludes[n] })
+	hypo := hypothesis{[]*test{bestTest}, true}
+	c = s.newCondition([]hypothesis{hypo}, 1, class, outside)
+	if len(class) < MinSide || len(outside) < MinSide || !isCoverBelievable(fields, len(class), len(outside),
 		len(s.Samples)) {
 		return nil, nil, &Doubt{Candidate: c.Text, Reason: "too few, it may be chance"}
 	}
-	c.When, c.Unless = h.schemas(class, outside, false)
+	c.When, c.Unless = hypo.schemas(class, outside, false)
 	return c, outside, nil
 }
 
-func coverBelieved(fields []*field, k, outside, n int) bool {
+func isCoverBelievable(fields []*field, k, outside, n int) bool {
 	tests := 0.0
 	for _, f := range fields {
 		tests += 2 * float64(len(f.valueCounts()))
-		if f.numeric {
+		if f.isNumeric {
 			tests += f.thresholds().tests
 		}
 	}

@@ -11,7 +11,7 @@ import (
 const (
 	maxFieldDepth = 8   // how deep in a sample fields are looked for
 	maxFields     = 400 // fields of all samples together
-	maxText       = 120 // bytes of a text that is compared as a value
+	maxTextBytes  = 120 // bytes of a text that is compared as a value
 )
 
 // field is one place in the samples, with what each sample has there.
@@ -19,12 +19,12 @@ type field struct {
 	path            jsonval.Path
 	isLength        bool // the values are the lengths of lists
 	values          []any
-	has             []bool
+	exists          []bool
 	numbers         []float64 // the values that are numbers
 	isNumber        []bool
 	comparisonTexts []string // each value as text, to compare values one by one; "" if there is none
-	scalar          bool     // all values are texts, numbers, flags or null
-	numeric         bool     // all values are numbers or null, and some are numbers
+	isScalar        bool     // all values are texts, numbers, flags or null
+	isNumeric       bool     // all values are numbers or null, and some are numbers
 }
 
 // readFields lists the fields in which the samples differ, in the order of their paths.
@@ -51,10 +51,10 @@ func collectFields(byName map[string]*field, total, n int, path jsonval.Path, v 
 		}
 		if f == nil {
 			f = &field{path: slices.Clone(path), isLength: isLength, values: make([]any, total),
-				has: make([]bool, total)}
+				exists: make([]bool, total)}
 			byName[name] = f
 		}
-		f.values[n], f.has[n] = v, true
+		f.values[n], f.exists[n] = v, true
 		return true
 	}
 	if len(path) > 0 && !add(path.String(), v, false) {
@@ -68,22 +68,22 @@ func collectFields(byName map[string]*field, total, n int, path jsonval.Path, v 
 		return
 	}
 	for k, v := range jsonval.Sorted(m) {
-		collectFields(byName, total, n, path.With(k), v)
+		collectFields(byName, total, n, path.WithStep(k), v)
 	}
 }
 
 // deriveKind derives the kind of the field from its values.
 func (f *field) deriveKind() {
-	f.scalar, f.comparisonTexts = true, make([]string, len(f.values))
+	f.isScalar, f.comparisonTexts = true, make([]string, len(f.values))
 	f.numbers, f.isNumber = make([]float64, len(f.values)), make([]bool, len(f.values))
 	numbers, others := 0, 0
 	for n, v := range f.values {
-		if !f.has[n] {
+		if !f.exists[n] {
 			continue
 		}
 		switch t := jsonval.TypeOf(v); t {
 		case "object", "array":
-			f.scalar, f.comparisonTexts[n] = false, t
+			f.isScalar, f.comparisonTexts[n] = false, t
 			others++
 			continue
 		case "number", "integer":
@@ -96,18 +96,18 @@ func (f *field) deriveKind() {
 			others++
 		}
 		f.comparisonTexts[n] = jsonval.EncodeToString(v)
-		f.scalar = f.scalar && len(f.comparisonTexts[n]) <= maxText
+		f.isScalar = f.isScalar && len(f.comparisonTexts[n]) <= maxTextBytes
 	}
-	f.numeric = numbers > 0 && others == 0
+	f.isNumeric = numbers > 0 && others == 0
 	if f.isLength {
-		f.scalar = false // lengths are compared, not listed
+		f.isScalar = false // lengths are compared, not listed
 	}
 }
 
 // varies reports whether any two samples differ in the field.
 func (f *field) varies() bool {
 	for n := range f.values {
-		if f.has[n] != f.has[0] || ((f.scalar || f.numeric) && f.comparisonTexts[n] != f.comparisonTexts[0]) {
+		if f.exists[n] != f.exists[0] || ((f.isScalar || f.isNumeric) && f.comparisonTexts[n] != f.comparisonTexts[0]) {
 			return true
 		}
 	}
@@ -117,7 +117,7 @@ func (f *field) varies() bool {
 // absentOrNull describes what a sample has in place of a number: nothing, or null; empty if it has a number.
 func (f *field) absentOrNull(n int) string {
 	switch {
-	case !f.has[n]:
+	case !f.exists[n]:
 		return "absent"
 	case !f.isNumber[n]:
 		return "null"

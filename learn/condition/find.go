@@ -40,8 +40,8 @@ type Condition struct {
 	Undecided []string
 	// Size is the number of tests, where a test of n values counts n times.
 	Size int
-	// Reads lists the places that the condition reads.
-	Reads []jsonval.Path
+	// ReadPaths lists the places that the condition reads.
+	ReadPaths []jsonval.Path
 	// InClass of Total samples are in the class.
 	InClass, Total int
 }
@@ -71,18 +71,18 @@ func (s Search) Find() (*Condition, *Doubt) {
 	}
 	fields := readFields(s.Samples)
 	tests, reverse := testsFor(fields, class, others), testsFor(fields, others, class)
-	for size := 1; size <= maxSize; size++ {
-		var found []hypothesis
+	for size := 1; size <= maxConditionSize; size++ {
+		var hypotheses []hypothesis
 		for _, chosen := range excludingTests(tests, others, size) {
-			found = append(found, hypothesis{chosen, true})
+			hypotheses = append(hypotheses, hypothesis{chosen, true})
 		}
 		for _, chosen := range excludingTests(reverse, class, size) {
 			if len(chosen) > 1 { // a single test is the reverse of one in tests
-				found = append(found, hypothesis{chosen, false})
+				hypotheses = append(hypotheses, hypothesis{chosen, false})
 			}
 		}
-		if len(found) > 0 {
-			return s.judgeHypotheses(found, fields, size, class, others)
+		if len(hypotheses) > 0 {
+			return s.judgeHypotheses(hypotheses, fields, size, class, others)
 		}
 	}
 	return nil, s.doubtOfSeparation()
@@ -102,48 +102,48 @@ func (s Search) splitSamples() (class, others []int) {
 
 // doubtOfSeparation says why nothing separates the samples.
 func (s Search) doubtOfSeparation() *Doubt {
-	seen := map[string]int{}
+	indexByView := map[string]int{}
 	for n, sample := range s.Samples {
 		key := jsonval.EncodeToString(sample.View)
-		if first, known := seen[key]; known && s.Samples[first].InClass != sample.InClass {
+		if first, known := indexByView[key]; known && s.Samples[first].InClass != sample.InClass {
 			return &Doubt{Reason: fmt.Sprintf("%s and %s had the same data but differ in this", s.Samples[first].Name,
 				sample.Name)}
 		} else if !known {
-			seen[key] = n
+			indexByView[key] = n
 		}
 	}
-	return &Doubt{Reason: fmt.Sprintf("no condition of at most %d tests tells them apart", maxSize)}
+	return &Doubt{Reason: fmt.Sprintf("no condition of at most %d tests tells them apart", maxConditionSize)}
 }
 
 // judgeHypotheses makes a Condition of all equally simple hypotheses, if they are believable.
-func (s Search) judgeHypotheses(found []hypothesis, fields []*field, size int, class, others []int) (*Condition,
+func (s Search) judgeHypotheses(hypotheses []hypothesis, fields []*field, size int, class, others []int) (*Condition,
 	*Doubt) {
-	text := s.describe(found[0], class, others)
-	doubt := func(why string) *Doubt {
+	text := s.describe(hypotheses[0], class, others)
+	doubt := func(reason string) *Doubt {
 		return &Doubt{Candidate: text, Reason: fmt.Sprintf("%s in %d of %d, and not in the other %d: %s",
-			text, len(class), len(class), len(others), why)}
+			text, len(class), len(class), len(others), reason)}
 	}
 	switch k := min(len(class), len(others)); {
 	case k < MinSide:
 		return nil, doubt(fmt.Sprintf("too few, %d on each side are needed", MinSide))
 	case !isBelievable(fields, size, len(class), len(s.Samples)):
 		return nil, doubt("too few, it may be chance")
-	case len(found) > maxHypotheses:
+	case len(hypotheses) > maxHypotheses:
 		return nil, doubt("many other conditions do the same, so it is unclear which is meant")
 	}
-	c := s.conditionOf(found, size, class, others)
-	c.setSchemas(s, fields, found, class, others)
+	c := s.newCondition(hypotheses, size, class, others)
+	c.setSchemas(s, fields, hypotheses, class, others)
 	return c, nil
 }
 
-// conditionOf is the Condition that the hypotheses make together, still without When and Unless.
-func (s Search) conditionOf(found []hypothesis, size int, class, others []int) *Condition {
-	c := &Condition{Text: s.describe(found[0], class, others), Size: size, InClass: len(class),
+// newCondition is the Condition that the hypotheses make together, still without When and Unless.
+func (s Search) newCondition(hypotheses []hypothesis, size int, class, others []int) *Condition {
+	c := &Condition{Text: s.describe(hypotheses[0], class, others), Size: size, InClass: len(class),
 		Total: len(s.Samples)}
 	var rounded []jsonval.Object
-	for n, h := range found {
-		_, fails := h.schemas(class, others, true)
-		rounded = append(rounded, fails)
+	for n, h := range hypotheses {
+		_, falseSchema := h.schemas(class, others, true)
+		rounded = append(rounded, falseSchema)
 		if n > 0 {
 			c.Alternatives = append(c.Alternatives, s.describe(h, class, others))
 		}
@@ -156,13 +156,13 @@ func (s Search) conditionOf(found []hypothesis, size int, class, others []int) *
 }
 
 func (c *Condition) addRead(p jsonval.Path) {
-	if !slices.ContainsFunc(c.Reads, func(q jsonval.Path) bool { return slices.Equal(p, q) }) {
-		c.Reads = append(c.Reads, p)
+	if !slices.ContainsFunc(c.ReadPaths, func(q jsonval.Path) bool { return slices.Equal(p, q) }) {
+		c.ReadPaths = append(c.ReadPaths, p)
 	}
 }
 
 // splitSamples returns the samples in which all tests hold, and the others.
-func (h hypothesis) splitSamples(class, others []int) (own, excluded []int) {
+func (h hypothesis) splitSamples(class, others []int) (matching, excluded []int) {
 	if h.inClass {
 		return class, others
 	}
@@ -177,21 +177,21 @@ func (h hypothesis) excludedBy(t *test, excluded []int) []int {
 }
 
 // constraints returns, for each test, what holds in the class, and what holds in the others.
-func (h hypothesis) constraints(class, others []int, rounded bool) (holds, fails []constraint) {
-	own, excluded := h.splitSamples(class, others)
+func (h hypothesis) constraints(class, others []int, rounded bool) (trueConstraints, falseConstraints []constraint) {
+	matching, excluded := h.splitSamples(class, others)
 	for _, t := range h.tests {
-		alone := h.excludedBy(t, excluded)
-		holds = append(holds, t.constraint(own, alone, true, rounded))
-		fails = append(fails, t.constraint(alone, own, false, rounded))
+		excludedByTest := h.excludedBy(t, excluded)
+		trueConstraints = append(trueConstraints, t.constraint(matching, excludedByTest, true, rounded))
+		falseConstraints = append(falseConstraints, t.constraint(excludedByTest, matching, false, rounded))
 	}
 	if h.inClass {
-		return holds, fails
+		return trueConstraints, falseConstraints
 	}
-	return fails, holds
+	return falseConstraints, trueConstraints
 }
 
 // schemas returns a JSON Schema that holds in the class, and one that holds in the others.
-func (h hypothesis) schemas(class, others []int, rounded bool) (holds, fails jsonval.Object) {
+func (h hypothesis) schemas(class, others []int, rounded bool) (trueSchema, falseSchema jsonval.Object) {
 	in, out := h.constraints(class, others, rounded)
 	if h.inClass {
 		return allOf(viewSchemas(in)), anyOf(viewSchemas(out))

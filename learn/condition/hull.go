@@ -10,32 +10,32 @@ import (
 // hull is the region that the samples of one side span in all fields together. Every condition whose tests all hold on
 // this side also holds within the hull.
 type hull struct {
-	spans       []*span
-	own, others []int
+	spans           []*span
+	inside, outside []int
 }
 
-// newHull spans the samples of one side. It returns nil if no condition of up to maxSize tests holds in all of them and
-// in none of the others, since nothing follows then from what they have in common.
-func newHull(fields []*field, found []hypothesis, own, others []int) *hull {
-	h := &hull{own: own, others: others}
+// newHull spans the samples of one side. It returns nil if no condition of up to maxConditionSize tests holds in all of
+// them and in none of the others, since nothing follows then from what they have in common.
+func newHull(fields []*field, hypotheses []hypothesis, inside, outside []int) *hull {
+	h := &hull{inside: inside, outside: outside}
 	for _, f := range fields {
-		tests := testsOf(found, f)
-		if how, ok := f.spanKind(slices.ContainsFunc(tests, func(t *test) bool { return t.kind == member })); ok {
-			s := newSpan(f, how, own)
+		tests := testsOf(hypotheses, f)
+		if mode, ok := f.spanKind(slices.ContainsFunc(tests, func(t *test) bool { return t.kind == member })); ok {
+			s := newSpan(f, mode, inside)
 			s.tests = tests
 			h.spans = append(h.spans, s)
 		}
 	}
-	tests := slices.DeleteFunc(testsFor(fields, own, others), func(t *test) bool {
+	tests := slices.DeleteFunc(testsFor(fields, inside, outside), func(t *test) bool {
 		return !slices.ContainsFunc(h.spans,
-			func(s *span) bool { return s.field == t.field && (t.kind != member || s.how == ofValues) })
+			func(s *span) bool { return s.field == t.field && (t.kind != member || s.mode == spanValues) })
 	})
-	for size := 1; size <= maxSize; size++ {
-		sets := excludingTests(tests, others, size)
+	for size := 1; size <= maxConditionSize; size++ {
+		sets := excludingTests(tests, outside, size)
 		if len(sets) == 0 {
 			continue
 		}
-		if size == maxSize && len(sets) <= maxHypotheses {
+		if size == maxConditionSize && len(sets) <= maxHypotheses {
 			h.keepFieldsOf(sets) // a condition has no room for one more test
 		}
 		h.openEnds()
@@ -45,8 +45,8 @@ func newHull(fields []*field, found []hypothesis, own, others []int) *hull {
 }
 
 // testsOf lists the tests of a field in found conditions.
-func testsOf(found []hypothesis, f *field) (tests []*test) {
-	for _, h := range found {
+func testsOf(hypotheses []hypothesis, f *field) (tests []*test) {
+	for _, h := range hypotheses {
 		for _, t := range h.tests {
 			if t.field == f {
 				tests = append(tests, t)
@@ -67,10 +67,10 @@ func (h *hull) keepFieldsOf(sets [][]*test) {
 // openEnds leaves numbers unbounded where that is sound, as long as all samples of the other side stay outside.
 func (h *hull) openEnds() {
 	for _, s := range h.spans {
-		for _, end := range []kind{atLeast, atMost} {
-			if s.mayOpen(h.others, len(h.own)+len(h.others), end) {
+		for _, end := range []testKind{atLeast, atMost} {
+			if s.mayOpen(h.outside, len(h.inside)+len(h.outside), end) {
 				s.isOpen[end] = true
-				s.isOpen[end] = !slices.ContainsFunc(h.others, func(n int) bool { return len(h.reachOf(n)) == 0 })
+				s.isOpen[end] = !slices.ContainsFunc(h.outside, func(n int) bool { return len(h.outerBounds(n)) == 0 })
 			}
 		}
 	}
@@ -80,7 +80,7 @@ func (h *hull) openEnds() {
 func (h *hull) schema() jsonval.Object {
 	var all []constraint
 	for _, s := range h.spans {
-		if z, ok := s.constraint(h.own); ok {
+		if z, ok := s.constraint(h.inside); ok {
 			all = append(all, z)
 		}
 	}
@@ -90,15 +90,15 @@ func (h *hull) schema() jsonval.Object {
 // bound says that a field has a value that samples outside of the hull have, or lies even farther out.
 type bound struct {
 	span    *span
-	kind    kind // atLeast, atMost or member
+	kind    testKind // atLeast, atMost or member
 	samples []int
 }
 
-// reachOf lists the fields by which a sample is outside of the hull. A view with the same values there, or values
+// outerBounds lists the fields by which a sample is outside of the hull. A view with the same values there, or values
 // farther out, cannot be told from the sample by any condition that holds within the hull.
-func (h *hull) reachOf(n int) (list []bound) {
+func (h *hull) outerBounds(n int) (list []bound) {
 	for _, s := range h.spans {
-		if k, out := s.outside(n); out {
+		if k, isOutside := s.outside(n); isOutside {
 			list = append(list, bound{s, k, []int{n}})
 		}
 	}
@@ -107,14 +107,14 @@ func (h *hull) reachOf(n int) (list []bound) {
 
 // outsideSchema returns a JSON Schema for what is excluded by every condition that holds within the hull.
 func (h *hull) outsideSchema() jsonval.Object {
-	var reaches [][]bound
-	for _, n := range h.others {
-		reaches = addReach(reaches, h.reachOf(n))
+	var boundSets [][]bound
+	for _, n := range h.outside {
+		boundSets = addBoundSet(boundSets, h.outerBounds(n))
 	}
 	var reached []jsonval.Object
-	for _, reach := range reaches {
+	for _, bounds := range boundSets {
 		var all []constraint
-		for _, b := range reach {
+		for _, b := range bounds {
 			if z, ok := b.constraint(); ok {
 				all = append(all, z)
 			}
@@ -124,21 +124,21 @@ func (h *hull) outsideSchema() jsonval.Object {
 	return anyOf(reached)
 }
 
-// addReach adds a reach to a list in which no reach is within another. Reaches that differ only in the values of one
+// addBoundSet adds a reach to a list in which no reach is within another. Reaches that differ only in the values of one
 // field become one.
-func addReach(list [][]bound, reach []bound) [][]bound {
+func addBoundSet(list [][]bound, bounds []bound) [][]bound {
 	for n, old := range list {
-		if isWithin(reach, old) {
+		if isWithin(bounds, old) {
 			return list
 		}
-		if at, ok := differInValues(old, reach); ok {
+		if index, ok := differInValues(old, bounds); ok {
 			joined := slices.Clone(old)
-			joined[at].samples = append(slices.Clone(old[at].samples), reach[at].samples...)
-			return addReach(slices.Delete(slices.Clone(list), n, n+1), joined)
+			joined[index].samples = append(slices.Clone(old[index].samples), bounds[index].samples...)
+			return addBoundSet(slices.Delete(slices.Clone(list), n, n+1), joined)
 		}
 	}
-	list = jsonval.Filter(list, func(old []bound) bool { return !isWithin(old, reach) })
-	return append(list, reach)
+	list = jsonval.Filter(list, func(old []bound) bool { return !isWithin(old, bounds) })
+	return append(list, bounds)
 }
 
 // isWithin reports whether everything in reach a is also in reach b.
@@ -159,26 +159,26 @@ func (b bound) isWithin(o bound) bool {
 		return x <= y
 	}
 	return !slices.ContainsFunc(b.samples, func(n int) bool {
-		return !slices.ContainsFunc(o.samples, func(k int) bool { return b.span.tokenOf(n) == b.span.tokenOf(k) })
+		return !slices.ContainsFunc(o.samples, func(k int) bool { return b.span.valueText(n) == b.span.valueText(k) })
 	})
 }
 
 // differInValues returns the index of the only bound in which two reaches differ, by other values of the same field.
-func differInValues(a, b []bound) (at int, ok bool) {
+func differInValues(a, b []bound) (index int, ok bool) {
 	if len(a) != len(b) {
 		return 0, false
 	}
-	at = -1
+	index = -1
 	for n := range a {
 		switch {
 		case a[n].isWithin(b[n]) && b[n].isWithin(a[n]):
-		case at < 0 && a[n].span == b[n].span && a[n].kind == member && b[n].kind == member:
-			at = n
+		case index < 0 && a[n].span == b[n].span && a[n].kind == member && b[n].kind == member:
+			index = n
 		default:
 			return 0, false
 		}
 	}
-	return at, at >= 0
+	return index, index >= 0
 }
 
 func (b bound) constraint() (z constraint, ok bool) {
@@ -191,18 +191,18 @@ func (b bound) constraint() (z constraint, ok bool) {
 // describeUnseen lists what only the other side's samples have, apart from what the found conditions test.
 func (h *hull) describeUnseen(describe func(constraint) string) (list []string) {
 	for _, s := range h.spans {
-		for _, k := range []kind{member, atLeast, atMost} {
-			beyond := slices.DeleteFunc(slices.Clone(h.others), func(n int) bool {
-				how, out := s.outside(n)
-				return !out || how != k
+		for _, k := range []testKind{member, atLeast, atMost} {
+			beyondSamples := slices.DeleteFunc(slices.Clone(h.outside), func(n int) bool {
+				direction, isOutside := s.outside(n)
+				return !isOutside || direction != k
 			})
-			if len(beyond) == 0 || slices.ContainsFunc(s.tests,
-				func(t *test) bool { return t.isAbout(beyond, h.own, k) }) {
+			if len(beyondSamples) == 0 || slices.ContainsFunc(s.tests,
+				func(t *test) bool { return t.decidesOn(beyondSamples, h.inside, k) }) {
 				continue
 			}
-			z, ok := s.constraintOf(beyond)
+			z, ok := s.constraintOf(beyondSamples)
 			if k != member {
-				z, ok = s.field.valueConstraint(k, beyond, h.own, true), true
+				z, ok = s.field.valueConstraint(k, beyondSamples, h.inside, true), true
 			}
 			if ok {
 				list = append(list, describe(z))
@@ -212,34 +212,34 @@ func (h *hull) describeUnseen(describe func(constraint) string) (list []string) 
 	return list
 }
 
-// isAbout reports whether a test decides that some samples, which lie beyond this side in the direction k, are on the
+// decidesOn reports whether a test decides that some samples, which lie beyond this side in the direction k, are on the
 // other side.
-func (t *test) isAbout(beyond, own []int, k kind) bool {
-	holdsBeyond := slices.ContainsFunc(own, func(n int) bool { return t.excludes[n] })
-	return t.excludes[beyond[0]] || holdsBeyond && (k == member || t.kind == k)
+func (t *test) decidesOn(beyondSamples, inside []int, k testKind) bool {
+	holdsBeyond := slices.ContainsFunc(inside, func(n int) bool { return t.excludes[n] })
+	return t.excludes[beyondSamples[0]] || holdsBeyond && (k == member || t.kind == k)
 }
 
-// setSchemas sets When and Unless of a Condition. Each schema holds only where all conditions of up to maxSize tests
-// that separate the samples agree, whether they are conjunctions or disjunctions.
-func (c *Condition) setSchemas(search Search, fields []*field, found []hypothesis, class, others []int) {
+// setSchemas sets When and Unless of a Condition. Each schema holds only where all conditions of up to maxConditionSize
+// tests that separate the samples agree, whether they are conjunctions or disjunctions.
+func (c *Condition) setSchemas(search Search, fields []*field, hypotheses []hypothesis, class, others []int) {
 	var when, unless []jsonval.Object
 	add := func(h *hull, inClass bool) {
 		if h == nil {
 			return
 		}
-		within, outside, both := h.schema(), h.outsideSchema(), "%s and %s"
+		within, outside, format := h.schema(), h.outsideSchema(), "%s and %s"
 		if !inClass {
-			within, outside, both = outside, within, "not (%s) and %s"
+			within, outside, format = outside, within, "not (%s) and %s"
 		}
 		when, unless = append(when, within), append(unless, outside)
 		for _, s := range h.spans {
 			c.addRead(s.field.path)
 		}
 		for _, text := range h.describeUnseen(search.describeConstraint) {
-			c.Undecided = append(c.Undecided, fmt.Sprintf(both, c.Text, text))
+			c.Undecided = append(c.Undecided, fmt.Sprintf(format, c.Text, text))
 		}
 	}
-	add(newHull(fields, found, class, others), true)
-	add(newHull(fields, found, others, class), false)
+	add(newHull(fields, hypotheses, class, others), true)
+	add(newHull(fields, hypotheses, others, class), false)
 	c.When, c.Unless = allOf(when), allOf(unless)
 }

@@ -154,7 +154,7 @@ func TestNothingWrongIsSaidOfAnyView(t *testing.T) {
 		rule := refexpr.Condition{When: c.When, Unless: c.Unless}
 		for _, sample := range s.Samples {
 			if want := map[bool]refexpr.Verdict{true: refexpr.Do,
-				false: refexpr.Omit}[sample.InClass]; rule.Decide(sample.View) != want {
+				false: refexpr.VerdictOmit}[sample.InClass]; rule.Decide(sample.View) != want {
 				t.Fatalf("seed %d, %s: it says %d of a sample, want %d", seed, truth, rule.Decide(sample.View), want)
 			}
 		}
@@ -165,7 +165,7 @@ func TestNothingWrongIsSaidOfAnyView(t *testing.T) {
 			}
 			count.views++
 			got := rule.Decide(v)
-			if got == refexpr.Undecided {
+			if got == refexpr.VerdictUndecided {
 				count.open++
 			} else if (got == refexpr.Do) != truth.holds(v) {
 				count.wrong++

@@ -10,8 +10,8 @@ import (
 
 // roundedSchema bounds a zone that ends at the sample edge, where near is the first sample of the other side. The
 // threshold itself belongs to the lower side, so that the zones of the two sides fit together.
-func (f *field) roundedSchema(k kind, edge, near int) jsonval.Object {
-	low, high := min(f.numbers[edge], f.numbers[near]), max(f.numbers[edge], f.numbers[near])
+func (f *field) roundedSchema(k testKind, edge, nearest int) jsonval.Object {
+	low, high := min(f.numbers[edge], f.numbers[nearest]), max(f.numbers[edge], f.numbers[nearest])
 	threshold := roundBetween(low, high)
 	if value, err := jsonval.ToFloat(threshold); f.isLength || err != nil || value < low || value >= high {
 		return f.boundSchema(k, f.values[edge])

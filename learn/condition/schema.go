@@ -79,22 +79,22 @@ func mergeSchemas(a, b jsonval.Object) (jsonval.Object, bool) {
 	out := jsonval.Object{}
 	maps.Copy(out, a)
 	for k, v := range jsonval.Sorted(b) {
-		old, known := out[k]
+		old, exists := out[k]
 		switch {
-		case !known || jsonval.Equal(old, v):
+		case !exists || jsonval.Equal(old, v):
 			out[k] = v
 		case k == "required":
 			out[k] = unionOfValues(old.([]any), v.([]any))
 		case k == "properties":
-			both, y := maps.Clone(old.(jsonval.Object)), v.(jsonval.Object)
+			merged, y := maps.Clone(old.(jsonval.Object)), v.(jsonval.Object)
 			for name, v := range jsonval.Sorted(y) {
-				part, ok := mergeSchemas(jsonval.AsObject(both[name]), jsonval.AsObject(v))
+				part, ok := mergeSchemas(jsonval.AsObject(merged[name]), jsonval.AsObject(v))
 				if !ok {
 					return nil, false
 				}
-				both[name] = part
+				merged[name] = part
 			}
-			out[k] = both
+			out[k] = merged
 		case stricterBound[k] != nil:
 			out[k] = stricterBound[k](old, v)
 		default:

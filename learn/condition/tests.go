@@ -8,11 +8,11 @@ import (
 	"processidea/model/jsonval"
 )
 
-// kind is what a test asks of a field. The order is the order of preference.
-type kind int
+// testKind is what a test asks of a field. The order is the order of preference.
+type testKind int
 
 const (
-	present kind = iota
+	present testKind = iota
 	absent
 	member
 	atLeast
@@ -21,33 +21,33 @@ const (
 
 // Bounds of a search.
 const (
-	maxSize        = 3  // tests in a condition
-	maxTests       = 80 // tests that are combined
-	maxHypotheses  = 24 // conditions of one length that separate the samples
-	maxNumberEnums = 12 // distinct numbers that are compared one by one
+	maxConditionSize = 3  // tests in a condition
+	maxTests         = 80 // tests that are combined
+	maxHypotheses    = 24 // conditions of one length that separate the samples
+	maxNumberEnums   = 12 // distinct numbers that are compared one by one
 )
 
 // test is one test of one field: the narrowest that holds in all samples of one side.
 type test struct {
-	field    *field
-	kind     kind
-	size     int // as how many tests it counts
-	excludes []bool
-	count    int // of the samples that it excludes
+	field         *field
+	kind          testKind
+	size          int // as how many tests it counts
+	excludes      []bool
+	excludedCount int // of the samples that it excludes
 }
 
 // testsFor lists the tests that hold in all samples of one side and exclude some of the other.
-func testsFor(fields []*field, own, others []int) []*test {
+func testsFor(fields []*field, inside, outside []int) []*test {
 	var list []*test
 	for _, f := range fields {
-		tests := append(f.presenceTests(own, others), f.numericTests(own, others)...)
-		if t := f.memberTest(own, others); t != nil && !slices.ContainsFunc(tests, t.excludesSame) {
+		tests := append(f.presenceTests(inside, outside), f.numericTests(inside, outside)...)
+		if t := f.memberTest(inside, outside); t != nil && !slices.ContainsFunc(tests, t.excludesSame) {
 			tests = append(tests, t)
 		}
 		list = append(list, tests...)
 	}
 	if len(list) > maxTests {
-		slices.SortStableFunc(list, func(a, b *test) int { return cmp.Compare(b.count, a.count) })
+		slices.SortStableFunc(list, func(a, b *test) int { return cmp.Compare(b.excludedCount, a.excludedCount) })
 		list = list[:maxTests]
 	}
 	slices.SortStableFunc(list, func(a, b *test) int {
@@ -59,11 +59,11 @@ func testsFor(fields []*field, own, others []int) []*test {
 }
 
 // rank orders tests by what people would rather read: presence, flags, values, thresholds.
-func (k kind) rank(f *field) int {
+func (k testKind) rank(f *field) int {
 	switch {
 	case k <= absent:
 		return 0
-	case k == member && !f.numeric:
+	case k == member && !f.isNumeric:
 		return 1
 	case k == member:
 		return 2
@@ -74,61 +74,61 @@ func (k kind) rank(f *field) int {
 func (t *test) excludesSame(o *test) bool { return slices.Equal(t.excludes, o.excludes) }
 
 // newTest returns a test that excludes the samples of the other side for which holds is false; nil if it excludes none.
-func (f *field) newTest(k kind, size int, others []int, holds func(n int) bool) *test {
+func (f *field) newTest(k testKind, size int, outside []int, holds func(n int) bool) *test {
 	t := &test{field: f, kind: k, size: size, excludes: make([]bool, len(f.values))}
-	for _, n := range others {
+	for _, n := range outside {
 		if !holds(n) {
 			t.excludes[n] = true
-			t.count++
+			t.excludedCount++
 		}
 	}
-	if t.count == 0 {
+	if t.excludedCount == 0 {
 		return nil
 	}
 	return t
 }
 
-func (f *field) presenceTests(own, others []int) []*test {
-	k, has := absent, len(own) > 0 && f.has[own[0]]
-	if has {
+func (f *field) presenceTests(inside, outside []int) []*test {
+	k, isPresent := absent, len(inside) > 0 && f.exists[inside[0]]
+	if isPresent {
 		k = present
 	}
-	if f.isLength || slices.ContainsFunc(own, func(n int) bool { return f.has[n] != has }) {
+	if f.isLength || slices.ContainsFunc(inside, func(n int) bool { return f.exists[n] != isPresent }) {
 		return nil
 	}
-	if t := f.newTest(k, 1, others, func(n int) bool { return f.has[n] == has }); t != nil {
+	if t := f.newTest(k, 1, outside, func(n int) bool { return f.exists[n] == isPresent }); t != nil {
 		return []*test{t}
 	}
 	return nil
 }
 
-// categories counts the samples by their values of the field.
-func (f *field) categories() map[string]int {
-	count := map[string]int{}
+// countByValue counts the samples by their values of the field.
+func (f *field) countByValue() map[string]int {
+	countByKey := map[string]int{}
 	for _, key := range f.comparisonTexts {
-		count[key]++
+		countByKey[key]++
 	}
-	return count
+	return countByKey
 }
 
 // listsValues reports whether the field's values are compared one by one.
 func (f *field) listsValues() bool {
-	return f.scalar && (!f.numeric || len(f.categories()) <= maxNumberEnums)
+	return f.isScalar && (!f.isNumeric || len(f.countByValue()) <= maxNumberEnums)
 }
 
-func (f *field) memberTest(own, others []int) *test {
+func (f *field) memberTest(inside, outside []int) *test {
 	if !f.listsValues() {
 		return nil
 	}
 	keys := map[string]bool{}
-	for _, n := range own {
+	for _, n := range inside {
 		keys[f.comparisonTexts[n]] = true
 	}
-	size := min(len(keys), len(f.categories())-len(keys))
-	if size < 1 || size > maxSize {
+	size := min(len(keys), len(f.countByValue())-len(keys))
+	if size < 1 || size > maxConditionSize {
 		return nil
 	}
-	return f.newTest(member, size, others, func(n int) bool { return keys[f.comparisonTexts[n]] })
+	return f.newTest(member, size, outside, func(n int) bool { return keys[f.comparisonTexts[n]] })
 }
 
 // extremes are the samples with the smallest and the greatest number, or -1 if none has a number.
@@ -148,18 +148,18 @@ func (f *field) extremes(samples []int) (low, high int) {
 	return low, high
 }
 
-func (f *field) numericTests(own, others []int) (list []*test) {
-	low, high := f.extremes(own)
-	if !f.numeric || low < 0 {
+func (f *field) numericTests(inside, outside []int) (list []*test) {
+	low, high := f.extremes(inside)
+	if !f.isNumeric || low < 0 {
 		return nil
 	}
 	specials := map[string]bool{}
-	for _, n := range own {
+	for _, n := range inside {
 		specials[f.absentOrNull(n)] = true
 	}
-	for _, k := range []kind{atLeast, atMost} {
+	for _, k := range []testKind{atLeast, atMost} {
 		excludesNumber := false
-		t := f.newTest(k, 1, others, func(n int) bool {
+		t := f.newTest(k, 1, outside, func(n int) bool {
 			if !f.isNumber[n] {
 				return specials[f.absentOrNull(n)]
 			}
@@ -177,10 +177,10 @@ func (f *field) numericTests(own, others []int) (list []*test) {
 
 // constraint is what the test requires of the given samples: of its own side, or of the excluded side. With rounded, a
 // threshold is a round number between the two sides, otherwise it is the nearest sample.
-func (t *test) constraint(samples, others []int, own, rounded bool) constraint {
+func (t *test) constraint(samples, others []int, isOwnSide, rounded bool) constraint {
 	k := t.kind
-	if !own {
-		k = map[kind]kind{present: absent, absent: present, member: member, atLeast: atMost, atMost: atLeast}[k]
+	if !isOwnSide {
+		k = map[testKind]testKind{present: absent, absent: present, member: member, atLeast: atMost, atMost: atLeast}[k]
 	}
 	z := constraint{path: t.field.path}
 	switch k {
@@ -194,11 +194,11 @@ func (t *test) constraint(samples, others []int, own, rounded bool) constraint {
 }
 
 // valueConstraint is the constraint to the values of some samples.
-func (f *field) valueConstraint(k kind, samples, others []int, rounded bool) constraint {
+func (f *field) valueConstraint(k testKind, samples, others []int, rounded bool) constraint {
 	z := constraint{path: f.path, valueSchema: jsonval.Object{}}
 	values, nulls := []any{}, false
 	for _, n := range samples {
-		if !f.has[n] {
+		if !f.exists[n] {
 			z.allowAbsent = true
 			continue
 		}
@@ -208,9 +208,9 @@ func (f *field) valueConstraint(k kind, samples, others []int, rounded bool) con
 		}
 	}
 	edge, high := f.extremes(samples)
-	low, near := f.extremes(others)
+	low, nearest := f.extremes(others)
 	if k == atMost {
-		edge, near = high, low
+		edge, nearest = high, low
 	}
 	if k == member || edge < 0 {
 		slices.SortFunc(values, func(a, b any) int { return bytes.Compare(jsonval.Encode(a), jsonval.Encode(b)) })
@@ -221,8 +221,8 @@ func (f *field) valueConstraint(k kind, samples, others []int, rounded bool) con
 		return z
 	}
 	z.valueSchema = f.boundSchema(k, f.values[edge])
-	if rounded && near >= 0 {
-		z.valueSchema = f.roundedSchema(k, edge, near)
+	if rounded && nearest >= 0 {
+		z.valueSchema = f.roundedSchema(k, edge, nearest)
 	}
 	if nulls {
 		z.valueSchema["type"] = []any{z.valueSchema["type"], "null"}
@@ -231,14 +231,14 @@ func (f *field) valueConstraint(k kind, samples, others []int, rounded bool) con
 }
 
 // boundKeyword is the JSON Schema keyword for a bound of the field's numbers, or of the lengths of its lists.
-func (f *field) boundKeyword(k kind) string {
+func (f *field) boundKeyword(k testKind) string {
 	if f.isLength {
-		return map[kind]string{atLeast: "minItems", atMost: "maxItems"}[k]
+		return map[testKind]string{atLeast: "minItems", atMost: "maxItems"}[k]
 	}
-	return map[kind]string{atLeast: "minimum", atMost: "maximum"}[k]
+	return map[testKind]string{atLeast: "minimum", atMost: "maximum"}[k]
 }
 
-func (f *field) boundSchema(k kind, bound any) jsonval.Object {
+func (f *field) boundSchema(k testKind, bound any) jsonval.Object {
 	name := "number"
 	if f.isLength {
 		name = "array"
@@ -247,20 +247,20 @@ func (f *field) boundSchema(k kind, bound any) jsonval.Object {
 }
 
 // excludingTests lists the sets of tests, each of the given size in total, that together exclude the whole other side.
-func excludingTests(tests []*test, others []int, size int) [][]*test {
+func excludingTests(tests []*test, outside []int, size int) [][]*test {
 	var found [][]*test
-	var extend func(from int, chosen []*test, left int)
-	extend = func(from int, chosen []*test, left int) {
-		if left == 0 {
-			if excludeAll(chosen, others) && len(found) <= maxHypotheses {
+	var extend func(from int, chosen []*test, remaining int)
+	extend = func(from int, chosen []*test, remaining int) {
+		if remaining == 0 {
+			if excludeAll(chosen, outside) && len(found) <= maxHypotheses {
 				found = append(found, slices.Clone(chosen))
 			}
 			return
 		}
 		for n := from; n < len(tests) && len(found) <= maxHypotheses; n++ {
 			t := tests[n]
-			if t.size <= left && !slices.ContainsFunc(chosen, t.overlaps) {
-				extend(n+1, append(slices.Clip(chosen), t), left-t.size)
+			if t.size <= remaining && !slices.ContainsFunc(chosen, t.overlaps) {
+				extend(n+1, append(slices.Clip(chosen), t), remaining-t.size)
 			}
 		}
 	}
@@ -274,15 +274,15 @@ func (t *test) overlaps(o *test) bool {
 		!(t.field == o.field && min(t.kind, o.kind) == atLeast && max(t.kind, o.kind) == atMost)
 }
 
-func excludeAll(tests []*test, others []int) bool {
+func excludeAll(tests []*test, outside []int) bool {
 	total := 0
 	for _, t := range tests {
-		total += t.count
+		total += t.excludedCount
 	}
-	if total < len(others) {
+	if total < len(outside) {
 		return false
 	}
-	return !slices.ContainsFunc(others, func(n int) bool {
+	return !slices.ContainsFunc(outside, func(n int) bool {
 		return !slices.ContainsFunc(tests, func(t *test) bool { return t.excludes[n] })
 	})
 }

@@ -9,8 +9,8 @@ import (
 
 // describe returns a hypothesis as a sentence that holds in the class.
 func (s Search) describe(h hypothesis, class, others []int) string {
-	holds, _ := h.constraints(class, others, true)
-	parts := jsonval.Map(holds, s.describeConstraint)
+	trueConstraints, _ := h.constraints(class, others, true)
+	parts := jsonval.Map(trueConstraints, s.describeConstraint)
 	if h.inClass {
 		return strings.Join(parts, " and ")
 	}
@@ -31,7 +31,7 @@ func (s Search) describeConstraint(z constraint) string {
 	text := ""
 	for k, v := range jsonval.Sorted(z.valueSchema) {
 		if values, ok := v.([]any); ok && k == "enum" {
-			text = name + " is " + oneOf(values)
+			text = name + " is " + joinWithOr(values)
 		} else if format, ok := comparisons[k]; ok {
 			text = fmt.Sprintf(format, name, jsonval.Encode(v))
 		}
@@ -51,8 +51,8 @@ var comparisons = map[string]string{
 	"minItems": "%s has %s elements or more", "maxItems": "%s has at most %s elements",
 }
 
-// oneOf lists values as alternatives.
-func oneOf(values []any) string {
+// joinWithOr lists values as alternatives.
+func joinWithOr(values []any) string {
 	names := jsonval.Map(values, jsonval.EncodeToString)
 	if last := len(names) - 1; last > 0 {
 		return strings.Join(names[:last], ", ") + " or " + names[last]

@@ -34,7 +34,7 @@ func (h *hardener) alignCalls() {
 	for _, instance := range h.instances {
 		var previous *mergedCall
 		count := map[alignmentKey]int{}
-		for _, recorded := range withoutPlannedAgain(instance.recordedCalls) {
+		for _, recorded := range dropReplanned(instance.recordedCalls) {
 			key := recorded.alignmentKey()
 			count[key]++
 			key.number = count[key]
@@ -55,16 +55,16 @@ func (h *hardener) alignCalls() {
 	h.dropUnusedCalls()
 }
 
-// withoutPlannedAgain drops blocked Calls that the instance planned again later: the later Call represents both.
-func withoutPlannedAgain(recordedCalls []*recordedCall) []*recordedCall {
-	var kept []*recordedCall
+// dropReplanned drops blocked Calls that the instance planned again later: the later Call represents both.
+func dropReplanned(recordedCalls []*recordedCall) []*recordedCall {
+	var remaining []*recordedCall
 	for n, recorded := range recordedCalls {
-		alike := func(later *recordedCall) bool { return later.alignmentKey() == recorded.alignmentKey() }
-		if recorded.Status != ideafile.Blocked || !slices.ContainsFunc(recordedCalls[n+1:], alike) {
-			kept = append(kept, recorded)
+		hasSameKey := func(later *recordedCall) bool { return later.alignmentKey() == recorded.alignmentKey() }
+		if recorded.Status != ideafile.Blocked || !slices.ContainsFunc(recordedCalls[n+1:], hasSameKey) {
+			remaining = append(remaining, recorded)
 		}
 	}
-	return kept
+	return remaining
 }
 
 // alignmentKey is the Call's key without its number.
@@ -80,13 +80,13 @@ func (c *recordedCall) alignmentKey() alignmentKey {
 // first comes first.
 func orderCalls(calls []*mergedCall, predecessors map[*mergedCall]map[*mergedCall]bool) []*mergedCall {
 	var out []*mergedCall
-	for left := slices.Clone(calls); len(left) > 0; {
-		ready := slices.IndexFunc(left, func(c *mergedCall) bool {
-			return !slices.ContainsFunc(left, func(o *mergedCall) bool { return predecessors[c][o] })
+	for remaining := slices.Clone(calls); len(remaining) > 0; {
+		ready := slices.IndexFunc(remaining, func(c *mergedCall) bool {
+			return !slices.ContainsFunc(remaining, func(o *mergedCall) bool { return predecessors[c][o] })
 		})
 		next := max(ready, 0)
-		out = append(out, left[next])
-		left = slices.Delete(left, next, next+1)
+		out = append(out, remaining[next])
+		remaining = slices.Delete(remaining, next, next+1)
 	}
 	return out
 }
@@ -95,27 +95,27 @@ func orderCalls(calls []*mergedCall, predecessors map[*mergedCall]map[*mergedCal
 // A Call that ran and failed wherever it was planned stays: its Tool may have been broken only at that time.
 func (h *hardener) dropUnusedCalls() {
 	h.dropCalls(func(c *mergedCall) bool {
-		planned := h.instancesOf(c)
-		where := diag.FirstNamesAndCount(instanceNames(planned))
+		instances := h.instancesOf(c)
+		names := diag.SummarizeNames(instanceNames(instances))
 		switch {
 		case c.endedWithAny(ideafile.Done, ideafile.Skipped):
 			return false
 		case c.endedWithAny(ideafile.Failed):
 			h.addNote(
 				"%s failed wherever it was planned (%s): it stays in the Plan, before what was planned in its place",
-				c, where)
+				c, names)
 			return false
 		}
-		h.addNote("left out: %s, which never ran (planned in %s)", c, where)
+		h.addNote("left out: %s, which never ran (planned in %s)", c, names)
 		return true
 	})
 }
 
 // endedWithAny reports whether the Call has one of these statuses in any instance.
-func (c *mergedCall) endedWithAny(ways ...ideafile.CallStatus) bool {
+func (c *mergedCall) endedWithAny(statuses ...ideafile.CallStatus) bool {
 	//workflowcheck:ignore -- the order does not matter
 	for _, recorded := range c.recordedByInstance {
-		if slices.Contains(ways, recorded.Status) {
+		if slices.Contains(statuses, recorded.Status) {
 			return true
 		}
 	}

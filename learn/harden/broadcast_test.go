@@ -27,7 +27,7 @@ func TestACallForAllIsOneOfTheInstancesThatItsRequestCovered(t *testing.T) {
 	seal := func(tokens string, calls ...string) {
 		in := s.ExpectRequestFor(tokens)
 		c := s.ReplyWith(`{"calls": [` + strings.Join(calls, ", ") + `], "output": null}`)
-		idea := modeltest.SnapshotFile(t, s.Idea, c.AllInstancesInput, c.Calls, c.Reply.Output).Source
+		idea := modeltest.SnapshotAndReparse(t, s.Idea, c.AllInstancesInput, c.Calls, c.Reply.Output).Source
 		idea["meta"] = map[string]any{"request": jsonval.ToJSONValue(in.RequestNumber)}
 		run.Ideas, run.Log = append(run.Ideas, idea), append(run.Log, c.LogBeforeRequest...)
 	}
@@ -47,13 +47,13 @@ func TestACallForAllIsOneOfTheInstancesThatItsRequestCovered(t *testing.T) {
 		t.Fatalf("the next step is %s", step)
 	}
 	run.Log = append(run.Log, s.Loop.TakeUnsealedLog()...)
-	run.Ideas = append(run.Ideas, modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil).Source)
+	run.Ideas = append(run.Ideas, modeltest.SnapshotAndReparse(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil).Source)
 
 	for _, logged := range []bool{true, false} {
 		if !logged {
 			run.Log = nil // what a chain without a log tells is in its records alone
 		}
-		h := &hardener{bindings: s.Bindings, presentAtAllStarts: map[string]bool{}}
+		h := &hardener{bindings: s.Bindings, presentAtStartByRef: map[string]bool{}}
 		if err := h.readRun(run); err != nil {
 			t.Fatal(err)
 		}

@@ -17,58 +17,58 @@ import (
 // callCondition is the condition that was found for a Call.
 type callCondition struct {
 	refexpr.Condition
-	text        string
-	fromStart   bool // it reads nothing that a Call writes
-	inInstances map[*instanceRun]bool
+	text              string
+	readsOnlyStart    bool // it reads nothing that a Call writes
+	appliesByInstance map[*instanceRun]bool
 }
 
 // conditionSearch looks for what separates the instances that had a Call from those that did not.
 type conditionSearch struct {
-	call    *mergedCall
-	visible []*mergedCall // the Calls whose results existed when it was planned
-	hidden  []*mergedCall // earlier Calls of the Plan that may not have ended: what they write is ignored
-	search  condition.Search
+	call         *mergedCall
+	visibleCalls []*mergedCall // the Calls whose results existed when it was planned
+	hiddenCalls  []*mergedCall // earlier Calls of the Plan that may not have ended: what they write is ignored
+	search       condition.Search
 }
 
 // findConditions looks for conditions of Calls that would run in instances that ended without them, and reports whether
 // it found one. For each other such Call it notes the reason, which is reported when the Call is dropped.
-func (h *hardener) findConditions(unplanned map[*mergedCall]bool) bool {
+func (h *hardener) findConditions(unplannedCalls map[*mergedCall]bool) bool {
 	found := false
 	for _, c := range h.mergedCalls {
-		if !unplanned[c] || c.condition != nil || c.doubt != "" {
+		if !unplannedCalls[c] || c.condition != nil || c.doubt != "" {
 			continue
 		}
 		s := h.newConditionSearch(c)
-		made, doubt := s.search.Find()
+		result, doubt := s.search.Find()
 		if doubt != nil {
 			if c.doubt = doubt.Reason; s.allInClass() {
 				c.doubt =
 					"it did not run everywhere it was planned, so a person must decide whether it should: " +
 						h.describeUnsuccessful(c)
 			}
-			if known := h.knownCondition(s); known != nil {
-				c.condition, found = known, true
+			if planCondition := h.knownCondition(s); planCondition != nil {
+				c.condition, found = planCondition, true
 			}
 			continue
 		}
 		found = true
-		c.condition = &callCondition{Condition: refexpr.Condition{When: made.When, Unless: made.Unless},
-			text: made.Text, fromStart: s.readsStartAlone(made.Reads),
-			inInstances: s.inClassByInstance(h.instances)}
-		also := ""
-		if len(made.Alternatives) > 0 {
-			also = "; so does " + strings.Join(made.Alternatives, "; and ") +
+		c.condition = &callCondition{Condition: refexpr.Condition{When: result.When, Unless: result.Unless},
+			text: result.Text, readsOnlyStart: s.readsStartAlone(result.ReadPaths),
+			appliesByInstance: s.inClassByInstance(h.instances)}
+		suffix := ""
+		if len(result.Alternatives) > 0 {
+			suffix = "; so does " + strings.Join(result.Alternatives, "; and ") +
 				": where they disagree, it is left to the LLM"
 		}
-		if len(made.Undecided) > 0 {
-			also += "; left to the LLM, because no run had it: " + diag.FirstNamesAndCount(made.Undecided)
+		if len(result.Undecided) > 0 {
+			suffix += "; left to the LLM, because no run had it: " + diag.SummarizeNames(result.Undecided)
 		}
-		if also != "" {
-			also += "; more runs decide it, or you: change the condition"
+		if suffix != "" {
+			suffix += "; more runs decide it, or you: change the condition"
 		}
-		h.addNote("found: %s runs where %s: this separates %s that had it from %s that had not%s", c, made.Text,
-			countInstances(made.InClass),
-			countInstances(made.Total-made.InClass), also)
+		h.addNote("found: %s runs where %s: this separates %s that had it from %s that had not%s", c, result.Text,
+			countInstances(result.InClass),
+			countInstances(result.Total-result.InClass), suffix)
 	}
 	return found
 }
@@ -93,7 +93,7 @@ func (h *hardener) describeUnsuccessful(c *mergedCall) string {
 			names = append(names, string(recorded.Status)+" in "+r.name)
 		}
 	}
-	return diag.FirstNamesAndCount(names)
+	return diag.SummarizeNames(names)
 }
 
 func countInstances(n int) string {
@@ -110,10 +110,10 @@ func (h *hardener) newConditionSearch(c *mergedCall) *conditionSearch {
 		if d == c {
 			break
 		}
-		if d.endedBefore(c) && !d.alternativeOf(c) {
-			s.visible = append(s.visible, d)
+		if d.endedBefore(c) && !d.isAlternativeOf(c) {
+			s.visibleCalls = append(s.visibleCalls, d)
 		} else {
-			s.hidden = append(s.hidden, d)
+			s.hiddenCalls = append(s.hiddenCalls, d)
 		}
 	}
 	s.search.NameOf = func(p jsonval.Path) string { return refexpr.Reference{Kind: p[0], Path: p[1:]}.String() }
@@ -125,11 +125,11 @@ func (h *hardener) newConditionSearch(c *mergedCall) *conditionSearch {
 }
 
 func (s *conditionSearch) inClassByInstance(all []*instanceRun) map[*instanceRun]bool {
-	in := map[*instanceRun]bool{}
+	inClass := map[*instanceRun]bool{}
 	for n, r := range all {
-		in[r] = s.search.Samples[n].InClass
+		inClass[r] = s.search.Samples[n].InClass
 	}
-	return in
+	return inClass
 }
 
 // endedBefore reports whether a Call always ended before another one was planned. For two Calls that no instance had
@@ -141,7 +141,7 @@ func (c *mergedCall) endedBefore(later *mergedCall) bool {
 		first, _ := later.requestRange()
 		return last < first
 	}
-	seen := false
+	foundEarlier := false
 	//workflowcheck:ignore -- the order does not matter
 	for r, recorded := range later.recordedByInstance {
 		earlier := c.recordedByInstance[r]
@@ -150,14 +150,14 @@ func (c *mergedCall) endedBefore(later *mergedCall) bool {
 		case recorded.Key.Request == 0 && slices.ContainsFunc(c.outputPaths(), func(p jsonval.Path) bool {
 			return slices.ContainsFunc(recorded.conditionReads, p.Overlaps)
 		}):
-			seen = true
+			foundEarlier = true
 		case earlier.Key.Request >= recorded.Key.Request:
 			return false
 		default:
-			seen = true
+			foundEarlier = true
 		}
 	}
-	return seen
+	return foundEarlier
 }
 
 func (c *mergedCall) sharesInstanceWith(o *mergedCall) bool {
@@ -183,7 +183,7 @@ func (c *mergedCall) requestRange() (first, last int) {
 // viewOf is what an instance could see: what it began with, and what the visible Calls wrote.
 func (s *conditionSearch) viewOf(r *instanceRun) jsonval.Object {
 	view := r.viewAtStart()
-	for _, d := range s.visible {
+	for _, d := range s.visibleCalls {
 		recorded := d.recordedByInstance[r]
 		if recorded == nil || recorded.Status != ideafile.Done {
 			continue
@@ -193,8 +193,8 @@ func (s *conditionSearch) viewOf(r *instanceRun) jsonval.Object {
 			if !ok || statelog.IsUpdateWrite(recorded.call.OutputMethod, p) || s.isHidden(p) {
 				continue
 			}
-			if with, ok := jsonval.SetAt(view[ideafile.TypeState], p, v); ok {
-				view[ideafile.TypeState] = with
+			if updated, ok := jsonval.SetAt(view[ideafile.TypeState], p, v); ok {
+				view[ideafile.TypeState] = updated
 			}
 		}
 	}
@@ -203,14 +203,14 @@ func (s *conditionSearch) viewOf(r *instanceRun) jsonval.Object {
 
 // isHidden reports whether a Call that may not have ended writes at a path.
 func (s *conditionSearch) isHidden(p jsonval.Path) bool {
-	return slices.ContainsFunc(s.hidden,
+	return slices.ContainsFunc(s.hiddenCalls,
 		func(d *mergedCall) bool { return slices.ContainsFunc(d.outputPaths(), p.Overlaps) })
 }
 
 // readsStartAlone reports whether no visible Call writes at any of these places.
 func (s *conditionSearch) readsStartAlone(reads []jsonval.Path) bool {
 	return !slices.ContainsFunc(reads, func(p jsonval.Path) bool {
-		return p[0] == ideafile.TypeState && slices.ContainsFunc(s.visible, func(d *mergedCall) bool {
+		return p[0] == ideafile.TypeState && slices.ContainsFunc(s.visibleCalls, func(d *mergedCall) bool {
 			return slices.ContainsFunc(d.outputPaths(), p[1:].Overlaps)
 		})
 	})
@@ -225,12 +225,12 @@ func (h *hardener) knownCondition(s *conditionSearch) *callCondition {
 		if !planned {
 			return nil
 		}
-		own := s.ownRule(plan)
+		own := s.conditionInPlan(plan)
 		switch guard := plan.Source["when"]; {
 		case s.search.Samples[n].InClass:
-			when = addSchema(when, bothHold(guard, own.When))
+			when = addSchema(when, allOfSchemas(guard, own.When))
 		case own.When != nil:
-			unless = addSchema(unless, bothHold(guard, own.Unless))
+			unless = addSchema(unless, allOfSchemas(guard, own.Unless))
 		default:
 			unless = addSchema(unless, guard)
 		}
@@ -238,30 +238,30 @@ func (h *hardener) knownCondition(s *conditionSearch) *callCondition {
 	if len(when) == 0 || len(unless) == 0 {
 		return nil
 	}
-	known := &callCondition{Condition: refexpr.Condition{When: joinSchemas("anyOf", when),
+	joined := &callCondition{Condition: refexpr.Condition{When: joinSchemas("anyOf", when),
 		Unless: joinSchemas("anyOf", unless)},
-		text: "the Plan that it ran by says so", inInstances: s.inClassByInstance(h.instances)}
-	reads := known.Reads(ideafile.TypeState)
+		text: "the Plan that it ran by says so", appliesByInstance: s.inClassByInstance(h.instances)}
+	reads := joined.PathsRead(ideafile.TypeState)
 	for n := range reads {
 		reads[n] = append(jsonval.Path{ideafile.TypeState}, reads[n]...)
 	}
-	known.fromStart = s.readsStartAlone(reads)
+	joined.readsOnlyStart = s.readsStartAlone(reads)
 	for _, sample := range s.search.Samples {
-		if (known.Decide(sample.View) == refexpr.Do) != sample.InClass ||
-			known.Decide(sample.View) == refexpr.Undecided {
+		if (joined.Decide(sample.View) == refexpr.Do) != sample.InClass ||
+			joined.Decide(sample.View) == refexpr.VerdictUndecided {
 			return nil
 		}
 	}
 	h.addNote("kept: %s runs where the processes' own Plans say so", s.call)
-	return known
+	return joined
 }
 
-// ownRule is the condition that the Call has in a Plan.
-func (s *conditionSearch) ownRule(plan ideafile.Message) refexpr.Condition {
+// conditionInPlan is the condition that the Call has in a Plan.
+func (s *conditionSearch) conditionInPlan(plan ideafile.Message) refexpr.Condition {
 	for _, w := range plan.PlanCalls {
 		raw := w.RawObject()
 		if s.call.sameAs(raw) {
-			return ruleOf(raw)
+			return conditionOf(raw)
 		}
 	}
 	return refexpr.Condition{}
@@ -269,11 +269,11 @@ func (s *conditionSearch) ownRule(plan ideafile.Message) refexpr.Condition {
 
 // sameAs reports whether a Call of a Plan is this one, apart from its condition.
 func (c *mergedCall) sameAs(raw jsonval.Object) bool {
-	return jsonval.SameValue(withoutCondition(raw), c.rawCall)
+	return jsonval.EqualNumerically(withoutCondition(raw), c.rawCall)
 }
 
-// ruleOf is the condition that is written in a Call.
-func ruleOf(raw jsonval.Object) refexpr.Condition {
+// conditionOf is the condition that is written in a Call.
+func conditionOf(raw jsonval.Object) refexpr.Condition {
 	return refexpr.Condition{When: raw[ideafile.WhenKey], Unless: raw[ideafile.UnlessKey]}
 }
 
@@ -281,7 +281,7 @@ func withoutCondition(raw jsonval.Object) jsonval.Object {
 	return jsonval.WithoutKey(raw, ideafile.WhenKey, ideafile.UnlessKey)
 }
 
-func bothHold(a, b any) any { return joinSchemas("allOf", addSchema(addSchema(nil, a), b)) }
+func allOfSchemas(a, b any) any { return joinSchemas("allOf", addSchema(addSchema(nil, a), b)) }
 
 // addSchema appends a JSON Schema to a list, unless it is empty or already there.
 func addSchema(list []any, schema any) []any {

@@ -289,12 +289,12 @@ func runMadeUp(t *testing.T, p madeUp, cases []map[string]any) (past.Run, *model
 			}
 		}
 		c := s.ReplyWith(`{"calls": [` + strings.Join(calls, ", ") + `], "output": null}`)
-		idea := modeltest.SnapshotFile(t, s.Idea, c.AllInstancesInput, c.Calls, c.Reply.Output).Source
+		idea := modeltest.SnapshotAndReparse(t, s.Idea, c.AllInstancesInput, c.Calls, c.Reply.Output).Source
 		idea["meta"] = map[string]any{"request": jsonval.ToJSONValue(in.RequestNumber)}
 		run.Ideas, run.Log = append(run.Ideas, idea), append(run.Log, c.LogBeforeRequest...)
 	}
 	run.Log = append(run.Log, s.Loop.TakeUnsealedLog()...)
-	run.Ideas = append(run.Ideas, modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil).Source)
+	run.Ideas = append(run.Ideas, modeltest.SnapshotAndReparse(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil).Source)
 	if !s.Loop.IsFinished() {
 		step, in := s.Loop.Advance(s.Now)
 		t.Fatalf("the made-up process %s does not end: %s %v", p, step, in)
@@ -317,7 +317,7 @@ func runHardened(t *testing.T, h *Result, cases []map[string]any) (s *modeltest.
 	s = modeltest.NewScenarioWithTools(t, decidingTools, "", `"context": `+source)
 	s.RunTool = looked
 	run = past.Run{ProcessID: "h",
-		Ideas: []map[string]any{modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil).Source}}
+		Ideas: []map[string]any{modeltest.SnapshotAndReparse(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil).Source}}
 	s.RunDirectPlans()
 	left = map[string]bool{}
 	if step, in := s.Loop.Advance(s.Now); step == loop.StepRequest {
@@ -326,7 +326,7 @@ func runHardened(t *testing.T, h *Result, cases []map[string]any) (s *modeltest.
 		}
 	}
 	run.Log = s.Loop.TakeUnsealedLog()
-	run.Ideas = append(run.Ideas, modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil).Source)
+	run.Ideas = append(run.Ideas, modeltest.SnapshotAndReparse(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil).Source)
 	return s, left, run
 }
 

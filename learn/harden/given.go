@@ -7,24 +7,24 @@ import (
 	"processidea/model/jsonval"
 )
 
-// readGivenParams finds what each Call of an instance was given when it ran. It replays the instance's own Calls,
+// readActualParams finds what each Call of an instance was given when it ran. It replays the instance's own Calls,
 // Request by Request: in the common Plan all of them are there at once, so another Call may write what a Call reads.
-func (r *instanceRun) readGivenParams(all []*recordedCall) {
+func (r *instanceRun) readActualParams(calls []*recordedCall) {
 	instance := dataflow.New(r.paletteWithoutApprovals(), r.startMessages, r.instanceToken)
 	byKey := map[ideafile.CallKey]*recordedCall{}
-	for n, c := range all {
+	for n, c := range calls {
 		// A Plan that ran directly is Request 0, and signals cannot bring Calls of Request 0. So all Request numbers
 		// are raised by one.
 		request := c.Key.Request + 1
 		byKey[ideafile.CallKey{Request: request, Index: c.Key.Index}] = c
 		instance.AcceptCall(request, c.Key.Index, ideafile.ParseWrittenCall(c.rawCall).WithoutTarget())
-		if n+1 < len(all) && all[n+1].Key.Request == c.Key.Request {
+		if n+1 < len(calls) && calls[n+1].Key.Request == c.Key.Request {
 			continue
 		}
 		instance.CloseRequest(request)
-		playOut(instance, func(ready dataflow.ReadyCall) {
+		runToEnd(instance, func(ready dataflow.ReadyCall) {
 			c := byKey[ready.Record.Key()]
-			c.givenParams = ready.Params
+			c.actualParams = ready.Params
 			if c.Status == ideafile.Done && c.HasResult {
 				instance.SucceedCall(ready.Record.ID, c.Result)
 			} else {
@@ -34,7 +34,7 @@ func (r *instanceRun) readGivenParams(all []*recordedCall) {
 	}
 }
 
-// wasGivenOtherParams reports whether the Call ran with other parameters than these.
-func (c *recordedCall) wasGivenOtherParams(params jsonval.Object) bool {
-	return c.givenParams != nil && !jsonval.SameValue(c.givenParams, params)
+// ranWithOtherParams reports whether the Call ran with other parameters than these.
+func (c *recordedCall) ranWithOtherParams(params jsonval.Object) bool {
+	return c.actualParams != nil && !jsonval.EqualNumerically(c.actualParams, params)
 }

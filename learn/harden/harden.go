@@ -16,21 +16,21 @@ import (
 // Difference is something that the runs do not have in common, with the instances in which it differs.
 type Difference struct {
 	Description string `json:"what"`
-	// Decide is what a person has to decide. Where is the place in the Idea at which they write it, such as
+	// Decision is what a person has to decide. Where is the place in the Idea at which they write it, such as
 	// context[1].plan[0].amount; it is empty if there is no Idea. If a Plan with that decision is run, it can be
 	// hardened as it is.
-	Decide    string   `json:"decide"`
-	Where     string   `json:"where,omitempty"`
+	Decision  string   `json:"decide"`
+	IdeaPath  string   `json:"where,omitempty"`
 	Instances []string `json:"instances,omitempty"`
-	at        valueLocation
+	location  valueLocation
 }
 
 // Advice says what to decide, and where.
 func (n Difference) Advice() string {
-	if n.Where == "" {
-		return n.Decide
+	if n.IdeaPath == "" {
+		return n.Decision
 	}
-	return n.Decide + ": " + n.Where
+	return n.Decision + ": " + n.IdeaPath
 }
 
 // String returns one line of text.
@@ -38,7 +38,7 @@ func (n Difference) String() string {
 	if len(n.Instances) == 0 {
 		return n.Description
 	}
-	return n.Description + " (in " + diag.FirstNamesAndCount(n.Instances) + ")"
+	return n.Description + " (in " + diag.SummarizeNames(n.Instances) + ")"
 }
 
 // Result is what the runs have in common. If Differences is empty, the Idea's Plan is marked optimal, and replaying it
@@ -57,7 +57,7 @@ var ErrNothingCommon = errors.New("there is no Plan to write")
 // An error names a process that cannot be read, has not finished, or has another palette. If the processes have no Call
 // in common, the error wraps ErrNothingCommon, and the Result has no Idea and says why.
 func Harden(runs []past.Run, bindings map[string]ideafile.ToolBinding, template bool) (*Result, error) {
-	h := &hardener{bindings: bindings, notes: []string{}, presentAtAllStarts: map[string]bool{}}
+	h := &hardener{bindings: bindings, notes: []string{}, presentAtStartByRef: map[string]bool{}}
 	for _, run := range runs {
 		if err := h.readRun(run); err != nil {
 			return nil, fmt.Errorf("model: harden %s: %w", run.ProcessID, err)
@@ -75,28 +75,28 @@ func Harden(runs []past.Run, bindings map[string]ideafile.ToolBinding, template 
 	h.verifyPlanByReplay()
 	h.dropInvalidCallsAndOutput()
 	h.noteSingleSamples()
-	made := &Result{Differences: mergeDifferences(h.differences), Notes: h.notes}
+	result := &Result{Differences: mergeDifferences(h.differences), Notes: h.notes}
 	if len(h.mergedCalls) == 0 {
-		return made, fmt.Errorf("model: harden: %w: %s", ErrNothingCommon, h.noCallsReason())
+		return result, fmt.Errorf("model: harden: %w: %s", ErrNothingCommon, h.noCallsReason())
 	}
-	made.Idea = h.buildIdea(template)
-	for n := range made.Differences {
-		made.Differences[n].Where = h.placeOf(made.Differences[n].at, made.Idea)
+	result.Idea = h.buildIdea(template)
+	for n := range result.Differences {
+		result.Differences[n].IdeaPath = h.ideaPathOf(result.Differences[n].location, result.Idea)
 	}
-	return made, nil
+	return result, nil
 }
 
-// placeOf is where in the Idea a value is written. For a value of a Call that is in no Plan, it is the first Plan.
-func (h *hardener) placeOf(at valueLocation, idea jsonval.Object) string {
+// ideaPathOf is where in the Idea a value is written. For a value of a Call that is in no Plan, it is the first Plan.
+func (h *hardener) ideaPathOf(location valueLocation, idea jsonval.Object) string {
 	plans := h.dividePlans()
 	first := len(jsonval.AsList(idea["context"])) - len(plans)
-	if at.ownerLabel == outputLabel {
+	if location.ownerLabel == outputLabel {
 		return fmt.Sprintf("context[%d].output", first)
 	}
 	for k, p := range plans {
-		if n := slices.Index(p.calls, at.call); n >= 0 {
+		if n := slices.Index(p.calls, location.call); n >= 0 {
 			place := fmt.Sprintf("context[%d].plan[%d]", first+k, n)
-			return strings.TrimSuffix(place+"."+at.path.String(), ".")
+			return strings.TrimSuffix(place+"."+location.path.String(), ".")
 		}
 	}
 	return fmt.Sprintf("context[%d].plan", first)
@@ -104,15 +104,15 @@ func (h *hardener) placeOf(at valueLocation, idea jsonval.Object) string {
 
 // hardener collects what finished processes have in common.
 type hardener struct {
-	bindings           map[string]ideafile.ToolBinding
-	processes          []*processRun
-	instances          []*instanceRun
-	mergedCalls        []*mergedCall // the Plan's Calls, in order
-	differences        []Difference
-	notes              []string
-	planOutput         any // the Plan's output
-	hasPlanOutput      bool
-	presentAtAllStarts map[string]bool // by Reference: whether every instance has a value there at the start
+	bindings            map[string]ideafile.ToolBinding
+	processes           []*processRun
+	instances           []*instanceRun
+	mergedCalls         []*mergedCall // the Plan's Calls, in order
+	differences         []Difference
+	notes               []string
+	planOutput          any // the Plan's output
+	hasPlanOutput       bool
+	presentAtStartByRef map[string]bool // by Reference: whether every instance has a value there at the start
 }
 
 // processRun is a finished process that has been read.
@@ -126,7 +126,7 @@ type processRun struct {
 // chainRun is one chain: its Ideas, and the first write of each author in each instance from its log.
 type chainRun struct {
 	*past.Chain
-	writes map[writeAuthor]turn.LogEntry
+	writeByAuthor map[writeAuthor]turn.LogEntry
 }
 
 // writeAuthor identifies who wrote, and in which instance.
@@ -149,8 +149,8 @@ type recordedCall struct {
 	past.Call
 	rawCall        jsonval.Object // without the condition that it had in a Plan
 	call           ideafile.Call
-	givenParams    jsonval.Object // its parameters when it ran; nil if they are unknown
-	adapted        bool           // the LLM fitted its parameters to the Tool
+	actualParams   jsonval.Object // its parameters when it ran; nil if they are unknown
+	wasAdapted     bool           // the LLM fitted its parameters to the Tool
 	conditionReads []jsonval.Path // what its condition read, in a Plan that ran directly
 }
 
@@ -162,8 +162,8 @@ type mergedCall struct {
 	variant            string         // the parameters by which it differs from other Calls with its key
 	condition          *callCondition // nil: it runs in every instance
 	doubt              string         // why no condition was found
-	untried            *recordedCall  // the Call of a Plan that ran directly, if no instance recorded it
-	fallback           bool           // it is an alternative of a Call whose condition is kept
+	untriedCall        *recordedCall  // the Call of a Plan that ran directly, if no instance recorded it
+	isFallback         bool           // it is an alternative of a Call whose condition is kept
 }
 
 // alignmentKey identifies the Calls of different instances that become one Call of the Plan: the nth with a tool,
@@ -176,11 +176,11 @@ type alignmentKey struct {
 // noCallsReason says why no Call is left.
 func (h *hardener) noCallsReason() string {
 	if len(h.differences) == 0 {
-		return "no Call ran in " + diag.FirstNamesAndCount(instanceNames(h.instances))
+		return "no Call ran in " + diag.SummarizeNames(instanceNames(h.instances))
 	}
 	// The Calls of a split process may come in another order, but the reason must be the same.
 	first := slices.MinFunc(h.differences, func(a, b Difference) int { return strings.Compare(a.String(), b.String()) })
-	return "nothing can be generalised: " + first.String() + "; decide " + first.Decide
+	return "nothing can be generalised: " + first.String() + "; decide " + first.Decision
 }
 
 func (h *hardener) assignInstanceNames(manyProcesses bool) {
@@ -198,12 +198,12 @@ func (h *hardener) assignInstanceNames(manyProcesses bool) {
 
 // addDifference records something that the instances do not have in common, and what a person has to decide. If the
 // first of args is a Call or a valueLocation, the difference is about it.
-func (h *hardener) addDifference(instances []*instanceRun, decide, format string, args ...any) {
-	difference := Difference{Description: fmt.Sprintf(format, args...), Decide: decide}
+func (h *hardener) addDifference(instances []*instanceRun, decision, format string, args ...any) {
+	difference := Difference{Description: fmt.Sprintf(format, args...), Decision: decision}
 	if len(args) > 0 {
-		difference.at, _ = args[0].(valueLocation)
+		difference.location, _ = args[0].(valueLocation)
 		if c, ok := args[0].(*mergedCall); ok {
-			difference.at.call = c
+			difference.location.call = c
 		}
 	}
 	difference.Instances = instanceNames(instances)

@@ -97,7 +97,7 @@ func (h *Result) is(t *testing.T, plan string, named ...string) {
 	var lines []string
 	for _, p := range h.Differences {
 		lines = append(lines, p.String())
-		if p.Decide == "" || !strings.HasPrefix(p.Where, "context[") {
+		if p.Decision == "" || !strings.HasPrefix(p.IdeaPath, "context[") {
 			t.Errorf("%s: a person is not told what to decide, and where: %q", p, p.Advice())
 		}
 	}

@@ -41,7 +41,7 @@ func (h *hardener) buildIdea(template bool) jsonval.Object {
 		shared = append(append(shared, h.instanceStateMessages()...), instanceMessages...)
 	}
 	for _, p := range h.dividePlans() {
-		shared = append(shared, p.asMessage(h, len(h.differences) == 0))
+		shared = append(shared, p.toMessage(h, len(h.differences) == 0))
 	}
 	out["context"] = shared
 	return out
@@ -109,7 +109,7 @@ func (h *hardener) isSharedByAllProcesses(m ideafile.Message) bool {
 	return !slices.ContainsFunc(h.processes, func(process *processRun) bool {
 		return !slices.ContainsFunc(process.firstIdea.Context, func(other ideafile.Message) bool {
 			return other.InstanceToken == "" && other.PayloadKind == m.PayloadKind &&
-				jsonval.SameValue(other.Source, m.Source)
+				jsonval.EqualNumerically(other.Source, m.Source)
 		})
 	})
 }

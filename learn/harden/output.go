@@ -29,7 +29,7 @@ func (h *hardener) generalizeOutput() {
 				process.ProcessID)
 			return
 		}
-		if n > 0 && !jsonval.SameValue(references, common) {
+		if n > 0 && !jsonval.EqualNumerically(references, common) {
 			h.addDifference(nil, "which places count: write their References",
 				"%s: that of %s comes from other places than that of %s", valueLocation{ownerLabel: outputLabel},
 				process.ProcessID, h.processes[0].ProcessID)
@@ -44,12 +44,14 @@ func (h *hardener) generalizeOutput() {
 // coincidence.
 func (h *hardener) outputsVary() bool {
 	return slices.ContainsFunc(h.processes,
-		func(p *processRun) bool { return !jsonval.SameValue(p.finalOutput(), h.processes[0].finalOutput()) })
+		func(p *processRun) bool {
+			return !jsonval.EqualNumerically(p.finalOutput(), h.processes[0].finalOutput())
+		})
 }
 
 // finalOutput is the output of the process.
 func (p *processRun) finalOutput() any {
-	return jsonval.At(p.lastIdea.Source, "solution", "output")
+	return jsonval.Lookup(p.lastIdea.Source, "solution", "output")
 }
 
 // generalizeOutputLiterals judges the literals that a solution wrote beside the References of its output.
@@ -63,7 +65,7 @@ func (h *hardener) generalizeOutputLiterals(output any) any {
 
 // outputReferences returns the output as References: those that a solution or a Plan used for it, or else the only
 // paths at which its parts are found.
-func (p *processRun) outputReferences(output any, vary bool) (any, bool) {
+func (p *processRun) outputReferences(output any, outputsVary bool) (any, bool) {
 	if len(p.instances) == 0 {
 		return nil, false
 	}
@@ -73,11 +75,11 @@ func (p *processRun) outputReferences(output any, vary bool) (any, bool) {
 	}
 	for _, wired := range p.wiredOutputs() {
 		v, err := refexpr.ResolveExpressions(wired, p.resolveOutput)
-		if err == nil && jsonval.SameValue(v, output) {
+		if err == nil && jsonval.EqualNumerically(v, output) {
 			return wired, true
 		}
 	}
-	return p.locateOutput(nil, output, vary)
+	return p.locateOutput(nil, output, outputsVary)
 }
 
 // wiredOutputs lists the outputs with References of all solutions and Plans, the latest first.
@@ -90,7 +92,7 @@ func (p *processRun) wiredOutputs() []any {
 	}
 	for _, c := range p.chains {
 		for _, idea := range slices.Backward(c.Ideas) {
-			add(jsonval.At(idea.Source, "solution", "output"))
+			add(jsonval.Lookup(idea.Source, "solution", "output"))
 		}
 	}
 	for _, m := range p.lastIdea.Context {
@@ -118,16 +120,16 @@ func (p *processRun) resolveOutput(e refexpr.Expression) (any, bool) {
 
 // locateOutput finds the only path at which the output, or else each of its parts, is found. A flag or a digit may be
 // there by chance, so it counts only if its path has its name or the outputs vary.
-func (p *processRun) locateOutput(at jsonval.Path, output any, vary bool) (any, bool) {
+func (p *processRun) locateOutput(path jsonval.Path, output any, outputsVary bool) (any, bool) {
 	var found []refexpr.Reference
 	for _, ref := range appendReferences(nil, refexpr.Reference{Kind: ideafile.TypeState}, p.instances[0].finalState,
 		p.instances[0].ownOutputPart(output)) {
 		if v, ok := p.resolveOutput(refexpr.Expression{{ref}}); ok && !pathPassesThroughList(p.instances[0], ref) &&
-			jsonval.SameValue(v, output) {
+			jsonval.EqualNumerically(v, output) {
 			found = append(found, ref)
 		}
 	}
-	if len(found) == 1 && (vary || isUnlikelyCoincidence(output) || endsWithParamName(found[0], at)) {
+	if len(found) == 1 && (outputsVary || isUnlikelyCoincidence(output) || endsWithParamName(found[0], path)) {
 		return found[0].String(), true
 	}
 	m, ok := output.(jsonval.Object)
@@ -136,7 +138,7 @@ func (p *processRun) locateOutput(at jsonval.Path, output any, vary bool) (any, 
 	}
 	parts := jsonval.Object{}
 	for k, v := range jsonval.Sorted(m) {
-		references, ok := p.locateOutput(at.With(k), v, vary)
+		references, ok := p.locateOutput(path.WithStep(k), v, outputsVary)
 		if !ok {
 			return nil, false
 		}

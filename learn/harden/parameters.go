@@ -24,38 +24,39 @@ func (s paramSample) isOfDirectPlan() bool { return s.requestNumber == 0 }
 // or a Reference that yields each instance's literal. A Call without such parameters is divided into variants, or
 // dropped.
 func (h *hardener) generalizeCalls() {
-	var kept []*mergedCall
+	var remaining []*mergedCall
 	for _, c := range h.mergedCalls {
-		differences, notes := len(h.differences), len(h.notes)
+		diffCount, noteCount := len(h.differences), len(h.notes)
 		differing := h.generalizeCall(c)
 		if len(differing) == 0 {
-			kept = append(kept, c)
+			remaining = append(remaining, c)
 			continue
 		}
-		named, noted := h.differences[differences:], h.notes[notes:]
-		h.differences, h.notes = slices.Clone(h.differences[:differences]), slices.Clone(h.notes[:notes])
+		newDiffs, newNotes := h.differences[diffCount:], h.notes[noteCount:]
+		h.differences, h.notes = slices.Clone(h.differences[:diffCount]), slices.Clone(h.notes[:noteCount])
 		variants := h.splitByParams(c, differing)
 		if len(variants) == 0 {
-			h.differences, h.notes = append(h.differences[:differences], named...), append(h.notes[:notes], noted...)
+			h.differences, h.notes = append(h.differences[:diffCount], newDiffs...),
+				append(h.notes[:noteCount], newNotes...)
 			if !c.lacksValue(differing) {
-				kept = append(kept, c)
+				remaining = append(remaining, c)
 			}
 		}
-		kept = append(kept, variants...)
+		remaining = append(remaining, variants...)
 	}
-	h.mergedCalls = kept
+	h.mergedCalls = remaining
 	h.generalizeOutput()
 }
 
 // generalizeCall writes a Call, and returns the parameters that differ between the instances.
 func (h *hardener) generalizeCall(c *mergedCall) (differing []string) {
-	ran := h.instancesThatRan(c)
-	c.rawCall = jsonval.Object{"_tool": c.recordedByInstance[ran[0]].call.Tool}
-	h.copyMetaProperties(c, ran[0])
-	common, differing := h.commonParams(c, ran)
+	ranInstances := h.instancesThatRan(c)
+	c.rawCall = jsonval.Object{"_tool": c.recordedByInstance[ranInstances[0]].call.Tool}
+	h.copyMetaProperties(c, ranInstances[0])
+	common, differing := h.commonParams(c, ranInstances)
 	for _, name := range common {
 		var samples []paramSample
-		for _, r := range ran {
+		for _, r := range ranInstances {
 			recorded := c.recordedByInstance[r]
 			samples = append(samples, paramSample{r, recorded.call.Params[name], recorded.Key.Request})
 		}
@@ -72,8 +73,8 @@ func (h *hardener) generalizeCall(c *mergedCall) (differing []string) {
 // value.
 func (c *mergedCall) lacksValue(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
-		_, given := c.rawCall[name]
-		return given
+		_, isGiven := c.rawCall[name]
+		return isGiven
 	})
 }
 
@@ -99,10 +100,10 @@ func (h *hardener) copyMetaProperties(c *mergedCall, r *instanceRun) {
 
 // commonParams lists the parameters that the Call has in every instance, and the others that it has only in some, which
 // it records as differences. It leaves out wired ones.
-func (h *hardener) commonParams(c *mergedCall, ran []*instanceRun) (names, others []string) {
-	tool := ran[0].process.lastIdea.Tool(c.recordedByInstance[ran[0]].call.Tool)
+func (h *hardener) commonParams(c *mergedCall, ranInstances []*instanceRun) (names, differing []string) {
+	tool := ranInstances[0].process.lastIdea.Tool(c.recordedByInstance[ranInstances[0]].call.Tool)
 	count := map[string]int{}
-	for _, r := range ran {
+	for _, r := range ranInstances {
 		//workflowcheck:ignore -- only counts
 		for k := range c.recordedByInstance[r].call.Params {
 			if tool.WiredParams[k] == "" {
@@ -111,55 +112,56 @@ func (h *hardener) commonParams(c *mergedCall, ran []*instanceRun) (names, other
 		}
 	}
 	for k, v := range jsonval.Sorted(count) {
-		if v == len(ran) {
+		if v == len(ranInstances) {
 			names = append(names, k)
 			continue
 		}
-		given := jsonval.Filter(ran, func(r *instanceRun) bool {
+		withParam := jsonval.Filter(ranInstances, func(r *instanceRun) bool {
 			_, ok := c.recordedByInstance[r].call.Params[k]
 			return ok
 		})
-		h.addDifference(given, "whether it is always given: write it, or two Calls with _when",
+		h.addDifference(withParam, "whether it is always given: write it, or two Calls with _when",
 			"%s: parameter %q is given in some instances alone", c, k)
-		others = append(others, k)
+		differing = append(differing, k)
 	}
-	return names, others
+	return names, differing
 }
 
 // commonValue returns one value that yields the values of all samples. If there is none, it records the difference, and
 // ok is false.
-func (h *hardener) commonValue(at valueLocation, samples []paramSample) (v any, ok bool) {
+func (h *hardener) commonValue(location valueLocation, samples []paramSample) (v any, ok bool) {
 	if allSamplesEqual(samples) {
-		return h.generalizeConstant(at, samples), true
+		return h.generalizeConstant(location, samples), true
 	}
 	if ref, ok := sharedReference(samples); ok {
 		return ref, true
 	}
 	if !anySampleIsReference(samples) {
-		switch places := commonReferences(at.path, samples); {
-		case len(places) == 1:
-			if pathPassesThroughList(samples[0].instance, places[0]) {
+		switch references := commonReferences(location.path, samples); {
+		case len(references) == 1:
+			if pathPassesThroughList(samples[0].instance, references[0]) {
 				h.addNote("%s is %s, a fixed place in a list: an input with more or fewer elements needs another Plan",
-					at, places[0])
+					location, references[0])
 			}
-			return places[0].String(), true
-		case len(places) > 1:
+			return references[0].String(), true
+		case len(references) > 1:
 			h.addDifference(instancesOfSamples(samples), "which place is meant: write its Reference",
 				"%s equals in every instance the values at %s: it is unclear which is meant",
-				at, joinReferences(places))
+				location, joinReferences(references))
 			return nil, false
 		}
 	}
 	if steps := commonSteps(samples); len(steps) > 0 {
-		return h.commonValueByParts(at, samples, steps)
+		return h.commonValueByParts(location, samples, steps)
 	}
 	h.addDifference(outlierInstances(samples), "where it comes from: give it to instances at their start, or let "+
-		"a Call write it, then write the Reference", "%s differs, and nothing at the start tells how", at)
+		"a Call write it, then write the Reference", "%s differs, and nothing at the start tells how", location)
 	return nil, false
 }
 
 // commonValueByParts generalizes objects with the same keys, and lists of the same length, part by part.
-func (h *hardener) commonValueByParts(at valueLocation, samples []paramSample, steps []string) (v any, allCommon bool) {
+func (h *hardener) commonValueByParts(loc valueLocation, samples []paramSample,
+	steps []string) (v any, allCommon bool) {
 	object, list, allCommon := jsonval.Object{}, []any{}, true
 	for _, step := range steps {
 		parts := make([]paramSample, len(samples))
@@ -167,7 +169,7 @@ func (h *hardener) commonValueByParts(at valueLocation, samples []paramSample, s
 			part, _ := jsonval.ChildValue(sample.value, step)
 			parts[n] = paramSample{sample.instance, part, sample.requestNumber}
 		}
-		v, ok := h.commonValue(valueLocation{at.ownerLabel, at.path.With(step), at.call}, parts)
+		v, ok := h.commonValue(valueLocation{loc.ownerLabel, loc.path.WithStep(step), loc.call}, parts)
 		allCommon = allCommon && ok
 		object[step], list = v, append(list, v)
 	}
@@ -180,9 +182,9 @@ func (h *hardener) commonValueByParts(at valueLocation, samples []paramSample, s
 // commonSteps lists the keys of objects with the same keys, or the indexes of lists of the same length.
 func commonSteps(samples []paramSample) []string {
 	first := samples[0].value
-	steps := stepsInto(first)
+	steps := childSteps(first)
 	for _, sample := range samples {
-		if jsonval.TypeOf(sample.value) != jsonval.TypeOf(first) || !slices.Equal(stepsInto(sample.value), steps) {
+		if jsonval.TypeOf(sample.value) != jsonval.TypeOf(first) || !slices.Equal(childSteps(sample.value), steps) {
 			return nil
 		}
 	}
@@ -212,39 +214,39 @@ func (p valueLocation) String() string {
 // generalizeConstant generalizes a value that is the same in all instances. A literal of a Plan that ran directly is
 // intended, and stays. A value becomes a Reference if it is found at exactly one place at the start, not in a list, and
 // that is unlikely to be a coincidence. Otherwise it stays, and is reported if it equals anything that was there.
-func (h *hardener) generalizeConstant(at valueLocation, samples []paramSample) any {
+func (h *hardener) generalizeConstant(loc valueLocation, samples []paramSample) any {
 	v := samples[0].value
 	if text, ok := v.(string); ok && refexpr.IsReference(text) ||
 		slices.ContainsFunc(samples, paramSample.isOfDirectPlan) {
 		return v
 	}
 	if refs, _ := refexpr.FindReferences(v); len(refs) == 0 {
-		places := commonReferences(at.path, samples)
+		references := commonReferences(loc.path, samples)
 		switch {
-		case len(places) == 1 && !pathPassesThroughList(samples[0].instance, places[0]) &&
-			(isUnlikelyCoincidence(v) || endsWithParamName(places[0], at.path)):
-			h.addNote("taken for a Reference: %s was always %s, and is %s now", at, clippedJSON(v), places[0])
-			return places[0].String()
-		case len(places) > 0 && isUnlikelyCoincidence(v):
+		case len(references) == 1 && !pathPassesThroughList(samples[0].instance, references[0]) &&
+			(isUnlikelyCoincidence(v) || endsWithParamName(references[0], loc.path)):
+			h.addNote("taken for a Reference: %s was always %s, and is %s now", loc, clippedJSON(v), references[0])
+			return references[0].String()
+		case len(references) > 0 && isUnlikelyCoincidence(v):
 			h.addDifference(nil, "whether this value is meant, or a place: write the value or the Reference",
-				"%s is always %s, which also stands at %s: it is unclear which is meant", at, clippedJSON(v),
-				joinReferences(places))
+				"%s is always %s, which also stands at %s: it is unclear which is meant", loc, clippedJSON(v),
+				joinReferences(references))
 			return v
-		case len(places) > 0:
-			h.addNote("not generalised: %s is always %s, which stands at %s too: it stays as it is", at, clippedJSON(v),
-				joinReferences(places))
+		case len(references) > 0:
+			h.addNote("not generalised: %s is always %s, which stands at %s too: it stays as it is", loc,
+				clippedJSON(v), joinReferences(references))
 			return v
 		}
-		h.noteScatteredLiteral(at, samples)
+		h.noteScatteredLiteral(loc, samples)
 	}
 	if steps := commonSteps(samples); len(steps) > 0 {
-		v, _ = h.commonValueByParts(at, samples, steps)
+		v, _ = h.commonValueByParts(loc, samples, steps)
 	}
 	return v
 }
 
 // noteScatteredLiteral notes a literal that every instance had at the start, but each at another place.
-func (h *hardener) noteScatteredLiteral(at valueLocation, samples []paramSample) {
+func (h *hardener) noteScatteredLiteral(location valueLocation, samples []paramSample) {
 	for _, sample := range samples {
 		if len(sample.referencesToLiteralAtStart()) == 0 {
 			return
@@ -252,18 +254,18 @@ func (h *hardener) noteScatteredLiteral(at valueLocation, samples []paramSample)
 	}
 	h.addNote("not generalised: %s is always %s, which every instance had at the start, but each at another place "+
 		"(%s in %s): it stays as it is",
-		at, clippedJSON(samples[0].value), samples[0].referencesToLiteralAtStart()[0], samples[0].instance.name)
+		location, clippedJSON(samples[0].value), samples[0].referencesToLiteralAtStart()[0], samples[0].instance.name)
 }
 
 // noteSingleSamples notes which literals are taken for constants although only one instance shows them, or all started
 // alike.
 func (h *hardener) noteSingleSamples() {
 	if len(h.mergedCalls) > 0 && h.startedWithSameValues() {
-		which := "there is one instance"
+		cause := "there is one instance"
 		if len(h.instances) > 1 {
-			which = "all instances started alike"
+			cause = "all instances started alike"
 		}
-		h.addNote("%s: constants cannot be told from inputs. %s", which, describeKeptLiterals(h.mergedCalls))
+		h.addNote("%s: constants cannot be told from inputs. %s", cause, describeKeptLiterals(h.mergedCalls))
 		return
 	}
 	for _, c := range h.mergedCalls {
@@ -277,7 +279,7 @@ func (h *hardener) noteSingleSamples() {
 // startedWithSameValues reports whether nothing differed between the instances at the start.
 func (h *hardener) startedWithSameValues() bool {
 	return !slices.ContainsFunc(h.instances, func(r *instanceRun) bool {
-		return !jsonval.SameValue(r.startView.PayloadByKind, h.instances[0].startView.PayloadByKind)
+		return !jsonval.EqualNumerically(r.startView.PayloadByKind, h.instances[0].startView.PayloadByKind)
 	})
 }
 
@@ -301,9 +303,9 @@ func literalsOf(c *mergedCall) (list []string) {
 			list = append(list, paramLocation(c, at).String()+" = "+clippedJSON(v))
 			return
 		}
-		for _, step := range stepsInto(v) {
+		for _, step := range childSteps(v) {
 			part, _ := jsonval.ChildValue(v, step)
-			walk(at.With(step), part)
+			walk(at.WithStep(step), part)
 		}
 	}
 	for k, v := range jsonval.Sorted(c.rawCall) {
@@ -355,7 +357,7 @@ func matchesAllSamples(ref string, samples []paramSample) bool {
 	return !slices.ContainsFunc(samples, func(sample paramSample) bool {
 		want, ok := sample.instance.resolveReferences(sample.value)
 		got, present := sample.instance.resolveReferences(ref)
-		return sample.value != any(ref) && (!ok || !present || !jsonval.SameValue(want, got))
+		return sample.value != any(ref) && (!ok || !present || !jsonval.EqualNumerically(want, got))
 	})
 }
 
@@ -365,14 +367,14 @@ func (r *instanceRun) resolveReferences(v any) (any, bool) {
 		if ref.Kind == ideafile.TypeState {
 			return jsonval.ValueAt(r.finalState, ref.Path)
 		}
-		return r.atStart(ref)
+		return r.valueAtStart(ref)
 	})
 	return out, err == nil
 }
 
 func allSamplesEqual(samples []paramSample) bool {
 	return !slices.ContainsFunc(samples,
-		func(sample paramSample) bool { return !jsonval.SameValue(sample.value, samples[0].value) })
+		func(sample paramSample) bool { return !jsonval.EqualNumerically(sample.value, samples[0].value) })
 }
 
 func anySampleIsReference(samples []paramSample) bool {
@@ -403,12 +405,12 @@ func outlierInstances(samples []paramSample) []*instanceRun {
 }
 
 // joinReferences lists places. If there are many, it lists the first few and the number of the others.
-func joinReferences(places []refexpr.Reference) string {
+func joinReferences(references []refexpr.Reference) string {
 	const shown = 4
 	var names []string
-	for n, p := range places {
+	for n, p := range references {
 		if n == shown {
-			names = append(names, fmt.Sprintf("%d more places", len(places)-n))
+			names = append(names, fmt.Sprintf("%d more places", len(references)-n))
 			break
 		}
 		names = append(names, p.String())

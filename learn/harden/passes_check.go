@@ -18,23 +18,23 @@ func (h *hardener) dropInvalidCallsAndOutput() {
 		first := len(source["context"].([]any)) - len(plans)
 		idea, problems := ideafile.ReadIdea(source)
 		problems = append(problems, check.Check(idea, h.bindings)...).Errors()
-		problemOf := map[*mergedCall]string{}
+		problemByCall := map[*mergedCall]string{}
 		for k, plan := range plans {
 			for n, c := range plan.calls {
 				for _, p := range problems {
 					if strings.HasPrefix(p.JSONPath+".", fmt.Sprintf("$.context[%d].plan[%d].", first+k, n)) &&
-						problemOf[c] == "" {
-						problemOf[c] = p.Message
+						problemByCall[c] == "" {
+						problemByCall[c] = p.Message
 					}
 				}
 			}
 		}
 		dropped := h.dropCalls(func(c *mergedCall) bool {
-			if problemOf[c] != "" {
+			if problemByCall[c] != "" {
 				h.addDifference(nil, "how to write it so that it passes the check: "+jsonval.EncodeToString(c.rawCall),
-					"%s: %s", c, problemOf[c])
+					"%s: %s", c, problemByCall[c])
 			}
-			return problemOf[c] != ""
+			return problemByCall[c] != ""
 		})
 		if !dropped {
 			h.reportRemainingProblems(problems, first)

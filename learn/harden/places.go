@@ -9,8 +9,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// stepsInto lists the keys of an object, in order, or the indexes of a list.
-func stepsInto(v any) (steps []string) {
+// childSteps lists the keys of an object, in order, or the indexes of a list.
+func childSteps(v any) (steps []string) {
 	switch v := v.(type) {
 	case jsonval.Object:
 		return jsonval.SortedKeys(v)
@@ -22,13 +22,13 @@ func stepsInto(v any) (steps []string) {
 	return steps
 }
 
-// atStart is the value that an instance had at a place when it started.
-func (r *instanceRun) atStart(ref refexpr.Reference) (any, bool) {
+// valueAtStart is the value that an instance had at a place when it started.
+func (r *instanceRun) valueAtStart(ref refexpr.Reference) (any, bool) {
 	return jsonval.ValueAt(r.startView.PayloadByKind[ref.Kind], ref.Path)
 }
 
-// maxPlaces bounds how many places of one literal are tracked.
-const maxPlaces = 64
+// maxReferences bounds how many places of one literal are tracked.
+const maxReferences = 64
 
 // maxDepth bounds how deep in the data a literal is searched for.
 const maxDepth = 32
@@ -36,10 +36,10 @@ const maxDepth = 32
 // commonReferences lists the References that yield each instance's literal: in the data at the start, or else in what
 // Calls of earlier Requests wrote. If exactly one of several ends in the parameter's name, only that one is returned.
 func commonReferences(param jsonval.Path, samples []paramSample) []refexpr.Reference {
-	found := keepPresentInAllSamples(samples[0].referencesToLiteralAtStart(), samples, paramSample.atStart)
+	found := keepPresentInAllSamples(samples[0].referencesToLiteralAtStart(), samples, paramSample.valueAtStart)
 	if len(found) == 0 {
 		found = keepPresentInAllSamples(samples[0].referencesToLiteralInFinalState(), samples,
-			paramSample.writtenBefore)
+			paramSample.valueWrittenBefore)
 	}
 	sameName := jsonval.Filter(found, func(ref refexpr.Reference) bool { return endsWithParamName(ref, param) })
 	if len(sameName) == 1 {
@@ -48,10 +48,12 @@ func commonReferences(param jsonval.Path, samples []paramSample) []refexpr.Refer
 	return found
 }
 
-func (s paramSample) atStart(ref refexpr.Reference) (any, bool) { return s.instance.atStart(ref) }
+func (s paramSample) valueAtStart(ref refexpr.Reference) (any, bool) {
+	return s.instance.valueAtStart(ref)
+}
 
-// writtenBefore is the value at a place that Calls of earlier Requests wrote.
-func (s paramSample) writtenBefore(ref refexpr.Reference) (any, bool) {
+// valueWrittenBefore is the value at a place that Calls of earlier Requests wrote.
+func (s paramSample) valueWrittenBefore(ref refexpr.Reference) (any, bool) {
 	value, ok := jsonval.ValueAt(s.instance.finalState, ref.Path)
 	return value, ok && s.instance.wroteBeforeRequest(ref.Path, s.requestNumber)
 }
@@ -95,19 +97,19 @@ func pathPassesThroughList(r *instanceRun, ref refexpr.Reference) bool {
 	return false
 }
 
-// appendReferences adds the places below the given one at which a container has the literal, at most maxPlaces.
-func appendReferences(found []refexpr.Reference, place refexpr.Reference, container, literal any) []refexpr.Reference {
-	if len(found) >= maxPlaces || len(place.Path) > maxDepth {
+// appendReferences adds the places below the given one at which a container has the literal, at most maxReferences.
+func appendReferences(found []refexpr.Reference, parent refexpr.Reference, container, literal any) []refexpr.Reference {
+	if len(found) >= maxReferences || len(parent.Path) > maxDepth {
 		return found
 	}
-	if len(place.Path) > 0 && jsonval.TypeOf(container) == jsonval.TypeOf(literal) &&
-		jsonval.SameValue(container, literal) {
-		return append(found, place)
+	if len(parent.Path) > 0 && jsonval.TypeOf(container) == jsonval.TypeOf(literal) &&
+		jsonval.EqualNumerically(container, literal) {
+		return append(found, parent)
 	}
-	for _, step := range stepsInto(container) {
+	for _, step := range childSteps(container) {
 		v, _ := jsonval.ChildValue(container, step)
-		path := place.Path.With(step)
-		found = appendReferences(found, refexpr.Reference{Kind: place.Kind, Path: path}, v, literal)
+		path := parent.Path.WithStep(step)
+		found = appendReferences(found, refexpr.Reference{Kind: parent.Kind, Path: path}, v, literal)
 	}
 	return found
 }
@@ -119,7 +121,7 @@ func keepPresentInAllSamples(found []refexpr.Reference, samples []paramSample,
 		return slices.ContainsFunc(samples, func(sample paramSample) bool {
 			want, ok := sample.instance.resolveReferences(sample.value)
 			v, present := lookup(sample, ref)
-			return !ok || !present || !jsonval.SameValue(v, want)
+			return !ok || !present || !jsonval.EqualNumerically(v, want)
 		})
 	})
 }

@@ -17,51 +17,51 @@ const maxPlans = 8
 
 // hardenedPlan is one of the Plans: its Calls, and what must hold at the start.
 type hardenedPlan struct {
-	calls []*mergedCall
-	when  any // a JSON Schema; nil: nothing
-	name  string
-	split bool // conditions over the start are in when, not at the Calls
+	calls      []*mergedCall
+	whenSchema any // a JSON Schema; nil: nothing
+	name       string
+	isDivided  bool // conditions over the start are in when, not at the Calls
 }
 
 // dividePlans divides the Calls into Plans by what was there at the start. There is one Plan for each combination of
 // outcomes that the conditions had in an instance, the most frequent first. A combination that no instance showed has
 // no Plan, and is left to the LLM.
 func (h *hardener) dividePlans() []hardenedPlan {
-	whole := []hardenedPlan{{calls: h.mergedCalls, when: h.commonGuard(), name: "hardened"}}
+	undivided := []hardenedPlan{{calls: h.mergedCalls, whenSchema: h.commonGuard(), name: "hardened"}}
 	var conditions []*callCondition
 	for _, c := range h.mergedCalls {
-		if c.condition != nil && c.condition.fromStart {
+		if c.condition != nil && c.condition.readsOnlyStart {
 			conditions = append(conditions, c.condition)
 		}
 	}
 	if len(conditions) == 0 {
-		return whole
+		return undivided
 	}
-	count, first := map[string]int{}, map[string]*instanceRun{}
+	countByAnswer, firstByAnswer := map[string]int{}, map[string]*instanceRun{}
 	var answers []string
 	for _, r := range h.instances {
 		answer := ""
 		for _, c := range conditions {
-			answer += fmt.Sprintf("%t ", c.inInstances[r])
+			answer += fmt.Sprintf("%t ", c.appliesByInstance[r])
 		}
-		if count[answer]++; first[answer] == nil {
-			first[answer], answers = r, append(answers, answer)
+		if countByAnswer[answer]++; firstByAnswer[answer] == nil {
+			firstByAnswer[answer], answers = r, append(answers, answer)
 		}
 	}
 	if len(answers) > maxPlans {
-		return whole
+		return undivided
 	}
-	slices.SortStableFunc(answers, func(a, b string) int { return count[b] - count[a] })
+	slices.SortStableFunc(answers, func(a, b string) int { return countByAnswer[b] - countByAnswer[a] })
 	var plans []hardenedPlan
 	for _, answer := range answers {
-		plans = append(plans, h.planOf(first[answer], whole[0].when))
+		plans = append(plans, h.planForInstance(firstByAnswer[answer], undivided[0].whenSchema))
 	}
 	return plans
 }
 
-// planOf is the Plan for instances in which the conditions have the same outcomes as in r.
-func (h *hardener) planOf(r *instanceRun, guard any) hardenedPlan {
-	p := hardenedPlan{split: true}
+// planForInstance is the Plan for instances in which the conditions have the same outcomes as in r.
+func (h *hardener) planForInstance(r *instanceRun, guard any) hardenedPlan {
+	p := hardenedPlan{isDivided: true}
 	var when []any
 	var names []string
 	add := func(source any, text string) {
@@ -72,9 +72,9 @@ func (h *hardener) planOf(r *instanceRun, guard any) hardenedPlan {
 	}
 	for _, c := range h.mergedCalls {
 		switch {
-		case c.condition == nil || !c.condition.fromStart:
+		case c.condition == nil || !c.condition.readsOnlyStart:
 			p.calls = append(p.calls, c)
-		case c.condition.inInstances[r]:
+		case c.condition.appliesByInstance[r]:
 			p.calls = append(p.calls, c)
 			add(c.condition.When, c.condition.text)
 		default:
@@ -83,16 +83,16 @@ func (h *hardener) planOf(r *instanceRun, guard any) hardenedPlan {
 	}
 	add(guard, "")
 	p.name = strings.TrimSuffix("hardened: "+strings.Join(names, ", "), ": ")
-	p.when = joinSchemas("allOf", when)
+	p.whenSchema = joinSchemas("allOf", when)
 	return p
 }
 
 // rawCalls are the Calls as the Plan has them. A Plan that guides the LLM has no conditions at its Calls.
-func (p hardenedPlan) rawCalls(direct bool) []any {
+func (p hardenedPlan) rawCalls(isDirect bool) []any {
 	calls := []any{}
 	for _, c := range p.calls {
 		raw := c.rawCall
-		if c.condition != nil && direct && !(p.split && c.condition.fromStart) {
+		if c.condition != nil && isDirect && !(p.isDivided && c.condition.readsOnlyStart) {
 			raw = withoutCondition(raw)
 			if raw[ideafile.WhenKey] = c.condition.When; c.condition.Unless != nil {
 				raw[ideafile.UnlessKey] = c.condition.Unless
@@ -103,26 +103,26 @@ func (p hardenedPlan) rawCalls(direct bool) []any {
 	return calls
 }
 
-// asMessage is the Plan as a Message of the Idea file.
-func (p hardenedPlan) asMessage(h *hardener, direct bool) jsonval.Object {
-	m := jsonval.Object{"type": ideafile.TypePlan, "name": p.name, "plan": p.rawCalls(direct)}
-	if direct {
+// toMessage is the Plan as a Message of the Idea file.
+func (p hardenedPlan) toMessage(h *hardener, isDirect bool) jsonval.Object {
+	m := jsonval.Object{"type": ideafile.TypePlan, "name": p.name, "plan": p.rawCalls(isDirect)}
+	if isDirect {
 		m["stage"] = ideafile.StageOptimal
 	}
-	if p.when != nil {
-		m["when"] = p.when
+	if p.whenSchema != nil {
+		m["when"] = p.whenSchema
 	}
 	if h.hasPlanOutput {
 		m["output"] = h.planOutput
 	}
-	var described []string
+	var descriptions []string
 	for _, c := range p.calls {
-		if c.condition != nil && !direct && !(p.split && c.condition.fromStart) {
-			described = append(described, fmt.Sprintf("%s only where %s", c, c.condition.text))
+		if c.condition != nil && !isDirect && !(p.isDivided && c.condition.readsOnlyStart) {
+			descriptions = append(descriptions, fmt.Sprintf("%s only where %s", c, c.condition.text))
 		}
 	}
-	if len(described) > 0 {
-		m["description"] = strings.Join(described, "; ")
+	if len(descriptions) > 0 {
+		m["description"] = strings.Join(descriptions, "; ")
 	}
 	return m
 }
@@ -131,7 +131,7 @@ func (p hardenedPlan) asMessage(h *hardener, direct bool) jsonval.Object {
 func applicablePlan(plans []hardenedPlan, r *instanceRun) (p hardenedPlan, ok bool) {
 	view := r.viewAtStart()
 	for _, p := range plans {
-		if p.when == nil || refexpr.FitsSchema(p.when, view) {
+		if p.whenSchema == nil || refexpr.FitsSchema(p.whenSchema, view) {
 			return p, true
 		}
 	}
@@ -148,11 +148,11 @@ func (r *instanceRun) viewAtStart() jsonval.Object {
 // directPlan is the Plan that ran the instance without the LLM.
 func (r *instanceRun) directPlan() (ideafile.Message, bool) {
 	context := r.chain.First().Context
-	at, _ := ideafile.FindDirectPlans(context).ChooseForInstance(r.instanceToken, r.startView)
-	if at < 0 {
+	index, _ := ideafile.FindDirectPlans(context).ChooseForInstance(r.instanceToken, r.startView)
+	if index < 0 {
 		return ideafile.Message{}, false
 	}
-	return context[at], true
+	return context[index], true
 }
 
 // commonGuard is what the Plans that ran the instances required at the start: such Plans say nothing of other

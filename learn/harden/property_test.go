@@ -61,7 +61,7 @@ func drawProcess(t *rapid.T, n int) (run past.Run, s *modeltest.Scenario, ok boo
 	s.RunTool = drawnResult
 	run.ProcessID = fmt.Sprintf("p%d", n)
 	if direct {
-		run.Ideas = append(run.Ideas, modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil).Source)
+		run.Ideas = append(run.Ideas, modeltest.SnapshotAndReparse(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil).Source)
 		s.RunDirectPlans()
 	}
 	for request := 1; request <= 8; request++ {
@@ -74,12 +74,12 @@ func drawProcess(t *rapid.T, n int) (run past.Run, s *modeltest.Scenario, ok boo
 			reply = drawSolution(t, append(in.InstanceTokens(), in.ReopenableTokens...))
 		}
 		c := s.ReplyWith(reply)
-		idea := modeltest.SnapshotFile(t, s.Idea, c.AllInstancesInput, c.Calls, c.Reply.Output).Source
+		idea := modeltest.SnapshotAndReparse(t, s.Idea, c.AllInstancesInput, c.Calls, c.Reply.Output).Source
 		idea["meta"] = map[string]any{"request": jsonval.ToJSONValue(in.RequestNumber)}
 		run.Ideas, run.Log = append(run.Ideas, idea), append(run.Log, c.LogBeforeRequest...)
 	}
 	run.Log = append(run.Log, s.Loop.TakeUnsealedLog()...)
-	run.Ideas = append(run.Ideas, modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil).Source)
+	run.Ideas = append(run.Ideas, modeltest.SnapshotAndReparse(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil).Source)
 	return run, s, s.Loop.IsFinished()
 }
 
@@ -155,7 +155,7 @@ func TestAHardenedPlanRepeatsTheRunsItWasMadeOf(t *testing.T) {
 	}
 }
 
-// buildPlanMessage is the Plan message of a hardened Idea, as it is written.
+// planMessage is the Plan message of a hardened Idea, as it is written.
 func planMessage(h *Result) any {
 	context := h.Idea["context"].([]any)
 	return context[len(context)-1]
@@ -166,12 +166,12 @@ func repeat(t *rapid.T, h *Result, first *modeltest.Scenario) (*modeltest.Scenar
 	source := string(jsonval.Encode(h.Idea["context"]))
 	again := modeltest.NewScenarioWithTools(t, drawnTools, "", `"context": `+source)
 	again.Bindings, again.RunTool = first.Bindings, drawnResult
-	began := modeltest.SnapshotFile(t, again.Idea, again.Loop.AllInstancesInput(), nil, nil).Source
+	began := modeltest.SnapshotAndReparse(t, again.Idea, again.Loop.AllInstancesInput(), nil, nil).Source
 	again.RunDirectPlans()
 	if step, _ := again.Loop.Advance(again.Now); step != loop.StepFinished || !again.Loop.IsFinished() {
 		t.Fatalf("the next step is %s\nof %s", step, source)
 	}
-	ended := modeltest.SnapshotFile(t, again.Idea, again.Loop.AllInstancesInput(), nil, nil).Source
+	ended := modeltest.SnapshotAndReparse(t, again.Idea, again.Loop.AllInstancesInput(), nil, nil).Source
 	twice,
 		err := Harden([]past.Run{{ProcessID: "again", Ideas: []map[string]any{began, ended},
 		Log: again.Loop.TakeUnsealedLog()}}, first.Bindings, false)

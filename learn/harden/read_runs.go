@@ -15,13 +15,13 @@ import (
 )
 
 func (h *hardener) readRun(run past.Run) error {
-	own, err := past.Open(run)
+	ownChain, err := past.Open(run)
 	if err != nil {
 		return err
 	}
-	process := &processRun{ProcessID: run.ProcessID, firstIdea: own.First(), lastIdea: own.Last(),
-		chains: []*chainRun{newChainRun(own)}}
-	if len(h.processes) > 0 && !jsonval.SameValue(h.processes[0].lastIdea.Source["schema"],
+	process := &processRun{ProcessID: run.ProcessID, firstIdea: ownChain.First(), lastIdea: ownChain.Last(),
+		chains: []*chainRun{newChainRun(ownChain)}}
+	if len(h.processes) > 0 && !jsonval.EqualNumerically(h.processes[0].lastIdea.Source["schema"],
 		process.lastIdea.Source["schema"]) {
 		return fmt.Errorf("its Tools or its output form differ from those of %s: harden each by itself",
 			h.processes[0].ProcessID)
@@ -46,11 +46,11 @@ func (h *hardener) readRun(run past.Run) error {
 	return nil
 }
 
-func newChainRun(of *past.Chain) *chainRun {
-	c := &chainRun{of, map[writeAuthor]turn.LogEntry{}}
+func newChainRun(chain *past.Chain) *chainRun {
+	c := &chainRun{chain, map[writeAuthor]turn.LogEntry{}}
 	for _, e := range c.Log {
-		if key := (writeAuthor{e.Author, e.Instance}); c.writes[key].Author == "" {
-			c.writes[key] = e
+		if key := (writeAuthor{e.Author, e.Instance}); c.writeByAuthor[key].Author == "" {
+			c.writeByAuthor[key] = e
 		}
 	}
 	return c
@@ -62,8 +62,8 @@ func (h *hardener) readInstances(process *processRun) error {
 	if !process.chains[0].isFinished() {
 		return fmt.Errorf("it has not finished")
 	}
-	var left []Difference // instances from which nothing can be learned, with the reason
-	found := map[string]bool{}
+	var skipped []Difference // instances from which nothing can be learned, with the reason
+	foundTokens := map[string]bool{}
 	chains := process.chains
 	if len(chains) > 1 {
 		chains = chains[1:]
@@ -73,23 +73,23 @@ func (h *hardener) readInstances(process *processRun) error {
 			return fmt.Errorf("its Plan ran directly, and Calls had ended before its first Idea was sealed: how " +
 				"it began is unknown")
 		}
-		left = append(left, process.readChainInstances(c)...)
+		skipped = append(skipped, process.readChainInstances(c)...)
 		for _, token := range c.Last().InstanceTokens() {
-			found[token] = true
+			foundTokens[token] = true
 		}
 	}
 	for _, token := range process.lastIdea.InstanceTokens() {
-		if !found[token] {
-			left = append(left, Difference{Description: "of which no part tells what it did",
+		if !foundTokens[token] {
+			skipped = append(skipped, Difference{Description: "of which no part tells what it did",
 				Instances: []string{token}})
 		}
 	}
-	for _, d := range mergeDifferences(left) {
-		who := process.ProcessID
+	for _, d := range mergeDifferences(skipped) {
+		subject := process.ProcessID
 		if d.Instances[0] != "" {
-			who = diag.FirstNamesAndCount(d.Instances) + " of " + who
+			subject = diag.SummarizeNames(d.Instances) + " of " + subject
 		}
-		h.addNote("left out: %s, %s", who, d.Description)
+		h.addNote("left out: %s, %s", subject, d.Description)
 	}
 	return nil
 }
@@ -113,44 +113,44 @@ func (c *chainRun) beganBeforeFirstIdea() bool {
 // isFinished reports whether every instance has ended.
 func (c *chainRun) isFinished() bool {
 	return !slices.ContainsFunc(c.Last().InstanceTokens(), func(token string) bool {
-		s := c.Status[token]
+		s := c.StatusByInstance[token]
 		return !s.HasEnded()
 	})
 }
 
 // readChainInstances reads the instances of one chain, and returns those that did not reach their goal.
-func (p *processRun) readChainInstances(c *chainRun) (left []Difference) {
-	starts := c.initialViews()
+func (p *processRun) readChainInstances(c *chainRun) (skipped []Difference) {
+	startViews := c.initialViews()
 	tokens := c.Last().InstanceTokens()
-	ends := ideafile.InstanceViewsByToken(c.Last().Context, tokens)
+	endViews := ideafile.InstanceViewsByToken(c.Last().Context, tokens)
 	for _, token := range tokens {
-		r := &instanceRun{process: p, chain: c, instanceToken: token, startView: starts[token]}
-		r.startMessages = dataMessages(c.FirstIdea[token].Context, token)
-		r.finalState = ends[token].PayloadByKind[ideafile.TypeState]
+		r := &instanceRun{process: p, chain: c, instanceToken: token, startView: startViews[token]}
+		r.startMessages = dataMessages(c.FirstIdeaByInstance[token].Context, token)
+		r.finalState = endViews[token].PayloadByKind[ideafile.TypeState]
 		if r.finalState == nil {
 			r.finalState = jsonval.Object{}
 		}
-		missing := statelog.MissingRequiredPaths(ends[token].SchemaByKind[ideafile.TypeState], r.finalState)
+		missing := statelog.MissingRequiredPaths(endViews[token].SchemaByKind[ideafile.TypeState], r.finalState)
 		switch {
-		case c.Status[token] != ideafile.InstanceSettled:
-			left = append(left, Difference{Description: "which failed", Instances: []string{token}})
+		case c.StatusByInstance[token] != ideafile.InstanceSettled:
+			skipped = append(skipped, Difference{Description: "which failed", Instances: []string{token}})
 		case len(missing) > 0:
-			left = append(left, Difference{Description: "which failed: its State lacks " + strings.Join(missing, ", "),
-				Instances: []string{token}})
+			skipped = append(skipped, Difference{Description: "which failed: its State lacks " +
+				strings.Join(missing, ", "), Instances: []string{token}})
 		default:
 			p.instances = append(p.instances, r)
 		}
 	}
-	return left
+	return skipped
 }
 
 // initialViews returns what every instance saw in the first Idea that has it.
 func (c *chainRun) initialViews() map[string]ideafile.InstanceView {
 	views := map[string]ideafile.InstanceView{}
 	for _, idea := range c.Ideas {
-		begin := slices.DeleteFunc(idea.InstanceTokens(),
-			func(token string) bool { return c.FirstIdea[token] != idea })
-		maps.Copy(views, ideafile.InstanceViewsByToken(idea.Context, begin))
+		newTokens := slices.DeleteFunc(idea.InstanceTokens(),
+			func(token string) bool { return c.FirstIdeaByInstance[token] != idea })
+		maps.Copy(views, ideafile.InstanceViewsByToken(idea.Context, newTokens))
 	}
 	return views
 }
@@ -174,22 +174,22 @@ func (h *hardener) readRecordedCalls(r *instanceRun) {
 	for _, c := range r.chain.Calls(r.instanceToken) {
 		recorded := &recordedCall{Call: c, rawCall: c.Written.RawObject()}
 		if c.IsRecorded {
-			rule := ruleOf(recorded.rawCall)
+			rule := conditionOf(recorded.rawCall)
 			if c.Status == ideafile.Skipped && rule.When != nil {
 				continue
 			}
-			recorded.conditionReads = rule.Reads(ideafile.TypeState)
+			recorded.conditionReads = rule.PathsRead(ideafile.TypeState)
 			recorded.rawCall = withoutCondition(recorded.rawCall)
 		}
 		var f *diag.Fault
 		recorded.call, f = h.readCall(r, recorded.rawCall)
 		recorded.call.ID = c.Key.ID(r.instanceToken)
-		if f == nil && !recorded.refusedBeforeRunning() {
+		if f == nil && !recorded.wasRefusedBeforeRun() {
 			r.readResult(recorded)
 			all = append(all, recorded)
 		}
 	}
-	r.readGivenParams(all)
+	r.readActualParams(all)
 	r.recordedCalls = withoutRedundantCalls(all)
 }
 
@@ -201,9 +201,9 @@ func (h *hardener) readCall(r *instanceRun, raw jsonval.Object) (ideafile.Call, 
 	return call, f
 }
 
-// refusedBeforeRunning reports whether a Call failed before it could run, because of how it was written. Such a failure
+// wasRefusedBeforeRun reports whether a Call failed before it could run, because of how it was written. Such a failure
 // says nothing of its Tool.
-func (c *recordedCall) refusedBeforeRunning() bool {
+func (c *recordedCall) wasRefusedBeforeRun() bool {
 	if c.Fault == nil || c.Status != ideafile.Failed {
 		return false
 	}
@@ -217,8 +217,8 @@ func (c *recordedCall) refusedBeforeRunning() bool {
 
 // readResult finds the result of a Call: in the log, or in the final State at its path.
 func (r *instanceRun) readResult(recorded *recordedCall) {
-	e, ok := r.chain.writes[writeAuthor{recorded.call.ID, r.instanceToken}]
-	recorded.adapted = ok && e.ParamsAdaptation != nil
+	e, ok := r.chain.writeByAuthor[writeAuthor{recorded.call.ID, r.instanceToken}]
+	recorded.wasAdapted = ok && e.ParamsAdaptation != nil
 	if recorded.Status != ideafile.Done || recorded.HasResult {
 		return
 	}
@@ -234,20 +234,20 @@ func (r *instanceRun) readResult(recorded *recordedCall) {
 func withoutRedundantCalls(all []*recordedCall) []*recordedCall {
 	var out []*recordedCall
 	for n, recorded := range all {
-		redundant := false
+		isRedundant := false
 		for k, other := range all {
-			same := k != n && other.alignmentKey() == recorded.alignmentKey()
-			equal := same && jsonval.SameValue(other.call.Params, recorded.call.Params)
+			sameKey := k != n && other.alignmentKey() == recorded.alignmentKey()
+			sameParams := sameKey && jsonval.EqualNumerically(other.call.Params, recorded.call.Params)
 			switch {
-			case same && other.Status == ideafile.Done && recorded.Status != ideafile.Done &&
-				(recorded.Status != ideafile.Failed || equal):
-				redundant = true
-			case equal && k < n && other.Status == recorded.Status &&
+			case sameKey && other.Status == ideafile.Done && recorded.Status != ideafile.Done &&
+				(recorded.Status != ideafile.Failed || sameParams):
+				isRedundant = true
+			case sameParams && k < n && other.Status == recorded.Status &&
 				(recorded.Status != ideafile.Done || recorded.isWriteOnce()):
-				redundant = true
+				isRedundant = true
 			}
 		}
-		if !redundant {
+		if !isRedundant {
 			out = append(out, recorded)
 		}
 	}

@@ -33,16 +33,16 @@ func (h *hardener) verifyPlanByReplay() {
 		h.reportHumanOverrides(r)
 		replayed := h.replayPlan(plans, r)
 		h.reportFailure(r, replayed)
-		for _, c := range replayed.callsGivenOtherParams {
+		for _, c := range replayed.callsWithOtherParams {
 			h.addDifference([]*instanceRun{r}, "which values are meant: name in _after what ends before it, "+
 				"or refer to another place", "%s: in the Plan it would read other values than it did", c)
 		}
 		// If a difference is already recorded for the instance, another State is to be expected.
-		if !jsonval.SameValue(replayed.instance.State(), r.finalState) && !h.hasReportedDifference(r) {
+		if !jsonval.EqualNumerically(replayed.instance.State(), r.finalState) && !h.hasReportedDifference(r) {
 			h.addDifference([]*instanceRun{r},
 				"whether that State will do; if not, add or reorder the Calls that write it",
 				"the Plan comes to another State: %s",
-				diag.FirstNamesAndCount(past.DifferingPaths(replayed.instance.State(), r.finalState)))
+				diag.SummarizeNames(past.DifferingPaths(replayed.instance.State(), r.finalState)))
 		}
 	}
 }
@@ -54,26 +54,26 @@ func (h *hardener) reportFailure(r *instanceRun, replayed *planReplay) {
 	if f == nil {
 		return
 	}
-	reported := false
+	wasReported := false
 	for n, c := range replayed.failedCalls {
-		if replayed.hasValueAtOutputOf(c) || slices.ContainsFunc(replayed.failedCalls[:n], c.alternativeOf) {
+		if replayed.hasValueAtOutputOf(c) || slices.ContainsFunc(replayed.failedCalls[:n], c.isAlternativeOf) {
 			continue
 		}
-		var tried []string
+		var triedCalls []string
 		for _, other := range replayed.failedCalls[n+1:] {
-			if other.alternativeOf(c) {
-				tried = append(tried, other.String())
+			if other.isAlternativeOf(c) {
+				triedCalls = append(triedCalls, other.String())
 			}
 		}
-		reported = true
-		if len(tried) == 0 {
+		wasReported = true
+		if len(triedCalls) == 0 {
 			h.addDifference([]*instanceRun{r}, afterFailure, "%s failed, and nothing was planned in its place", c)
 		} else {
 			h.addDifference([]*instanceRun{r}, afterFailure,
-				"%s failed, and what was planned in its place failed too: %s", c, strings.Join(tried, ", "))
+				"%s failed, and what was planned in its place failed too: %s", c, strings.Join(triedCalls, ", "))
 		}
 	}
-	if !reported {
+	if !wasReported {
 		h.addDifference([]*instanceRun{r},
 			"what is to be done then: add a Call, or give instances the value at their start",
 			"something did not come to its end: %s", f.Message)
@@ -83,8 +83,8 @@ func (h *hardener) reportFailure(r *instanceRun, replayed *planReplay) {
 const afterFailure = "what is to be done then: write another Call with its _outputPath behind it, " +
 	"or leave it to the LLM"
 
-// alternativeOf reports whether two Calls write to the same paths, so that one can replace the other.
-func (c *mergedCall) alternativeOf(o *mergedCall) bool {
+// isAlternativeOf reports whether two Calls write to the same paths, so that one can replace the other.
+func (c *mergedCall) isAlternativeOf(o *mergedCall) bool {
 	return len(c.outputPaths()) > 0 && c.outputPath().ReferenceText() == o.outputPath().ReferenceText()
 }
 
@@ -92,7 +92,7 @@ func (c *mergedCall) alternativeOf(o *mergedCall) bool {
 // fitted.
 func (h *hardener) reportHumanOverrides(r *instanceRun) {
 	for _, recorded := range r.recordedCalls {
-		if recorded.adapted {
+		if recorded.wasAdapted {
 			h.addDifference([]*instanceRun{r}, "what makes them fit: a Call before it, or a wider form in "+
 				"schema.tools."+recorded.call.Tool, "%s: the LLM fitted its parameters to the Tool", recorded.call.Tool)
 		}
@@ -115,29 +115,29 @@ func (h *hardener) hasReportedDifference(r *instanceRun) bool {
 // condition, or drops them, and reports whether there were any. Calls that were blocked there come last: other Calls
 // may still supply their input, or make them unneeded.
 func (h *hardener) settleUnplannedCalls() bool {
-	unplanned, blocked, plans := map[*mergedCall]bool{}, map[*mergedCall]bool{}, h.dividePlans()
+	unplannedCalls, blockedCalls, plans := map[*mergedCall]bool{}, map[*mergedCall]bool{}, h.dividePlans()
 	for _, r := range h.instances {
 		replayed := h.replayPlan(plans, r)
 		for _, c := range replayed.unplannedCalls {
-			unplanned[c] = true
+			unplannedCalls[c] = true
 		}
 		for _, c := range replayed.blockedCalls {
-			blocked[c] = true
+			blockedCalls[c] = true
 		}
 	}
-	if len(unplanned) == 0 {
-		unplanned = blocked
+	if len(unplannedCalls) == 0 {
+		unplannedCalls = blockedCalls
 	}
-	if h.findConditions(unplanned) {
+	if h.findConditions(unplannedCalls) {
 		return true
 	}
 	return h.dropCalls(func(c *mergedCall) bool {
-		if unplanned[c] {
+		if unplannedCalls[c] {
 			h.addDifference(h.instancesThatRan(c),
 				"when it runs: add "+jsonval.EncodeToString(c.rawCall)+" with that as _when",
 				"%s: it ran in some instances alone: %s", c, c.doubt)
 		}
-		return unplanned[c]
+		return unplannedCalls[c]
 	})
 }
 
@@ -153,7 +153,7 @@ func (h *hardener) dropCallsThatNeverRun() bool {
 			needed[c] = needed[c] || rec.Status != ideafile.Skipped
 		}
 	}
-	return h.dropCalls(func(c *mergedCall) bool { return skipped[c] && !needed[c] && !c.isUntried() && !c.fallback })
+	return h.dropCalls(func(c *mergedCall) bool { return skipped[c] && !needed[c] && !c.isUntried() && !c.isFallback })
 }
 
 // dropCallsWithoutInput drops Calls that read something that some instance lacks at the start and that no Call writes.
@@ -177,17 +177,17 @@ func (h *hardener) dropOutputWithoutInput() {
 // reportIfInputMissing reports whether there are instances in which an expression cannot have a value, and records them
 // as a difference.
 func (h *hardener) reportIfInputMissing(reader *mergedCall, name string, e refexpr.Expression) bool {
-	without := jsonval.Filter(h.instances, func(r *instanceRun) bool {
+	withoutValue := jsonval.Filter(h.instances, func(r *instanceRun) bool {
 		return (reader == nil || reader.recordedByInstance[r] != nil) && !h.canExpressionHaveValue(reader, e, r)
 	})
 	switch {
-	case len(without) == 0:
+	case len(withoutValue) == 0:
 		return false
-	case len(without) == len(h.instances):
+	case len(withoutValue) == len(h.instances):
 		h.addDifference(nil, "what brings it: add a Call that writes it, or give it to instances at their start",
 			"%s: nothing is left that writes %s", name, e)
 	default:
-		h.addDifference(without, "what counts without it: write another place behind ||, or _when",
+		h.addDifference(withoutValue, "what counts without it: write another place behind ||, or _when",
 			"%s: %s is not there in every instance", name, e)
 	}
 	return true
@@ -208,16 +208,16 @@ func (c *mergedCall) expressions() []refexpr.Expression {
 // canExpressionHaveValue reports whether an expression that a Call reads can have a value in an instance.
 func (h *hardener) canExpressionHaveValue(reader *mergedCall, e refexpr.Expression, r *instanceRun) bool {
 	return canHaveValue(e, func(ref refexpr.Reference) bool {
-		_, atStart := r.atStart(ref)
+		_, atStart := r.valueAtStart(ref)
 		return !atStart && (ref.Kind != ideafile.TypeState ||
 			(len(ref.Path) > 0 && !h.isWrittenByOtherCall(reader, ref.Path)))
 	})
 }
 
 // canHaveValue reports whether an expression has an alternative of which no term is absent.
-func canHaveValue(e refexpr.Expression, absent func(refexpr.Reference) bool) bool {
+func canHaveValue(e refexpr.Expression, isAbsent func(refexpr.Reference) bool) bool {
 	return slices.ContainsFunc(e,
-		func(terms []refexpr.Reference) bool { return !slices.ContainsFunc(terms, absent) })
+		func(terms []refexpr.Reference) bool { return !slices.ContainsFunc(terms, isAbsent) })
 }
 
 func (h *hardener) isWrittenByOtherCall(reader *mergedCall, p jsonval.Path) bool {
@@ -231,7 +231,7 @@ func (c *mergedCall) outputPaths() []jsonval.Path { return c.outputPath().Paths(
 
 func (c *mergedCall) outputPath() refexpr.OutputPath {
 	if c.isUntried() {
-		return c.untried.call.OutputPath
+		return c.untriedCall.call.OutputPath
 	}
 	//workflowcheck:ignore -- all recorded Calls have the same paths
 	for _, t := range c.recordedByInstance {
@@ -246,7 +246,7 @@ type planReplay struct {
 	instance                                  *dataflow.Instance
 	planCalls                                 []*mergedCall // of the Plan for the instance, in order
 	failedCalls, unplannedCalls, blockedCalls []*mergedCall
-	callsGivenOtherParams                     []*mergedCall // Calls with other parameters than when they ran
+	callsWithOtherParams                      []*mergedCall // Calls with other parameters than when they ran
 }
 
 // replayPlan runs the Plan for an instance, with the known results.
@@ -261,7 +261,7 @@ func (h *hardener) replayPlan(plans []hardenedPlan, r *instanceRun) *planReplay 
 	out := &planReplay{planCalls: chosen.calls, instance: dataflow.New(r.paletteWithoutApprovals(), messages,
 		r.instanceToken)}
 	out.instance.StartDirectPlan()
-	playOut(out.instance, func(ready dataflow.ReadyCall) {
+	runToEnd(out.instance, func(ready dataflow.ReadyCall) {
 		out.endReplayedCall(ready, chosen.calls[ready.Record.Index-1], r)
 	})
 	for _, rec := range out.instance.CallRecords() {
@@ -272,11 +272,11 @@ func (h *hardener) replayPlan(plans []hardenedPlan, r *instanceRun) *planReplay 
 	return out
 }
 
-// playOut ends the Calls that can run, until no more can run.
-func playOut(instance *dataflow.Instance, end func(dataflow.ReadyCall)) {
+// runToEnd ends the Calls that can run, until no more can run.
+func runToEnd(instance *dataflow.Instance, endCall func(dataflow.ReadyCall)) {
 	for batch := instance.Advance(); len(batch) > 0; batch = instance.Advance() {
 		for _, ready := range batch {
-			end(ready)
+			endCall(ready)
 		}
 	}
 }
@@ -284,8 +284,8 @@ func playOut(instance *dataflow.Instance, end func(dataflow.ReadyCall)) {
 // paletteWithoutApprovals is the instance's palette, with Tools that ask no person.
 func (r *instanceRun) paletteWithoutApprovals() ideafile.Palette {
 	palette := ideafile.Palette{BindingByTool: past.BindAllAsGo(r.process.lastIdea.Tools), UntargetedCallsGoToAll: true}
-	for _, known := range r.process.lastIdea.Tools {
-		tool := *known
+	for _, original := range r.process.lastIdea.Tools {
+		tool := *original
 		tool.Approval = nil
 		palette.Tools = append(palette.Tools, &tool)
 	}
@@ -295,8 +295,8 @@ func (r *instanceRun) paletteWithoutApprovals() ideafile.Palette {
 // endReplayedCall ends a Call as it ended when the instance ran.
 func (p *planReplay) endReplayedCall(ready dataflow.ReadyCall, c *mergedCall, r *instanceRun) {
 	id, recorded := ready.Record.ID, c.recordedByInstance[r]
-	if recorded != nil && recorded.wasGivenOtherParams(ready.Params) {
-		p.callsGivenOtherParams = append(p.callsGivenOtherParams, c)
+	if recorded != nil && recorded.ranWithOtherParams(ready.Params) {
+		p.callsWithOtherParams = append(p.callsWithOtherParams, c)
 	}
 	switch {
 	case recorded != nil && recorded.Status == ideafile.Done && recorded.HasResult:

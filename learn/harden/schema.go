@@ -13,19 +13,19 @@ import (
 // stateSchema is the closed schema of the common Plan's State: for each key what the designer declared, or else what
 // the final States show. The description of each inferred key says which Tools write and read it.
 func (h *hardener) stateSchema() jsonval.Object {
-	given := jsonval.AsObject(h.instances[0].startView.SchemaByKind[ideafile.TypeState])
+	givenSchema := jsonval.AsObject(h.instances[0].startView.SchemaByKind[ideafile.TypeState])
 	out := jsonval.Object{}
-	maps.Copy(out, given)
+	maps.Copy(out, givenSchema)
 	props := jsonval.Object{}
 	for _, k := range h.stateKeys() {
-		if p, ok := jsonval.AsObject(given["properties"])[k]; ok {
+		if p, ok := jsonval.AsObject(givenSchema["properties"])[k]; ok {
 			props[k] = p
 			continue
 		}
 		props[k] = h.inferStateKeySchema(k)
 	}
 	out["type"], out["properties"], out["additionalProperties"] = "object", props, false
-	if required := h.requiredStateKeys(given); len(required) > 0 {
+	if required := h.requiredStateKeys(givenSchema); len(required) > 0 {
 		out["required"] = jsonval.ToJSONValue(required)
 	}
 	return out
@@ -102,7 +102,7 @@ func inferTypeSchema(objects []any, key string) jsonval.Object {
 	for _, o := range objects {
 		v, ok := jsonval.AsObject(o)[key]
 		t := any(jsonval.TypeOf(v))
-		if stored, is := jsonval.AsBlobHandle(v); is && stored.PathInValue == "" {
+		if stored, isStored := jsonval.AsBlobHandle(v); isStored && stored.PathInValue == "" {
 			t = stored.ValueType
 		}
 		if ok && !slices.Contains(types, t) {
@@ -143,10 +143,10 @@ func (h *hardener) describeStateKey(key string) string {
 
 // requiredStateKeys are the keys that the designer requires, and those in every final State that every run of the Plan
 // writes, whichever branches it takes.
-func (h *hardener) requiredStateKeys(given jsonval.Object) []string {
-	keys, _ := jsonval.AsStringList(given["required"])
+func (h *hardener) requiredStateKeys(declared jsonval.Object) []string {
+	keys, _ := jsonval.AsStringList(declared["required"])
 	for _, k := range h.alwaysWrittenKeys() {
-		if h.inEveryFinalState(k) {
+		if h.isInEveryFinalState(k) {
 			keys = append(keys, k)
 		}
 	}
@@ -154,65 +154,65 @@ func (h *hardener) requiredStateKeys(given jsonval.Object) []string {
 	return slices.Compact(keys)
 }
 
-// maxCourses bounds how many courses of a Plan are followed. A course is one choice of a branch for each Call.
-const maxCourses = 1024
+// maxBranchChoices bounds how many courses of a Plan are followed. A course is one choice of a branch for each Call.
+const maxBranchChoices = 1024
 
 // alwaysWrittenKeys lists the top-level keys that all of the Plans write in every run.
 func (h *hardener) alwaysWrittenKeys() (keys []string) {
 	for n, p := range h.dividePlans() {
-		own := h.keysAlwaysWrittenBy(p)
+		planKeys := h.keysAlwaysWrittenBy(p)
 		if n > 0 {
-			own = slices.DeleteFunc(own, func(k string) bool { return !slices.Contains(keys, k) })
+			planKeys = slices.DeleteFunc(planKeys, func(k string) bool { return !slices.Contains(keys, k) })
 		}
-		keys = own
+		keys = planKeys
 	}
 	return keys
 }
 
-// countCourses is the number of ways in which a Call may end: one for each branch, and one more if a condition in the
-// Plan may leave it out.
-func (p hardenedPlan) countCourses(c *mergedCall) int {
-	ways := max(1, len(c.outputPath()))
-	if c.condition != nil && !(p.split && c.condition.fromStart) {
-		ways++
+// countBranchChoices is the number of ways in which a Call may end: one for each branch, and one more if a condition in
+// the Plan may leave it out.
+func (p hardenedPlan) countBranchChoices(c *mergedCall) int {
+	branchCount := max(1, len(c.outputPath()))
+	if c.condition != nil && !(p.isDivided && c.condition.readsOnlyStart) {
+		branchCount++
 	}
-	return ways
+	return branchCount
 }
 
 // keysAlwaysWrittenBy lists the top-level keys that a Plan's Calls write in every course. It lists none if there are
 // too many courses to follow.
 func (h *hardener) keysAlwaysWrittenBy(p hardenedPlan) []string {
-	courses := 1
+	choiceCount := 1
 	for _, c := range p.calls {
-		if courses *= p.countCourses(c); courses > maxCourses {
+		if choiceCount *= p.countBranchChoices(c); choiceCount > maxBranchChoices {
 			return nil
 		}
 	}
 	count := map[string]int{}
-	for course := range courses {
-		for _, k := range h.keysWrittenForBranchChoice(p, course) {
+	for choice := range choiceCount {
+		for _, k := range h.keysWrittenForBranchChoice(p, choice) {
 			count[k]++
 		}
 	}
-	return slices.DeleteFunc(jsonval.SortedKeys(count), func(k string) bool { return count[k] < courses })
+	return slices.DeleteFunc(jsonval.SortedKeys(count), func(k string) bool { return count[k] < choiceCount })
 }
 
 // keysWrittenForBranchChoice lists the top-level keys that are written in one course. The number of the course says
 // which branch each Call takes, or that it is left out. A Call runs if all that it reads was written, or is there at
 // the start of every instance.
-func (h *hardener) keysWrittenForBranchChoice(p hardenedPlan, course int) []string {
+func (h *hardener) keysWrittenForBranchChoice(p hardenedPlan, choice int) []string {
 	var written []jsonval.Path
-	ran := map[*mergedCall]bool{}
-	for more := true; more; {
-		more = false
-		rest := course
+	executedCalls := map[*mergedCall]bool{}
+	for progressed := true; progressed; {
+		progressed = false
+		remaining := choice
 		for _, c := range p.calls {
-			branches, ways := c.outputPath(), p.countCourses(c)
-			way := rest % ways
-			rest /= ways
-			if way < len(branches) && !ran[c] && h.hasAllInputs(c, written) {
-				ran[c], more = true, true
-				written = append(written, branches[way]...)
+			branches, branchCount := c.outputPath(), p.countBranchChoices(c)
+			branchIndex := remaining % branchCount
+			remaining /= branchCount
+			if branchIndex < len(branches) && !executedCalls[c] && h.hasAllInputs(c, written) {
+				executedCalls[c], progressed = true, true
+				written = append(written, branches[branchIndex]...)
 			}
 		}
 	}
@@ -234,29 +234,29 @@ func (h *hardener) hasAllInputs(c *mergedCall, written []jsonval.Path) bool {
 			list = append(list, e)
 		}
 	}
-	absent := func(ref refexpr.Reference) bool {
+	isAbsent := func(ref refexpr.Reference) bool {
 		return ref.Kind == ideafile.TypeState && len(ref.Path) > 0 &&
 			!slices.ContainsFunc(written, ref.Path.Overlaps) && !h.isPresentAtAllStarts(ref)
 	}
-	return !slices.ContainsFunc(list, func(e refexpr.Expression) bool { return !canHaveValue(e, absent) })
+	return !slices.ContainsFunc(list, func(e refexpr.Expression) bool { return !canHaveValue(e, isAbsent) })
 }
 
 // isPresentAtAllStarts reports whether every instance has a value at a place when it starts. It is called often, so it
 // caches the answers.
 func (h *hardener) isPresentAtAllStarts(ref refexpr.Reference) bool {
 	name := ref.String()
-	there, known := h.presentAtAllStarts[name]
-	if !known {
-		there = !slices.ContainsFunc(h.instances, func(r *instanceRun) bool {
-			_, ok := r.atStart(ref)
+	isPresent, isCached := h.presentAtStartByRef[name]
+	if !isCached {
+		isPresent = !slices.ContainsFunc(h.instances, func(r *instanceRun) bool {
+			_, ok := r.valueAtStart(ref)
 			return !ok
 		})
-		h.presentAtAllStarts[name] = there
+		h.presentAtStartByRef[name] = isPresent
 	}
-	return there
+	return isPresent
 }
 
-func (h *hardener) inEveryFinalState(key string) bool {
+func (h *hardener) isInEveryFinalState(key string) bool {
 	return !slices.ContainsFunc(h.instances, func(r *instanceRun) bool {
 		_, ok := jsonval.AsObject(r.finalState)[key]
 		return !ok

@@ -19,27 +19,28 @@ func (h *hardener) keepUntriedConditions() {
 			if raw[ideafile.WhenKey] == nil {
 				continue
 			}
-			rule := ruleOf(raw)
-			ran := h.callRunAs(withoutCondition(raw))
-			if ran == nil {
+			rule := conditionOf(raw)
+			executed := h.findExecutedCall(withoutCondition(raw))
+			if executed == nil {
 				h.insertUntried(r, raw, rule, plan.PlanCalls[n+1:])
-			} else if with := h.instancesOf(ran); ran.condition == nil && len(with) == len(h.instances) {
-				h.keepCondition(ran, rule)
+			} else if runs := h.instancesOf(executed); executed.condition == nil && len(runs) == len(h.instances) {
+				h.keepCondition(executed, rule)
 			}
 		}
 	}
 }
 
-// callRunAs is the Call that ran in some instance as a Plan had it, or that was kept untried; nil if there is none.
-func (h *hardener) callRunAs(raw jsonval.Object) *mergedCall {
+// findExecutedCall is the Call that ran in some instance as a Plan had it, or that was kept untried; nil if there is
+// none.
+func (h *hardener) findExecutedCall(raw jsonval.Object) *mergedCall {
 	for _, c := range h.mergedCalls {
 		//workflowcheck:ignore -- the order does not matter
 		for _, recorded := range c.recordedByInstance {
-			if recorded.Key.Request == 0 && jsonval.SameValue(withoutCondition(recorded.rawCall), raw) {
+			if recorded.Key.Request == 0 && jsonval.EqualNumerically(withoutCondition(recorded.rawCall), raw) {
 				return c
 			}
 		}
-		if c.isUntried() && jsonval.SameValue(c.rawCall, raw) {
+		if c.isUntried() && jsonval.EqualNumerically(c.rawCall, raw) {
 			return c
 		}
 	}
@@ -48,9 +49,9 @@ func (h *hardener) callRunAs(raw jsonval.Object) *mergedCall {
 
 func (h *hardener) keepCondition(c *mergedCall, rule refexpr.Condition) {
 	c.condition = &callCondition{Condition: rule, text: "the Plan that it ran by says so",
-		inInstances: map[*instanceRun]bool{}}
+		appliesByInstance: map[*instanceRun]bool{}}
 	for _, other := range h.mergedCalls {
-		other.fallback = other.fallback || other != c && other.alternativeOf(c)
+		other.isFallback = other.isFallback || other != c && other.isAlternativeOf(c)
 	}
 	h.addNote("kept: %s runs where the processes' own Plan says so: these runs do not show it", c)
 }
@@ -64,18 +65,18 @@ func (h *hardener) insertUntried(r *instanceRun, raw jsonval.Object, rule refexp
 		return
 	}
 	recorded := &recordedCall{rawCall: raw, call: call}
-	c := &mergedCall{key: recorded.alignmentKey(), untried: recorded, rawCall: raw}
+	c := &mergedCall{key: recorded.alignmentKey(), untriedCall: recorded, rawCall: raw}
 	c.key.number = 1
-	at := len(h.mergedCalls)
+	index := len(h.mergedCalls)
 	for _, w := range later {
-		if next := slices.Index(h.mergedCalls, h.callRunAs(withoutCondition(w.RawObject()))); next >= 0 {
-			at = next
+		if next := slices.Index(h.mergedCalls, h.findExecutedCall(withoutCondition(w.RawObject()))); next >= 0 {
+			index = next
 			break
 		}
 	}
-	h.mergedCalls = slices.Insert(h.mergedCalls, at, c)
+	h.mergedCalls = slices.Insert(h.mergedCalls, index, c)
 	h.keepCondition(c, rule)
 }
 
 // isUntried reports whether no instance had the Call, and only a Plan that ran them has it.
-func (c *mergedCall) isUntried() bool { return c.untried != nil }
+func (c *mergedCall) isUntried() bool { return c.untriedCall != nil }

@@ -14,26 +14,26 @@ const maxVariants = 4
 // splitByParams divides a Call with unexplained differing parameters into one Call per value, since a condition may
 // then separate the instances. It returns nil if there are too many values, or if a value is too rare.
 func (h *hardener) splitByParams(c *mergedCall, names []string) []*mergedCall {
-	byValue, instances := map[string]*mergedCall{}, h.instancesThatRan(c)
+	variantByParams, instances := map[string]*mergedCall{}, h.instancesThatRan(c)
 	for _, r := range instances {
 		values := jsonval.Object{}
 		for _, name := range names {
-			if v, given := c.recordedByInstance[r].call.Params[name]; given {
+			if v, isGiven := c.recordedByInstance[r].call.Params[name]; isGiven {
 				values[name] = v
 			}
 		}
 		key := jsonval.EncodeToString(values)
-		if byValue[key] == nil {
-			byValue[key] = &mergedCall{key: c.key, variant: key,
+		if variantByParams[key] == nil {
+			variantByParams[key] = &mergedCall{key: c.key, variant: key,
 				recordedByInstance: map[*instanceRun]*recordedCall{}}
 		}
-		byValue[key].recordedByInstance[r] = c.recordedByInstance[r]
+		variantByParams[key].recordedByInstance[r] = c.recordedByInstance[r]
 	}
-	if len(byValue) < 2 || len(byValue) > maxVariants {
+	if len(variantByParams) < 2 || len(variantByParams) > maxVariants {
 		return nil
 	}
 	var variants []*mergedCall
-	for _, v := range jsonval.Sorted(byValue) {
+	for _, v := range jsonval.Sorted(variantByParams) {
 		if len(v.recordedByInstance) < condition.MinSide && !v.ranByPlanOnly() || len(h.generalizeCall(v)) > 0 {
 			return nil
 		}
@@ -50,15 +50,15 @@ func (c *mergedCall) ranByPlanOnly() bool {
 
 // instancesThatRan lists the instances in which a Call ran. If it ran in none, it lists those that planned it.
 func (h *hardener) instancesThatRan(c *mergedCall) []*instanceRun {
-	planned := h.instancesOf(c)
-	ran := jsonval.Filter(planned, func(r *instanceRun) bool {
+	instances := h.instancesOf(c)
+	executed := jsonval.Filter(instances, func(r *instanceRun) bool {
 		status := c.recordedByInstance[r].Status
 		return status == ideafile.Done || status == ideafile.Failed
 	})
-	if len(ran) == 0 {
-		return planned
+	if len(executed) == 0 {
+		return instances
 	}
-	return ran
+	return executed
 }
 
 // variantSuffix distinguishes a Call from others that differ only in their parameters.

@@ -31,26 +31,27 @@ type Chain struct {
 	ProcessID string
 	Ideas     []*ideafile.Idea
 	Log       []turn.LogEntry
-	// FirstIdea is the first Idea that has an instance, and Status is how the instance ended; both are by token.
-	FirstIdea map[string]*ideafile.Idea
-	Status    map[string]ideafile.InstanceStatus
-	// Planned are the Calls of solutions that have no record.
-	Planned  []turn.RecordedCall
-	recorded []turn.RecordedCall   // from the records, the latest last
-	faults   map[string]diag.Fault // errors in the context, by the Call's id
+	// FirstIdeaByInstance is the first Idea that has an instance, and Status is how the instance ended; both are by
+	// token.
+	FirstIdeaByInstance map[string]*ideafile.Idea
+	StatusByInstance    map[string]ideafile.InstanceStatus
+	// PlannedCalls are the Calls of solutions that have no record.
+	PlannedCalls  []turn.RecordedCall
+	recordedCalls []turn.RecordedCall   // from the records, the latest last
+	faultByCallID map[string]diag.Fault // errors in the context, by the Call's id
 }
 
 // Call is a Call in one instance, as the last Idea that contains it records it.
 type Call struct {
-	Key        ideafile.CallKey
-	Written    ideafile.WrittenCall
-	Status     ideafile.CallStatus
-	Fault      *diag.Fault
-	Result     any
-	HasResult  bool
-	Decisions  []approval.Decision
-	RanCall    *turn.ExecutedCall // as it ran after people's decisions
-	IsRecorded bool               // there is a record; otherwise only a solution has it
+	Key          ideafile.CallKey
+	Written      ideafile.WrittenCall
+	Status       ideafile.CallStatus
+	Fault        *diag.Fault
+	Result       any
+	HasResult    bool
+	Decisions    []approval.Decision
+	ExecutedCall *turn.ExecutedCall // as it ran after people's decisions
+	IsRecorded   bool               // there is a record; otherwise only a solution has it
 }
 
 // First is the first Idea.
@@ -64,31 +65,31 @@ func Open(run Run) (*Chain, error) {
 	if len(run.Ideas) == 0 {
 		return nil, errors.New("it has no Ideas")
 	}
-	c := &Chain{ProcessID: run.ProcessID, Log: run.Log, FirstIdea: map[string]*ideafile.Idea{},
-		faults: map[string]diag.Fault{}}
+	c := &Chain{ProcessID: run.ProcessID, Log: run.Log, FirstIdeaByInstance: map[string]*ideafile.Idea{},
+		faultByCallID: map[string]diag.Fault{}}
 	for _, source := range run.Ideas {
 		idea, _ := ideafile.ReadIdea(source)
 		c.Ideas = append(c.Ideas, idea)
 		tokens := idea.InstanceTokens()
 		for _, token := range tokens {
-			if c.FirstIdea[token] == nil {
-				c.FirstIdea[token] = idea
+			if c.FirstIdeaByInstance[token] == nil {
+				c.FirstIdeaByInstance[token] = idea
 			}
 		}
-		c.recorded = append(c.recorded, RecordedCalls(idea)...)
-		c.Planned = append(c.Planned, plannedCalls(idea, tokens)...)
+		c.recordedCalls = append(c.recordedCalls, RecordedCalls(idea)...)
+		c.PlannedCalls = append(c.PlannedCalls, plannedCalls(idea, tokens)...)
 		c.readFaults(idea)
 	}
 	if c.First().Simulation != nil || c.Last().Simulation != nil {
 		return nil, errors.New("it was simulated: its values are made up, and no Tool ran")
 	}
 	// A Call for "*" was for the instances that its Request covered, which its record lists.
-	recorded := map[ideafile.CallKey]bool{}
-	for _, p := range c.recorded {
-		recorded[p.CallKey()] = true
+	hasRecord := map[ideafile.CallKey]bool{}
+	for _, p := range c.recordedCalls {
+		hasRecord[p.CallKey()] = true
 	}
-	c.Planned = slices.DeleteFunc(c.Planned, func(p turn.RecordedCall) bool { return recorded[p.CallKey()] })
-	c.Status = endStatuses(c.Last())
+	c.PlannedCalls = slices.DeleteFunc(c.PlannedCalls, func(p turn.RecordedCall) bool { return hasRecord[p.CallKey()] })
+	c.StatusByInstance = endStatusByInstance(c.Last())
 	return c, nil
 }
 
@@ -121,7 +122,7 @@ func RecordedCalls(idea *ideafile.Idea) (calls []turn.RecordedCall) {
 // plannedCalls returns the Calls of an Idea's solution. They count as done, since Calls that were not done have a
 // record.
 func plannedCalls(idea *ideafile.Idea, tokens []string) (list []turn.RecordedCall) {
-	request, err := jsonval.ToFloat(jsonval.At(idea.Source, "meta", "request"))
+	request, err := jsonval.ToFloat(jsonval.Lookup(idea.Source, "meta", "request"))
 	if err != nil {
 		return nil
 	}
@@ -137,7 +138,7 @@ func plannedCalls(idea *ideafile.Idea, tokens []string) (list []turn.RecordedCal
 }
 
 func solutionCalls(idea *ideafile.Idea) []any {
-	return jsonval.AsList(jsonval.At(idea.Source, "solution", "calls"))
+	return jsonval.AsList(jsonval.Lookup(idea.Source, "solution", "calls"))
 }
 
 // readFaults reads the errors of Calls in an Idea's context.
@@ -148,19 +149,19 @@ func (c *Chain) readFaults(idea *ideafile.Idea) {
 		case !ok || e.CallID == "":
 			continue
 		case len(e.Instances) == 0:
-			c.faults[e.CallID] = e.Fault
+			c.faultByCallID[e.CallID] = e.Fault
 		}
 		for _, token := range e.Instances {
-			c.faults[e.CallID+"@"+token] = e.Fault
+			c.faultByCallID[e.CallID+"@"+token] = e.Fault
 		}
 	}
 }
 
-// endStatuses returns how every instance ended. Its State message says so; otherwise it is settled if the last Request
-// planned no more Calls.
-func endStatuses(last *ideafile.Idea) map[string]ideafile.InstanceStatus {
+// endStatusByInstance returns how every instance ended. Its State message says so; otherwise it is settled if the last
+// Request planned no more Calls.
+func endStatusByInstance(last *ideafile.Idea) map[string]ideafile.InstanceStatus {
 	out := map[string]ideafile.InstanceStatus{}
-	if len(solutionCalls(last)) == 0 && jsonval.At(last.Source, "meta", "request") != nil {
+	if len(solutionCalls(last)) == 0 && jsonval.Lookup(last.Source, "meta", "request") != nil {
 		for _, token := range last.InstanceTokens() {
 			out[token] = ideafile.InstanceSettled
 		}
@@ -175,25 +176,25 @@ func endStatuses(last *ideafile.Idea) map[string]ideafile.InstanceStatus {
 
 // Calls lists the Calls of an instance, in the order of the Plan.
 func (c *Chain) Calls(token string) (calls []Call) {
-	latest := map[ideafile.CallKey]Call{}
-	for n, p := range slices.Concat(c.Planned, c.recorded) {
+	callByKey := map[ideafile.CallKey]Call{}
+	for n, p := range slices.Concat(c.PlannedCalls, c.recordedCalls) {
 		status, isPlanned := p.StatusByInstance[token]
 		if !isPlanned {
 			continue
 		}
 		call := Call{Key: p.CallKey(), Written: p.WrittenCall, Status: status, Fault: p.FaultByInstance[token],
-			Decisions: p.DecisionsByInstance[token], IsRecorded: n >= len(c.Planned)}
+			Decisions: p.DecisionsByInstance[token], IsRecorded: n >= len(c.PlannedCalls)}
 		call.Result, call.HasResult = p.ResultByInstance[token]
-		if ran, ok := p.RanCallByInstance[token]; ok {
-			call.RanCall = &ran
+		if executed, ok := p.RanCallByInstance[token]; ok {
+			call.ExecutedCall = &executed
 		}
-		if f, ok := c.faults[call.Key.ID(token)]; ok && call.Fault == nil {
+		if f, ok := c.faultByCallID[call.Key.ID(token)]; ok && call.Fault == nil {
 			call.Fault = &f
 		}
-		latest[call.Key] = call
+		callByKey[call.Key] = call
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(latest), ideafile.CallKey.Compare) {
-		calls = append(calls, latest[key])
+	for _, key := range slices.SortedFunc(maps.Keys(callByKey), ideafile.CallKey.Compare) {
+		calls = append(calls, callByKey[key])
 	}
 	return calls
 }
@@ -211,7 +212,7 @@ func BindAllAsGo(tools []*ideafile.Tool) ideafile.ToolBindings {
 // updated its place.
 func ResultInState(call ideafile.Call, state any) (result any, ok bool) {
 	for _, p := range call.OutputPath.Paths() {
-		if v, there := jsonval.ValueAt(state, p); there && !statelog.IsUpdateWrite(call.OutputMethod, p) {
+		if v, exists := jsonval.ValueAt(state, p); exists && !statelog.IsUpdateWrite(call.OutputMethod, p) {
 			return call.OutputPath.ResultForPath(p, v), true
 		}
 	}

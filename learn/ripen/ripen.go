@@ -40,21 +40,24 @@ type Finding struct {
 	Facts []string `json:"facts"`
 	// When is a proposal for the `when` of `_approval`, and Text is When in words. If When is nil, nothing is proposed,
 	// and Why says why.
-	When jsonval.Object `json:"when,omitempty"`
-	Text string         `json:"text,omitempty"`
-	Why  string         `json:"why,omitempty"`
-	// Asked and Unasked count the past decisions of people for which When would have asked, and would not have asked.
-	Asked   int `json:"asked"`
-	Unasked int `json:"unasked"`
+	When     jsonval.Object `json:"when,omitempty"`
+	WhenText string         `json:"text,omitempty"`
+	Why      string         `json:"why,omitempty"`
+	// WouldAskCount and Unasked count the past decisions of people for which When would have asked, and would not have
+	// asked.
+	WouldAskCount    int `json:"asked"`
+	WouldNotAskCount int `json:"unasked"`
 	// AskedInVain names the Calls that When would have asked about and that people approved unchanged.
 	AskedInVain []string `json:"askedInVain,omitempty"`
 }
 
-// Seen is how many Calls people looked at.
-func (c Counts) Seen() int { return c.Approved + c.Amended + c.Rejected + c.Replaced + c.Answered }
+// HumanDecisions is how many Calls people looked at.
+func (c Counts) HumanDecisions() int {
+	return c.Approved + c.Amended + c.Rejected + c.Replaced + c.Answered
+}
 
-// askedCall is a Call that people were asked about.
-type askedCall struct {
+// reviewedCall is a Call that people were asked about.
+type reviewedCall struct {
 	name   string
 	kind   string // what people did; empty: nobody looked
 	params jsonval.Object
@@ -62,9 +65,9 @@ type askedCall struct {
 
 // tool collects the Calls of one Tool.
 type tool struct {
-	name    string
-	present jsonval.Object // the `when` of its present policy
-	calls   []*askedCall
+	name             string
+	currentCondition jsonval.Object // the `when` of its present policy
+	calls            []*reviewedCall
 }
 
 // Judge reports, for each Tool that needed people's decisions, how they decided. Findings are sorted by Tool.
@@ -83,7 +86,7 @@ func Judge(runs []Run) []Finding {
 // readRun collects what was decided in one process. If a Call had several decisions, the first that changed it counts,
 // with the parameters that were shown then.
 func readRun(tools map[string]*tool, run Run) {
-	byCall := map[string]*askedCall{}
+	callByID := map[string]*reviewedCall{}
 	for _, e := range run.Log {
 		d := e.Decision
 		if d == nil || d.CallID == "" || d.Tool == "" || !slices.Contains(policy.AllKinds(), d.Kind) {
@@ -94,12 +97,12 @@ func readRun(tools map[string]*tool, run Run) {
 		}
 		if t := ideafile.FindTool(run.Tools, d.Tool); t != nil && t.Approval != nil &&
 			t.Approval.ParamsCondition != nil {
-			tools[d.Tool].present = jsonval.AsObject(t.Approval.ParamsCondition.Source)
+			tools[d.Tool].currentCondition = jsonval.AsObject(t.Approval.ParamsCondition.Source)
 		}
-		call := byCall[d.CallID]
+		call := callByID[d.CallID]
 		if call == nil {
-			call = &askedCall{name: run.ProcessID + " " + d.CallID, params: d.ShownParams}
-			byCall[d.CallID] = call
+			call = &reviewedCall{name: run.ProcessID + " " + d.CallID, params: d.ShownParams}
+			callByID[d.CallID] = call
 			tools[d.Tool].calls = append(tools[d.Tool].calls, call)
 		}
 		switch unseen := d.DecidedBy == approval.DecidedByTimeout || d.OrderID != ""; {
@@ -117,13 +120,14 @@ func (t *tool) judge() Finding {
 			f.Facts = append(f.Facts, t.factsOf(kind)...)
 		}
 	}
-	changed := f.Counts.Seen() - f.Counts.Approved
+	changedCount := f.Counts.HumanDecisions() - f.Counts.Approved
 	switch {
-	case changed == 0:
+	case changedCount == 0:
 		f.Why = "people approved all unchanged: you decide whether to ask at all"
 		return f
-	case changed < condition.MinSide:
-		f.Why = fmt.Sprintf("%d changed: too few to find out why; at least %d are needed", changed, condition.MinSide)
+	case changedCount < condition.MinSide:
+		f.Why = fmt.Sprintf("%d changed: too few to find out why; at least %d are needed", changedCount,
+			condition.MinSide)
 		return f
 	case f.Counts.Approved < condition.MinSide:
 		f.Why = fmt.Sprintf("%d approved unchanged: too few to ask less; at least %d are needed", f.Counts.Approved,
@@ -135,11 +139,11 @@ func (t *tool) judge() Finding {
 }
 
 func (t *tool) counts() (c Counts) {
-	of := map[string]*int{policy.Approve: &c.Approved, policy.Amend: &c.Amended, policy.Reject: &c.Rejected,
+	counters := map[string]*int{policy.Approve: &c.Approved, policy.Amend: &c.Amended, policy.Reject: &c.Rejected,
 		policy.Replace: &c.Replaced,
 		policy.Answer:  &c.Answered, "": &c.Unseen}
 	for _, call := range t.calls {
-		*of[call.kind]++
+		*counters[call.kind]++
 	}
 	return c
 }
@@ -169,14 +173,14 @@ func (t *tool) factsOf(kind string) []string {
 	if n == 0 || n == len(s.Samples) {
 		return nil
 	}
-	changed := approval.Decision{Kind: kind}.PastTense()
+	pastTense := approval.Decision{Kind: kind}.PastTense()
 	switch c, others, _ := searchSeparation(s); {
 	case c != nil && others == 0:
-		return []string{fmt.Sprintf("all %d that were %s had %s, and no other", n, changed, c.Text)}
+		return []string{fmt.Sprintf("all %d that were %s had %s, and no other", n, pastTense, c.Text)}
 	case c != nil:
-		return []string{fmt.Sprintf("all %d that were %s had %s, and so had %d others", n, changed, c.Text, others)}
+		return []string{fmt.Sprintf("all %d that were %s had %s, and so had %d others", n, pastTense, c.Text, others)}
 	}
-	return []string{fmt.Sprintf("nothing tells the %d that were %s from the others", n, changed)}
+	return []string{fmt.Sprintf("nothing tells the %d that were %s from the others", n, pastTense)}
 }
 
 // searchSeparation finds what all samples of the class have in common, and counts the other samples that have it too.
@@ -211,29 +215,29 @@ func (t *tool) propose(f *Finding) {
 		return
 	}
 	when := jsonval.Object{"not": found.UnlessRounded}
-	if t.present != nil {
-		when = jsonval.Object{"allOf": []any{t.present, when}}
+	if t.currentCondition != nil {
+		when = jsonval.Object{"allOf": []any{t.currentCondition, when}}
 	}
-	shorter := policy.Approval{ParamsCondition: jsonschema.NewLazySchema(when, "")}
-	var missed []string
+	proposed := policy.Approval{ParamsCondition: jsonschema.NewLazySchema(when, "")}
+	var missedCalls []string
 	for _, call := range t.calls {
-		switch asks := shorter.RequiresReviewOf(call.params); {
+		switch needsReview := proposed.RequiresReviewOf(call.params); {
 		case call.kind == "":
-		case asks && call.kind == policy.Approve:
+		case needsReview && call.kind == policy.Approve:
 			f.AskedInVain = append(f.AskedInVain, call.name)
-			f.Asked++
-		case asks:
-			f.Asked++
+			f.WouldAskCount++
+		case needsReview:
+			f.WouldAskCount++
 		case call.kind != policy.Approve:
-			missed = append(missed, call.name)
+			missedCalls = append(missedCalls, call.name)
 		default:
-			f.Unasked++
+			f.WouldNotAskCount++
 		}
 	}
-	if len(missed) > 0 || f.Unasked == 0 {
+	if len(missedCalls) > 0 || f.WouldNotAskCount == 0 {
 		*f = Finding{Tool: f.Tool, Counts: f.Counts, Facts: f.Facts,
-			Why: "no policy asks less and about all that people changed: " + strings.Join(missed, ", ")}
+			Why: "no policy asks less and about all that people changed: " + strings.Join(missedCalls, ", ")}
 		return
 	}
-	f.When, f.Text = when, "ask unless it is known that people approve: they changed those where "+found.Text
+	f.When, f.WhenText = when, "ask unless it is known that people approve: they changed those where "+found.Text
 }

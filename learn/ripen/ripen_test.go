@@ -83,8 +83,8 @@ func TestTheRuleByWhichPeopleAmendedIsFoundInFiveHundredDecisions(t *testing.T) 
 		!slices.Equal(f.Facts, []string{"all 20 that were amended had amount > 800, and no other"}) {
 		t.Errorf("%+v %q", f.Counts, f.Facts)
 	}
-	if f.Asked != 20 || f.Unasked != 480 || len(f.AskedInVain) > 0 {
-		t.Errorf("it would have asked for %d and not for %d, in vain for %v", f.Asked, f.Unasked, f.AskedInVain)
+	if f.WouldAskCount != 20 || f.WouldNotAskCount != 480 || len(f.AskedInVain) > 0 {
+		t.Errorf("it would have asked for %d and not for %d, in vain for %v", f.WouldAskCount, f.WouldNotAskCount, f.AskedInVain)
 	}
 	for params, want := range map[string]bool{`{"amount": 100}`: false, `{"amount": 801}`: true, `{}`: true,
 		`{"amount": "100"}`: true} {
@@ -110,8 +110,8 @@ func TestCallsApprovedAmongThoseThatWereChangedAreNamed(t *testing.T) {
 		!slices.Equal(f.AskedInVain, []string{"p 1.1@i50", "p 1.1@i100"}) {
 		t.Errorf("%q, in vain %v: %s", f.Facts, f.AskedInVain, f.Why)
 	}
-	if f.Asked != 14 || f.Unasked != 226 {
-		t.Errorf("it would have asked for %d and not for %d", f.Asked, f.Unasked)
+	if f.WouldAskCount != 14 || f.WouldNotAskCount != 226 {
+		t.Errorf("it would have asked for %d and not for %d", f.WouldAskCount, f.WouldNotAskCount)
 	}
 }
 
@@ -196,7 +196,7 @@ func TestAPolicyNeverAsksWhereThePresentOneDoesNot(t *testing.T) {
 		`{"amount": 1000}`: true} {
 		if asks(t, f, params) != want {
 			t.Errorf("for %s it asks: %v: %s", params, !want,
-				diag.FirstNamesAndCount([]string{f.Why, string(jsonval.Encode(f.When))}))
+				diag.SummarizeNames([]string{f.Why, string(jsonval.Encode(f.When))}))
 		}
 	}
 }

@@ -33,17 +33,17 @@ type Decision struct {
 	// OnBehalfOf is the person whose deputy took the decision; nil: DecidedBy decided for themselves.
 	OnBehalfOf *policy.Person `json:"for,omitempty"`
 	Reason     string         `json:"reason,omitempty"`
-	// Deputies are the remarks on deputies that a whole process sends to a part with a decision on a Plan.
-	Deputies []Decision `json:"-"`
-	// To and ToGroup are the person or the group that a remark is addressed to.
-	To      string `json:"to,omitempty"`
-	ToGroup string `json:"toGroup,omitempty"`
+	// DeputyRemarks are the remarks on deputies that a whole process sends to a part with a decision on a Plan.
+	DeputyRemarks []Decision `json:"-"`
+	// RecipientName and RecipientGroup are the person or the group that a remark is addressed to.
+	RecipientName  string `json:"to,omitempty"`
+	RecipientGroup string `json:"toGroup,omitempty"`
 	// Proof is the signature of the signal, unchanged: a compact JWS; empty: the decision is declared, that is, its
 	// sender claims to be DecidedBy.
 	Proof string `json:"proof,omitempty"`
-	// Signed is set once the proof was verified. Finding is the result of the verification, until then.
-	Signed  *proof.Signed  `json:"signed,omitempty"`
-	Finding *proof.Finding `json:"-"`
+	// Signature is set once the proof was verified. Finding is the result of the verification, until then.
+	Signature    *proof.Signed       `json:"signed,omitempty"`
+	Verification *proof.Verification `json:"-"`
 	// SignalID is the id in the signal's payload.
 	SignalID  string    `json:"id,omitempty"`
 	DecidedAt time.Time `json:"at"`
@@ -58,14 +58,14 @@ type Decision struct {
 	Order   *StandingOrder `json:"order,omitempty"`
 	// Deciders are the rules for who may take the decision; none: anybody may.
 	Deciders policy.Rules `json:"deciders,omitempty"`
-	// Notified records the reminders and escalations while the Call waited; nil: none.
-	Notified *policy.Notified `json:"told,omitempty"`
+	// SentNotifications records the reminders and escalations while the Call waited; nil: none.
+	SentNotifications *policy.Notified `json:"told,omitempty"`
 	// AmendedParams are the parameters of an amended Call: values, never References.
 	AmendedParams jsonval.Object `json:"params,omitempty"`
 	// Replacement is the Call to run instead, in the form in which the LLM writes Calls.
 	Replacement jsonval.Object `json:"with,omitempty"`
-	// GivenResult is the result that the person gave in place of running the Call.
-	GivenResult any `json:"output,omitempty"`
+	// AnswerResult is the result that the person gave in place of running the Call.
+	AnswerResult any `json:"output,omitempty"`
 	// PlanRequest is the number of the Request whose Plan was decided on as a whole; nil: the decision is not on a
 	// Plan. Calls are the Plan's Calls as a person amended them. PlannedCalls are the planned Calls of a Plan that was
 	// amended or rejected.
@@ -108,7 +108,7 @@ func CheckNoPlaceholder(key string, v any) error {
 const (
 	maxReasonLength = 2000 // characters
 	maxNameLength   = 200  // characters of a person's or a group's name, of a signal's id and of a Call's id
-	maxProofLength  = proof.MaxLength
+	maxProofLength  = proof.MaxProofLength
 	maxGroups       = 100
 )
 
@@ -120,22 +120,22 @@ func ReadDecision(kind string, m jsonval.Object) (d Decision, err error) {
 	d.Kind = kind
 	order := m[orderKey]
 	payloadKey := map[string]string{policy.Amend: "params", policy.Replace: "with", policy.Answer: "output"}[kind]
-	texts := actTexts(&d.SignalID, &d.DecidedBy, &d.Reason, &d.Account)
-	texts["call"], texts["digest"] = &d.CallID, &d.ApprovalDigest
+	textTargets := commonTextTargets(&d.SignalID, &d.DecidedBy, &d.Reason, &d.Account)
+	textTargets["call"], textTargets["digest"] = &d.CallID, &d.ApprovalDigest
 	if IsRemark(kind) {
-		texts["to"], texts["toGroup"] = &d.To, &d.ToGroup
+		textTargets["to"], textTargets["toGroup"] = &d.RecipientName, &d.RecipientGroup
 	}
 	if AcceptsProof(kind) {
-		texts["proof"] = &d.Proof
+		textTargets["proof"] = &d.Proof
 	}
-	err = readTexts(m, texts, &d.Groups, orderKey, payloadKey)
+	err = readTextFields(m, textTargets, &d.Groups, orderKey, payloadKey)
 	if err == nil && order != nil {
 		err = d.readOrder(order)
 	}
 	if err != nil {
 		return d, err
 	}
-	value, present := m[payloadKey]
+	value, isPresent := m[payloadKey]
 	switch {
 	case d.CallID == "":
 		return d, fmt.Errorf(`it names no Call: "call" is missing`)
@@ -143,7 +143,7 @@ func ReadDecision(kind string, m jsonval.Object) (d Decision, err error) {
 		return d, d.checkRemark()
 	case kind == policy.Reject && strings.TrimSpace(d.Reason) == "":
 		return d, fmt.Errorf(`a rejection says why: "reason" is missing`)
-	case payloadKey != "" && !present:
+	case payloadKey != "" && !isPresent:
 		return d, fmt.Errorf("%s wants %q", kind, payloadKey)
 	case payloadKey != "" && len(jsonval.Encode(value)) > jsonval.LargeValueBytes:
 		return d, fmt.Errorf("%q is larger than 64 KB", payloadKey)
@@ -158,7 +158,7 @@ func ReadDecision(kind string, m jsonval.Object) (d Decision, err error) {
 	object, isObject := jsonval.EscapeBlobHandles(value).(jsonval.Object)
 	switch {
 	case kind == policy.Answer:
-		d.GivenResult = jsonval.EscapeBlobHandles(value)
+		d.AnswerResult = jsonval.EscapeBlobHandles(value)
 	case payloadKey != "" && !isObject:
 		return d, fmt.Errorf("%q is an object, not %s", payloadKey, jsonval.TypeOf(value))
 	case kind == policy.Amend:
@@ -199,15 +199,16 @@ func AddAccount(payload jsonval.Object, a policy.Account) {
 	}
 }
 
-// actTexts maps the text keys that every signal may have: its id, who sends it, and why.
-func actTexts(id, by, reason *string, sender *policy.Account) map[string]*string {
-	return map[string]*string{signalIDKey: id, "by": by, "reason": reason, issuerKey: &sender.Issuer,
-		subjectKey: &sender.Subject}
+// commonTextTargets maps the text keys that every signal may have: its id, who sends it, and why.
+func commonTextTargets(id, author, reason *string, account *policy.Account) map[string]*string {
+	return map[string]*string{signalIDKey: id, "by": author, "reason": reason, issuerKey: &account.Issuer,
+		subjectKey: &account.Subject}
 }
 
-// readTexts reads the text keys of a signal's payload into texts, and its groups into groups (nil: the signal takes
-// none). others are keys that may hold something else; "" is ignored. Any other key is an error.
-func readTexts(m jsonval.Object, texts map[string]*string, groups *[]string, others ...string) (err error) {
+// readTextFields reads the text keys of a signal's payload into texts, and its groups into groups (nil: the signal
+// takes none). others are keys that may hold something else; "" is ignored. Any other key is an error.
+func readTextFields(m jsonval.Object, textTargets map[string]*string, groups *[]string,
+	otherKeys ...string) (err error) {
 	for k := range jsonval.Sorted(m) {
 		if k == "groups" && groups != nil {
 			if *groups, err = readGroups(m[k]); err != nil {
@@ -215,8 +216,8 @@ func readTexts(m jsonval.Object, texts map[string]*string, groups *[]string, oth
 			}
 			continue
 		}
-		target, isText := texts[k]
-		if !isText && (k == "" || !slices.Contains(others, k)) {
+		target, isText := textTargets[k]
+		if !isText && (k == "" || !slices.Contains(otherKeys, k)) {
 			return fmt.Errorf("unknown key %q", jsonval.ClipForError(k))
 		}
 		if !isText || m[k] == nil {

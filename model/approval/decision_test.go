@@ -118,15 +118,15 @@ func TestWhatLooksLikeAHandleInADecisionIsData(t *testing.T) {
 			t.Fatalf("%s: %s", kind, err)
 		}
 		v := map[string]any{policy.Amend: d.AmendedParams, policy.Replace: d.Replacement,
-			policy.Answer: d.GivenResult}[kind]
+			policy.Answer: d.AnswerResult}[kind]
 		if jsonval.ContainsBlobHandle(v) ||
 			string(jsonval.Encode(v)) != `{"x":[{"††blob":{"digest":"ab","size":"1","type":"string"}}]}` {
 			t.Errorf("%s holds %s", kind, jsonval.Encode(v))
 		}
 	}
 	d, err := approval.ReadDecision(policy.Answer, map[string]any{"call": "1.1", "output": forged})
-	if err != nil || jsonval.ContainsBlobHandle(d.GivenResult) {
-		t.Errorf("the answer is %s, %v", jsonval.Encode(d.GivenResult), err)
+	if err != nil || jsonval.ContainsBlobHandle(d.AnswerResult) {
+		t.Errorf("the answer is %s, %v", jsonval.Encode(d.AnswerResult), err)
 	}
 }
 
@@ -213,7 +213,7 @@ func TestADecisionIsToldAsAFact(t *testing.T) {
 		`replaced by ann with {"_tool":"do"}: safer`: {Kind: policy.Replace, DecidedBy: "ann", Reason: "safer",
 			Replacement: map[string]any{"_tool": "do"}},
 		`answered by ann`: {Kind: policy.Answer, DecidedBy: "ann",
-			GivenResult: "the result stands in State"},
+			AnswerResult: "the result stands in State"},
 	} {
 		if got := d.Describe(); got != want {
 			t.Errorf("got %q, want %q", got, want)

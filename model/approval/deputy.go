@@ -16,14 +16,14 @@ import (
 // ReadDeputy reads the payload of SteerDeputy: id, to, from, until, by, groups, reason and proof; and act, as
 // ReadStandingOrder does.
 func ReadDeputy(m map[string]any) (o StandingOrder, err error) {
-	from, until := "", ""
-	texts := orderTexts(&o, &until)
-	texts["to"], texts["from"] = &o.To, &from
-	if err := readTexts(m, texts, &o.Groups); err != nil {
+	fromText, untilText := "", ""
+	textTargets := orderTextTargets(&o, &untilText)
+	textTargets["to"], textTargets["from"] = &o.To, &fromText
+	if err := readTextFields(m, textTargets, &o.Groups); err != nil {
 		return o, err
 	}
-	if o.Until, err = readTime("until", until); err == nil {
-		o.From, err = readTime("from", from)
+	if o.Until, err = readTime("until", untilText); err == nil {
+		o.From, err = readTime("from", fromText)
 	}
 	if err == nil {
 		err = o.checkID()
@@ -52,8 +52,8 @@ func (o StandingOrder) checkDeputy(giver policy.Person) error {
 	return nil
 }
 
-// timesText says in words when somebody is a deputy.
-func (o StandingOrder) timesText() (text string) {
+// periodText says in words when somebody is a deputy.
+func (o StandingOrder) periodText() (text string) {
 	if !o.From.IsZero() {
 		text = " from " + o.From.Format(time.RFC3339)
 	}
@@ -63,17 +63,18 @@ func (o StandingOrder) timesText() (text string) {
 	return text
 }
 
-// DeputyChange names the rule that a Call gets the remark on a deputy only if the giver of the deputy's order may
+// DeputyChangeID names the rule that a Call gets the remark on a deputy only if the giver of the deputy's order may
 // decide on it.
-const DeputyChange = "a Call is told of deputies of who may decide"
+const DeputyChangeID = "a Call is told of deputies of who may decide"
 
 // undeliveredDeputyChange returns the order on a deputy that a Call must still get: a new order, or one whose time
 // ended early.
-func (o *OrderState) undeliveredDeputyChange(owner string, p Pending, now time.Time) (tell StandingOrder, is bool) {
-	if o.To == "" || o.hasHandled(owner, p) || !p.Allows(SteerDeputy) {
-		return tell, false
+func (o *OrderState) undeliveredDeputyChange(instanceOrPart string, p Pending,
+	now time.Time) (deputyOrder StandingOrder, isDue bool) {
+	if o.To == "" || o.wasHandled(instanceOrPart, p) || !p.Allows(SteerDeputy) {
+		return deputyOrder, false
 	}
-	tell = o.StandingOrder
+	deputyOrder = o.StandingOrder
 	var order *StandingOrder
 	for _, r := range p.currentRemarks() {
 		if r.Kind == SteerDeputy && r.OrderID == o.ID {
@@ -81,14 +82,14 @@ func (o *OrderState) undeliveredDeputyChange(owner string, p Pending, now time.T
 		}
 	}
 	if o.Ended == nil {
-		return tell, order == nil && o.IsInForce(now)
+		return deputyOrder, order == nil && o.IsInForce(now)
 	}
-	tell.Until, tell.Proof = o.Ended.EndedAt, "" // the end needs no proof: it gives nobody a right
-	return tell, order != nil && tell.Until.Before(order.Until)
+	deputyOrder.Until, deputyOrder.Proof = o.Ended.EndedAt, "" // the end needs no proof: it gives nobody a right
+	return deputyOrder, order != nil && deputyOrder.Until.Before(order.Until)
 }
 
-// Deputies are the remarks that name all deputies to a Plan.
-func (l Orders) Deputies() (list []Decision) {
+// DeputyRemarks are the remarks that name all deputies to a Plan.
+func (l Orders) DeputyRemarks() (list []Decision) {
 	for _, o := range l {
 		if o.To == "" {
 			continue
@@ -97,10 +98,10 @@ func (l Orders) Deputies() (list []Decision) {
 		if o.Ended != nil && o.Ended.EndedAt.Before(order.Until) {
 			order.Until = o.Ended.EndedAt
 		}
-		r := Decision{Kind: SteerDeputy, OrderID: o.ID, To: o.To, DecidedBy: o.Giver.Name, Account: o.Giver.Account,
-			Groups: o.Giver.Groups, Order: &order}
+		r := Decision{Kind: SteerDeputy, OrderID: o.ID, RecipientName: o.To, DecidedBy: o.Giver.Name,
+			Account: o.Giver.Account, Groups: o.Giver.Groups, Order: &order}
 		if o.Giver.Signed {
-			r.Signed = &proof.Signed{Name: o.Giver.AlsoNamed}
+			r.Signature = &proof.Signed{Name: o.Giver.AlternateName}
 		}
 		list = append(list, r)
 	}
@@ -118,18 +119,18 @@ func (p Pending) currentRemarks() (list []Decision) {
 	return list
 }
 
-// Capacities lists the ways in which a decision on the Call can count: first for its author, then in place of each
+// InEachCapacity lists the ways in which a decision on the Call can count: first for its author, then in place of each
 // person whose deputy the author is at the time.
-func (p Pending) Capacities(d Decision, now time.Time) []Decision {
+func (p Pending) InEachCapacity(d Decision, now time.Time) []Decision {
 	list := []Decision{d}
 	if d.Order != nil {
 		return list // a deputy decides, and gives no orders
 	}
 	for _, r := range p.currentRemarks() {
 		if r.Kind == SteerDeputy && !now.Before(r.Order.From) && now.Before(r.Order.Until) &&
-			d.Identity().Is(policy.Identity{Name: r.To}) {
-			who := r.Decider()
-			d.OnBehalfOf = &who
+			d.Identity().Is(policy.Identity{Name: r.RecipientName}) {
+			principal := r.Decider()
+			d.OnBehalfOf = &principal
 			list = append(list, d)
 		}
 	}
@@ -137,9 +138,9 @@ func (p Pending) Capacities(d Decision, now time.Time) []Decision {
 }
 
 // DeputyText names a deputy and the person in whose place the deputy acts.
-func DeputyText(name string, whom *policy.Person) string {
-	if whom == nil {
+func DeputyText(name string, principal *policy.Person) string {
+	if principal == nil {
 		return name
 	}
-	return name + " in place of " + whom.Name
+	return name + " in place of " + principal.Name
 }

@@ -55,7 +55,7 @@ func deputy(t *testing.T) approval.StandingOrder {
 // told is a Call that was told of a deputy as an order says.
 func told(t *testing.T, p approval.Pending, o approval.StandingOrder) approval.Pending {
 	t.Helper()
-	d, err := approval.ReadDecision(approval.SteerDeputy, o.Approval(p))
+	d, err := approval.ReadDecision(approval.SteerDeputy, o.ApprovalPayload(p))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,41 +66,41 @@ func told(t *testing.T, p approval.Pending, o approval.StandingOrder) approval.P
 func TestEveryCallThatWaitsIsToldOnceOfADeputyAndOfTheEnd(t *testing.T) {
 	t.Parallel()
 	l := &approval.Orders{}
-	if err := l.Give(deputy(t), policy.Person{Name: "ann"}, noon); err != nil {
+	if err := l.Add(deputy(t), policy.Person{Name: "ann"}, noon); err != nil {
 		t.Fatal(err)
 	}
 	closed := waits(t, 2, "1")
 	closed.AllowedDecisions = []string{policy.Approve, approval.Ask}
 	list := []approval.Pending{waits(t, 1, "1"), closed}
-	first := l.Cover("①", list, nil, noon, always)
+	first := l.ApproveCovered("①", list, nil, noon, always)
 	if got := approved(first); got != "d 1.1" || first[0].Order.To != "bob" {
 		t.Fatal(got)
 	}
-	if got := approved(l.Cover("①", list, nil, noon, always)); got != "" {
+	if got := approved(l.ApproveCovered("①", list, nil, noon, always)); got != "" {
 		t.Errorf("told again: %s", got)
 	}
 	list[0] = told(t, list[0], first[0].Order)
 	again := list[0]
 	again.TimesAsked++
 	again.SetDigest()
-	if got := approved(l.Cover("①", []approval.Pending{again}, nil, noon, always)); got != "" {
+	if got := approved(l.ApproveCovered("①", []approval.Pending{again}, nil, noon, always)); got != "" {
 		t.Errorf("a Call that was told is told again: %s", got)
 	}
-	if got := approved(l.Cover("②", list[1:], nil, noon.Add(time.Hour), always)); got != "" {
+	if got := approved(l.ApproveCovered("②", list[1:], nil, noon.Add(time.Hour), always)); got != "" {
 		t.Errorf("told after its time: %s", got)
 	}
-	if got := approved(l.Cover("①", []approval.Pending{waits(t, 3, "1")}, nil, noon, always)); got != "d 1.3" {
+	if got := approved(l.ApproveCovered("①", []approval.Pending{waits(t, 3, "1")}, nil, noon, always)); got != "d 1.3" {
 		t.Errorf("a Call that waits later: %s", got)
 	}
 	_ = l.End("d", approval.OrderEnding{By: "ann", EndedAt: noon.Add(time.Minute)})
-	end := l.Cover("①", []approval.Pending{list[0], waits(t, 4, "1")}, nil, noon.Add(time.Minute), always)
+	end := l.ApproveCovered("①", []approval.Pending{list[0], waits(t, 4, "1")}, nil, noon.Add(time.Minute), always)
 	if got := approved(end); got != "d 1.1" || !end[0].Order.Until.Equal(noon.Add(time.Minute)) {
 		t.Errorf("the end: %s", got)
 	}
-	if got := approved(l.Cover("①", list[:1], nil, noon.Add(time.Minute), always)); got != "" {
+	if got := approved(l.ApproveCovered("①", list[:1], nil, noon.Add(time.Minute), always)); got != "" {
 		t.Errorf("told of the end again: %s", got)
 	}
-	if got := approved(l.Cover("①", []approval.Pending{told(t, list[0], end[0].Order)}, nil, noon, always)); got != "" {
+	if got := approved(l.ApproveCovered("①", []approval.Pending{told(t, list[0], end[0].Order)}, nil, noon, always)); got != "" {
 		t.Errorf("told of the end again, once it is known: %s", got)
 	}
 }
@@ -123,20 +123,20 @@ func TestACallIsToldOfTheDeputyOfWhoMayDecide(t *testing.T) {
 	}{
 		"who may":                  {policy.Rule{People: []string{"ann"}}, true, "d 1.1"},
 		"who is not named":         {policy.Rule{People: []string{"bob"}}, true, ""},
-		"the starter":              {policy.Rule{NotStarter: true}, true, ""},
-		"in a process from before": {policy.Rule{NotStarter: true}, false, "d 1.1"},
+		"the starter":              {policy.Rule{ExcludesStarter: true}, true, ""},
+		"in a process from before": {policy.Rule{ExcludesStarter: true}, false, "d 1.1"},
 	} {
 		l := &approval.Orders{}
-		if err := l.Give(deputy(t), policy.Person{Name: "ann"}, noon); err != nil {
+		if err := l.Add(deputy(t), policy.Person{Name: "ann"}, noon); err != nil {
 			t.Fatal(err)
 		}
 		p := waits(t, 1, "1", c.rule)
 		knows := func(string) bool { return c.knows }
-		if got := approved(l.Cover("①", []approval.Pending{p}, policy.Named("ann"), noon, knows)); got != c.want {
+		if got := approved(l.ApproveCovered("①", []approval.Pending{p}, policy.IdentitiesNamed("ann"), noon, knows)); got != c.want {
 			t.Errorf("%s: %q", name, got)
 		}
 		p.Deciders = policy.Rules{{People: []string{"ann"}}}
-		if got := approved(l.Cover("①", []approval.Pending{p}, nil, noon, knows)); (got == "") != (c.want != "") {
+		if got := approved(l.ApproveCovered("①", []approval.Pending{p}, nil, noon, knows)); (got == "") != (c.want != "") {
 			t.Errorf("%s: once they may: %q", name, got)
 		}
 	}

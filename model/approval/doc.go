@@ -1,5 +1,5 @@
 // Package approval is people's part in a process, as data and as rules that need nothing else: what waits for them
-// (Pending, Plan), what they signal (Decision, ManyDecisions, StandingOrder, SteeringPayload), who sent the signal
+// (Pending, Plan), what they signal (Decision, DecisionBatch, StandingOrder, SteeringPayload), who sent the signal
 // (Proven), and how they are notified (Notice, Fate).
 //
 //	type           from → to            content

@@ -16,19 +16,19 @@ type Fate struct {
 	ID     string `json:"id,omitempty"`
 	Signal string `json:"signal"`
 	CallID string `json:"call,omitempty"`
-	By     string `json:"by,omitempty"`
+	SentBy string `json:"by,omitempty"`
 	// OrderID names the standing order under which the act would have approved the Call, and Digest is the digest of
 	// the approval; empty: none.
 	OrderID string `json:"under,omitempty"`
 	Digest  string `json:"digest,omitempty"`
 	// Reason is why the act was refused and changed nothing; empty: the act was accepted.
-	Reason string    `json:"reason,omitempty"`
-	At     time.Time `json:"at"`
+	Reason     string    `json:"reason,omitempty"`
+	ReceivedAt time.Time `json:"at"`
 	// Count is how many people have decided the same; set only for an accepted decision.
 	Count Count `json:"count,omitzero"`
-	// PassedOn means that a whole process sent the act to the instance directly, past its part. The part reports the
+	// IsForwarded means that a whole process sent the act to the instance directly, past its part. The part reports the
 	// Fate although the act did not come through it.
-	PassedOn bool `json:"passedOn,omitempty"`
+	IsForwarded bool `json:"passedOn,omitempty"`
 	// NothingToDo means that the act was refused because there was nothing to do.
 	NothingToDo bool `json:"nothing,omitempty"`
 	// Code tells programs why the act was refused; empty: the refusal has no code.
@@ -51,18 +51,18 @@ type NothingDone string
 
 func (n NothingDone) Error() string { return string(n) }
 
-const passedOnKey = "passedOn"
+const forwardedKey = "passedOn"
 
 // ForwardedPayload is the payload of an act that a whole process sends to an instance directly, past its part.
 func ForwardedPayload(payload jsonval.Object) jsonval.Object {
 	payload = maps.Clone(payload)
-	payload[passedOnKey] = true
+	payload[forwardedKey] = true
 	return payload
 }
 
 // WithoutRouting is the payload of an act as a person sent it.
 func WithoutRouting(payload jsonval.Object) jsonval.Object {
-	return jsonval.WithoutKey(payload, passedOnKey)
+	return jsonval.WithoutKey(payload, forwardedKey)
 }
 
 // Count is how many people have decided the same, and how many must: after 1 of 2 the Call still waits for a second
@@ -72,17 +72,18 @@ type Count struct {
 	Want int `json:"want"`
 }
 
-// FateOf begins the Fate of an act, given the payload of its signal.
-func FateOf(signal string, payload jsonval.Object, at time.Time) Fate {
+// NewFate begins the Fate of an act, given the payload of its signal.
+func NewFate(signal string, payload jsonval.Object, receivedAt time.Time) Fate {
 	text := func(key string) string { return jsonval.Clip(jsonval.AsText(payload[key]), maxNameLength) }
 	f := Fate{
-		Signal: signal, ID: text(signalIDKey), CallID: text("call"), By: text("by"), OrderID: OrderNamedIn(payload),
-		At: at,
+		Signal: signal, ID: text(signalIDKey), CallID: text("call"), SentBy: text("by"),
+		OrderID:    OrderIDInPayload(payload),
+		ReceivedAt: receivedAt,
 	}
-	if id := text(actKey); GivesOrder(signal) && id != "" {
+	if id := text(actIDKey); IsOrderSignal(signal) && id != "" {
 		f.ID = id
 	}
-	f.PassedOn = payload[passedOnKey] == true
+	f.IsForwarded = payload[forwardedKey] == true
 	if f.OrderID != "" {
 		f.Digest = text("digest")
 	}
@@ -91,70 +92,70 @@ func FateOf(signal string, payload jsonval.Object, at time.Time) Fate {
 
 // Limits of what is kept and queried.
 const (
-	maxFates        = 5000
-	maxRefusals     = 100  // in a list
-	MaxActsPerQuery = 2000 // in one query
-	maxRefusalText  = 1000 // characters
+	maxFates             = 5000
+	maxRefusals          = 100  // in a list
+	MaxActsPerQuery      = 2000 // in one query
+	maxRefusalTextLength = 1000 // characters
 )
 
-// Fates keeps what became of the latest acts, and which acts are under way. An act without an id is kept only if it was
-// refused.
+// FateLog keeps what became of the latest acts, and which acts are under way. An act without an id is kept only if it
+// was refused.
 //
 // Invariants: an id keeps its first Fate until 5,000 later ones have come; an act under way has no Fate.
-type Fates struct {
+type FateLog struct {
 	Latest       []Fate          `json:"last"`
 	RefusedCount int             `json:"count"` // of all refused acts
-	UnderWay     map[string]bool `json:"underWay,omitempty"`
-	byID         map[string]Fate // of Latest; nil: not built yet
+	UnderWayIDs  map[string]bool `json:"underWay,omitempty"`
+	fateByID     map[string]Fate // of Latest; nil: not built yet
 }
 
-// Begin records an act whose Fate will follow.
-func (l *Fates) Begin(id string) {
-	if _, known := l.find(id); id == "" || known {
+// MarkUnderWay records an act whose Fate will follow.
+func (l *FateLog) MarkUnderWay(id string) {
+	if _, known := l.findFate(id); id == "" || known {
 		return
 	}
-	if l.UnderWay == nil {
-		l.UnderWay = map[string]bool{}
+	if l.UnderWayIDs == nil {
+		l.UnderWayIDs = map[string]bool{}
 	}
-	l.UnderWay[id] = true
+	l.UnderWayIDs[id] = true
 }
 
-// Settle keeps the Fate of an act, and reports whether it did. It drops the Fate of an accepted act that was not under
-// way, because nobody asks for it.
-func (l *Fates) Settle(f Fate) (kept bool) {
-	f.Reason = jsonval.Clip(f.Reason, maxRefusalText)
+// RecordOutcome keeps the Fate of an act, and reports whether it did. It drops the Fate of an accepted act that was not
+// under way, because nobody asks for it.
+func (l *FateLog) RecordOutcome(f Fate) (isRecorded bool) {
+	f.Reason = jsonval.Clip(f.Reason, maxRefusalTextLength)
 	if f.Reason != "" {
 		l.RefusedCount++
-	} else if !l.UnderWay[f.ID] {
+	} else if !l.UnderWayIDs[f.ID] {
 		return false
 	}
-	delete(l.UnderWay, f.ID)
-	if _, known := l.find(f.ID); !known && f.ID != "" {
-		l.byID[f.ID] = f
+	delete(l.UnderWayIDs, f.ID)
+	if _, isKnown := l.findFate(f.ID); !isKnown && f.ID != "" {
+		l.fateByID[f.ID] = f
 	}
 	l.Latest = append(l.Latest, f)
 	if len(l.Latest) > maxFates {
-		delete(l.byID, l.Latest[0].ID)
+		delete(l.fateByID, l.Latest[0].ID)
 		l.Latest = l.Latest[1:]
 	}
 	return true
 }
 
-func (l *Fates) find(id string) (f Fate, known bool) {
-	if l.byID == nil {
-		l.byID = map[string]Fate{}
+func (l *FateLog) findFate(id string) (f Fate, isKnown bool) {
+	if l.fateByID == nil {
+		l.fateByID = map[string]Fate{}
 		for _, f := range l.Latest {
-			if _, earlier := l.byID[f.ID]; !earlier && f.ID != "" {
-				l.byID[f.ID] = f
+			if _, exists := l.fateByID[f.ID]; !exists && f.ID != "" {
+				l.fateByID[f.ID] = f
 			}
 		}
 	}
-	f, known = l.byID[id]
-	return f, known
+	f, isKnown = l.fateByID[id]
+	return f, isKnown
 }
 
 // Refusals lists the last hundred refused acts; never nil.
-func (l *Fates) Refusals() []Fate {
+func (l *FateLog) Refusals() []Fate {
 	refusals := []Fate{}
 	for n := len(l.Latest) - 1; n >= 0 && len(refusals) < maxRefusals; n-- {
 		if l.Latest[n].Reason != "" {
@@ -176,37 +177,37 @@ const (
 // Outcome says what became of the act with an id.
 type Outcome struct {
 	ID     string `json:"id"`
-	Became string `json:"became"`           // taken, refused, underWay or unknown
+	Status string `json:"became"`           // taken, refused, underWay or unknown
 	Reason string `json:"reason,omitempty"` // why it was refused, or is not known
 	Code   string `json:"code,omitempty"`   // of a Refusal
 	Count  Count  `json:"count,omitzero"`   // of a decision that was taken
 }
 
-const unknownAct = "the process knows no act with this id: none has arrived, or it was more than 5,000 acts ago"
+const unknownActText = "the process knows no act with this id: none has arrived, or it was more than 5,000 acts ago"
 
-// Outcomes returns the outcomes of acts, in their order. allHeard means that every act received so far has begun;
+// Outcomes returns the outcomes of acts, in their order. allReported means that every act received so far has begun;
 // otherwise an unknown act may still be received.
-func (l *Fates) Outcomes(ids []string, allHeard bool) (list []Outcome) {
+func (l *FateLog) Outcomes(ids []string, allReported bool) (list []Outcome) {
 	for _, id := range ids {
-		o := Outcome{ID: id, Became: ActAccepted}
-		switch f, known := l.find(id); {
-		case known && f.Reason != "":
-			o.Became, o.Reason, o.Code = ActRefused, f.Reason, f.Code
-		case known:
+		o := Outcome{ID: id, Status: ActAccepted}
+		switch f, isKnown := l.findFate(id); {
+		case isKnown && f.Reason != "":
+			o.Status, o.Reason, o.Code = ActRefused, f.Reason, f.Code
+		case isKnown:
 			o.Count = f.Count
-		case l.UnderWay[id] || !allHeard:
-			o.Became = ActUnderWay
+		case l.UnderWayIDs[id] || !allReported:
+			o.Status = ActUnderWay
 		default:
-			o.Became, o.Reason = ActUnknown, unknownAct
+			o.Status, o.Reason = ActUnknown, unknownActText
 		}
 		list = append(list, o)
 	}
 	return list
 }
 
-// Known reports whether the outcomes of these acts are known: none of them is under way.
-func (l *Fates) Known(ids []string, allHeard bool) bool {
-	return !slices.ContainsFunc(l.Outcomes(ids, allHeard), func(o Outcome) bool { return o.Became == ActUnderWay })
+// AllSettled reports whether the outcomes of these acts are known: none of them is under way.
+func (l *FateLog) AllSettled(ids []string, allReported bool) bool {
+	return !slices.ContainsFunc(l.Outcomes(ids, allReported), func(o Outcome) bool { return o.Status == ActUnderWay })
 }
 
 // CheckActIDs returns what is wrong with the ids of a query.

@@ -10,56 +10,56 @@ import (
 	"processidea/model/approval"
 )
 
-func became(l *approval.Fates, id string) string { return l.Outcomes([]string{id}, true)[0].Became }
+func became(l *approval.FateLog, id string) string { return l.Outcomes([]string{id}, true)[0].Status }
 
 func TestTheLastHundredRefusalsAreListedAndAllAreCounted(t *testing.T) {
 	t.Parallel()
-	var l approval.Fates
+	var l approval.FateLog
 	for n := range 250 {
 		id := fmt.Sprint(n)
-		l.Begin(id)
-		l.Settle(approval.Fate{ID: id, Signal: "pause"})
-		l.Settle(approval.Fate{Signal: "resume", Reason: id})
+		l.MarkUnderWay(id)
+		l.RecordOutcome(approval.Fate{ID: id, Signal: "pause"})
+		l.RecordOutcome(approval.Fate{Signal: "resume", Reason: id})
 	}
 	list := l.Refusals()
 	if l.RefusedCount != 250 || len(list) != 100 || list[0].Reason != "150" || list[99].Reason != "249" {
 		t.Errorf("%d, the last %d, from %s", l.RefusedCount, len(list), list[0].Reason)
 	}
-	if list := new(approval.Fates).Refusals(); list == nil || len(list) > 0 {
+	if list := new(approval.FateLog).Refusals(); list == nil || len(list) > 0 {
 		t.Errorf("of none, %v", list)
 	}
 }
 
 func TestAnActKeepsTheFateThatItWasGivenFirst(t *testing.T) {
 	t.Parallel()
-	var l approval.Fates
+	var l approval.FateLog
 	for range 2 { // the same signal, sent twice
-		l.Begin("a")
+		l.MarkUnderWay("a")
 	}
-	if became(&l, "a") != approval.ActUnderWay || l.Known([]string{"a"}, true) {
+	if became(&l, "a") != approval.ActUnderWay || l.AllSettled([]string{"a"}, true) {
 		t.Errorf("%+v", l)
 	}
-	taken := l.Settle(approval.Fate{ID: "a", Count: approval.Count{Have: 1, Want: 2}})
-	if !taken || !l.Settle(approval.Fate{ID: "a", Reason: "it waits no longer"}) {
+	taken := l.RecordOutcome(approval.Fate{ID: "a", Count: approval.Count{Have: 1, Want: 2}})
+	if !taken || !l.RecordOutcome(approval.Fate{ID: "a", Reason: "it waits no longer"}) {
 		t.Error("one is not kept")
 	}
-	l.Begin("a")
+	l.MarkUnderWay("a")
 	o := l.Outcomes([]string{"a"}, true)[0]
-	if o.Became != approval.ActAccepted || o.Count.Have != 1 || l.RefusedCount != 1 || len(l.UnderWay) > 0 {
+	if o.Status != approval.ActAccepted || o.Count.Have != 1 || l.RefusedCount != 1 || len(l.UnderWayIDs) > 0 {
 		t.Errorf("%+v, %+v", o, l)
 	}
 }
 
 func TestOfWhatWasTakenAndNobodyCanAskForNothingIsKept(t *testing.T) {
 	t.Parallel()
-	var l approval.Fates
-	l.Begin("")
+	var l approval.FateLog
+	l.MarkUnderWay("")
 	for _, id := range []string{"", "order:x", "~whole"} {
-		if l.Settle(approval.Fate{ID: id}) {
+		if l.RecordOutcome(approval.Fate{ID: id}) {
 			t.Errorf("%q is kept", id)
 		}
 	}
-	if len(l.Latest)+len(l.UnderWay) > 0 {
+	if len(l.Latest)+len(l.UnderWayIDs) > 0 {
 		t.Errorf("%+v", l)
 	}
 }
@@ -68,16 +68,16 @@ func TestOfWhatWasTakenAndNobodyCanAskForNothingIsKept(t *testing.T) {
 // never sent.
 func TestWhoAsksForAnActTooLongAgoIsToldSo(t *testing.T) {
 	t.Parallel()
-	var l approval.Fates
+	var l approval.FateLog
 	for n := range 5001 {
 		id := fmt.Sprint(n)
-		l.Begin(id)
-		l.Settle(approval.Fate{ID: id, Reason: map[bool]string{true: "no"}[n%2 == 1]})
+		l.MarkUnderWay(id)
+		l.RecordOutcome(approval.Fate{ID: id, Reason: map[bool]string{true: "no"}[n%2 == 1]})
 	}
-	if o := l.Outcomes([]string{"0"}, true)[0]; o.Became != approval.ActUnknown || o.Reason == "" {
+	if o := l.Outcomes([]string{"0"}, true)[0]; o.Status != approval.ActUnknown || o.Reason == "" {
 		t.Errorf("%+v", o)
 	}
-	if l.Known([]string{"1", "0"}, false) || !l.Known([]string{"1", "0"}, true) || !l.Known([]string{"1"}, false) {
+	if l.AllSettled([]string{"1", "0"}, false) || !l.AllSettled([]string{"1", "0"}, true) || !l.AllSettled([]string{"1"}, false) {
 		t.Error("what may still come is waited for, and no more")
 	}
 	if became(&l, "1") != approval.ActRefused || became(&l, "5000") != approval.ActAccepted || len(l.Latest) != 5000 {
@@ -88,12 +88,12 @@ func TestWhoAsksForAnActTooLongAgoIsToldSo(t *testing.T) {
 // The next run of a workflow is given them as JSON; so was it once, when there were refusals alone.
 func TestFatesTravel(t *testing.T) {
 	t.Parallel()
-	var l, next approval.Fates
+	var l, next approval.FateLog
 	for _, id := range []string{"a", "b", "c"} {
-		l.Begin(id)
+		l.MarkUnderWay(id)
 	}
-	l.Settle(approval.Fate{ID: "a", Count: approval.Count{Have: 1, Want: 1}})
-	l.Settle(approval.Fate{ID: "b", Reason: "no"})
+	l.RecordOutcome(approval.Fate{ID: "a", Count: approval.Count{Have: 1, Want: 1}})
+	l.RecordOutcome(approval.Fate{ID: "b", Reason: "no"})
 	data, err := json.Marshal(l)
 	if err == nil {
 		err = json.Unmarshal(data, &next)
@@ -102,12 +102,12 @@ func TestFatesTravel(t *testing.T) {
 	if err != nil || !slices.Equal(l.Outcomes(ids, true), next.Outcomes(ids, true)) || next.RefusedCount != 1 {
 		t.Errorf("%s: %+v, %v", data, next.Outcomes(ids, true), err)
 	}
-	var old approval.Fates
+	var old approval.FateLog
 	before := `{"last": [{"id": "x", "signal": "pause", "reason": "no", "at": "2026-01-01T00:00:00Z"}], "count": 7}`
 	err = json.Unmarshal([]byte(before), &old)
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	if err != nil || became(&old, "x") != approval.ActRefused || old.RefusedCount != 7 ||
-		!old.Refusals()[0].At.Equal(at) {
+		!old.Refusals()[0].ReceivedAt.Equal(at) {
 		t.Errorf("%+v, %v", old, err)
 	}
 }
@@ -120,14 +120,14 @@ func TestTheIdOfAnActIsThatOfItsPayload(t *testing.T) {
 		want    approval.Fate
 	}{
 		{"approve", map[string]any{"id": "a", "call": "1.1", "by": "ann"},
-			approval.Fate{ID: "a", CallID: "1.1", By: "ann"}},
+			approval.Fate{ID: "a", CallID: "1.1", SentBy: "ann"}},
 		{"allow", map[string]any{"id": "order", "act": "a"}, approval.Fate{ID: "a"}},
 		{"allow", map[string]any{"id": "order"}, approval.Fate{ID: "order"}},
 		{"pause", map[string]any{"id": 7}, approval.Fate{}},
 		{"pause", nil, approval.Fate{}},
 	} {
 		c.want.Signal = c.signal
-		if got := approval.FateOf(c.signal, c.payload, time.Time{}); got != c.want {
+		if got := approval.NewFate(c.signal, c.payload, time.Time{}); got != c.want {
 			t.Errorf("%s %v: %+v", c.signal, c.payload, got)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"processidea/model/modeltest"
 )
 
-func readMany(t *testing.T, payload string) approval.ManyDecisions {
+func readMany(t *testing.T, payload string) approval.DecisionBatch {
 	t.Helper()
 	many, err := approval.ReadDecisions(modeltest.MustDecodeJSON(payload).(map[string]any))
 	if err != nil {
@@ -45,10 +45,10 @@ func TestEachOfManyDecisionsIsReadAsItsOwnSignalWould(t *testing.T) {
 		{"approve", "", `decisions[7]: unknown key "force"`},
 		{"decide", "", `decisions[8] is an object, not string`},
 	} {
-		one := many.List[n]
-		if one.Kind != want.kind || modeltest.ErrorText(one.Invalid) != want.why || want.payload != "" &&
+		one := many.Decisions[n]
+		if one.Kind != want.kind || modeltest.ErrorText(one.ReadErr) != want.why || want.payload != "" &&
 			string(jsonval.Encode(one.Payload)) != want.payload {
-			t.Errorf("%d: %s %s, %v", n, one.Kind, jsonval.Encode(one.Payload), one.Invalid)
+			t.Errorf("%d: %s %s, %v", n, one.Kind, jsonval.Encode(one.Payload), one.ReadErr)
 		}
 	}
 }
@@ -58,14 +58,14 @@ func TestDecisionsThatArePassedOnStayWhatTheyWere(t *testing.T) {
 	t.Parallel()
 	many := readMany(t, `{"id":"x","by":"ann","reason":"all fine","decisions":[{"call":"1.1@①","decision":"approve"},{"call":"1.1@②","decision":"approve","by":"bob"},
 		{"call":"1.1@③","decision":"answer","output":null}]}`)
-	again, err := approval.ReadDecisions(jsonval.ToJSONValue(many.PassedOnPayload("forwarded",
-		many.List[1:])).(map[string]any))
-	if err != nil || again.ID != "forwarded" || again.By != "ann" || len(again.List) != 2 {
+	again, err := approval.ReadDecisions(jsonval.ToJSONValue(many.PayloadToForward("forwarded",
+		many.Decisions[1:])).(map[string]any))
+	if err != nil || again.ID != "forwarded" || again.DecidedBy != "ann" || len(again.Decisions) != 2 {
 		t.Fatalf("%+v, %v", again, err)
 	}
-	for n, one := range again.List {
+	for n, one := range again.Decisions {
 		if got, want := string(jsonval.Encode(one.Payload)),
-			string(jsonval.Encode(many.List[n+1].Payload)); got != want {
+			string(jsonval.Encode(many.Decisions[n+1].Payload)); got != want {
 			t.Errorf("%s became %s", want, got)
 		}
 	}

@@ -114,7 +114,7 @@ func TestNoTwoOrdersHaveNamesThatLookTheSame(t *testing.T) {
 	l := given(t, `{"id": "small ones", "tool": "pay", "count": 1}`)
 	for id, taken := range map[string]bool{"small ones": true, "Small  Ones": true, "\uff53mall ones": true,
 		"small one": false} {
-		err := l.Give(approval.StandingOrder{ID: id}, policy.Person{}, noon)
+		err := l.Add(approval.StandingOrder{ID: id}, policy.Person{}, noon)
 		if taken != (err != nil) {
 			t.Errorf("%+q: %v", id, err)
 		}

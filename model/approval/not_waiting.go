@@ -41,41 +41,42 @@ func (d Decision) describeBriefly() string {
 
 // UnknownCallError says that no Call has the id, which one was probably meant, and which Calls wait. known may hold
 // further candidates.
-func UnknownCallError(id string, known []string, waiting []Pending) error {
-	text := ErrUnknownCallBriefly(id).Error()
-	var pending, shown []string
-	for _, p := range waiting {
-		pending = append(pending, p.CallID)
-		shown = append(shown, p.CallID+" "+p.Tool)
+func UnknownCallError(id string, knownIDs []string, waitingCalls []Pending) error {
+	text := UnknownCallShortError(id).Error()
+	var pendingIDs, descriptions []string
+	for _, p := range waitingCalls {
+		pendingIDs = append(pendingIDs, p.CallID)
+		descriptions = append(descriptions, p.CallID+" "+p.Tool)
 	}
-	near := cmp.Or(nearestCallSuggestion(id, pending, known), ".")
-	if len(shown) == 0 {
-		return errors.New(text + near + " Nothing waits for a person here")
+	suggestion := cmp.Or(nearestCallSuggestion(id, pendingIDs, knownIDs), ".")
+	if len(descriptions) == 0 {
+		return errors.New(text + suggestion + " Nothing waits for a person here")
 	}
-	return errors.New(text + near + " What waits for a person here: " + diag.FirstNamesAndCount(shown))
+	return errors.New(text + suggestion + " What waits for a person here: " + diag.SummarizeNames(descriptions))
 }
 
-// ErrUnknownCallBriefly is UnknownCallError without a proposal, which takes long to find among many.
-func ErrUnknownCallBriefly(id string) error {
+// UnknownCallShortError is UnknownCallError without a proposal, which takes long to find among many.
+func UnknownCallShortError(id string) error {
 	return fmt.Errorf("there is no Call %q", jsonval.ClipForError(id))
 }
 
 // nearestCallSuggestion proposes the Call that was probably meant. It prefers, in this order, a waiting Call at the
 // same place in the Plan, a waiting Call with a similar id, and another Call with a similar id.
-func nearestCallSuggestion(id string, pending, known []string) string {
-	place, _, _ := strings.Cut(id, "@")
-	for _, p := range pending {
-		if other, _, _ := strings.Cut(p, "@"); other == place {
+func nearestCallSuggestion(id string, pendingIDs, knownIDs []string) string {
+	callKey, _, _ := strings.Cut(id, "@")
+	for _, p := range pendingIDs {
+		if other, _, _ := strings.Cut(p, "@"); other == callKey {
 			return "; did you mean " + p + "?"
 		}
 	}
-	for _, ids := range [][]string{pending, known} {
-		byTyped := map[string]string{}
+	for _, ids := range [][]string{pendingIDs, knownIDs} {
+		idByTypeableID := map[string]string{}
 		for _, p := range ids {
-			byTyped[ideafile.TypeableCallID(p)] = p
+			idByTypeableID[ideafile.TypeableCallID(p)] = p
 		}
-		if near, ok := byTyped[diag.NearestName(ideafile.TypeableCallID(id), jsonval.SortedKeys(byTyped))]; ok {
-			return "; did you mean " + near + "?"
+		if nearest, ok := idByTypeableID[diag.NearestName(ideafile.TypeableCallID(id),
+			jsonval.SortedKeys(idByTypeableID))]; ok {
+			return "; did you mean " + nearest + "?"
 		}
 	}
 	return ""

@@ -18,9 +18,9 @@ type Notice struct {
 	AllowedDecisions []string   `json:"allow"`
 	// DecisionKind was taken by DecidedBy. Both are empty while the Call waits, and if it stopped waiting without a
 	// decision.
-	DecisionKind string `json:"decision,omitempty"`
-	DecidedBy    string `json:"by,omitempty"`
-	DecidedFor   string `json:"for,omitempty"` // the person in whose place a deputy decided
+	DecisionKind      string `json:"decision,omitempty"`
+	DecidedBy         string `json:"by,omitempty"`
+	DecidedOnBehalfOf string `json:"for,omitempty"` // the person in whose place a deputy decided
 	// Reminders counts how often people were reminded of the Call. EscalatedTo are the people who were added to those
 	// who may decide.
 	Reminders   int          `json:"reminders,omitempty"`
@@ -33,10 +33,10 @@ type Notice struct {
 
 // NoticeRemark says who asked whom, who handed a Call over to whom, or who named whom as deputy.
 type NoticeRemark struct {
-	Kind    string `json:"kind"` // ask, hand-over or deputy
-	By      string `json:"by"`
-	To      string `json:"to,omitempty"`
-	ToGroup string `json:"toGroup,omitempty"`
+	Kind           string `json:"kind"` // ask, hand-over or deputy
+	Author         string `json:"by"`
+	RecipientName  string `json:"to,omitempty"`
+	RecipientGroup string `json:"toGroup,omitempty"`
 	// From and Until bound the time of a deputy.
 	From  time.Time `json:"from,omitzero"`
 	Until time.Time `json:"until,omitzero"`
@@ -44,7 +44,7 @@ type NoticeRemark struct {
 
 // String returns the remark as a sentence.
 func (r NoticeRemark) String() string {
-	return Decision{Kind: r.Kind, DecidedBy: r.By, To: r.To, ToGroup: r.ToGroup,
+	return Decision{Kind: r.Kind, DecidedBy: r.Author, RecipientName: r.RecipientName, RecipientGroup: r.RecipientGroup,
 		Order: &StandingOrder{From: r.From, Until: r.Until}}.RemarkText()
 }
 
@@ -86,16 +86,17 @@ func (p Pending) Notice(token string) Notice {
 	for _, r := range p.Remarks {
 		if r.Kind != Comment {
 			n.RemarkCount++
-			n.Remark = &NoticeRemark{Kind: r.Kind, By: r.DecidedBy, To: r.To, ToGroup: r.ToGroup}
+			n.Remark = &NoticeRemark{Kind: r.Kind, Author: r.DecidedBy, RecipientName: r.RecipientName,
+				RecipientGroup: r.RecipientGroup}
 			if r.Order != nil {
 				n.Remark.From, n.Remark.Until = r.Order.From, r.Order.Until
 			}
 		}
 	}
-	if notified := p.WhileWaiting.Notified(); notified != nil {
+	if notified := p.ReminderSchedule.SentNotifications(); notified != nil {
 		n.Reminders = len(notified.RemindedAt)
-		for _, e := range notified.Escalated {
-			n.EscalatedTo = append(n.EscalatedTo, e.To)
+		for _, e := range notified.Escalations {
+			n.EscalatedTo = append(n.EscalatedTo, e.AddedDeciders)
 		}
 	}
 	return n

@@ -21,9 +21,9 @@ type StandingOrder struct {
 	// When is a JSON Schema that a Call's parameters fit; nil: any do.
 	When jsonval.Object `json:"when,omitempty"`
 	// Count is how many Calls the order approves at most; 0: no limit. Until is when the order ends; zero: no limit.
-	Count int       `json:"count,omitempty"`
-	Until time.Time `json:"until,omitzero"`
-	By    string    `json:"by,omitempty"`
+	Count   int       `json:"count,omitempty"`
+	Until   time.Time `json:"until,omitzero"`
+	GivenBy string    `json:"by,omitempty"`
 	policy.Account
 	Groups []string `json:"groups,omitempty"`
 	Reason string   `json:"reason,omitempty"`
@@ -38,19 +38,19 @@ const (
 	maxOrderIDLength = 100
 	maxWhenBytes     = 16 << 10
 	orderKey         = "order"
-	actKey           = "act"
+	actIDKey         = "act"
 )
 
 // ReadStandingOrder reads the payload of SteerAllow: id, tool, when, count, until, by, groups, reason and proof; and
 // act, the id of the signal itself, which is no part of the order.
 func ReadStandingOrder(m jsonval.Object) (o StandingOrder, err error) {
-	until := ""
-	texts := orderTexts(&o, &until)
-	texts["tool"] = &o.Tool
-	if err := readTexts(m, texts, &o.Groups, "when", "count"); err != nil {
+	untilText := ""
+	textTargets := orderTextTargets(&o, &untilText)
+	textTargets["tool"] = &o.Tool
+	if err := readTextFields(m, textTargets, &o.Groups, "when", "count"); err != nil {
 		return o, err
 	}
-	if o.Until, err = readTime("until", until); err != nil {
+	if o.Until, err = readTime("until", untilText); err != nil {
 		return o, err
 	}
 	if v := m["count"]; v != nil {
@@ -82,11 +82,11 @@ func (o *StandingOrder) checkID() error {
 	return nil
 }
 
-// orderTexts returns, for each key with a text that every order may have, the variable that takes the text.
-func orderTexts(o *StandingOrder, until *string) map[string]*string {
-	texts := actTexts(&o.ID, &o.By, &o.Reason, &o.Account)
-	texts["until"], texts["proof"], texts[actKey] = until, &o.Proof, new(string)
-	return texts
+// orderTextTargets returns, for each key with a text that every order may have, the variable that takes the text.
+func orderTextTargets(o *StandingOrder, untilText *string) map[string]*string {
+	textTargets := commonTextTargets(&o.ID, &o.GivenBy, &o.Reason, &o.Account)
+	textTargets["until"], textTargets["proof"], textTargets[actIDKey] = untilText, &o.Proof, new(string)
+	return textTargets
 }
 
 // readTime reads a time, in UTC, so that it is signed, kept and shown alike; zero for "".
@@ -94,39 +94,39 @@ func readTime(key, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	at, err := time.Parse(time.RFC3339Nano, text)
+	parsed, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
-		return at, fmt.Errorf("%q is a time such as 2026-12-01T18:00:00Z, not %q", key, text)
+		return parsed, fmt.Errorf("%q is a time such as 2026-12-01T18:00:00Z, not %q", key, text)
 	}
-	return at.UTC(), nil
+	return parsed.UTC(), nil
 }
 
 func (o *StandingOrder) readWhen(v any) error {
 	if v == nil {
 		return nil
 	}
-	when, isObject := v.(jsonval.Object)
+	condition, isObject := v.(jsonval.Object)
 	switch {
 	case !isObject:
 		return fmt.Errorf(`"when" is a JSON Schema, an object, not %s`, jsonval.TypeOf(v))
-	case jsonval.SizeUpToLimit(when, maxWhenBytes) > maxWhenBytes:
+	case jsonval.SizeUpToLimit(condition, maxWhenBytes) > maxWhenBytes:
 		return fmt.Errorf(`"when" is larger than %d KB`, maxWhenBytes>>10)
 	}
-	if _, err := jsonschema.CompileSchema(when); err != nil {
+	if _, err := jsonschema.CompileSchema(condition); err != nil {
 		return fmt.Errorf("when: %w", err)
 	}
-	o.When = when
+	o.When = condition
 	return nil
 }
 
-// NamedParams lists the parameters that the condition names.
-func (o StandingOrder) NamedParams() []string {
+// ConditionParams lists the parameters that the condition names.
+func (o StandingOrder) ConditionParams() []string {
 	return jsonval.SortedKeys(jsonval.AsObject(o.When["properties"]))
 }
 
-// WhyNotCovered returns why the order does not approve a waiting Call at a time; "" if it does. It does not check who
-// may give the order.
-func (o StandingOrder) WhyNotCovered(p Pending, now time.Time) string {
+// NotCoveredReason returns why the order does not approve a waiting Call at a time; "" if it does. It does not check
+// who may give the order.
+func (o StandingOrder) NotCoveredReason(p Pending, now time.Time) string {
 	switch {
 	case p.Tool != o.Tool:
 		return "it is for " + o.Tool
@@ -139,7 +139,7 @@ func (o StandingOrder) WhyNotCovered(p Pending, now time.Time) string {
 	case jsonval.ContainsBlobHandle(p.Params):
 		return "the Call has a value over 64 KB"
 	}
-	if name := absentProperty(o.When, p.Params); name != "" {
+	if name := findAbsentProperty(o.When, p.Params); name != "" {
 		return "the Call has no " + name
 	}
 	schema, err := jsonschema.CompileSchema(o.When)
@@ -152,18 +152,18 @@ func (o StandingOrder) WhyNotCovered(p Pending, now time.Time) string {
 	return ""
 }
 
-// absentProperty returns a property that a schema names, at any depth of properties, and that a value lacks; "" if it
-// lacks none. JSON Schema accepts an absent property, but an order up to an amount must not cover a Call without an
+// findAbsentProperty returns a property that a schema names, at any depth of properties, and that a value lacks; "" if
+// it lacks none. JSON Schema accepts an absent property, but an order up to an amount must not cover a Call without an
 // amount.
-func absentProperty(schema jsonval.Object, value any) string {
+func findAbsentProperty(schema jsonval.Object, value any) string {
 	properties := jsonval.AsObject(schema["properties"])
 	for name, v := range jsonval.Sorted(properties) {
-		inner, has := jsonval.AsObject(value)[name]
-		if !has {
+		inner, exists := jsonval.AsObject(value)[name]
+		if !exists {
 			return name
 		}
-		if deeper := absentProperty(jsonval.AsObject(v), inner); deeper != "" {
-			return name + "." + deeper
+		if nested := findAbsentProperty(jsonval.AsObject(v), inner); nested != "" {
+			return name + "." + nested
 		}
 	}
 	return ""
@@ -171,39 +171,39 @@ func absentProperty(schema jsonval.Object, value any) string {
 
 // CheckOrder returns why a decision under a standing order is invalid for a waiting Call, given the earlier decisions
 // on it: an order never covers what a person has changed.
-func (d Decision) CheckOrder(p Pending, made []Decision, now time.Time) error {
+func (d Decision) CheckOrder(p Pending, priorDecisions []Decision, now time.Time) error {
 	if d.Order == nil {
 		return nil
 	}
-	why := d.Order.WhyNotCovered(p, now)
-	for _, before := range made {
-		if before.Kind == policy.Amend || before.Kind == policy.Replace {
-			why = "a person has changed the Call"
+	reason := d.Order.NotCoveredReason(p, now)
+	for _, prior := range priorDecisions {
+		if prior.Kind == policy.Amend || prior.Kind == policy.Replace {
+			reason = "a person has changed the Call"
 		}
 	}
-	if why != "" {
-		return fmt.Errorf("the standing order %s does not cover it: %s", d.Order.ID, why)
+	if reason != "" {
+		return fmt.Errorf("the standing order %s does not cover it: %s", d.Order.ID, reason)
 	}
 	return nil
 }
 
-// Approval is the payload of the signal that approves a Call under the order.
-func (o StandingOrder) Approval(p Pending) jsonval.Object {
+// ApprovalPayload is the payload of the signal that approves a Call under the order.
+func (o StandingOrder) ApprovalPayload(p Pending) jsonval.Object {
 	return jsonval.Object{"call": p.CallID, "digest": p.Digest, signalIDKey: o.SignalID(),
 		orderKey: jsonval.ToJSONValue(o)}
 }
 
-// OrderNamedIn returns the id of the order under which the payload of a signal approves a Call; "" if it names no
+// OrderIDInPayload returns the id of the order under which the payload of a signal approves a Call; "" if it names no
 // order.
-func OrderNamedIn(payload jsonval.Object) string {
+func OrderIDInPayload(payload jsonval.Object) string {
 	return jsonval.Clip(jsonval.AsText(jsonval.AsObject(payload[orderKey])[signalIDKey]), maxOrderIDLength)
 }
 
 // SignalID is the id of the signals that approve Calls under the order.
 func (o StandingOrder) SignalID() string { return orderKey + ":" + o.ID }
 
-// GivesOrder reports whether a signal gives an order. The order's id is not the signal's id.
-func GivesOrder(signal string) bool { return signal == SteerAllow || signal == SteerDeputy }
+// IsOrderSignal reports whether a signal gives an order. The order's id is not the signal's id.
+func IsOrderSignal(signal string) bool { return signal == SteerAllow || signal == SteerDeputy }
 
 // Signal is the signal that gives the order.
 func (o StandingOrder) Signal() string {
@@ -213,9 +213,9 @@ func (o StandingOrder) Signal() string {
 	return SteerAllow
 }
 
-// ToProve is what a proof of the order must contain: the order's id as call, its Digest as digest, and its Signal as
-// decision.
-func (o StandingOrder) ToProve(process string) proof.Decision {
+// DecisionToProve is what a proof of the order must contain: the order's id as call, its Digest as digest, and its
+// Signal as decision.
+func (o StandingOrder) DecisionToProve(process string) proof.Decision {
 	return proof.Decision{
 		Process: process, CallIDs: []string{o.ID}, Digest: o.Digest(), Kind: o.Signal(),
 		Details: proof.DetailsDigest(jsonval.Object{"reason": o.Reason}),
@@ -229,12 +229,12 @@ func (o StandingOrder) Digest() string {
 		From: o.From.UTC(), Until: o.Until.UTC()})
 }
 
-// Giver returns who gave the order: the proven person, or else the claimed one. The error says why the proof does not
-// count. finding is the result of the proof's verification.
-func (o StandingOrder) Giver(finding *proof.Finding, now time.Time) (policy.Person, error) {
-	d := Decision{Kind: o.Signal(), Order: &o, DecidedBy: o.By, Account: o.Account, Groups: o.Groups, Reason: o.Reason,
-		Proof: o.Proof, Finding: finding}
-	d, err := d.Proven(Pending{}, nil, now)
+// VerifiedGiver returns who gave the order: the proven person, or else the claimed one. The error says why the proof
+// does not count. finding is the result of the proof's verification.
+func (o StandingOrder) VerifiedGiver(verification *proof.Verification, now time.Time) (policy.Person, error) {
+	d := Decision{Kind: o.Signal(), Order: &o, DecidedBy: o.GivenBy, Account: o.Account, Groups: o.Groups,
+		Reason: o.Reason, Proof: o.Proof, Verification: verification}
+	d, err := d.VerifyProof(Pending{}, nil, now)
 	return d.Decider(), err
 }
 
@@ -250,30 +250,30 @@ func (d *Decision) readOrder(v any) error {
 	case d.DecidedBy != "" || len(d.Groups) > 0 || d.Reason != "" || d.Proof != "":
 		return fmt.Errorf("an approval under an order names only the order: it may have no other keys")
 	}
-	read := ReadStandingOrder
+	readFunc := ReadStandingOrder
 	if d.Kind == SteerDeputy {
-		read = ReadDeputy
+		readFunc = ReadDeputy
 	}
-	o, err := read(m)
+	o, err := readFunc(m)
 	if err != nil {
 		return fmt.Errorf("%s: %w", orderKey, err)
 	}
-	d.Order, d.OrderID, d.To = &o, o.ID, o.To
-	d.DecidedBy, d.Account, d.Groups, d.Reason, d.Proof = o.By, o.Account, o.Groups, o.Reason, o.Proof
+	d.Order, d.OrderID, d.RecipientName = &o, o.ID, o.To
+	d.DecidedBy, d.Account, d.Groups, d.Reason, d.Proof = o.GivenBy, o.Account, o.Groups, o.Reason, o.Proof
 	return nil
 }
 
 // ReadOrderEnd reads the payload of SteerDisallow: order, the id of the order that ends (or id in its place), by and
 // reason.
-func ReadOrderEnd(m jsonval.Object) (order string, s SteeringPayload, err error) {
-	texts := actTexts(&s.ID, &s.By, &s.Reason, &s.Account)
-	texts[orderKey] = &order
-	err = readTexts(m, texts, nil)
-	if order == "" {
-		order = s.ID
+func ReadOrderEnd(m jsonval.Object) (orderID string, s SteeringPayload, err error) {
+	textTargets := commonTextTargets(&s.ID, &s.By, &s.Reason, &s.Account)
+	textTargets[orderKey] = &orderID
+	err = readTextFields(m, textTargets, nil)
+	if orderID == "" {
+		orderID = s.ID
 	}
-	if err == nil && order == "" {
+	if err == nil && orderID == "" {
 		err = fmt.Errorf("it names no order: %q is missing", orderKey)
 	}
-	return order, s, err
+	return orderID, s, err
 }

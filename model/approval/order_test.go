@@ -60,7 +60,7 @@ func TestAnOrderCoversWhatItSaysAndNothingThatAPersonMustLookAt(t *testing.T) {
 			approval.Pending{Tool: "pay", Params: map[string]any{"amount": modeltest.NewBlobHandleValue("x", 100_000)}},
 			noon, "over 64 KB"},
 	} {
-		if got := o.WhyNotCovered(c.p, c.at); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+		if got := o.NotCoveredReason(c.p, c.at); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -78,7 +78,7 @@ func TestAnOrderThatNamesWhatLiesDeeperWantsItThere(t *testing.T) {
 		`{"values": 7}`: "the Call has no values.cents", `{}`: "the Call has no values",
 	} {
 		p := approval.Pending{Tool: "pay", Params: modeltest.DecodeJSON(t, params).(map[string]any)}
-		if got := o.WhyNotCovered(p, time.Time{}); got != want {
+		if got := o.NotCoveredReason(p, time.Time{}); got != want {
 			t.Errorf("%s: %q, want %q", params, got, want)
 		}
 	}

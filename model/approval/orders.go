@@ -25,12 +25,12 @@ type OrderState struct {
 	Giver policy.Person `json:"giver"`
 	// Approved is how many Calls were approved under it.
 	Approved int `json:"approved"`
-	// Handled maps owner and Call to the digest of each Call that was approved under the order and, as far as is known,
-	// still waits.
-	Handled map[string]map[string]string `json:"handled,omitempty"`
-	// RefusedApprovals maps a Call to its digest if its approval under the order was refused. Such an approval does not
-	// count.
-	RefusedApprovals map[string]string `json:"takenBack,omitempty"`
+	// DigestsByInstanceOrPart maps owner and Call to the digest of each Call that was approved under the order and, as
+	// far as is known, still waits.
+	DigestsByInstanceOrPart map[string]map[string]string `json:"handled,omitempty"`
+	// RefusedDigestByCallID maps a Call to its digest if its approval under the order was refused. Such an approval
+	// does not count.
+	RefusedDigestByCallID map[string]string `json:"takenBack,omitempty"`
 	// Ended is who ended it, and why; nil: nobody has.
 	Ended *OrderEnding `json:"ended,omitempty"`
 }
@@ -44,10 +44,10 @@ type OrderEnding struct {
 
 // CheckStandingOrder returns why an order cannot be given: its Tool does not exist or lacks what the condition names,
 // or the giver may not decide on the Tool's Calls. starters are the people who started the process. While the Tools of
-// MCP servers are still being looked up (toolsKnown false), an unknown Tool is accepted, since it may still appear.
+// MCP servers are still being looked up (allToolsKnown false), an unknown Tool is accepted, since it may still appear.
 func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Idea, override policy.Override,
 	starters []policy.Identity, now time.Time,
-	toolsKnown bool,
+	allToolsKnown bool,
 ) error {
 	if !o.Until.IsZero() && !now.Before(o.Until) {
 		return fmt.Errorf("until %s is past", o.Until.UTC().Format(time.RFC3339))
@@ -56,7 +56,7 @@ func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Ide
 		return o.checkDeputy(giver)
 	}
 	tool := idea.Tool(o.Tool)
-	if tool == nil && !toolsKnown {
+	if tool == nil && !allToolsKnown {
 		return nil
 	}
 	if tool == nil {
@@ -68,31 +68,31 @@ func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Ide
 			diag.DidYouMeanOrListNames(o.Tool, names))
 	}
 	params := jsonval.AsObject(tool.Source["properties"])
-	for _, name := range o.NamedParams() {
-		if _, has := params[name]; !has {
+	for _, name := range o.ConditionParams() {
+		if _, exists := params[name]; !exists {
 			return fmt.Errorf("when: %s has no parameter %q%s", o.Tool, jsonval.ClipForError(name),
 				diag.DidYouMean(name, jsonval.SortedKeys(params)))
 		}
 	}
-	rules, whileWaiting := override.PeopleFor(tool.Name, tool.Approval)
+	rules, reminders := override.DecidersAndReminders(tool.Name, tool.Approval)
 	if len(rules) == 0 {
 		return nil
 	}
 	// people who may decide only after an escalation may give an order for escalated Calls
-	rules = whileWaiting.EscalatedRules(rules)
+	rules = reminders.EscalatedRules(rules)
 	if strings.TrimSpace(giver.Name) == "" {
 		return fmt.Errorf(`"by" is missing: only these may give the order: %s`, rules)
 	}
-	if why := rules.DenialReason(giver, starters); why != "" {
-		return fmt.Errorf("%s", why)
+	if reason := rules.DenialReason(giver, starters); reason != "" {
+		return fmt.Errorf("%s", reason)
 	}
 	return nil
 }
 
-// Give adds an order.
-func (l *Orders) Give(o StandingOrder, giver policy.Person, now time.Time) error {
+// Add adds an order.
+func (l *Orders) Add(o StandingOrder, giver policy.Person, now time.Time) error {
 	switch {
-	case slices.ContainsFunc(*l, func(given *OrderState) bool { return policy.SameName(given.ID, o.ID) }):
+	case slices.ContainsFunc(*l, func(existing *OrderState) bool { return policy.SameName(existing.ID, o.ID) }):
 		return fmt.Errorf("an order %q exists already: give this one another id", o.ID)
 	case len(*l) >= maxOrders:
 		return fmt.Errorf("the process has %d orders, and takes no more", maxOrders)
@@ -128,29 +128,29 @@ type OrderApproval struct {
 	Pending Pending
 }
 
-// Cover returns the waiting Calls of an owner, an instance or a part, that are approved now, each under the first order
-// that covers it, and counts the approvals. If several people must approve, an order gives only the approval of its
-// giver. The result also has the Calls that must get an order on a deputy now. knows is asked for DeputyChange only if
-// the answer matters.
-func (l Orders) Cover(owner string, waits []Pending, starters []policy.Identity, now time.Time,
-	knows func(change string) bool,
+// ApproveCovered returns the waiting Calls of an owner, an instance or a part, that are approved now, each under the
+// first order that covers it, and counts the approvals. If several people must approve, an order gives only the
+// approval of its giver. The result also has the Calls that must get an order on a deputy now. knows is asked for
+// DeputyChangeID only if the answer matters.
+func (l Orders) ApproveCovered(instanceOrPart string, pending []Pending, starters []policy.Identity, now time.Time,
+	knowsChange func(change string) bool,
 ) (list []OrderApproval) {
 	for _, o := range l {
-		o.dropHandled(owner, waits)
+		o.pruneHandled(instanceOrPart, pending)
 	}
-	for _, p := range waits {
-		people := l.approversPerApproval(owner, p)
+	for _, p := range pending {
+		approvers := l.approversPerApproval(instanceOrPart, p)
 		for _, o := range l {
-			if deputy, untold := o.undeliveredDeputyChange(owner, p, now); untold &&
-				(o.Ended != nil || o.mayDecide(p, starters) || !knows(DeputyChange)) {
-				o.noteHandled(owner, p)
-				list = append(list, OrderApproval{deputy, p})
+			if deputyOrder, isUndelivered := o.undeliveredDeputyChange(instanceOrPart, p, now); isUndelivered &&
+				(o.Ended != nil || o.mayDecide(p, starters) || !knowsChange(DeputyChangeID)) {
+				o.recordHandled(instanceOrPart, p)
+				list = append(list, OrderApproval{deputyOrder, p})
 			}
-			if len(people) < p.Deciders.RequiredApprovals() && o.IsInForce(now) && !o.hasHandled(owner, p) &&
-				!o.isGiverAmong(people) && o.covers(p, starters, now) {
+			if len(approvers) < p.Deciders.RequiredApprovals() && o.IsInForce(now) &&
+				!o.wasHandled(instanceOrPart, p) && !o.isGiverIn(approvers) && o.covers(p, starters, now) {
 				o.Approved++
-				o.noteHandled(owner, p)
-				people = append(people, []policy.Identity{o.giver()})
+				o.recordHandled(instanceOrPart, p)
+				approvers = append(approvers, []policy.Identity{o.giverIdentity()})
 				list = append(list, OrderApproval{o.StandingOrder, p})
 			}
 		}
@@ -159,30 +159,30 @@ func (l Orders) Cover(owner string, waits []Pending, starters []policy.Identity,
 }
 
 // approversPerApproval lists, for each approval of a Call that is known or under way, the people for whom it counts.
-func (l Orders) approversPerApproval(owner string, p Pending) (people [][]policy.Identity) {
-	people = jsonval.Map(p.DecidedSoFar, Vote.Identities)
+func (l Orders) approversPerApproval(instanceOrPart string, p Pending) (approvers [][]policy.Identity) {
+	approvers = jsonval.Map(p.DecidedSoFar, Vote.Identities)
 	for _, o := range l {
-		if o.To == "" && o.hasApproved(owner, p) && !o.isGiverAmong(people) {
-			people = append(people, []policy.Identity{o.giver()})
+		if o.To == "" && o.hasApproved(instanceOrPart, p) && !o.isGiverIn(approvers) {
+			approvers = append(approvers, []policy.Identity{o.giverIdentity()})
 		}
 	}
-	return people
+	return approvers
 }
 
-func (o *OrderState) giver() policy.Identity {
+func (o *OrderState) giverIdentity() policy.Identity {
 	return policy.Identity{Name: o.Giver.Name, Account: o.Giver.Account}
 }
 
-func (o *OrderState) isGiverAmong(people [][]policy.Identity) bool {
-	return slices.ContainsFunc(people, func(one []policy.Identity) bool {
-		return slices.ContainsFunc(one, o.giver().Is)
+func (o *OrderState) isGiverIn(approvers [][]policy.Identity) bool {
+	return slices.ContainsFunc(approvers, func(identities []policy.Identity) bool {
+		return slices.ContainsFunc(identities, o.giverIdentity().Is)
 	})
 }
 
 // covers reports whether an order approves a Call, as far as the process knows. The instance knows more, and may
 // refuse.
 func (o *OrderState) covers(p Pending, starters []policy.Identity, now time.Time) bool {
-	return slices.Contains(p.AllowedDecisions, policy.Approve) && o.WhyNotCovered(p, now) == "" &&
+	return slices.Contains(p.AllowedDecisions, policy.Approve) && o.NotCoveredReason(p, now) == "" &&
 		o.mayDecide(p, starters)
 }
 
@@ -194,20 +194,20 @@ func (o *OrderState) mayDecide(p Pending, starters []policy.Identity) bool {
 // because it no longer waited. It reports whether the approval was under one of the orders. A second report of the
 // same refusal, as after the crash of a worker, changes nothing.
 func (l Orders) UncountRefused(r Fate) bool {
-	at := slices.IndexFunc(l, func(o *OrderState) bool { return r.OrderID != "" && o.ID == r.OrderID })
-	if at < 0 {
+	index := slices.IndexFunc(l, func(o *OrderState) bool { return r.OrderID != "" && o.ID == r.OrderID })
+	if index < 0 {
 		return false
 	}
-	o := l[at]
-	if digest, has := o.RefusedApprovals[r.CallID]; has && digest == r.Digest {
+	o := l[index]
+	if digest, exists := o.RefusedDigestByCallID[r.CallID]; exists && digest == r.Digest {
 		return true
 	}
-	if o.RefusedApprovals == nil {
-		o.RefusedApprovals = map[string]string{}
+	if o.RefusedDigestByCallID == nil {
+		o.RefusedDigestByCallID = map[string]string{}
 	}
-	o.RefusedApprovals[r.CallID] = r.Digest
+	o.RefusedDigestByCallID[r.CallID] = r.Digest
 	//workflowcheck:ignore -- a Call is of one owner
-	for _, calls := range o.Handled {
+	for _, calls := range o.DigestsByInstanceOrPart {
 		if calls[r.CallID] == r.Digest {
 			delete(calls, r.CallID)
 		}
@@ -217,13 +217,13 @@ func (l Orders) UncountRefused(r Fate) bool {
 	return true
 }
 
-func (o *OrderState) hasHandled(owner string, p Pending) bool {
-	digest, refused := o.RefusedApprovals[p.CallID]
-	return o.hasApproved(owner, p) || (refused && digest == p.Digest)
+func (o *OrderState) wasHandled(instanceOrPart string, p Pending) bool {
+	digest, refused := o.RefusedDigestByCallID[p.CallID]
+	return o.hasApproved(instanceOrPart, p) || (refused && digest == p.Digest)
 }
 
-func (o *OrderState) hasApproved(owner string, p Pending) bool {
-	return o.Handled[owner][p.CallID] == o.handledVersion(p)
+func (o *OrderState) hasApproved(instanceOrPart string, p Pending) bool {
+	return o.DigestsByInstanceOrPart[instanceOrPart][p.CallID] == o.handledVersion(p)
 }
 
 // handledVersion is the value of a Call in Handled: its digest, with a mark if the order is on a deputy and was ended.
@@ -234,41 +234,41 @@ func (o *OrderState) handledVersion(p Pending) string {
 	return p.Digest
 }
 
-func (o *OrderState) noteHandled(owner string, p Pending) {
-	if o.Handled == nil {
-		o.Handled = map[string]map[string]string{}
+func (o *OrderState) recordHandled(instanceOrPart string, p Pending) {
+	if o.DigestsByInstanceOrPart == nil {
+		o.DigestsByInstanceOrPart = map[string]map[string]string{}
 	}
-	if o.Handled[owner] == nil {
-		o.Handled[owner] = map[string]string{}
+	if o.DigestsByInstanceOrPart[instanceOrPart] == nil {
+		o.DigestsByInstanceOrPart[instanceOrPart] = map[string]string{}
 	}
-	o.Handled[owner][p.CallID] = o.handledVersion(p)
+	o.DigestsByInstanceOrPart[instanceOrPart][p.CallID] = o.handledVersion(p)
 }
 
-// dropHandled drops the Calls that no longer wait.
-func (o *OrderState) dropHandled(owner string, waits []Pending) {
-	handled := o.Handled[owner]
+// pruneHandled drops the Calls that no longer wait.
+func (o *OrderState) pruneHandled(instanceOrPart string, pending []Pending) {
+	handled := o.DigestsByInstanceOrPart[instanceOrPart]
 	if len(handled) == 0 {
 		return
 	}
-	still := map[string]string{}
-	for _, p := range waits {
-		if o.hasApproved(owner, p) {
-			still[p.CallID] = handled[p.CallID]
+	remaining := map[string]string{}
+	for _, p := range pending {
+		if o.hasApproved(instanceOrPart, p) {
+			remaining[p.CallID] = handled[p.CallID]
 		}
 	}
-	o.Handled[owner] = still
-	if len(still) == 0 {
-		delete(o.Handled, owner)
+	o.DigestsByInstanceOrPart[instanceOrPart] = remaining
+	if len(remaining) == 0 {
+		delete(o.DigestsByInstanceOrPart, instanceOrPart)
 	}
 }
 
 // View is the orders as people are shown them.
 func (l Orders) View() Orders {
-	shown := make(Orders, len(l))
+	view := make(Orders, len(l))
 	for n, o := range l {
-		copied := *o
-		copied.Handled, copied.RefusedApprovals = nil, nil
-		shown[n] = &copied
+		copiedOrder := *o
+		copiedOrder.DigestsByInstanceOrPart, copiedOrder.RefusedDigestByCallID = nil, nil
+		view[n] = &copiedOrder
 	}
-	return shown
+	return view
 }

@@ -28,7 +28,7 @@ func given(t *testing.T, texts ...string) *approval.Orders {
 	l := &approval.Orders{}
 	for _, text := range texts {
 		o := order(t, text)
-		if err := l.Give(o, policy.Person{Name: o.By, Groups: o.Groups}, noon); err != nil {
+		if err := l.Add(o, policy.Person{Name: o.GivenBy, Groups: o.Groups}, noon); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -60,17 +60,17 @@ func TestAnOrderApprovesWhatFitsUntilItsCountIsReached(t *testing.T) {
 	l := given(
 		t, `{"id": "o", "tool": "pay", "when": {"properties": {"amount": {"maximum": 50}}}, "count": 2, "by": "ann"}`)
 	list := []approval.Pending{waits(t, 1, "50"), waits(t, 2, "51"), waits(t, 3, "1"), waits(t, 4, "2")}
-	if got := approved(l.Cover("①", list, nil, noon, always)); got != "o 1.1, o 1.3" {
+	if got := approved(l.ApproveCovered("①", list, nil, noon, always)); got != "o 1.1, o 1.3" {
 		t.Error(got)
 	}
-	if got := approved(l.Cover("①", list, nil, noon, always)); got != "" {
+	if got := approved(l.ApproveCovered("①", list, nil, noon, always)); got != "" {
 		t.Errorf("approved again: %s", got)
 	}
 	// What its instance refused does not count, and is not tried again under the same digest.
 	if !l.UncountRefused(refused("o", list[0])) || l.UncountRefused(refused("other", list[0])) || l.UncountRefused(refused("", list[0])) {
 		t.Error("a refusal is not known, or one of nobody is")
 	}
-	if got := approved(l.Cover("①", list, nil, noon, always)); got != "o 1.4" {
+	if got := approved(l.ApproveCovered("①", list, nil, noon, always)); got != "o 1.4" {
 		t.Error(got)
 	}
 	l.UncountRefused(refused("o", list[0]))
@@ -78,8 +78,8 @@ func TestAnOrderApprovesWhatFitsUntilItsCountIsReached(t *testing.T) {
 		t.Errorf("a refusal that is told twice counts twice: %d", (*l)[0].Approved)
 	}
 	// Of what waits no more nothing is kept.
-	l.Cover("①", nil, nil, noon, always)
-	if (*l)[0].Handled["①"] != nil || (*l)[0].Approved != 2 {
+	l.ApproveCovered("①", nil, nil, noon, always)
+	if (*l)[0].DigestsByInstanceOrPart["①"] != nil || (*l)[0].Approved != 2 {
 		t.Errorf("%+v", (*l)[0])
 	}
 	// Somebody else was first, and the process heard that the Call waits no more before it heard of the refusal; it
@@ -87,7 +87,7 @@ func TestAnOrderApprovesWhatFitsUntilItsCountIsReached(t *testing.T) {
 	for range 2 {
 		l.UncountRefused(refused("o", list[3]))
 	}
-	if got := approved(l.Cover("②", []approval.Pending{list[3], waits(t, 5, "3"), waits(t, 6, "4")}, nil,
+	if got := approved(l.ApproveCovered("②", []approval.Pending{list[3], waits(t, 5, "3"), waits(t, 6, "4")}, nil,
 		noon, always)); got != "o 1.5" || (*l)[0].Approved != 2 {
 		t.Errorf("%q, %+v", got, (*l)[0])
 	}
@@ -103,7 +103,7 @@ func TestAnOrderHoldsForItsTimeAndUntilItIsEnded(t *testing.T) {
 	t.Parallel()
 	l := given(t, `{"id": "o", "tool": "pay", "until": "2026-01-02T13:00:00Z"}`)
 	list := []approval.Pending{waits(t, 1, "1")}
-	if got := approved(l.Cover("①", list, nil, noon.Add(time.Hour), always)); got != "" {
+	if got := approved(l.ApproveCovered("①", list, nil, noon.Add(time.Hour), always)); got != "" {
 		t.Errorf("after its time: %s", got)
 	}
 	if err := l.End("x", approval.OrderEnding{}); err == nil || !strings.Contains(err.Error(), "o") {
@@ -112,13 +112,13 @@ func TestAnOrderHoldsForItsTimeAndUntilItIsEnded(t *testing.T) {
 	if err := l.End("o", approval.OrderEnding{By: "ann", EndedAt: noon}); err != nil {
 		t.Error(err)
 	}
-	if got := approved(l.Cover("①", list, nil, noon, always)); got != "" {
+	if got := approved(l.ApproveCovered("①", list, nil, noon, always)); got != "" {
 		t.Errorf("after its end: %s", got)
 	}
 	if err := l.End("o", approval.OrderEnding{}); err == nil {
 		t.Error("it was ended twice")
 	}
-	if err := l.Give(order(t, `{"id": "o", "tool": "pay", "count": 1}`), policy.Person{}, noon); err == nil {
+	if err := l.Add(order(t, `{"id": "o", "tool": "pay", "count": 1}`), policy.Person{}, noon); err == nil {
 		t.Error("an id was given twice")
 	}
 }
@@ -126,7 +126,7 @@ func TestAnOrderHoldsForItsTimeAndUntilItIsEnded(t *testing.T) {
 // Who gives an order needs the right to decide, and an order is one person's approval, however many there are.
 func TestAnOrderIsTheApprovalOfWhoGaveIt(t *testing.T) {
 	t.Parallel()
-	two := policy.Rule{Groups: []string{"finance"}, Count: 2, NotStarter: true}
+	two := policy.Rule{Groups: []string{"finance"}, RequiredCount: 2, ExcludesStarter: true}
 	list := []approval.Pending{waits(t, 1, "1", two)}
 	of := func(id, by, group string) string {
 		return fmt.Sprintf(`{"id": %q, "tool": "pay", "count": 5, "by": %q, "groups": [%q]}`, id, by, group)
@@ -143,7 +143,7 @@ func TestAnOrderIsTheApprovalOfWhoGaveIt(t *testing.T) {
 		"one person twice":              {[]string{of("a", "ann", "finance"), of("b", "Ann", "finance")}, "a 1.1"},
 		"one who may, one who must not": {[]string{of("a", "sam", "finance"), of("b", "bob", "finance")}, "b 1.1"},
 	} {
-		if got := approved(given(t, c.orders...).Cover("①", list, policy.Named("sam"), noon, always)); got != c.want {
+		if got := approved(given(t, c.orders...).ApproveCovered("①", list, policy.IdentitiesNamed("sam"), noon, always)); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -162,7 +162,7 @@ func TestAnOrderThatCannotHoldIsNotTaken(t *testing.T) {
 		`{"id": "o", "tool": "pay", "count": 1, "by": "ann", "groups": ["sales"]}`:                                           "ann may not decide on it",
 	} {
 		o := order(t, text)
-		err := approval.CheckStandingOrder(o, policy.Person{Name: o.By, Groups: o.Groups}, idea, policy.Override{},
+		err := approval.CheckStandingOrder(o, policy.Person{Name: o.GivenBy, Groups: o.Groups}, idea, policy.Override{},
 			nil, noon, true)
 		if (err == nil) != (want == "") || (err != nil && !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %q", text, err, want)

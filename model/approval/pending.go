@@ -48,44 +48,44 @@ type Pending struct {
 	// Deciders say who may decide; none: anybody. DecidedSoFar are the people who have decided while others still must.
 	Deciders     policy.Rules `json:"deciders,omitempty"`
 	DecidedSoFar []Vote       `json:"decided,omitempty"`
-	// Excluded are the people whom rules exclude from the decision, for display; nil: nobody is excluded, or an older
+	// Exclusions are the people whom rules exclude from the decision, for display; nil: nobody is excluded, or an older
 	// worker did not list them.
-	Excluded *Excluded `json:"excluded,omitempty"`
+	Exclusions *Excluded `json:"excluded,omitempty"`
 	// Remarks are people's comments, questions and hand-overs of the Call, in order.
 	Remarks []Decision `json:"remarks,omitempty"`
-	// WhileWaiting says when people are reminded of the Call, and when others may decide too; nil: never.
-	WhileWaiting *policy.Schedule `json:"whileWaiting,omitempty"`
+	// ReminderSchedule says when people are reminded of the Call, and when others may decide too; nil: never.
+	ReminderSchedule *policy.Schedule `json:"whileWaiting,omitempty"`
 }
 
 // Excluded are the people whom NotStarter (StartedBy, CausedBy) and NotSameAs (Decided) exclude.
 type Excluded struct {
-	StartedBy []policy.Identity      `json:"startedBy,omitempty"`
-	CausedBy  []policy.Identity      `json:"causedBy,omitempty"`
-	Decided   []policy.PriorDecision `json:"decided,omitempty"`
+	StartedBy      []policy.Identity      `json:"startedBy,omitempty"`
+	CausedBy       []policy.Identity      `json:"causedBy,omitempty"`
+	PriorDecisions []policy.PriorDecision `json:"decided,omitempty"`
 }
 
-// WhyNot returns why a person may not decide on a Call under rules that exclude these people; "" if they may. A nil
-// Excluded ignores NotStarter, since only the receiver of the decision knows the people.
-func (e *Excluded) WhyNot(p policy.Person, call string, rules policy.Rules) string {
+// DenialReason returns why a person may not decide on a Call under rules that exclude these people; "" if they may. A
+// nil Excluded ignores NotStarter, since only the receiver of the decision knows the people.
+func (e *Excluded) DenialReason(p policy.Person, call string, rules policy.Rules) string {
 	if e == nil {
 		e, rules = &Excluded{}, slices.Clone(rules)
 		for n := range rules {
-			rules[n].NotStarter = false
+			rules[n].ExcludesStarter = false
 		}
 	}
-	if why := e.DecidedElsewhere(p.Identities(), call); why != "" {
-		return why
+	if reason := e.DecidedElsewhereReason(p.Identities(), call); reason != "" {
+		return reason
 	}
 	return rules.DenialReason(p, e.StartedBy, e.CausedBy...)
 }
 
-// DecidedElsewhere returns why one of these people may not decide on a Call: they decided on an excluding Call. It is
-// "" if they may.
-func (e *Excluded) DecidedElsewhere(people []policy.Identity, call string) string {
-	for _, made := range e.Decided {
-		for _, who := range people {
-			if who.Name != "" && who.Is(policy.Identity{Name: made.By, Account: made.Account}) {
-				return fmt.Sprintf("%s decided on %s, and may not decide on %s too", who.Name, made.CallID, call)
+// DecidedElsewhereReason returns why one of these people may not decide on a Call: they decided on an excluding Call.
+// It is "" if they may.
+func (e *Excluded) DecidedElsewhereReason(people []policy.Identity, call string) string {
+	for _, prior := range e.PriorDecisions {
+		for _, identity := range people {
+			if identity.Name != "" && identity.Is(policy.Identity{Name: prior.DecidedBy, Account: prior.Account}) {
+				return fmt.Sprintf("%s decided on %s, and may not decide on %s too", identity.Name, prior.CallID, call)
 			}
 		}
 	}
@@ -127,23 +127,23 @@ func (v Vote) InWords() string {
 // DecidersInWords names who must decide and who has decided so far: "2 of: people of finance (so far ann)"; "" if
 // anybody may.
 func (p Pending) DecidersInWords() string {
-	text, h := "", p.HandedOver()
-	if h != nil && p.hasDecided(*h) {
-		h = nil
+	text, handOver := "", p.LastHandOver()
+	if handOver != nil && p.hasRecipientDecided(*handOver) {
+		handOver = nil
 	}
 	if len(p.Deciders) > 0 {
 		text = p.Deciders.String()
 	}
 	switch {
-	case h != nil && text != "":
-		text = h.Recipient() + ", of: " + text
-	case h != nil:
-		text = h.Recipient()
+	case handOver != nil && text != "":
+		text = handOver.Recipient() + ", of: " + text
+	case handOver != nil:
+		text = handOver.Recipient()
 	case text == "":
 		return ""
 	}
 	if names := jsonval.Map(p.DecidedSoFar, Vote.InWords); len(names) > 0 {
-		text += " (so far " + diag.FirstNamesAndCount(names) + ")"
+		text += " (so far " + diag.SummarizeNames(names) + ")"
 	}
 	return text
 }
@@ -160,35 +160,36 @@ func (p Pending) Explanation() (lines []string) {
 	return append(lines, jsonval.Map(p.currentRemarks(), Decision.RemarkText)...)
 }
 
-// CountAgreeing returns how many people decided the same on a Call as the signal with an id, up to and including that
-// signal, and how many must. It is zero if no decision has the id. One person is enough to reject, amend or replace.
-func CountAgreeing(made []Decision, id string) Count {
-	at := slices.IndexFunc(made, func(d Decision) bool { return d.SignalID == id })
-	if at < 0 {
+// CountAgreeingDecisions returns how many people decided the same on a Call as the signal with an id, up to and
+// including that signal, and how many must. It is zero if no decision has the id. One person is enough to reject, amend
+// or replace.
+func CountAgreeingDecisions(decisions []Decision, id string) Count {
+	index := slices.IndexFunc(decisions, func(d Decision) bool { return d.SignalID == id })
+	if index < 0 {
 		return Count{}
 	}
-	d := made[at]
+	d := decisions[index]
 	if d.Kind != policy.Approve && d.Kind != policy.Answer {
 		return Count{1, 1}
 	}
-	have := 0
-	for _, other := range made[:at+1] {
+	agreeing := 0
+	for _, other := range decisions[:index+1] {
 		if other.Kind == d.Kind && other.ApprovalDigest == d.ApprovalDigest &&
-			jsonval.Equal(other.GivenResult, d.GivenResult) {
-			have++
+			jsonval.Equal(other.AnswerResult, d.AnswerResult) {
+			agreeing++
 		}
 	}
-	return Count{have, d.Deciders.RequiredApprovals()}
+	return Count{agreeing, d.Deciders.RequiredApprovals()}
 }
 
-// AdvanceTo applies what is due at a time: reminders, and escalations, after which others may decide too.
-func (p *Pending) AdvanceTo(now time.Time) {
-	p.WhileWaiting, p.Deciders = p.WhileWaiting.AdvancedTo(now, p.Deciders)
+// AdvanceSchedule applies what is due at a time: reminders, and escalations, after which others may decide too.
+func (p *Pending) AdvanceSchedule(now time.Time) {
+	p.ReminderSchedule, p.Deciders = p.ReminderSchedule.AdvancedTo(now, p.Deciders)
 }
 
 // NextDueTime returns when the next reminder, escalation or timeout is due; ok is false if none is.
 func (p Pending) NextDueTime() (next time.Time, ok bool) {
-	next, ok = p.WhileWaiting.Next()
+	next, ok = p.ReminderSchedule.NextDueTime()
 	if p.Deadline != nil && (!ok || p.Deadline.Before(next)) {
 		return *p.Deadline, true
 	}

@@ -79,11 +79,11 @@ type PlanToolCount struct {
 // CountByTool counts the Calls by Tool, in the order of the Tools' first Calls.
 func (p Plan) CountByTool() (counts []PlanToolCount) {
 	for _, c := range p.Calls {
-		at := slices.IndexFunc(counts, func(t PlanToolCount) bool { return t.Tool == c.Written.Tool })
-		if at < 0 {
-			at, counts = len(counts), append(counts, PlanToolCount{Tool: c.Written.Tool})
+		index := slices.IndexFunc(counts, func(t PlanToolCount) bool { return t.Tool == c.Written.Tool })
+		if index < 0 {
+			index, counts = len(counts), append(counts, PlanToolCount{Tool: c.Written.Tool})
 		}
-		counts[at].Calls += max(1, len(c.Instances))
+		counts[index].Calls += max(1, len(c.Instances))
 	}
 	return counts
 }
@@ -104,15 +104,15 @@ func (p Plan) Summary() string {
 
 // DecidersInWords names who must decide and who has decided so far; "" if anybody may.
 func (p Plan) DecidersInWords() string {
-	return p.asApproval().DecidersInWords()
+	return p.asPending().DecidersInWords()
 }
 
-// ProofCall is what a proof of a decision on the Plan names in place of a Call.
-func (p Plan) ProofCall() string { return fmt.Sprintf("plan:%d", p.Request) }
+// ProofCallID is what a proof of a decision on the Plan names in place of a Call.
+func (p Plan) ProofCallID() string { return fmt.Sprintf("plan:%d", p.Request) }
 
-// asApproval is the Plan in the form of a Call that waits, for the rules on proofs that hold for both.
-func (p Plan) asApproval() Pending {
-	return Pending{CallID: p.ProofCall(), Digest: p.Digest, Since: p.Since, Deciders: p.Deciders,
+// asPending is the Plan in the form of a Call that waits, for the rules on proofs that hold for both.
+func (p Plan) asPending() Pending {
+	return Pending{CallID: p.ProofCallID(), Digest: p.Digest, Since: p.Since, Deciders: p.Deciders,
 		DecidedSoFar: p.DecidedSoFar}
 }
 

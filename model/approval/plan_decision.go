@@ -41,9 +41,9 @@ func ReadPlanDecision(kind string, m jsonval.Object) (d Decision, err error) {
 	if kind == SteerAmendPlan {
 		payloadKey = "calls"
 	}
-	texts := actTexts(&d.SignalID, &d.DecidedBy, &d.Reason, &d.Account)
-	texts["digest"], texts["proof"] = &d.ApprovalDigest, &d.Proof
-	err = readTexts(m, texts, &d.Groups, "request", DeputiesKey, payloadKey)
+	textTargets := commonTextTargets(&d.SignalID, &d.DecidedBy, &d.Reason, &d.Account)
+	textTargets["digest"], textTargets["proof"] = &d.ApprovalDigest, &d.Proof
+	err = readTextFields(m, textTargets, &d.Groups, "request", DeputiesKey, payloadKey)
 	d.readDeputies(m[DeputiesKey])
 	switch {
 	case err != nil:
@@ -61,8 +61,8 @@ func (d *Decision) readDeputies(v any) {
 	var list []Decision
 	_ = json.Unmarshal(jsonval.Encode(v), &list) // a value that is no list names nobody
 	for _, r := range list {
-		if r.Signed = nil; r.Kind == SteerDeputy && r.Order != nil {
-			d.Deputies = append(d.Deputies, r)
+		if r.Signature = nil; r.Kind == SteerDeputy && r.Order != nil {
+			d.DeputyRemarks = append(d.DeputyRemarks, r)
 		}
 	}
 }

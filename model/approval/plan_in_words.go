@@ -24,9 +24,9 @@ type PlannedCall struct {
 const maxPlannedCalls = 1000
 
 // InWords describes what the Plan would do. idea is the latest Idea of its process (nil: unknown); nothing has run
-// since that Idea. readsAnother reports whether the Call at an index reads what another Call of the Plan writes.
-func (p Plan) InWords(idea *ideafile.Idea, words *shown.Words, l shown.Language,
-	readsAnother func(n int) bool) (list []PlannedCall) {
+// since that Idea. readsOtherOutput reports whether the Call at an index reads what another Call of the Plan writes.
+func (p Plan) InWords(idea *ideafile.Idea, presenter *shown.Presenter, l shown.Language,
+	readsOtherOutput func(n int) bool) (list []PlannedCall) {
 	if idea == nil {
 		idea = &ideafile.Idea{}
 	}
@@ -38,22 +38,23 @@ func (p Plan) InWords(idea *ideafile.Idea, words *shown.Words, l shown.Language,
 				params[name] = reference
 			}
 		}
-		waits := readsAnother(n)
+		readsOther := readsOtherOutput(n)
 		tokens := c.Instances
 		if len(tokens) == 0 {
 			tokens = []string{""}
 		}
 		for _, token := range tokens[:min(len(tokens), maxPlannedCalls-len(list))] {
-			of := messages.InstanceView(token).PayloadByKind
-			known := knownOf(params, func(r refexpr.Reference) (any, bool) {
-				if waits && r.Kind == refexpr.StateKind {
+			payloadByKind := messages.InstanceView(token).PayloadByKind
+			knownParams := resolveKnown(params, func(r refexpr.Reference) (any, bool) {
+				if readsOther && r.Kind == refexpr.StateKind {
 					return nil, false
 				}
-				return jsonval.ValueAt(of[r.Kind], r.Path)
+				return jsonval.ValueAt(payloadByKind[r.Kind], r.Path)
 			})
 			list = append(list, PlannedCall{CallID: c.CallID, Instance: token, Error: c.Error,
-				Call: words.Call(c.Written.Tool, jsonval.AsObject(known), token,
-					shown.Case{Input: of[ideafile.TypeInput], State: of[ideafile.TypeState]}, l)})
+				Call: presenter.Call(c.Written.Tool, jsonval.AsObject(knownParams), token,
+					shown.InstanceValues{Input: payloadByKind[ideafile.TypeInput],
+						State: payloadByKind[ideafile.TypeState]}, l)})
 		}
 	}
 	return list
@@ -61,7 +62,7 @@ func (p Plan) InWords(idea *ideafile.Idea, words *shown.Words, l shown.Language,
 
 // SentenceIn says in one line what the Plan would do, and for which instances, by what is known of their names and
 // amounts: "2 × Refund, Send a letter: order A-1 (12.00 EUR), order A-2".
-func (p Plan) SentenceIn(words *shown.Words, l shown.Language) string {
+func (p Plan) SentenceIn(words *shown.Presenter, l shown.Language) string {
 	steps := jsonval.Map(p.CountByTool(), func(t PlanToolCount) string {
 		if t.Calls == 1 {
 			return words.Tool(t.Tool)
@@ -73,7 +74,7 @@ func (p Plan) SentenceIn(words *shown.Words, l shown.Language) string {
 		tokens = []string{""}
 	}
 	for _, token := range tokens {
-		name, amount := words.NameOf(token), words.AmountOf(token, l)
+		name, amount := words.KnownInstanceName(token), words.InstanceAmount(token, l)
 		switch {
 		case name == token && amount != "":
 			about = append(about, amount)
@@ -89,15 +90,15 @@ func (p Plan) SentenceIn(words *shown.Words, l shown.Language) string {
 	return strings.Join(steps, ", ") + ": " + shown.Format{}.Text(about, l)
 }
 
-// knownOf resolves the References in a value. A Reference that has no value yet becomes null.
-func knownOf(v any, lookup func(refexpr.Reference) (any, bool)) any {
+// resolveKnown resolves the References in a value. A Reference that has no value yet becomes null.
+func resolveKnown(v any, lookup func(refexpr.Reference) (any, bool)) any {
 	switch v.(type) {
 	case jsonval.Object, []any:
-		return jsonval.WithHeldValues(v, func(held any) any { return knownOf(held, lookup) })
+		return jsonval.MapChildValues(v, func(member any) any { return resolveKnown(member, lookup) })
 	}
-	known, err := refexpr.ResolveReferences(v, lookup)
+	resolved, err := refexpr.ResolveReferences(v, lookup)
 	if err != nil {
 		return nil
 	}
-	return known
+	return resolved
 }

@@ -31,10 +31,10 @@ func TestAPlanIsToldByWhatIsKnownBeforeItRuns(t *testing.T) {
 		&plan); err != nil {
 		t.Fatal(err)
 	}
-	edges := plangraph.Edges(ideafile.RawWrittenCalls(plan.WrittenCalls()), plangraph.Labels{})
-	readsAnother := func(n int) bool { return plangraph.ReadsAnother(edges, n+1) }
+	edges := plangraph.ListEdges(ideafile.RawWrittenCalls(plan.WrittenCalls()), plangraph.Labels{})
+	readsAnother := func(n int) bool { return plangraph.ReadsOtherCall(edges, n+1) }
 	var got []string
-	for _, c := range plan.InWords(idea, shown.WordsOf(idea), shown.English, readsAnother) {
+	for _, c := range plan.InWords(idea, shown.NewPresenter(idea), shown.English, readsAnother) {
 		amount := c.Amount()
 		got = append(got, fmt.Sprint(c.CallID, " ", c.InstanceName, ": ", c.Sentence, ", ", amount.Shown,
 			amount.Value != nil, c.Error))
@@ -46,10 +46,10 @@ func TestAPlanIsToldByWhatIsKnownBeforeItRuns(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	plan.Instances = []string{"①", "②"}
-	if got := plan.SentenceIn(shown.WordsOf(idea), shown.English); got != "4 × Refund: order A-1, order A-2" {
+	if got := plan.SentenceIn(shown.NewPresenter(idea), shown.English); got != "4 × Refund: order A-1, order A-2" {
 		t.Errorf("in one line it is %q", got)
 	}
-	list := plan.InWords(nil, shown.WordsOf(nil), shown.English, readsAnother)
+	list := plan.InWords(nil, shown.NewPresenter(nil), shown.English, readsAnother)
 	if len(list) != 4 || list[2].Sentence == "" {
 		t.Errorf("%+v", list)
 	}

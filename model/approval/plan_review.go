@@ -29,17 +29,17 @@ func CheckPlanDecision(p *Plan, d Decision, starters, causers []policy.Identity,
 	if err := p.checkUndoCallsUnchanged(d.Calls); err != nil {
 		return d, err
 	}
-	about := d
-	about.CallID, about.ApprovalDigest = p.ProofCall(), p.Digest
-	waits := p.asApproval()
-	proven, err := about.Proven(waits, nil, now)
+	toVerify := d
+	toVerify.CallID, toVerify.ApprovalDigest = p.ProofCallID(), p.Digest
+	pending := p.asPending()
+	verified, err := toVerify.VerifyProof(pending, nil, now)
 	if err != nil {
 		return d, err
 	}
-	proven.CallID, proven.DecidedAt, proven.Deciders, waits.Remarks = "", now, p.Deciders, deputies
-	for _, one := range waits.Capacities(proven, now) {
-		if err = p.checkDecider(one, starters, causers); err == nil {
-			return one, nil
+	verified.CallID, verified.DecidedAt, verified.Deciders, pending.Remarks = "", now, p.Deciders, deputies
+	for _, candidate := range pending.InEachCapacity(verified, now) {
+		if err = p.checkDecider(candidate, starters, causers); err == nil {
+			return candidate, nil
 		}
 	}
 	return d, err
@@ -49,10 +49,10 @@ func CheckPlanDecision(p *Plan, d Decision, starters, causers []policy.Identity,
 // wrote.
 func (p *Plan) checkUndoCallsUnchanged(calls []ideafile.WrittenCall) error {
 	for n, w := range calls {
-		if ideafile.WritesUndo(w.AsWritten()) && !slices.ContainsFunc(p.Calls, func(planned PlanCall) bool {
+		if ideafile.HasUndoesKey(w.AsWritten()) && !slices.ContainsFunc(p.Calls, func(planned PlanCall) bool {
 			return jsonval.Equal(w.AsWritten(), jsonval.EscapeBlobHandles(planned.Written.AsWritten()))
 		}) {
-			return fmt.Errorf("calls[%d]: %s: %s", n, ideafile.UndoesKey, ideafile.OnlyUndoWrites)
+			return fmt.Errorf("calls[%d]: %s: %s", n, ideafile.UndoesKey, ideafile.ReservedUndoesKeyText)
 		}
 	}
 	return nil
@@ -63,23 +63,24 @@ func (p *Plan) checkDecider(d Decision, starters, causers []policy.Identity) err
 	if err := d.CheckDecider(p.Deciders, starters, causers); err != nil || len(p.Deciders) == 0 {
 		return err
 	}
-	same := func(v Vote) bool { return policy.AnyOf(v.Identities(), d.Identities()) }
-	if d.Kind == SteerApprovePlan && slices.ContainsFunc(p.DecidedSoFar, same) {
+	isSamePerson := func(v Vote) bool { return policy.AnySamePerson(v.Identities(), d.Identities()) }
+	if d.Kind == SteerApprovePlan && slices.ContainsFunc(p.DecidedSoFar, isSamePerson) {
 		return fmt.Errorf("%s has decided on it already; it takes %d people", d.DecidedBy,
 			p.Deciders.RequiredApprovals())
 	}
 	return nil
 }
 
-// WithVote counts an approval, or an amendment, which approves the amended Plan, and reports whether others must still
+// AddVote counts an approval, or an amendment, which approves the amended Plan, and reports whether others must still
 // approve.
-func (p *Plan) WithVote(d Decision) (more bool) {
+func (p *Plan) AddVote(d Decision) (needsMore bool) {
 	p.DecidedSoFar = append(slices.Clone(p.DecidedSoFar), d.Vote(policy.Approve))
 	return len(p.DecidedSoFar) < p.Deciders.RequiredApprovals()
 }
 
-// Amended returns the Plan with other Calls. The approvals so far are dropped: their givers must see the new Plan.
-func (p Plan) Amended(process string, calls []PlanCall) *Plan {
+// WithAmendment returns the Plan with other Calls. The approvals so far are dropped: their givers must see the new
+// Plan.
+func (p Plan) WithAmendment(process string, calls []PlanCall) *Plan {
 	if p.Original == nil {
 		p.Original = p.WrittenCalls()
 	}
@@ -99,28 +100,28 @@ func (p Plan) Describe(d Decision) string {
 	return s
 }
 
-// maxExplanation bounds, in bytes, how much the next Request reports of the Calls of a Plan.
-const maxExplanation = 2000
+// maxExplanationLength bounds, in bytes, how much the next Request reports of the Calls of a Plan.
+const maxExplanationLength = 2000
 
 // ExplainRejection is the text for the LLM that nothing of the Plan ran. It names the Calls, so that the LLM does not
 // propose the same again.
 func (p Plan) ExplainRejection(d Decision) string {
 	return jsonval.Clip(fmt.Sprintf("%s; none of its calls ran. They were: %s", p.Describe(d),
-		jsonval.Encode(jsonval.ToJSONValue(p.Planned()))), maxExplanation)
+		jsonval.Encode(jsonval.ToJSONValue(p.OriginalCalls()))), maxExplanationLength)
 }
 
 // ExplainAmendment is the text for the LLM that the Plan ran as a person had changed it, with the Calls that did not
 // run.
 func (p Plan) ExplainAmendment(d Decision) string {
 	s := p.Describe(d) + "; the calls that are listed are as amended"
-	if gone := p.removedCalls(); len(gone) > 0 {
-		s += ". These did not run as planned: " + jsonval.EncodeToString(jsonval.ToJSONValue(gone))
+	if removed := p.removedCalls(); len(removed) > 0 {
+		s += ". These did not run as planned: " + jsonval.EncodeToString(jsonval.ToJSONValue(removed))
 	}
-	return jsonval.Clip(s, maxExplanation)
+	return jsonval.Clip(s, maxExplanationLength)
 }
 
-// Planned are the Calls as they were planned, before people amended them.
-func (p Plan) Planned() []ideafile.WrittenCall {
+// OriginalCalls are the Calls as they were planned, before people amended them.
+func (p Plan) OriginalCalls() []ideafile.WrittenCall {
 	if p.Original != nil {
 		return p.Original
 	}
@@ -129,15 +130,15 @@ func (p Plan) Planned() []ideafile.WrittenCall {
 
 // removedCalls lists the planned Calls that the amended Plan no longer has.
 func (p Plan) removedCalls() []ideafile.WrittenCall {
-	return jsonval.Filter(p.Planned(), func(planned ideafile.WrittenCall) bool {
+	return jsonval.Filter(p.OriginalCalls(), func(planned ideafile.WrittenCall) bool {
 		return !slices.ContainsFunc(p.Calls,
 			func(c PlanCall) bool { return jsonval.Equal(c.Written.AsWritten(), planned.AsWritten()) })
 	})
 }
 
-// WithLargeValues returns the Calls of an amendment, with each Call that a person left as shown replaced by the planned
-// one. A handle means a value in the store only in a planned Call; in a Call from outside it is plain data.
-func (p Plan) WithLargeValues(calls []ideafile.WrittenCall) []ideafile.WrittenCall {
+// RestoreLargeValues returns the Calls of an amendment, with each Call that a person left as shown replaced by the
+// planned one. A handle means a value in the store only in a planned Call; in a Call from outside it is plain data.
+func (p Plan) RestoreLargeValues(calls []ideafile.WrittenCall) []ideafile.WrittenCall {
 	out := slices.Clone(calls)
 	for n, w := range calls {
 		for _, planned := range p.Calls {

@@ -14,48 +14,49 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Proven returns a decision as its proof confirms it: by the proven person with the proven groups, whatever the signal
-// claimed. A decision without a proof is unchanged. The error says why the proof does not count. made are the decisions
-// on the Call so far.
-func (d Decision) Proven(p Pending, made []Decision, now time.Time) (Decision, error) {
+// VerifyProof returns a decision as its proof confirms it: by the proven person with the proven groups, whatever the
+// signal claimed. A decision without a proof is unchanged. The error says why the proof does not count. made are the
+// decisions on the Call so far.
+func (d Decision) VerifyProof(p Pending, priorDecisions []Decision, now time.Time) (Decision, error) {
 	if d.Proof == "" {
 		return d, nil
 	}
-	if d.Finding == nil {
+	if d.Verification == nil {
 		return d, errors.New("the proof was not verified")
 	}
-	f, c := d.Finding, d.Finding.Claims
-	since, about := p.Since, d
-	about.CallID, about.ApprovalDigest = p.CallID, p.Digest
-	toProve := about.ToProve(f.Process)
+	verification, claims := d.Verification, d.Verification.Claims
+	since, toVerify := p.Since, d
+	toVerify.CallID, toVerify.ApprovalDigest = p.CallID, p.Digest
+	toProve := toVerify.DecisionToProve(verification.Process)
 	if d.Order != nil {
 		// one proof for every Call that the order covers
-		since, toProve, made = time.Time{}, d.Order.ToProve(f.Process), nil
+		since, toProve, priorDecisions = time.Time{}, d.Order.DecisionToProve(verification.Process), nil
 	}
-	if err := f.CheckTime(since, now); err != nil {
+	if err := verification.CheckTime(since, now); err != nil {
 		return d, err
 	}
-	if err := c.CheckFor(toProve); err != nil {
+	if err := claims.CheckMatches(toProve); err != nil {
 		return d, err
 	}
-	for _, name := range []string{c.Subject, cmp.Or(c.Name, c.Subject)} {
+	for _, name := range []string{claims.Subject, cmp.Or(claims.Name, claims.Subject)} {
 		if err := policy.CheckName(name); err != nil {
 			return d, fmt.Errorf("the proof's signer: %w", err)
 		}
 	}
-	used := func(other Decision) bool {
-		return other.Signed != nil && other.Signed.ID == c.ID && other.Signed.Issuer == c.Issuer
+	isSameProof := func(other Decision) bool {
+		return other.Signature != nil && other.Signature.ID == claims.ID && other.Signature.Issuer == claims.Issuer
 	}
-	if slices.ContainsFunc(made, used) {
+	if slices.ContainsFunc(priorDecisions, isSameProof) {
 		return d, errors.New("the proof was used already: it counts only once")
 	}
-	if d.DecidedBy != "" && !policy.SameName(d.DecidedBy, c.Subject) && !policy.SameName(d.DecidedBy, c.Name) {
-		return d, fmt.Errorf("the proof is by %s, but the decision says that it is by %s", c.Subject, d.DecidedBy)
+	if d.DecidedBy != "" && !policy.SameName(d.DecidedBy, claims.Subject) &&
+		!policy.SameName(d.DecidedBy, claims.Name) {
+		return d, fmt.Errorf("the proof is by %s, but the decision says that it is by %s", claims.Subject, d.DecidedBy)
 	}
-	d.DecidedBy, d.Groups, d.Account = c.Subject, c.Groups, c.SubjectID.Account
-	d.Signed = &proof.Signed{Key: f.Key, Issuer: c.Issuer, ID: c.ID, Params: d.AmendedParams}
-	if c.Name != c.Subject {
-		d.Signed.Name = c.Name
+	d.DecidedBy, d.Groups, d.Account = claims.Subject, claims.Groups, claims.SubjectID.Account
+	d.Signature = &proof.Signed{Key: verification.Key, Issuer: claims.Issuer, ID: claims.ID, Params: d.AmendedParams}
+	if claims.Name != claims.Subject {
+		d.Signature.Name = claims.Name
 	}
 	return d, nil
 }
@@ -81,8 +82,8 @@ func (d Decision) Vote(kind string) Vote {
 		DecidedAt: d.DecidedAt}
 }
 
-// ToProve returns the decision that a proof of a decision on a Call must be for.
-func (d Decision) ToProve(process string) proof.Decision {
+// DecisionToProve returns the decision that a proof of a decision on a Call must be for.
+func (d Decision) DecisionToProve(process string) proof.Decision {
 	return proof.Decision{
 		Process: process, CallIDs: []string{d.CallID, ideafile.TypeableCallID(d.CallID)}, Digest: d.ApprovalDigest,
 		Kind:    d.Kind,
@@ -95,16 +96,16 @@ func (d Decision) detailsDigest() string {
 	content := jsonval.Object{"reason": d.Reason}
 	switch d.Kind {
 	case HandOver:
-		content["to"], content["toGroup"] = d.To, d.ToGroup
+		content["to"], content["toGroup"] = d.RecipientName, d.RecipientGroup
 	case policy.Amend:
 		content["params"] = jsonval.UnescapeBlobHandles(d.AmendedParams)
-		if d.Signed != nil {
-			content["params"] = jsonval.UnescapeBlobHandles(d.Signed.Params)
+		if d.Signature != nil {
+			content["params"] = jsonval.UnescapeBlobHandles(d.Signature.Params)
 		}
 	case policy.Replace:
 		content["with"] = jsonval.UnescapeBlobHandles(d.Replacement)
 	case policy.Answer:
-		content["output"] = jsonval.UnescapeBlobHandles(d.GivenResult)
+		content["output"] = jsonval.UnescapeBlobHandles(d.AnswerResult)
 	}
 	if d.Calls != nil {
 		content["calls"] = jsonval.UnescapeBlobHandles(jsonval.ToJSONValue(d.Calls))
@@ -116,13 +117,13 @@ func (d Decision) detailsDigest() string {
 // place the deputy decides; it counts as signed only if both are proven.
 func (d Decision) Decider() policy.Person {
 	p := policy.Person{Name: d.DecidedBy, Groups: d.Groups, Account: d.Account}
-	if d.Signed != nil {
-		p.Signed, p.AlsoNamed = true, d.Signed.Name
+	if d.Signature != nil {
+		p.Signed, p.AlternateName = true, d.Signature.Name
 	}
 	if d.OnBehalfOf != nil {
 		deputy := p
 		p = *d.OnBehalfOf
-		p.Signed, p.Deputy = p.Signed && deputy.Signed, deputy.Identities()
+		p.Signed, p.DeputyIdentities = p.Signed && deputy.Signed, deputy.Identities()
 	}
 	return p
 }
@@ -136,16 +137,16 @@ func (d Decision) CheckDecider(rules policy.Rules, starters, causers []policy.Id
 	if strings.TrimSpace(d.DecidedBy) == "" && !rules.Signed() {
 		return fmt.Errorf(`"by" is missing: only some people may decide (%s)`, rules)
 	}
-	if why := rules.DenialReason(d.Decider(), starters, causers...); why != "" {
-		return errors.New(why)
+	if reason := rules.DenialReason(d.Decider(), starters, causers...); reason != "" {
+		return errors.New(reason)
 	}
 	return nil
 }
 
 // SignedText names the key that signed a decision; "" for a declared one.
 func (d Decision) SignedText() string {
-	if d.Signed == nil {
+	if d.Signature == nil {
 		return ""
 	}
-	return fmt.Sprintf("signed (key %s)", d.Signed.Key)
+	return fmt.Sprintf("signed (key %s)", d.Signature.Key)
 }

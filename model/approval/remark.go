@@ -17,12 +17,12 @@ const (
 	HandOver = "hand-over" // have a person, or a group, decide alone
 )
 
-// Remarks lists the remarks that people make. SteerDeputy is a remark too: a process sends it to a Call to name a
+// RemarkKinds lists the remarks that people make. SteerDeputy is a remark too: a process sends it to a Call to name a
 // deputy.
-func Remarks() []string { return []string{Comment, Ask, HandOver} }
+func RemarkKinds() []string { return []string{Comment, Ask, HandOver} }
 
 // IsRemark reports whether the kind is a remark, not a decision.
-func IsRemark(kind string) bool { return kind == SteerDeputy || slices.Contains(Remarks(), kind) }
+func IsRemark(kind string) bool { return kind == SteerDeputy || slices.Contains(RemarkKinds(), kind) }
 
 // AcceptsProof reports whether an act on a Call may have a proof.
 func AcceptsProof(kind string) bool { return kind == HandOver || !IsRemark(kind) }
@@ -39,7 +39,7 @@ func (p Pending) Allows(kind string) bool {
 
 // checkRemark returns what a remark lacks.
 func (d Decision) checkRemark() error {
-	toSomebody := strings.TrimSpace(d.To+d.ToGroup) != ""
+	hasRecipient := strings.TrimSpace(d.RecipientName+d.RecipientGroup) != ""
 	switch {
 	case d.Kind == SteerDeputy && d.Order == nil:
 		return fmt.Errorf(`a process tells a Call of a deputy: "order" is missing`)
@@ -49,21 +49,21 @@ func (d Decision) checkRemark() error {
 		return fmt.Errorf(`it does not say whose it is: "by" is missing`)
 	case d.Kind != HandOver && strings.TrimSpace(d.Reason) == "":
 		return fmt.Errorf(`it says nothing: "reason" is missing`)
-	case d.Kind == HandOver && !toSomebody:
+	case d.Kind == HandOver && !hasRecipient:
 		return fmt.Errorf(`it is handed over to nobody: "to" or "toGroup" is missing`)
-	case d.To != "" && d.ToGroup != "":
+	case d.RecipientName != "" && d.RecipientGroup != "":
 		return fmt.Errorf(`it is for a person or a group: "to" and "toGroup" exclude each other`)
-	case d.To != "":
-		return policy.CheckName(d.To)
-	case d.ToGroup != "":
-		return policy.CheckGroup(d.ToGroup)
+	case d.RecipientName != "":
+		return policy.CheckName(d.RecipientName)
+	case d.RecipientGroup != "":
+		return policy.CheckGroup(d.RecipientGroup)
 	}
 	return nil
 }
 
-// ShownTo returns the parameters that people were shown of a Call by its last remark that has any. A remark omits them
-// if they are unchanged.
-func ShownTo(remarks []Decision) (params map[string]any) {
+// LastShownParams returns the parameters that people were shown of a Call by its last remark that has any. A remark
+// omits them if they are unchanged.
+func LastShownParams(remarks []Decision) (params map[string]any) {
 	for _, r := range remarks {
 		if r.ShownParams != nil {
 			params = r.ShownParams
@@ -74,26 +74,26 @@ func ShownTo(remarks []Decision) (params map[string]any) {
 
 // Recipient names the addressee of a remark; empty: none.
 func (d Decision) Recipient() string {
-	if d.ToGroup != "" {
-		return "people of " + d.ToGroup
+	if d.RecipientGroup != "" {
+		return "people of " + d.RecipientGroup
 	}
-	return d.To
+	return d.RecipientName
 }
 
 // RemarkText describes a remark in one line.
 func (d Decision) RemarkText() string {
-	to, text := d.Recipient(), d.DecidedBy
+	recipient, text := d.Recipient(), d.DecidedBy
 	switch {
 	case d.Kind == SteerDeputy:
-		text = d.To + " may decide in place of " + d.DecidedBy + d.Order.timesText()
+		text = d.RecipientName + " may decide in place of " + d.DecidedBy + d.Order.periodText()
 	case d.Kind == Comment:
 		text += " says"
 	case d.Kind == HandOver:
-		text += " has handed it over to " + to
-	case to == "":
+		text += " has handed it over to " + recipient
+	case recipient == "":
 		text += " asks who started it"
 	default:
-		text += " asks " + to
+		text += " asks " + recipient
 	}
 	if d.Reason != "" {
 		text += ": " + d.Reason
@@ -101,8 +101,8 @@ func (d Decision) RemarkText() string {
 	return text
 }
 
-// HandedOver is the last remark that handed the Call over; nil: it was not handed over.
-func (p Pending) HandedOver() *Decision {
+// LastHandOver is the last remark that handed the Call over; nil: it was not handed over.
+func (p Pending) LastHandOver() *Decision {
 	for n := len(p.Remarks) - 1; n >= 0; n-- {
 		if p.Remarks[n].Kind == HandOver {
 			return &p.Remarks[n]
@@ -111,41 +111,43 @@ func (p Pending) HandedOver() *Decision {
 	return nil
 }
 
-// HandOverChange names the rules by which a Call is handed over only to people who may decide on it, and only until
-// IsOpenAgain.
-const HandOverChange = "a Call is handed to who may decide"
+// HandOverChangeID names the rules by which a Call is handed over only to people who may decide on it, and only until
+// IsHandOverLapsed.
+const HandOverChangeID = "a Call is handed to who may decide"
 
-// isFor reports whether a hand-over is to the author of another decision.
-func (d Decision) isFor(other Decision) bool {
-	return d.To != "" && policy.AnyOf(other.Identities(), policy.Named(d.To)) ||
-		d.ToGroup != "" && policy.AnyOf(policy.Named(other.Decider().Groups...), policy.Named(d.ToGroup))
+// isAddressedTo reports whether a hand-over is to the author of another decision.
+func (d Decision) isAddressedTo(other Decision) bool {
+	return d.RecipientName != "" && policy.AnySamePerson(other.Identities(), policy.IdentitiesNamed(d.RecipientName)) ||
+		d.RecipientGroup != "" && policy.AnySamePerson(policy.IdentitiesNamed(other.Decider().Groups...),
+			policy.IdentitiesNamed(d.RecipientGroup))
 }
 
-// CheckHandedOver refuses everybody except the people to whom the Call was handed over.
-func (p Pending) CheckHandedOver(d Decision) error {
-	h := p.HandedOver()
-	if h == nil || h.isFor(d) {
+// CheckHandOverRecipient refuses everybody except the people to whom the Call was handed over.
+func (p Pending) CheckHandOverRecipient(d Decision) error {
+	h := p.LastHandOver()
+	if h == nil || h.isAddressedTo(d) {
 		return nil
 	}
 	return fmt.Errorf("%s; whoever may decide can hand it over again", h.RemarkText())
 }
 
-// IsOpenAgain reports whether others may decide too on a Call that was handed over. They may if its recipient has
+// IsHandOverLapsed reports whether others may decide too on a Call that was handed over. They may if its recipient has
 // decided and others still must. The author of a decision also may if an escalation since then allows it.
-func (p Pending) IsOpenAgain(d Decision) bool {
-	h := p.HandedOver()
-	return h != nil && (p.hasDecided(*h) || p.WhileWaiting.EscalatedTo(d.Decider(), h.DecidedAt))
+func (p Pending) IsHandOverLapsed(d Decision) bool {
+	h := p.LastHandOver()
+	return h != nil && (p.hasRecipientDecided(*h) || p.ReminderSchedule.WasEscalatedTo(d.Decider(), h.DecidedAt))
 }
 
-// hasDecided reports whether a recipient of a hand-over has decided since.
-func (p Pending) hasDecided(h Decision) bool {
+// hasRecipientDecided reports whether a recipient of a hand-over has decided since.
+func (p Pending) hasRecipientDecided(h Decision) bool {
 	return slices.ContainsFunc(p.DecidedSoFar, func(v Vote) bool {
-		return !v.DecidedAt.Before(h.DecidedAt) && h.isFor(v.decision())
+		return !v.DecidedAt.Before(h.DecidedAt) && h.isAddressedTo(v.decision())
 	})
 }
 
 // DecisionOfRecipient is an approval by the recipient of a hand-over. Since more is not known of the recipient, it
 // assumes every group and a signature.
 func (p Pending) DecisionOfRecipient(h Decision) Decision {
-	return Decision{Kind: policy.Approve, DecidedBy: h.To, Groups: p.Deciders.Groups(), Signed: &proof.Signed{}}
+	return Decision{Kind: policy.Approve, DecidedBy: h.RecipientName, Groups: p.Deciders.Groups(),
+		Signature: &proof.Signed{}}
 }

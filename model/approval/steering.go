@@ -41,17 +41,17 @@ type SteeringPayload struct {
 // UndoOrder says what to undo, by whom and why: Call with all that read from it, or only Calls, or everything in
 // Instance; without any of these, everything. Review has a person review each Call that undoes another.
 type UndoOrder struct {
-	Call     string   `json:"call,omitempty"`
-	Calls    []string `json:"calls,omitempty"`
-	Instance *string  `json:"instance,omitempty"`
-	ID       string   `json:"id,omitempty"`
-	By       string   `json:"by,omitempty"`
-	Reason   string   `json:"reason,omitempty"`
-	Review   bool     `json:"review,omitempty"`
+	Call        string   `json:"call,omitempty"`
+	Calls       []string `json:"calls,omitempty"`
+	Instance    *string  `json:"instance,omitempty"`
+	ID          string   `json:"id,omitempty"`
+	RequestedBy string   `json:"by,omitempty"`
+	Reason      string   `json:"reason,omitempty"`
+	Review      bool     `json:"review,omitempty"`
 }
 
-// NamedInstance returns the instance that the order names, as it was spelled; is is false if it names none.
-func (o UndoOrder) NamedInstance() (token string, is bool) {
+// TargetInstance returns the instance that the order names, as it was spelled; is is false if it names none.
+func (o UndoOrder) TargetInstance() (token string, isNamed bool) {
 	if o.Instance != nil {
 		return *o.Instance, true
 	}
@@ -66,9 +66,9 @@ func (s SteeringPayload) Identity() policy.Identity {
 // ReadSteering reads the payload of a steering signal: id, by and reason; limits for resume; context for add; both for
 // revise; what to undo for undo.
 func ReadSteering(kind string, m jsonval.Object) (s SteeringPayload, err error) {
-	own := map[string][]string{SteerResume: {"limits"}, SteerRevise: {"limits", "context"}, SteerAdd: {"context"},
+	ownKeys := map[string][]string{SteerResume: {"limits"}, SteerRevise: {"limits", "context"}, SteerAdd: {"context"},
 		SteerUndo: {"call", "calls", "instance", ideafile.UndoReviewKey}}[kind]
-	if err := readTexts(m, actTexts(&s.ID, &s.By, &s.Reason, &s.Account), nil, own...); err != nil {
+	if err := readTextFields(m, commonTextTargets(&s.ID, &s.By, &s.Reason, &s.Account), nil, ownKeys...); err != nil {
 		return s, err
 	}
 	var ps diag.Problems
@@ -80,13 +80,13 @@ func ReadSteering(kind string, m jsonval.Object) (s SteeringPayload, err error) 
 		}
 	}
 	s.Undo = readUndo(m, &ps)
-	s.Undo.ID, s.Undo.By, s.Undo.Reason = s.ID, s.By, s.Reason
+	s.Undo.ID, s.Undo.RequestedBy, s.Undo.Reason = s.ID, s.By, s.Reason
 	for n, raw := range s.Context {
 		if ideafile.IsMessageMarkedSimulated(raw) {
 			ps.Add(fmt.Sprintf("$.context[%d]", n), "it is marked as simulated: nothing in it is real")
 		}
 	}
-	ps.Append(ideafile.FindUndoes(jsonval.Object{"context": s.Context}, nil)...)
+	ps.Append(ideafile.CheckNewUndoesKeys(jsonval.Object{"context": s.Context}, nil)...)
 	switch {
 	case len(ps) > 0:
 		return s, ps

@@ -10,15 +10,16 @@ import (
 
 // checkReadsOwnOutput warns of a Call that reads the value at its own output path: once that is present, the path is
 // closed and the Call is skipped.
-func (f *planDataflow) checkReadsOwnOutput(n int) {
-	s := f.calls[n]
+func (f *planDataflow) checkReadsOwnOutput(callIndex int) {
+	s := f.calls[callIndex]
 	if s.isUpdate() || len(s.outputPath) == 0 {
 		return
 	}
 	for r, read := range s.reads {
 		for i, terms := range read.expr {
 			for t, ref := range terms {
-				canBePresent := f.facts[n].reads[r][i][t].present || len(f.possibleWriters(n, ref)) > 0
+				canBePresent := f.startStatusByCall[callIndex].reads[r][i][t].isPresent ||
+					len(f.possibleWriters(callIndex, ref)) > 0
 				if canBePresent && ref.Kind == ideafile.TypeState &&
 					slices.ContainsFunc(s.outputPath.Paths(), ref.Path.IsAtOrBelow) {
 					f.reportFinding(s, s.outputLocation, true,
@@ -34,13 +35,14 @@ func (f *planDataflow) checkReadsOwnOutput(n int) {
 
 // checkAccidentalAlternative warns of a Call that is an alternative to an earlier one, probably by mistake: its path
 // overlaps the other's, the other updates it, or both are the same Call.
-func (f *planDataflow) checkAccidentalAlternative(n int) {
-	s := f.calls[n]
-	if len(s.outputPath.Paths()) != 1 || s.isUpdate() || f.facts[n].skipped {
+func (f *planDataflow) checkAccidentalAlternative(callIndex int) {
+	s := f.calls[callIndex]
+	if len(s.outputPath.Paths()) != 1 || s.isUpdate() || f.startStatusByCall[callIndex].isSkipped {
 		return // a Call with several paths writes those that are still open
 	}
-	for w, earlier := range f.calls[:n] {
-		if !f.facts[w].appliesToInstance || f.facts[w].skipped || !earlier.preventsLaterWrite(s.outputPath[0][0]) {
+	for w, earlier := range f.calls[:callIndex] {
+		if !f.startStatusByCall[w].appliesToInstance || f.startStatusByCall[w].isSkipped ||
+			!earlier.preventsLaterWrite(s.outputPath[0][0]) {
 			continue
 		}
 		if location, reason := overlapWarning(s, earlier); reason != "" {

@@ -62,9 +62,9 @@ func (p AmendedPlan) CheckDirectCalls(tokens []string, calls []ideafile.WrittenC
 }
 
 func (p AmendedPlan) newInstance(token string) *dataflow.Instance {
-	own := jsonval.Filter(p.Context,
+	messages := jsonval.Filter(p.Context,
 		func(m ideafile.Message) bool { return m.InstanceToken == "" || m.InstanceToken == token })
-	return dataflow.New(p.Palette, own, token)
+	return dataflow.New(p.Palette, messages, token)
 }
 
 func refusalError(i *dataflow.Instance, n int, key ideafile.CallKey, token string) error {

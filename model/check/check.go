@@ -16,7 +16,7 @@ func Check(idea *ideafile.Idea, bindings ideafile.ToolBindings) diag.Problems {
 		return nil
 	}
 	c := newChecker(idea, bindings)
-	if len(idea.Tools) == 0 && idea.OutputSchema == nil && len(idea.Config.MCP) == 0 {
+	if len(idea.Tools) == 0 && idea.OutputSchema == nil && len(idea.Config.MCPServers) == 0 {
 		c.addWarning("$.schema",
 			"the file has neither tools nor an output schema: the process could do nothing and have no output")
 	}
@@ -36,7 +36,7 @@ func Check(idea *ideafile.Idea, bindings ideafile.ToolBindings) diag.Problems {
 }
 
 func newChecker(idea *ideafile.Idea, bindings ideafile.ToolBindings) *checker {
-	c := &checker{idea: idea, bindings: bindings, findingIndex: map[string]int{},
+	c := &checker{idea: idea, bindings: bindings, findingIndexByKey: map[string]int{},
 		context: ideafile.SplitMessagesByInstance(idea.Context), directPlans: ideafile.FindDirectPlans(idea.Context)}
 	c.instanceTokens = slices.DeleteFunc(slices.Clone(c.context.InstanceTokens), c.isForgotten)
 	c.readMessages()
@@ -45,16 +45,16 @@ func newChecker(idea *ideafile.Idea, bindings ideafile.ToolBindings) *checker {
 
 // checker collects the findings about one Idea.
 type checker struct {
-	idea           *ideafile.Idea
-	bindings       ideafile.ToolBindings
-	instanceTokens []string
-	context        ideafile.ContextByInstance
-	view           ideafile.InstanceView
-	viewToken      *string // of view; only one is kept, since all would take many times the file's memory
-	directPlans    ideafile.DirectPlans
-	messages       []locatedMessage
-	findings       []finding
-	findingIndex   map[string]int // index into findings, by path, text and severity
+	idea              *ideafile.Idea
+	bindings          ideafile.ToolBindings
+	instanceTokens    []string
+	context           ideafile.ContextByInstance
+	view              ideafile.InstanceView
+	viewToken         *string // of view; only one is kept, since all would take many times the file's memory
+	directPlans       ideafile.DirectPlans
+	messages          []locatedMessage
+	findings          []finding
+	findingIndexByKey map[string]int // index into findings, by path, text and severity
 }
 
 // isForgotten reports whether an instance was forgotten: no Call is for it, and nothing of it is checked.
@@ -85,9 +85,9 @@ func (c *checker) viewOf(token string) ideafile.InstanceView {
 
 // readMessages locates the Messages. A malformed one is in the file but not in idea.Context: it is read again.
 func (c *checker) readMessages() {
-	sound := c.idea.Context
+	validMessages := c.idea.Context
 	for index, raw := range jsonval.AsList(c.idea.Source["context"]) {
-		if len(sound) == 0 || int(sound[0].FileIndex) != index {
+		if len(validMessages) == 0 || int(validMessages[0].FileIndex) != index {
 			m, _ := ideafile.ReadMessage(raw, "", new(diag.Problems))
 			if m.FileIndex = int32(index); m.Type == ideafile.TypePlan && m.PlanCalls != nil {
 				// Errors in its stage, its condition or its record must not hide errors in its Calls.
@@ -96,8 +96,8 @@ func (c *checker) readMessages() {
 			}
 			continue
 		}
-		m := &sound[0]
-		sound = sound[1:]
+		m := &validMessages[0]
+		validMessages = validMessages[1:]
 		c.messages = append(c.messages, locatedMessage{m})
 	}
 }

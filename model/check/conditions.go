@@ -12,11 +12,11 @@ import (
 // earlier Calls wrote.
 func (p *planChecker) checkConditions() {
 	for n, s := range p.calls {
-		if s.invalid || s.rawCall[ideafile.WhenKey] == nil {
+		if s.isInvalid || s.rawCall[ideafile.WhenKey] == nil {
 			continue
 		}
-		rule := refexpr.Condition{When: s.rawCall[ideafile.WhenKey], Unless: s.rawCall[ideafile.UnlessKey]}
-		for _, path := range rule.Reads(ideafile.TypeState) {
+		condition := refexpr.Condition{When: s.rawCall[ideafile.WhenKey], Unless: s.rawCall[ideafile.UnlessKey]}
+		for _, path := range condition.PathsRead(ideafile.TypeState) {
 			if len(path) == 0 || anyCallWrites(p.calls[:n], path) || !anyCallWrites(p.calls[n:], path) {
 				continue
 			}

@@ -11,68 +11,68 @@ import (
 
 // possibleWriters lists the Calls that may still write what a Call reads. It mirrors how a running instance decides
 // whether a Call may still write a path (package dataflow).
-func (f *planDataflow) possibleWriters(n int, ref refexpr.Reference) []int {
+func (f *planDataflow) possibleWriters(callIndex int, ref refexpr.Reference) []int {
 	if key, isCall := ideafile.CallOfReference(ref); isCall {
-		at := slices.IndexFunc(f.calls, func(s *planCall) bool { return s.isCall() && s.index == key.Index-1 })
-		if at < 0 || !f.facts[at].appliesToInstance {
+		index := slices.IndexFunc(f.calls, func(s *planCall) bool { return s.isCall() && s.index == key.Index-1 })
+		if index < 0 || !f.startStatusByCall[index].appliesToInstance {
 			return nil
 		}
-		return []int{at}
+		return []int{index}
 	}
 	if ref.Kind != ideafile.TypeState {
 		return nil
 	}
 	var writers []int
 	for writer, s := range f.calls {
-		facts := f.facts[writer]
-		if writer == n || !slices.ContainsFunc(facts.writablePaths, ref.Path.Overlaps) ||
-			!facts.appliesToInstance || facts.skipped || facts.blocked {
+		startStatus := f.startStatusByCall[writer]
+		if writer == callIndex || !slices.ContainsFunc(startStatus.writablePaths, ref.Path.Overlaps) ||
+			!startStatus.appliesToInstance || startStatus.isSkipped || startStatus.isBlocked {
 			continue
 		}
-		if !s.isUpdate() || writer < n {
+		if !s.isUpdate() || writer < callIndex {
 			writers = append(writers, writer)
 		}
 	}
 	return writers
 }
 
-// findRunnable marks the Calls that can run: the least fixed point, starting from the Calls whose reads are all
+// markRunnable marks the Calls that can run: the least fixed point, starting from the Calls whose reads are all
 // present. A Call with a reported error already counts as runnable, so that its readers are not blamed.
-func (f *planDataflow) findRunnable() {
+func (f *planDataflow) markRunnable() {
 	for changed := true; changed; {
 		changed = false
 		for n, s := range f.calls {
-			if f.facts[n].appliesToInstance && !f.canRun[n] &&
-				(s.invalid || f.facts[n].outsideSchemaReason != "" || len(f.unsatisfiedReads(n)) == 0) {
-				f.canRun[n], changed = true, true
+			if f.startStatusByCall[n].appliesToInstance && !f.canRunByCall[n] &&
+				(s.isInvalid || f.startStatusByCall[n].outsideSchemaReason != "" || len(f.unsatisfiedReads(n)) == 0) {
+				f.canRunByCall[n], changed = true, true
 			}
 		}
 	}
 }
 
 // unsatisfiedReads lists the reads of a Call in which every alternative has missing terms.
-func (f *planDataflow) unsatisfiedReads(n int) []int {
-	var out []int
-	skipped := f.isSkippedAtStart(n) && len(f.earlierWriters(n, false)) == 0
-	for r, facts := range f.facts[n].reads {
-		satisfied := skipped
-		for i := range facts {
-			satisfied = satisfied || len(f.termsWithoutWriter(n, r, i)) == 0
+func (f *planDataflow) unsatisfiedReads(callIndex int) []int {
+	var indexes []int
+	isSkipped := f.isSkippedAtStart(callIndex) && len(f.earlierWriters(callIndex, false)) == 0
+	for r, startStatus := range f.startStatusByCall[callIndex].reads {
+		isSatisfied := isSkipped
+		for i := range startStatus {
+			isSatisfied = isSatisfied || len(f.termsWithoutWriter(callIndex, r, i)) == 0
 		}
-		if !satisfied {
-			out = append(out, r)
+		if !isSatisfied {
+			indexes = append(indexes, r)
 		}
 	}
-	return out
+	return indexes
 }
 
-// earlierWriters lists the earlier Calls that may write where a Call does, and that can run or, with canRun false,
-// cannot. The Call finds its path closed only after those that cannot run.
-func (f *planDataflow) earlierWriters(n int, canRun bool) []int {
+// earlierWriters lists the earlier Calls that may write where a Call does, and that can run or, with canRunByCall
+// false, cannot. The Call finds its path closed only after those that cannot run.
+func (f *planDataflow) earlierWriters(callIndex int, canRun bool) []int {
 	var list []int
-	for earlier, s := range f.calls[:n] {
-		held := slices.ContainsFunc(f.calls[n].outputPath.Paths(), s.mayWrite)
-		if held && f.facts[earlier].appliesToInstance && f.canRun[earlier] == canRun {
+	for earlier, s := range f.calls[:callIndex] {
+		mayOverlap := slices.ContainsFunc(f.calls[callIndex].outputPath.Paths(), s.mayWrite)
+		if mayOverlap && f.startStatusByCall[earlier].appliesToInstance && f.canRunByCall[earlier] == canRun {
 			list = append(list, earlier)
 		}
 	}
@@ -80,16 +80,17 @@ func (f *planDataflow) earlierWriters(n int, canRun bool) []int {
 }
 
 // termsWithoutWriter lists the terms of an alternative that are not present and that no runnable Call writes.
-func (f *planDataflow) termsWithoutWriter(n, r, alternative int) []refexpr.Reference {
-	var out []refexpr.Reference
-	canRun := func(w int) bool { return f.canRun[w] }
-	for t, facts := range f.facts[n].reads[r][alternative] {
-		ref := f.calls[n].reads[r].expr[alternative][t]
-		if !facts.present && facts.neverPresentReason == "" && !slices.ContainsFunc(f.possibleWriters(n, ref), canRun) {
-			out = append(out, ref)
+func (f *planDataflow) termsWithoutWriter(callIndex, readIndex, alternative int) []refexpr.Reference {
+	var terms []refexpr.Reference
+	canRun := func(w int) bool { return f.canRunByCall[w] }
+	for t, startStatus := range f.startStatusByCall[callIndex].reads[readIndex][alternative] {
+		ref := f.calls[callIndex].reads[readIndex].expr[alternative][t]
+		if !startStatus.isPresent && startStatus.neverPresentReason == "" &&
+			!slices.ContainsFunc(f.possibleWriters(callIndex, ref), canRun) {
+			terms = append(terms, ref)
 		}
 	}
-	return out
+	return terms
 }
 
 // dependencyEdge is why a Call waits for writer: writer would write what the Call reads, or it delays that the Call is
@@ -100,19 +101,19 @@ type dependencyEdge struct {
 	delaysSkip bool
 }
 
-func (f *planDataflow) dependencyEdges(n int) []dependencyEdge {
+func (f *planDataflow) dependencyEdges(callIndex int) []dependencyEdge {
 	var out []dependencyEdge
-	if f.isSkippedAtStart(n) {
-		for _, w := range f.earlierWriters(n, false) {
-			out = append(out, dependencyEdge{w, f.calls[n].outputLocation, true})
+	if f.isSkippedAtStart(callIndex) {
+		for _, w := range f.earlierWriters(callIndex, false) {
+			out = append(out, dependencyEdge{w, f.calls[callIndex].outputLocation, true})
 		}
 		return out // it no longer needs what it reads
 	}
-	for _, r := range f.unsatisfiedReads(n) {
-		for i := range f.facts[n].reads[r] {
-			for _, ref := range f.termsWithoutWriter(n, r, i) {
-				for _, w := range f.possibleWriters(n, ref) {
-					out = append(out, dependencyEdge{w, f.calls[n].reads[r].location, false})
+	for _, r := range f.unsatisfiedReads(callIndex) {
+		for i := range f.startStatusByCall[callIndex].reads[r] {
+			for _, ref := range f.termsWithoutWriter(callIndex, r, i) {
+				for _, w := range f.possibleWriters(callIndex, ref) {
+					out = append(out, dependencyEdge{w, f.calls[callIndex].reads[r].location, false})
 				}
 			}
 		}
@@ -123,23 +124,23 @@ func (f *planDataflow) dependencyEdges(n int) []dependencyEdge {
 // checkCycles reports, once, every cycle of Calls that cannot run. The place is the Call that will be blocked: a Call
 // that delays the skipping of another, or else the first.
 func (f *planDataflow) checkCycles() {
-	reported := map[int]bool{}
+	isReported := map[int]bool{}
 	for n := range f.calls {
-		if f.canRun[n] || !f.facts[n].appliesToInstance || reported[n] {
+		if f.canRunByCall[n] || !f.startStatusByCall[n].appliesToInstance || isReported[n] {
 			continue
 		}
 		cycle := f.shortestCycle(n)
 		if cycle == nil {
 			continue
 		}
-		if at := slices.IndexFunc(cycle, func(e dependencyEdge) bool { return e.delaysSkip }); at >= 0 {
-			n, cycle = cycle[at].writer, slices.Concat(cycle[at+1:], cycle[:at+1])
+		if index := slices.IndexFunc(cycle, func(e dependencyEdge) bool { return e.delaysSkip }); index >= 0 {
+			n, cycle = cycle[index].writer, slices.Concat(cycle[index+1:], cycle[:index+1])
 		}
 		var calls []*planCall
 		mayBreak := false
 		for _, e := range cycle {
 			calls = append(calls, f.calls[e.writer])
-			reported[e.writer] = true
+			isReported[e.writer] = true
 			// a Call that can run may write the value first, so that this Call waits for nothing
 			mayBreak = mayBreak || len(f.earlierWriters(e.writer, true)) > 0
 		}

@@ -35,8 +35,8 @@ func (c *checker) planAppliesToInstance(m locatedMessage, token string) bool {
 	if !m.IsDirectPlan() {
 		return m.PlanAppliesTo(c.viewOf(token))
 	}
-	chosen, _ := c.directPlans.ChooseForInstance(token, c.viewOf(token))
-	return chosen >= 0 && m.Message == &c.idea.Context[chosen]
+	planIndex, _ := c.directPlans.ChooseForInstance(token, c.viewOf(token))
+	return planIndex >= 0 && m.Message == &c.idea.Context[planIndex]
 }
 
 // checkCompletePlan reports what a complete Plan would have to ask the LLM for.
@@ -66,7 +66,7 @@ func (c *checker) latentCallIndexes(m locatedMessage) (list []int) {
 		tokens = []string{m.InstanceToken}
 	}
 	for _, token := range tokens {
-		list = append(list, ideafile.UnansweredLatentCalls(*m.Message, token, c.bindings)...)
+		list = append(list, ideafile.UnansweredLatentCallIndexes(*m.Message, token, c.bindings)...)
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
@@ -74,35 +74,35 @@ func (c *checker) latentCallIndexes(m locatedMessage) (list []int) {
 
 // checkSomePlanApplies reports instances that no Plan's condition matches, if the LLM may not be asked.
 func (c *checker) checkSomePlanApplies() {
-	unmet := jsonval.Filter(c.instanceTokens, func(token string) bool {
-		_, noPlanHolds := c.directPlans.ChooseForInstance(token, c.viewOf(token))
-		return noPlanHolds
+	unplannedTokens := jsonval.Filter(c.instanceTokens, func(token string) bool {
+		_, noPlanApplies := c.directPlans.ChooseForInstance(token, c.viewOf(token))
+		return noPlanApplies
 	})
-	if len(unmet) > 0 {
+	if len(unplannedTokens) > 0 {
 		// One bad row does not keep the others from running.
-		c.addFinding(diag.Problem{JSONPath: "$.context", IsWarning: len(unmet) < len(c.instanceTokens),
+		c.addFinding(diag.Problem{JSONPath: "$.context", IsWarning: len(unplannedTokens) < len(c.instanceTokens),
 			Message: "no Plan's condition holds, and the LLM may not be asked: the instance would fail immediately"},
-			unmet, len(c.instanceTokens))
+			unplannedTokens, len(c.instanceTokens))
 	}
 }
 
 // checkSettle reports a `config.settle` without effect: it says when the LLM is asked, but the LLM is never asked.
 func (c *checker) checkSettle() {
-	if !c.idea.Config.AskLLMBeforeSettling && !c.idea.Config.SettleTogether {
+	if !c.idea.Config.AskLLMBeforeSettling && !c.idea.Config.SettleInstancesTogether {
 		return
 	}
-	if c.idea.LLMForbidden() {
+	if c.idea.IsLLMForbidden() {
 		c.addWarning("$.config.settle", "it has no effect: every Plan here is complete, so the LLM is never asked")
 	}
 }
 
 // checkRechecks reports a recheck of answers if the LLM is never asked, and an onLimit without a limit.
 func (c *checker) checkRechecks() {
-	written := jsonval.AsObject(jsonval.At(c.idea.Source, "config", "quality"))
-	if written["onLimit"] != nil && written["limit"] == nil {
+	qualitySource := jsonval.AsObject(jsonval.Lookup(c.idea.Source, "config", "quality"))
+	if qualitySource["onLimit"] != nil && qualitySource["limit"] == nil {
 		c.addWarning("$.config.quality.onLimit", "it has no effect without a limit: any share may be decided otherwise")
 	}
-	if c.idea.Config.Quality.Recheck > 0 && c.idea.LLMForbidden() {
+	if c.idea.Config.Quality.RecheckShare > 0 && c.idea.IsLLMForbidden() {
 		c.addError("$.config.quality.recheck",
 			"it has no effect: every Plan here is complete, so the LLM is never asked; leave it out")
 	}
@@ -111,9 +111,9 @@ func (c *checker) checkRechecks() {
 // checkInstancesPerRequest reports that a Request covers more instances than is known to be good for the LLM's work on
 // each.
 func (c *checker) checkInstancesPerRequest() {
-	n, because, _ := quality.RecommendedSize(c.idea, c.bindings)
-	if limit := c.idea.Config.MaxInstancesPerPart; limit > n && !c.idea.LLMForbidden() {
+	n, reason, _ := quality.RecommendedSize(c.idea, c.bindings)
+	if limit := c.idea.Config.MaxInstancesPerPart; limit > n && !c.idea.IsLLMForbidden() {
 		c.addWarning("$.config.batch", "%d instances a Request are more than %d: %s, and studies find worse answers "+
-			"above that; \"quality\" measures it", limit, n, because)
+			"above that; \"quality\" measures it", limit, n, reason)
 	}
 }

@@ -32,9 +32,9 @@ func (c *checker) checkDisplay() {
 }
 
 func (c *checker) checkAnnotations(schema any, path string) {
-	jsonschema.EachSubschema(schema, path, func(at string, part jsonval.Object) {
-		if key, problem := shown.Problem(part); problem != "" {
-			c.addError(jsonval.JSONPathWithKey(at, key), "%s", problem)
+	jsonschema.EachSubschema(schema, path, func(partPath string, part jsonval.Object) {
+		if key, problem := shown.FindAnnotationProblem(part); problem != "" {
+			c.addError(jsonval.JSONPathWithKey(partPath, key), "%s", problem)
 		}
 	})
 }
@@ -68,12 +68,12 @@ func (c *checker) checkTemplateRead(r refexpr.Reference, path string, t *ideafil
 		steps = r.Path
 	}
 	if t != nil && (mayBeAny || !jsonschema.SubschemaAt(t.ParamsSchemaSource(), steps).IsForbidden &&
-		slices.Contains(names, firstStep(steps))) {
+		slices.Contains(names, firstPathStep(steps))) {
 		return
 	}
-	known := append(names, ideafile.TypeInput, ideafile.TypeState)
+	knownNames := append(names, ideafile.TypeInput, ideafile.TypeState)
 	c.addError(path, "it reads %s, which is not there%s", jsonval.ClipForError(r.String()),
-		diag.DidYouMeanOrListNames(firstStep(steps), known))
+		diag.DidYouMeanOrListNames(firstPathStep(steps), knownNames))
 }
 
 // checkInstanceDataRead checks that the input or the State of some instance can have what a template reads.
@@ -81,10 +81,10 @@ func (c *checker) checkInstanceDataRead(r refexpr.Reference, path string) {
 	var names []string
 	for _, token := range c.instanceTokens {
 		payload, schema := c.viewOf(token).PayloadByKind[r.Kind], c.viewOf(token).SchemaByKind[r.Kind]
-		_, has := jsonval.ValueAt(payload, r.Path)
-		at := jsonschema.SubschemaAt(schema, r.Path)
+		_, exists := jsonval.ValueAt(payload, r.Path)
+		subschema := jsonschema.SubschemaAt(schema, r.Path)
 		isOpen := r.Kind == ideafile.TypeState || schema != nil || c.idea.IsTemplate
-		if has || !at.IsForbidden && (at.IsDescribed || isOpen) {
+		if exists || !subschema.IsForbidden && (subschema.IsDescribed || isOpen) {
 			return
 		}
 		names = slices.Concat(names, jsonval.SortedKeys(jsonval.AsObject(payload)),
@@ -92,10 +92,10 @@ func (c *checker) checkInstanceDataRead(r refexpr.Reference, path string) {
 	}
 	slices.Sort(names)
 	c.addError(path, "it reads %s, which no instance has%s", jsonval.ClipForError(r.String()),
-		diag.DidYouMean(firstStep(r.Path), slices.Compact(names)))
+		diag.DidYouMean(firstPathStep(r.Path), slices.Compact(names)))
 }
 
-func firstStep(p jsonval.Path) string {
+func firstPathStep(p jsonval.Path) string {
 	if len(p) == 0 {
 		return ""
 	}

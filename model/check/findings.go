@@ -33,10 +33,10 @@ func (c *checker) addProblems(ps diag.Problems) {
 // addFinding adds a Problem, or adds instances to the same one found before.
 func (c *checker) addFinding(p diag.Problem, tokens []string, applicable int) {
 	key := fmt.Sprintf("%s\x00%s\x00%v", p.JSONPath, p.Message, p.IsWarning)
-	index, ok := c.findingIndex[key]
+	index, ok := c.findingIndexByKey[key]
 	if !ok {
 		index = len(c.findings)
-		c.findingIndex[key] = index
+		c.findingIndexByKey[key] = index
 		c.findings = append(c.findings,
 			finding{Problem: p, affectedInstances: map[string]bool{}, applicableInstanceCount: applicable})
 	}
@@ -51,7 +51,7 @@ func (c *checker) problems() diag.Problems {
 	for _, f := range c.findings {
 		if len(f.affectedInstances) < f.applicableInstanceCount {
 			tokens := jsonval.Filter(c.instanceTokens, func(t string) bool { return f.affectedInstances[t] })
-			f.Message += " (in " + diag.FirstNamesAndCount(tokens) + ")"
+			f.Message += " (in " + diag.SummarizeNames(tokens) + ")"
 		}
 		all = append(all, f.Problem)
 	}

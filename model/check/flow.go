@@ -17,18 +17,18 @@ type callStartStatus struct {
 	appliesToInstance bool // the Call is for this instance
 	// reads are the initial results of the Call's expressions, in the order of planCall.reads.
 	reads []expressionStartStatus
-	// skipped: the output path holds a value at the start. blocked: something that is not an object is above the output
-	// path.
-	skipped, blocked    bool
-	writablePaths       []jsonval.Path // the output paths that are open at the start
-	outsideSchemaReason string         // why the State schema allows no value at an output path
+	// isSkipped: the output path holds a value at the start. blocked: something that is not an object is above the
+	// output path.
+	isSkipped, isBlocked bool
+	writablePaths        []jsonval.Path // the output paths that are open at the start
+	outsideSchemaReason  string         // why the State schema allows no value at an output path
 }
 
 // expressionStartStatus is the initial result of an expression, by alternative and term.
 type expressionStartStatus [][]termStartStatus
 
 type termStartStatus struct {
-	present            bool
+	isPresent          bool
 	valueType          string // of the value at the start; "" where it is unknown
 	neverPresentReason string // why there can never be a value
 }
@@ -37,22 +37,22 @@ type termStartStatus struct {
 type planDataflow struct {
 	*planChecker
 	coveredInstanceTokens []string
-	facts                 []callStartStatus
-	canRun                []bool
+	startStatusByCall     []callStartStatus
+	canRunByCall          []bool
 	calls                 []*planCall // the Calls, and behind them the Plan's output, which only reads
 }
 
 // checkDataflow checks the Plan's data flow in every instance it is for.
 func (p *planChecker) checkDataflow(output *planCall) {
-	steps := append(slices.Clip(p.calls), output)
+	calls := append(slices.Clip(p.calls), output)
 	var flows []*planDataflow
 	flowByStart := map[string]*planDataflow{}
 	for _, token := range p.applicableInstanceTokens {
-		facts := p.callStartStatusFor(token, steps)
-		key := fmt.Sprintf("%+v", facts)
+		startStatuses := p.callStartStatusFor(token, calls)
+		key := fmt.Sprintf("%+v", startStatuses)
 		if flowByStart[key] == nil {
-			flowByStart[key] = &planDataflow{planChecker: p, facts: facts, calls: steps,
-				canRun: make([]bool, len(steps))}
+			flowByStart[key] = &planDataflow{planChecker: p, startStatusByCall: startStatuses, calls: calls,
+				canRunByCall: make([]bool, len(calls))}
 			flows = append(flows, flowByStart[key])
 		}
 		flowByStart[key].coveredInstanceTokens = append(flowByStart[key].coveredInstanceTokens, token)
@@ -62,26 +62,26 @@ func (p *planChecker) checkDataflow(output *planCall) {
 	}
 }
 
-func (p *planChecker) callStartStatusFor(token string, steps []*planCall) []callStartStatus {
+func (p *planChecker) callStartStatusFor(token string, calls []*planCall) []callStartStatus {
 	view := p.viewOf(token)
 	start := statelog.NewState(view.PayloadByKind[ideafile.TypeState])
-	out := make([]callStartStatus, len(steps))
-	for n, s := range steps {
+	out := make([]callStartStatus, len(calls))
+	for n, s := range calls {
 		f := &out[n]
 		f.appliesToInstance = len(s.instances) == len(p.palette.InstanceTokens) || slices.Contains(s.instances, token)
 		f.reads = p.expressionStartStatusFor(view, start, s.reads)
 		f.writablePaths = s.writablePaths(start)
 		f.outsideSchemaReason = s.pathNotInSchemaReason(view.SchemaByKind[ideafile.TypeState])
-		f.skipped, f.blocked = s.outputPathStatus(start)
+		f.isSkipped, f.isBlocked = s.outputPathStatus(start)
 	}
 	return out
 }
 
 func (p *planChecker) expressionStartStatusFor(view ideafile.InstanceView, start *statelog.State,
 	reads []parameterRead) []expressionStartStatus {
-	ofTerm := func(ref refexpr.Reference) termStartStatus { return p.termStartStatusFor(view, start, ref) }
-	ofTerms := func(refs []refexpr.Reference) []termStartStatus { return jsonval.Map(refs, ofTerm) }
-	return jsonval.Map(reads, func(r parameterRead) expressionStartStatus { return jsonval.Map(r.expr, ofTerms) })
+	statusOfTerm := func(ref refexpr.Reference) termStartStatus { return p.termStartStatusFor(view, start, ref) }
+	statusOfTerms := func(refs []refexpr.Reference) []termStartStatus { return jsonval.Map(refs, statusOfTerm) }
+	return jsonval.Map(reads, func(r parameterRead) expressionStartStatus { return jsonval.Map(r.expr, statusOfTerms) })
 }
 
 // writablePaths lists the paths of the Call, and of its delegate, that it can write at the start. Only an update writes
@@ -89,12 +89,12 @@ func (p *planChecker) expressionStartStatusFor(view ideafile.InstanceView, start
 func (s *planCall) writablePaths(start *statelog.State) []jsonval.Path {
 	var paths []jsonval.Path
 	for _, path := range s.outputPath.Paths() {
-		if _, closed := start.AuthorWhoClosedPath(path); !closed || s.isUpdate() {
+		if _, isClosed := start.AuthorWhoClosedPath(path); !isClosed || s.isUpdate() {
 			paths = append(paths, path)
 		}
 	}
 	for _, path := range s.delegateWritePaths() {
-		if _, closed := start.AuthorWhoClosedPath(path); !closed {
+		if _, isClosed := start.AuthorWhoClosedPath(path); !isClosed {
 			paths = append(paths, path)
 		}
 	}
@@ -127,10 +127,10 @@ func (s *planCall) outputPathStatus(start *statelog.State) (skipped, blocked boo
 	for _, branch := range s.outputPath {
 		allClosed, allPresent, anyBlocked := true, true, false
 		for _, path := range branch {
-			_, closed := start.AuthorWhoClosedPath(path)
-			_, present := refexpr.ValueOrBlobHandleAt(start.CurrentValue, path)
-			allClosed, allPresent = allClosed && closed, allPresent && present
-			anyBlocked = anyBlocked || (start.HasNonObjectAncestor(path) && !present)
+			_, isClosed := start.AuthorWhoClosedPath(path)
+			_, isPresent := refexpr.ValueOrBlobHandleAt(start.CurrentValue, path)
+			allClosed, allPresent = allClosed && isClosed, allPresent && isPresent
+			anyBlocked = anyBlocked || (start.HasNonObjectAncestor(path) && !isPresent)
 		}
 		skipped = skipped || (allClosed && allPresent && !s.isUpdate())
 		if anyBlocked {
@@ -143,49 +143,50 @@ func (s *planCall) outputPathStatus(start *statelog.State) (skipped, blocked boo
 func (p *planChecker) termStartStatusFor(view ideafile.InstanceView, start *statelog.State,
 	ref refexpr.Reference) termStartStatus {
 	if p.templateAwaitsValue(view, ref) && !(ref.Kind == ideafile.TypeState && anyCallWrites(p.calls, ref.Path)) {
-		return termStartStatus{present: true}
+		return termStartStatus{isPresent: true}
 	}
-	var facts termStartStatus
+	var startStatus termStartStatus
 	var v any
 	if _, isCall := ideafile.CallOfReference(ref); isCall {
-		return facts
+		return startStatus
 	}
 	if ref.Kind != ideafile.TypeState {
-		v, facts.neverPresentReason = lookupValueOutsideState(view, ref)
-		facts.present = facts.neverPresentReason == ""
+		v, startStatus.neverPresentReason = lookupValueOutsideState(view, ref)
+		startStatus.isPresent = startStatus.neverPresentReason == ""
 	} else {
-		v, facts.present = refexpr.ValueOrBlobHandleAt(start.CurrentValue, ref.Path)
+		v, startStatus.isPresent = refexpr.ValueOrBlobHandleAt(start.CurrentValue, ref.Path)
 		schema := view.SchemaByKind[ideafile.TypeState]
-		if !facts.present && jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
-			facts.neverPresentReason = pathNotInSchemaMessage(schema, ref.Path)
+		if !startStatus.isPresent && jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
+			startStatus.neverPresentReason = pathNotInSchemaMessage(schema, ref.Path)
 		}
 	}
-	if facts.present {
-		facts.valueType = jsonschema.SchemaTypeOf(v)
+	if startStatus.isPresent {
+		startStatus.valueType = jsonschema.SchemaTypeOf(v)
 		if h, ok := jsonval.AsBlobHandle(v); ok && h.PathInValue == "" {
-			facts.valueType = h.ValueType
+			startStatus.valueType = h.ValueType
 		} else if ok {
-			facts.valueType = ""
+			startStatus.valueType = ""
 		}
 	}
-	return facts
+	return startStatus
 }
 
 // isSkippedAtStart reports whether a Call is skipped whatever it reads: its value is there, or can never be there. An
 // update fails instead.
-func (f *planDataflow) isSkippedAtStart(n int) bool {
-	return f.facts[n].skipped || (f.facts[n].blocked && !f.calls[n].isUpdate())
+func (f *planDataflow) isSkippedAtStart(callIndex int) bool {
+	return f.startStatusByCall[callIndex].isSkipped ||
+		(f.startStatusByCall[callIndex].isBlocked && !f.calls[callIndex].isUpdate())
 }
 
-func (f *planDataflow) reportFinding(s *planCall, path string, warning bool, format string, args ...any) {
-	f.addFinding(diag.Problem{JSONPath: path, Message: fmt.Sprintf(format, args...), IsWarning: warning},
+func (f *planDataflow) reportFinding(s *planCall, path string, isWarning bool, format string, args ...any) {
+	f.addFinding(diag.Problem{JSONPath: path, Message: fmt.Sprintf(format, args...), IsWarning: isWarning},
 		f.coveredInstanceTokens, len(s.instances))
 }
 
 func (f *planDataflow) checkCalls() {
-	f.findRunnable()
+	f.markRunnable()
 	for n, s := range f.calls {
-		if !f.facts[n].appliesToInstance || s.instances == nil {
+		if !f.startStatusByCall[n].appliesToInstance || s.instances == nil {
 			continue
 		}
 		f.checkOutputPath(n)
@@ -199,13 +200,13 @@ func (f *planDataflow) checkCalls() {
 }
 
 // checkOutputPath checks that State can hold the Call's result.
-func (f *planDataflow) checkOutputPath(n int) {
-	s, facts := f.calls[n], f.facts[n]
+func (f *planDataflow) checkOutputPath(callIndex int) {
+	s, startStatus := f.calls[callIndex], f.startStatusByCall[callIndex]
 	switch {
 	// checkTools reports a fixed path once, at the Tool
-	case facts.outsideSchemaReason != "" && s.outputLocation != s.jsonPath:
-		f.reportFinding(s, s.outputLocation, false, "%s", facts.outsideSchemaReason)
-	case facts.blocked:
+	case startStatus.outsideSchemaReason != "" && s.outputLocation != s.jsonPath:
+		f.reportFinding(s, s.outputLocation, false, "%s", startStatus.outsideSchemaReason)
+	case startStatus.isBlocked:
 		f.reportFinding(s, s.outputLocation, true,
 			"%s: something other than an object stands above it at the start, so the Call never runs",
 			s.outputPath.ReferenceText())

@@ -36,7 +36,7 @@ type planCall struct {
 	// outputLocation is where the file gives the output path: a key of the Call, or the Call itself where the designer
 	// fixed the path.
 	outputLocation string
-	invalid        bool
+	isInvalid      bool
 }
 
 // parameterRead is a Reference or an expression in a Call's parameters.
@@ -54,7 +54,7 @@ func (s *planCall) String() string {
 }
 
 // isCall reports whether the step is a Call, and not the output of the Plan.
-func (s *planCall) isCall() bool { return s.rawCall != nil || s.invalid }
+func (s *planCall) isCall() bool { return s.rawCall != nil || s.isInvalid }
 
 // isUpdate reports whether the Call's write is a declared update.
 func (s *planCall) isUpdate() bool {
@@ -94,7 +94,7 @@ func (c *checker) checkPlan(m locatedMessage) {
 
 // addCallError reports an error in the Call itself.
 func (p *planChecker) addCallError(s *planCall, path, format string, args ...any) {
-	s.invalid = true
+	s.isInvalid = true
 	p.addError(path, format, args...)
 }
 
@@ -111,7 +111,7 @@ func (p *planChecker) readCall(n int, call ideafile.WrittenCall) *planCall {
 	p.rejectUnknownMetaProperties(s)
 	p.checkParams(s)
 	p.readMetaProperties(s)
-	if _, _, f := p.palette.ReadCall(call); f != nil && !s.invalid {
+	if _, _, f := p.palette.ReadCall(call); f != nil && !s.isInvalid {
 		p.addCallError(s, s.jsonPath, "%s", f.Message)
 	}
 	return s
@@ -125,23 +125,24 @@ func (p *planChecker) resolveInstances(s *planCall, call ideafile.WrittenCall) {
 		return
 	}
 	s.instances = nil
-	known, location := p.palette.InstanceTokens, s.jsonPath+"._instance"
-	token, named := s.rawCall["_instance"].(string)
-	if n := slices.IndexFunc(call.Targets, func(t string) bool { return !slices.Contains(known, t) }); n >= 0 {
-		token, named = call.Targets[n], true
+	knownTokens, location := p.palette.InstanceTokens, s.jsonPath+"._instance"
+	token, isNamed := s.rawCall["_instance"].(string)
+	if n := slices.IndexFunc(call.Targets, func(t string) bool { return !slices.Contains(knownTokens, t) }); n >= 0 {
+		token, isNamed = call.Targets[n], true
 	}
 	switch {
-	case !named:
+	case !isNamed:
 		p.addCallError(s, location, "%s", f.Message)
-	case len(known) == 1 && known[0] == "":
+	case len(knownTokens) == 1 && knownTokens[0] == "":
 		p.addCallError(s, location,
 			"unknown instance %q: no message of the context names an instance; leave _instance out",
 			jsonval.ClipForError(token))
 	case slices.Contains(p.checker.instanceTokens, token):
-		p.addCallError(s, location, "the Plan is for instance %s only, but its Call is for %q", known[0],
+		p.addCallError(s, location, "the Plan is for instance %s only, but its Call is for %q", knownTokens[0],
 			jsonval.ClipForError(token))
 	default:
-		p.addCallError(s, location, "unknown instance %q%s", jsonval.ClipForError(token), suggestInstance(token, known))
+		p.addCallError(s, location, "unknown instance %q%s", jsonval.ClipForError(token),
+			suggestInstance(token, knownTokens))
 	}
 }
 
@@ -150,13 +151,13 @@ func suggestInstance(name string, names []string) string {
 	if s := diag.DidYouMean(name, names); s != "" {
 		return s
 	}
-	return "; there are " + diag.FirstNamesAndCount(names) + ` and "*" for all`
+	return "; there are " + diag.SummarizeNames(names) + ` and "*" for all`
 }
 
 func (p *planChecker) resolveTool(s *planCall) {
 	name, ok := s.rawCall["_tool"].(string)
 	s.tool = p.idea.Tool(name)
-	s.invalid = s.invalid || s.tool == nil // if a server may offer the Tool, the rest cannot be checked either
+	s.isInvalid = s.isInvalid || s.tool == nil // if a server may offer the Tool, the rest cannot be checked either
 	if !ok {
 		p.addError(s.jsonPath, `the Call names no tool: it needs "_tool"%s`, p.idea.SuggestTool(""))
 		return
@@ -165,16 +166,16 @@ func (p *planChecker) resolveTool(s *planCall) {
 }
 
 func (p *planChecker) rejectUnknownMetaProperties(s *planCall) {
-	known := p.palette.CallMetaKeys()
+	knownKeys := p.palette.CallMetaKeys()
 	for k, v := range jsonval.Sorted(s.rawCall) {
 		switch location := jsonval.JSONPathWithKey(s.jsonPath, k); {
-		case !strings.HasPrefix(k, "_") || v == nil || slices.Contains(known, k):
+		case !strings.HasPrefix(k, "_") || v == nil || slices.Contains(knownKeys, k):
 		case k == ideafile.WhenKey || k == ideafile.UnlessKey || k == ideafile.UndoesKey:
 			p.addCallError(s, location, "only a Call of a Plan with a stage, which runs without the LLM, may "+
 				"have %s", k)
 		default:
 			p.addCallError(s, location, "a Call has no meta property %q%s", jsonval.ClipForError(k),
-				diag.DidYouMean(k, known))
+				diag.DidYouMean(k, knownKeys))
 		}
 	}
 }
@@ -196,12 +197,12 @@ func (p *planChecker) checkParams(s *planCall) {
 	if s.tool == nil {
 		return
 	}
-	for k, wired := range jsonval.Sorted(s.tool.WiredParams) {
-		expressions, _ := refexpr.FindExpressions(wired) // the Tool's own check names an error
+	for k, wiredValue := range jsonval.Sorted(s.tool.WiredParams) {
+		expressions, _ := refexpr.FindExpressions(wiredValue) // the Tool's own check names an error
 		for _, e := range expressions {
 			if e.HasReferenceOfKind(ideafile.TypeState) {
 				s.reads = append(s.reads, parameterRead{expr: e, location: s.jsonPath, paramPath: jsonval.Path{k},
-					fromWiredParam: true, acceptsAnyType: refexpr.IsTemplate(wired)})
+					fromWiredParam: true, acceptsAnyType: refexpr.IsTemplate(wiredValue)})
 			}
 		}
 	}
@@ -229,13 +230,13 @@ func (p *planChecker) collectReferences(s *planCall, location string, v any, par
 		ok = p.checkParamTakes(s, location, v, param, "an object with a Reference in it is of type object")
 		for k, value := range jsonval.Sorted(v) {
 			ok = p.collectReferences(s, jsonval.JSONPathWithKey(location, k), value,
-				param.With(k)) && ok
+				param.WithStep(k)) && ok
 		}
 	case []any:
 		ok = p.checkParamTakes(s, location, v, param, "a list with a Reference in it is of type array")
 		for n, e := range v {
 			step := fmt.Sprint(n)
-			ok = p.collectReferences(s, location+"["+step+"]", e, param.With(step)) && ok
+			ok = p.collectReferences(s, location+"["+step+"]", e, param.WithStep(step)) && ok
 		}
 	}
 	return ok
@@ -250,20 +251,20 @@ func (p *planChecker) checkParamTakes(s *planCall, location string, v any, param
 	if refs, err := refexpr.FindReferences(v); err != nil || len(refs) == 0 {
 		return true // it is checked as a plain value
 	}
-	wanted := jsonschema.TypesAt(s.tool.Source, param)
-	if jsonschema.CompareTypes([]string{jsonval.TypeOf(v)}, wanted) != jsonschema.FitsNever {
+	wantedTypes := jsonschema.TypesAt(s.tool.Source, param)
+	if jsonschema.CompareTypes([]string{jsonval.TypeOf(v)}, wantedTypes) != jsonschema.FitsNever {
 		return true
 	}
-	p.addCallError(s, location, "%s; the parameter %q wants %s", kindName, param, jsonschema.JoinWithOr(wanted))
+	p.addCallError(s, location, "%s; the parameter %q wants %s", kindName, param, jsonschema.JoinWithOr(wantedTypes))
 	return false
 }
 
 func (p *planChecker) checkMissingParams(s *planCall) {
 	for _, name := range jsonschema.Required(s.tool.Source) {
-		_, wired := s.tool.WiredParams[name]
-		_, present := s.rawCall[name]
-		_, declared := s.tool.SchemaByParam[name]
-		if !wired && (!present || s.isOutputPathAlias(name)) && (declared || s.tool.AllowsExtraParams) {
+		_, isWired := s.tool.WiredParams[name]
+		_, isPresent := s.rawCall[name]
+		_, isDeclared := s.tool.SchemaByParam[name]
+		if !isWired && (!isPresent || s.isOutputPathAlias(name)) && (isDeclared || s.tool.AllowsExtraParams) {
 			p.addCallError(s, s.jsonPath, "parameter %q is missing", name)
 		}
 	}
@@ -276,12 +277,12 @@ func (s *planCall) isOutputPathAlias(key string) bool {
 
 // suggestParam suggests a parameter for one that the Tool does not have.
 func (s *planCall) suggestParam(name string) string {
-	if _, declared := s.tool.SchemaByParam[name]; declared {
+	if _, isDeclared := s.tool.SchemaByParam[name]; isDeclared {
 		return ""
 	}
 	var names []string
 	for k := range jsonval.Sorted(s.tool.SchemaByParam) {
-		if _, present := s.rawCall[k]; !present && s.tool.WiredParams[k] == "" {
+		if _, isPresent := s.rawCall[k]; !isPresent && s.tool.WiredParams[k] == "" {
 			names = append(names, k)
 		}
 	}

@@ -21,7 +21,7 @@ var malformedValue = rapid.SampledFrom([]any{nil, true, "†", "†state", "*", 
 func TestCheckSurvivesAnyPlan(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		plan := modeltest.DrawPlan(rt, modeltest.PlanOptions{Calls: 6, Requests: 1})
+		plan := modeltest.GeneratePlan(rt, modeltest.PlanOptions{MaxCalls: 6, MaxRequests: 1})
 		var calls []any
 		for _, c := range plan.Requests[0] {
 			raw := any(c.Source)
@@ -36,7 +36,7 @@ func TestCheckSurvivesAnyPlan(t *testing.T) {
 			calls = append(calls, raw)
 		}
 		tools := map[string]any{}
-		for _, tool := range modeltest.DrawnPlanTools.Tools {
+		for _, tool := range modeltest.RandomPlanTools.Tools {
 			tools[tool.Name] = tool.Source
 		}
 		idea := map[string]any{"schema": map[string]any{"tools": tools},
@@ -45,7 +45,7 @@ func TestCheckSurvivesAnyPlan(t *testing.T) {
 		if len(ps) > 0 {
 			rt.Fatalf("%s", ps)
 		}
-		Check(i, modeltest.DrawnPlanTools.BindingByTool)
+		Check(i, modeltest.RandomPlanTools.BindingByTool)
 	})
 }
 
@@ -72,10 +72,10 @@ func anyOnCall(ps diag.Problems) bool {
 
 // playAndCheck plays a random Plan in which all Calls succeed, and returns how it went and what Check finds.
 func playAndCheck(rt *rapid.T, k modeltest.PlanOptions) (*modeltest.PlanExecution, diag.Problems) {
-	plan := modeltest.DrawPlan(rt, k)
+	plan := modeltest.GeneratePlan(rt, k)
 	var calls []any
 	tools := map[string]any{}
-	for _, tool := range modeltest.DrawnPlanTools.Tools {
+	for _, tool := range modeltest.RandomPlanTools.Tools {
 		tools[tool.Name] = tool.Source
 	}
 	for n := range plan.Requests[0] {
@@ -94,7 +94,7 @@ func playAndCheck(rt *rapid.T, k modeltest.PlanOptions) (*modeltest.PlanExecutio
 	}
 	p := modeltest.NewPlanExecution(plan)
 	p.RunAll(rt, modeltest.PickFirst)
-	return p, Check(i, modeltest.DrawnPlanTools.BindingByTool)
+	return p, Check(i, modeltest.RandomPlanTools.BindingByTool)
 }
 
 // Where Check finds nothing wrong with a Plan of write-once Calls that all succeed, no Call blocks.
@@ -102,10 +102,10 @@ func TestAPlanThatCheckFindsNothingInDoesNotBlock(t *testing.T) {
 	t.Parallel()
 	blocked := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		p, problems := playAndCheck(rt, modeltest.PlanOptions{Calls: 5, Requests: 1, OnlyWriteOnce: true,
+		p, problems := playAndCheck(rt, modeltest.PlanOptions{MaxCalls: 5, MaxRequests: 1, OnlyWriteOnce: true,
 			NoWholeState: true})
 		for _, rec := range p.Instance.CallRecords() {
-			if rec.Status == ideafile.Failed || rec.UntakenBranchReference != "" || rec.Branch > 1 {
+			if rec.Status == ideafile.Failed || rec.UntakenBranchReference != "" || rec.BranchNumber > 1 {
 				return // whether a result fits its schema, and which branch is taken, is only known at run time
 			}
 		}
@@ -128,7 +128,7 @@ func TestACallThatCheckReportsNeverSucceeds(t *testing.T) {
 	t.Parallel()
 	reported := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		p, problems := playAndCheck(rt, modeltest.PlanOptions{Calls: 6, Requests: 1})
+		p, problems := playAndCheck(rt, modeltest.PlanOptions{MaxCalls: 6, MaxRequests: 1})
 		for n, rec := range p.Instance.CallRecords() {
 			for _, problem := range problems.Errors() {
 				if !strings.HasPrefix(problem.JSONPath, fmt.Sprintf("$.context[2].plan[%d]", n)) {

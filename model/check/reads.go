@@ -13,52 +13,54 @@ import (
 
 // checkRead checks that what a Call reads is present or will be written, and that its type fits. One of several
 // alternatives is enough: errors in the others are warnings.
-func (f *planDataflow) checkRead(n, r int) {
-	s, read, facts := f.calls[n], f.calls[n].reads[r], f.facts[n].reads[r]
-	impossible := make([]string, len(read.expr))
-	possible := 0
+func (f *planDataflow) checkRead(callIndex, readIndex int) {
+	s, read, startStatus := f.calls[callIndex], f.calls[callIndex].reads[readIndex],
+		f.startStatusByCall[callIndex].reads[readIndex]
+	impossibleReasons := make([]string, len(read.expr))
+	possibleCount := 0
 	for alternative, terms := range read.expr {
 		for term, ref := range terms {
-			if reason := f.neverPresentReason(n, ref, facts[alternative][term]); reason != "" &&
-				impossible[alternative] == "" {
-				impossible[alternative] = reason
+			if reason := f.neverPresentReason(callIndex, ref, startStatus[alternative][term]); reason != "" &&
+				impossibleReasons[alternative] == "" {
+				impossibleReasons[alternative] = reason
 			}
 		}
-		if impossible[alternative] == "" {
-			possible++
-			f.checkTermType(n, read, terms[len(terms)-1], facts[alternative][len(terms)-1])
+		if impossibleReasons[alternative] == "" {
+			possibleCount++
+			f.checkTermType(callIndex, read, terms[len(terms)-1], startStatus[alternative][len(terms)-1])
 		}
 	}
-	for _, reason := range impossible {
+	for _, reason := range impossibleReasons {
 		if reason != "" {
-			f.reportFinding(s, read.location, possible > 0, "%s%s", wiredParamPrefix(read), reason)
+			f.reportFinding(s, read.location, possibleCount > 0, "%s%s", wiredParamPrefix(read), reason)
 		}
 	}
 }
 
 // neverPresentReason returns why a term of an expression can never be present; "" if it can.
-func (f *planDataflow) neverPresentReason(n int, ref refexpr.Reference, facts termStartStatus) string {
+func (f *planDataflow) neverPresentReason(callIndex int, ref refexpr.Reference, startStatus termStartStatus) string {
 	switch {
-	case facts.neverPresentReason != "":
-		return facts.neverPresentReason
-	case facts.present, f.isSkippedAtStart(n), len(f.possibleWriters(n, ref)) > 0:
+	case startStatus.neverPresentReason != "":
+		return startStatus.neverPresentReason
+	case startStatus.isPresent, f.isSkippedAtStart(callIndex), len(f.possibleWriters(callIndex, ref)) > 0:
 		return ""
 	}
-	return f.noWriterReason(n, ref)
+	return f.noWriterReason(callIndex, ref)
 }
 
 // checkTermType checks the type of the value that an alternative yields.
-func (f *planDataflow) checkTermType(n int, read parameterRead, ref refexpr.Reference, facts termStartStatus) {
+func (f *planDataflow) checkTermType(callIndex int, read parameterRead, ref refexpr.Reference,
+	startStatus termStartStatus) {
 	if _, isCall := ideafile.CallOfReference(ref); isCall {
 		return // it takes no value
 	}
 	switch {
-	case facts.present:
-		if facts.valueType != "" {
-			f.checkType(f.calls[n], read, ref, []string{facts.valueType}, "")
+	case startStatus.isPresent:
+		if startStatus.valueType != "" {
+			f.checkType(f.calls[callIndex], read, ref, []string{startStatus.valueType}, "")
 		}
-	case !f.isSkippedAtStart(n):
-		f.checkWriterTypes(f.calls[n], read, ref, f.possibleWriters(n, ref))
+	case !f.isSkippedAtStart(callIndex):
+		f.checkWriterTypes(f.calls[callIndex], read, ref, f.possibleWriters(callIndex, ref))
 	}
 }
 
@@ -75,13 +77,13 @@ func (f *planDataflow) checkType(s *planCall, read parameterRead, ref refexpr.Re
 	if s.tool == nil || read.acceptsAnyType {
 		return
 	}
-	wanted := jsonschema.TypesAt(s.tool.Source, read.paramPath)
-	fits := jsonschema.CompareTypes(types, wanted)
+	wantedTypes := jsonschema.TypesAt(s.tool.Source, read.paramPath)
+	fits := jsonschema.CompareTypes(types, wantedTypes)
 	if fits != jsonschema.FitsByType {
 		f.reportFinding(s, read.location, fits == jsonschema.FitsPerhaps || len(read.expr) > 1,
 			"%s%s%s is of type %s; the parameter %q wants %s; convert it first, or read another value",
 			wiredParamPrefix(read), ref, origin, jsonschema.JoinWithOr(types), read.paramPath,
-			jsonschema.JoinWithOr(wanted))
+			jsonschema.JoinWithOr(wantedTypes))
 	}
 }
 
@@ -90,7 +92,7 @@ func (f *planDataflow) checkWriterTypes(s *planCall, read parameterRead, ref ref
 	withoutProperty := 0
 	for _, n := range writers {
 		w := f.calls[n]
-		paths := f.facts[n].writablePaths
+		paths := f.startStatusByCall[n].writablePaths
 		writtenPath := paths[slices.IndexFunc(paths, ref.Path.Overlaps)]
 		isWrittenPath := func(p jsonval.Path) bool { return slices.Equal(p, writtenPath) }
 		switch {
@@ -104,50 +106,51 @@ func (f *planDataflow) checkWriterTypes(s *planCall, read parameterRead, ref ref
 		case w.tool == nil || w.tool.OutputSchema == nil:
 			continue
 		}
-		below := ref.Path[len(writtenPath):]
-		if jsonschema.SubschemaAt(w.tool.OutputSchema.Source, below).IsForbidden {
+		subpath := ref.Path[len(writtenPath):]
+		if jsonschema.SubschemaAt(w.tool.OutputSchema.Source, subpath).IsForbidden {
 			withoutProperty++
 			if withoutProperty == len(writers) {
 				f.reportFinding(s, read.location, len(read.expr) > 1,
-					"%s: %s writes %s, and its _output has no %s%s", ref, w, refexpr.StateReference(writtenPath), below,
-					suggestOutputProperty(w.tool.OutputSchema.Source, below))
+					"%s: %s writes %s, and its _output has no %s%s", ref, w, refexpr.StateReference(writtenPath),
+					subpath, suggestOutputProperty(w.tool.OutputSchema.Source, subpath))
 			}
 			continue
 		}
-		f.checkType(s, read, ref, jsonschema.TypesAt(w.tool.OutputSchema.Source, below),
+		f.checkType(s, read, ref, jsonschema.TypesAt(w.tool.OutputSchema.Source, subpath),
 			fmt.Sprintf(", as %s writes it,", w))
 	}
 }
 
 func suggestOutputProperty(schema any, p jsonval.Path) string {
 	props := jsonschema.Properties(jsonschema.SubschemaAt(schema, nil).Node)
-	return diag.DidYouMeanOrSay(firstStep(p), jsonval.SortedKeys(props), "it has")
+	return diag.DidYouMeanOrSay(firstPathStep(p), jsonval.SortedKeys(props), "it has")
 }
 
 // noWriterReason returns why a Reference to State can never find a value.
-func (f *planDataflow) noWriterReason(n int, ref refexpr.Reference) string {
+func (f *planDataflow) noWriterReason(callIndex int, ref refexpr.Reference) string {
 	if key, isCall := ideafile.CallOfReference(ref); isCall {
 		return fmt.Sprintf("%s: the Plan has no Call %d", ref, key.Index)
 	}
 	for w, s := range f.calls {
-		if !s.mayWrite(ref.Path) || !f.facts[w].appliesToInstance {
+		if !s.mayWrite(ref.Path) || !f.startStatusByCall[w].appliesToInstance {
 			continue
 		}
 		switch {
-		case w == n:
+		case w == callIndex:
 			return fmt.Sprintf("the Call waits for %s, which no other Call writes", ref)
-		case f.facts[w].skipped || f.facts[w].blocked:
+		case f.startStatusByCall[w].isSkipped || f.startStatusByCall[w].isBlocked:
 			return fmt.Sprintf(
 				"%s does not exist, and %s, which would write it, never runs: its path is closed at the start", ref, s)
 		case s.isUpdate():
 			return fmt.Sprintf("%s is updated only by %s, which comes after the Call: put that one first", ref, s)
 		}
 	}
-	return fmt.Sprintf("no Call writes %s and no State holds it at the start%s", ref, f.suggestStatePath(n, ref))
+	return fmt.Sprintf("no Call writes %s and no State holds it at the start%s", ref,
+		f.suggestStatePath(callIndex, ref))
 }
 
 // suggestStatePath suggests a path of State that is written or present.
-func (f *planDataflow) suggestStatePath(n int, ref refexpr.Reference) string {
+func (f *planDataflow) suggestStatePath(callIndex int, ref refexpr.Reference) string {
 	var names, refs []string
 	add := func(p jsonval.Path) {
 		if name := p.String(); name != "" && !slices.Contains(names, name) {
@@ -157,7 +160,7 @@ func (f *planDataflow) suggestStatePath(n int, ref refexpr.Reference) string {
 	}
 	for w, s := range f.calls {
 		for _, p := range s.outputPath.Paths() {
-			if f.facts[w].appliesToInstance && w != n {
+			if f.startStatusByCall[w].appliesToInstance && w != callIndex {
 				add(p)
 			}
 		}
@@ -166,13 +169,13 @@ func (f *planDataflow) suggestStatePath(n int, ref refexpr.Reference) string {
 	for k := range jsonval.Sorted(start) {
 		add(jsonval.Path{k})
 	}
-	switch best := diag.NearestName(ref.Path.String(), names); {
-	case best != "":
-		return "; did you mean " + refexpr.Dagger + ideafile.TypeState + "." + best + "?"
+	switch nearest := diag.NearestName(ref.Path.String(), names); {
+	case nearest != "":
+		return "; did you mean " + refexpr.Dagger + ideafile.TypeState + "." + nearest + "?"
 	case len(refs) == 1:
 		return "; there is " + refs[0]
 	case len(refs) > 1:
-		return "; there are " + diag.FirstNamesAndCount(refs)
+		return "; there are " + diag.SummarizeNames(refs)
 	}
 	return ""
 }

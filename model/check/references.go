@@ -63,9 +63,9 @@ func pathNotInSchemaMessage(schema any, path jsonval.Path) string {
 	text := fmt.Sprintf("%s stands outside the closed State schema",
 		refexpr.StateReference(path))
 	for n := range path {
-		place := jsonschema.SubschemaAt(schema, path[:n])
-		props := jsonschema.Properties(place.Node)
-		if _, ok := props[path[n]]; !ok && place.IsDescribed {
+		subschema := jsonschema.SubschemaAt(schema, path[:n])
+		props := jsonschema.Properties(subschema.Node)
+		if _, ok := props[path[n]]; !ok && subschema.IsDescribed {
 			return text + diag.DidYouMean(path[n], jsonval.SortedKeys(props))
 		}
 	}

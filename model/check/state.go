@@ -41,16 +41,16 @@ func schemaMismatches(schema, value any) []schemaMismatch {
 	var out []schemaMismatch
 	var walk func(jsonval.Path, any)
 	walk = func(p jsonval.Path, v any) {
-		place := jsonschema.SubschemaAt(schema, p)
-		if place.IsForbidden {
+		subschema := jsonschema.SubschemaAt(schema, p)
+		if subschema.IsForbidden {
 			out = append(out, schemaMismatch{p, "stands outside the closed schema"})
 		}
-		if _, handle := jsonval.AsBlobHandle(v); handle || !place.IsDescribed || place.IsForbidden {
+		if _, isHandle := jsonval.AsBlobHandle(v); isHandle || !subschema.IsDescribed || subschema.IsForbidden {
 			return
 		}
 		object, ok := v.(jsonval.Object)
 		if !ok {
-			if reason := schemaMismatchReason(schema, place, v); reason != "" {
+			if reason := schemaMismatchReason(schema, subschema, v); reason != "" {
 				out = append(out, schemaMismatch{p, reason})
 			}
 			return
@@ -60,15 +60,15 @@ func schemaMismatches(schema, value any) []schemaMismatch {
 			return
 		}
 		for k, e := range jsonval.Sorted(object) {
-			walk(p.With(k), e)
+			walk(p.WithStep(k), e)
 		}
 	}
 	walk(nil, value)
 	return out
 }
 
-func schemaMismatchReason(schema any, place jsonschema.Subschema, v any) string {
-	s, err := jsonschema.CompileAt(schema, place.Pointer)
+func schemaMismatchReason(schema any, subschema jsonschema.Subschema, v any) string {
+	s, err := jsonschema.CompileAt(schema, subschema.Pointer)
 	if err != nil || jsonval.ContainsBlobHandle(v) {
 		return ""
 	}

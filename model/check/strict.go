@@ -14,7 +14,7 @@ import (
 // checkStrictMode warns of what keeps the LLM's server from strictly enforcing the schema of replies. It checks Tool by
 // Tool, so that every obstacle is reported and not only the first.
 func (c *checker) checkStrictMode() {
-	whole := prompt.ResponseFormatInput{Bindings: c.bindings, InstanceTokens: c.instanceTokens,
+	formatInput := prompt.ResponseFormatInput{Bindings: c.bindings, InstanceTokens: c.instanceTokens,
 		OutputSchema:     c.idea.OutputSchema,
 		ToolInstructions: prompt.ToolInstructions(c.idea)}
 	findingsBefore := len(c.findings)
@@ -22,19 +22,19 @@ func (c *checker) checkStrictMode() {
 		if m, ok := t.MCPToolRef(); ok && m.SpecDigest == "" {
 			continue // its parameters are known only when the server has been asked
 		}
-		part := whole
-		part.Tools, part.InstanceTokens, part.OutputSchema = []*ideafile.Tool{t}, []string{""}, nil
-		reason := prompt.NewResponseFormat(part).NotStrictReason
+		partInput := formatInput
+		partInput.Tools, partInput.InstanceTokens, partInput.OutputSchema = []*ideafile.Tool{t}, []string{""}, nil
+		reason := prompt.NewResponseFormat(partInput).NotStrictReason
 		c.warnNotStrict(c.nonStrictLocation(t, reason), reason)
 	}
-	if whole.OutputSchema != nil {
-		part := whole
-		part.InstanceTokens = []string{""}
-		c.warnNotStrict("$.schema.output", prompt.NewResponseFormat(part).NotStrictReason)
+	if formatInput.OutputSchema != nil {
+		partInput := formatInput
+		partInput.InstanceTokens = []string{""}
+		c.warnNotStrict("$.schema.output", prompt.NewResponseFormat(partInput).NotStrictReason)
 	}
-	whole.Tools = c.idea.Tools
+	formatInput.Tools = c.idea.Tools
 	if len(c.findings) == findingsBefore && len(c.idea.MCPServersToAskForTools()) == 0 {
-		c.warnNotStrict("$.schema", prompt.NewResponseFormat(whole).NotStrictReason)
+		c.warnNotStrict("$.schema", prompt.NewResponseFormat(formatInput).NotStrictReason)
 	}
 }
 
@@ -46,15 +46,15 @@ func (c *checker) warnNotStrict(path, reason string) {
 	if strings.Contains(reason, ", over ") {
 		hint = "; move a part of it to a description, or check it in the tool"
 	}
-	c.addWarning(path, notStrict+"%s%s", reason, hint)
+	c.addWarning(path, notStrictPrefix+"%s%s", reason, hint)
 }
 
-const notStrict = "the LLM's server cannot strictly enforce the schema of replies: "
+const notStrictPrefix = "the LLM's server cannot strictly enforce the schema of replies: "
 
 // IsStrictnessWarning reports whether a Problem is a warning that the schema of replies cannot be strictly enforced.
 // Only the file's author can do something about that, not whoever runs the file.
 func IsStrictnessWarning(p diag.Problem) bool {
-	return p.IsWarning && strings.HasPrefix(p.Message, notStrict)
+	return p.IsWarning && strings.HasPrefix(p.Message, notStrictPrefix)
 }
 
 // nonStrictLocation returns the place in the file of the parameter or meta property that a reason names.

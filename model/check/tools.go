@@ -15,10 +15,10 @@ func (c *checker) checkTools() {
 	for _, t := range c.idea.Tools {
 		path := t.Path()
 		c.checkRequiredParams(t, path)
-		c.checkWhen(t, path)
+		c.checkApprovalCondition(t, path)
 		c.checkUndo(t, path)
-		for name, wired := range jsonval.Sorted(t.WiredParams) {
-			expressions, _ := refexpr.FindExpressions(wired) // an error was reported when the Tool was read
+		for name, wiredValue := range jsonval.Sorted(t.WiredParams) {
+			expressions, _ := refexpr.FindExpressions(wiredValue) // an error was reported when the Tool was read
 			for _, e := range expressions {
 				c.checkWiredParam(e, name, jsonval.JSONPathWithKey(path+".properties", name)+".const")
 			}
@@ -54,7 +54,7 @@ func (c *checker) checkScopes(scopes []string, path string) {
 func (c *checker) checkRequiredParams(t *ideafile.Tool, path string) {
 	props := jsonschema.Properties(t.Source)
 	for n, name := range jsonschema.Required(t.Source) {
-		if _, declared := props[name]; !declared && !t.AllowsExtraParams {
+		if _, isDeclared := props[name]; !isDeclared && !t.AllowsExtraParams {
 			c.addError(fmt.Sprintf("%s.required[%d]", path, n), "%q is required but not declared as a parameter: "+
 				"no Call can fit%s",
 				jsonval.ClipForError(name), diag.DidYouMean(name, jsonval.SortedKeys(props)))

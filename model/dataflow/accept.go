@@ -22,8 +22,8 @@ func (i *Instance) AcceptCall(request, index int, call ideafile.WrittenCall) boo
 // Call had reached all its instances. RefusedThroughRequest does not apply to it.
 func (i *Instance) AcceptRedeliveredCall(request, index int, call ideafile.WrittenCall) bool {
 	key := ideafile.CallKey{Request: request, Index: index}
-	_, known := i.findPosition(key)
-	if known || request <= i.ClosedThroughRequest {
+	_, exists := i.findPosition(key)
+	if exists || request <= i.ClosedThroughRequest {
 		return false
 	}
 	i.openRequests[request] = true
@@ -32,51 +32,51 @@ func (i *Instance) AcceptRedeliveredCall(request, index int, call ideafile.Writt
 }
 
 // findPosition returns the index of a Call in callRecords, or the index at which to insert it.
-func (i *Instance) findPosition(key ideafile.CallKey) (at int, found bool) {
+func (i *Instance) findPosition(key ideafile.CallKey) (index int, found bool) {
 	return slices.BinarySearchFunc(i.callRecords, key,
 		func(r *CallRecord, k ideafile.CallKey) int { return r.Key().Compare(k) })
 }
 
 // insertCall reads a Call and inserts its Record at its place in the Plan.
 func (i *Instance) insertCall(palette ideafile.Palette, key ideafile.CallKey,
-	written ideafile.WrittenCall) *CallRecord {
-	call, _, f := palette.ReadCall(written)
+	writtenCall ideafile.WrittenCall) *CallRecord {
+	call, _, f := palette.ReadCall(writtenCall)
 	call.ID, call.Request, call.Index = key.ID(i.token), key.Request, key.Index
 	if key.IsUndo() {
 		call.OutputPath, call.OutputMethod = nil, "" // the existing value may be the one to undo
 	}
-	rec := &CallRecord{Call: call, CallState: turn.CallState{Status: ideafile.Waiting}, WrittenCall: written,
-		ReviewReason: ideafile.UndoReviewReason(written)}
+	rec := &CallRecord{Call: call, CallState: turn.CallState{Status: ideafile.Waiting}, WrittenCall: writtenCall,
+		ReviewReason: ideafile.UndoReviewReason(writtenCall)}
 	if f == nil {
-		f = i.acceptOrRefuseCall(rec)
+		f = i.prepareCall(rec)
 	}
 	if f != nil {
 		rec.endWithStatus(ideafile.Failed, f)
 	}
-	at, _ := i.findPosition(key)
-	i.callRecords = slices.Insert(i.callRecords, at, rec)
+	index, _ := i.findPosition(key)
+	i.callRecords = slices.Insert(i.callRecords, index, rec)
 	return rec
 }
 
-// acceptOrRefuseCall checks what depends on the instance: References outside State must resolve, and the State schema
+// prepareCall checks what depends on the instance: References outside State must resolve, and the State schema
 // must allow the output paths. It notes on the Record what the Call reads.
-func (i *Instance) acceptOrRefuseCall(rec *CallRecord) *diag.Fault {
+func (i *Instance) prepareCall(rec *CallRecord) *diag.Fault {
 	var err error
 	if rec.parsedParams, err = refexpr.Parse(rec.Params); err != nil {
 		return diag.Faultf(ideafile.CodeBadReference, "%s", err)
 	}
 	for _, e := range rec.parsedParams.Expressions {
-		if why := i.unresolvableExpressionReason(e); why != "" {
-			return diag.Faultf(ideafile.CodeBadReference, "%s", why)
+		if reason := i.unresolvableExpressionReason(e); reason != "" {
+			return diag.Faultf(ideafile.CodeBadReference, "%s", reason)
 		}
 		if e.HasReferenceOfKind(ideafile.TypeState) {
 			rec.readExpressions = append(rec.readExpressions, e)
 		}
 	}
-	for _, after := range rec.AfterReferences {
-		if ref, err := refexpr.ParseReference(after); err == nil {
+	for _, reference := range rec.AfterReferences {
+		if ref, err := refexpr.ParseReference(reference); err == nil {
 			if ref.Kind != ideafile.TypeState {
-				ref.Kind = awaitedCall
+				ref.Kind = awaitedCallKind
 			}
 			rec.readExpressions = append(rec.readExpressions, refexpr.Expression{{ref}})
 		}
@@ -97,26 +97,26 @@ func (i *Instance) acceptOrRefuseCall(rec *CallRecord) *diag.Fault {
 // unresolvableExpressionReason returns why an expression can never resolve: each of its alternatives reads something
 // outside State that does not exist. Otherwise it returns "". State may still grow, so terms in State do not count.
 func (i *Instance) unresolvableExpressionReason(e refexpr.Expression) string {
-	why := ""
+	reason := ""
 	for _, alternative := range e {
-		missing := ""
+		termReason := ""
 		for _, ref := range alternative {
-			missing = cmp.Or(missing, i.unresolvableReferenceReason(ref))
+			termReason = cmp.Or(termReason, i.unresolvableReferenceReason(ref))
 		}
-		if missing == "" {
+		if termReason == "" {
 			return ""
 		}
-		why = cmp.Or(why, missing)
+		reason = cmp.Or(reason, termReason)
 	}
-	return why
+	return reason
 }
 
 func (i *Instance) unresolvableReferenceReason(ref refexpr.Reference) string {
-	_, known := i.contextView.PayloadByKind[ref.Kind]
+	_, exists := i.contextView.PayloadByKind[ref.Kind]
 	switch {
 	case ref.Kind == ideafile.TypeState:
 		return ""
-	case !known:
+	case !exists:
 		return fmt.Sprintf("reference %s: the context has no %q", ref, ref.Kind)
 	case i.visibilityOf(nil, ref) == readAbsent:
 		return fmt.Sprintf("reference %s: nothing there", ref)
@@ -124,9 +124,9 @@ func (i *Instance) unresolvableReferenceReason(ref refexpr.Reference) string {
 	return ""
 }
 
-// SuspendRequest makes AcceptCall refuse the Calls of a Request and of all Requests before it. The Request stays open:
-// AcceptRedeliveredCall may still add Calls of it.
-func (i *Instance) SuspendRequest(request int) {
+// StopAcceptingCalls makes AcceptCall refuse the Calls of a Request and of all Requests before it. The Request stays
+// open: AcceptRedeliveredCall may still add Calls of it.
+func (i *Instance) StopAcceptingCalls(request int) {
 	if request > i.ClosedThroughRequest {
 		i.openRequests[request] = true
 	}

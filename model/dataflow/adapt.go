@@ -14,8 +14,8 @@ import (
 // requestAdaptation asks the LLM to adapt the parameters of a ready Call that do not fit its Tool, and reports whether
 // it asked. Only values that References brought are adapted, and only once; a literal that does not fit is the LLM's
 // own mistake. The parameters of a Call that undoes another are never adapted.
-func (i *Instance) requestAdaptation(rec *CallRecord, tool *ideafile.Tool, params jsonval.Object, why error) bool {
-	if !i.palette.AdaptValuesWithLLM || rec.ParamsAdaptation != nil || i.llmForbidden() || rec.Key().IsUndo() ||
+func (i *Instance) requestAdaptation(rec *CallRecord, tool *ideafile.Tool, params jsonval.Object, cause error) bool {
+	if !i.palette.AdaptValuesWithLLM || rec.ParamsAdaptation != nil || i.isLLMForbidden() || rec.Key().IsUndo() ||
 		checkLiterals(tool, rec.Params) != nil {
 		return false
 	}
@@ -23,38 +23,38 @@ func (i *Instance) requestAdaptation(rec *CallRecord, tool *ideafile.Tool, param
 	if len(names) == 0 {
 		return false
 	}
-	rec.ParamsAdaptation = &approval.ParamsAdaptation{Reason: why.Error(), OriginalParams: jsonval.Object{}}
+	rec.ParamsAdaptation = &approval.ParamsAdaptation{Reason: cause.Error(), OriginalParams: jsonval.Object{}}
 	for _, k := range names {
 		rec.ParamsAdaptation.OriginalParams[k] = params[k]
 	}
-	rec.moveTo(adapting)
+	rec.moveTo(phaseAdapting)
 	return true
 }
 
-// llmForbidden reports whether the LLM may not be asked about the instance, as its Plan is declared complete.
-func (i *Instance) llmForbidden() bool {
-	at, noneMatches := ideafile.FindDirectPlans(i.contextMessages).ChooseForInstance(i.token, i.contextView)
-	return noneMatches || (at >= 0 && i.contextMessages[at].PlanStage == ideafile.StageComplete)
+// isLLMForbidden reports whether the LLM may not be asked about the instance, as its Plan is declared complete.
+func (i *Instance) isLLMForbidden() bool {
+	planIndex, noPlanMatches := ideafile.FindDirectPlans(i.contextMessages).ChooseForInstance(i.token, i.contextView)
+	return noPlanMatches || (planIndex >= 0 && i.contextMessages[planIndex].PlanStage == ideafile.StageComplete)
 }
 
 // paramsToAdapt lists the parameters to adapt, among those with References: the ones that do not fit by themselves or,
 // if each fits but together they do not, all of them. The activity checks values in the blob store.
-func paramsToAdapt(t *ideafile.Tool, raw, params jsonval.Object) []string {
-	var referencing, unfit []string
-	for k, v := range jsonval.Sorted(raw) {
+func paramsToAdapt(t *ideafile.Tool, rawParams, params jsonval.Object) []string {
+	var referencingParams, invalid []string
+	for k, v := range jsonval.Sorted(rawParams) {
 		if refs, err := refexpr.FindReferences(v); err != nil || len(refs) == 0 ||
 			jsonval.ContainsBlobHandle(params[k]) {
 			continue
 		}
-		referencing = append(referencing, k)
+		referencingParams = append(referencingParams, k)
 		if t.SchemaByParam[k].Validate(params[k]) != nil {
-			unfit = append(unfit, k)
+			invalid = append(invalid, k)
 		}
 	}
-	if unfit == nil && t.ParamsSchema.Validate(params) != nil {
-		return referencing
+	if invalid == nil && t.ParamsSchema.Validate(params) != nil {
+		return referencingParams
 	}
-	return unfit
+	return invalid
 }
 
 // checkLiterals returns how a literal part of a parameter does not fit the Tool's schema.
@@ -67,22 +67,22 @@ func checkLiterals(t *ideafile.Tool, raw jsonval.Object) error {
 	return nil
 }
 
-func checkLiteral(t *ideafile.Tool, at jsonval.Path, v any) error {
+func checkLiteral(t *ideafile.Tool, path jsonval.Path, v any) error {
 	if parsed, err := refexpr.Parse(v); err != nil || len(parsed.Expressions) == 0 {
-		form := t.ParamsSchemaSource()
-		place := jsonschema.SubschemaAt(form, at)
-		if err != nil || !place.IsDescribed || jsonval.ContainsBlobHandle(v) {
+		schemaSource := t.ParamsSchemaSource()
+		subschema := jsonschema.SubschemaAt(schemaSource, path)
+		if err != nil || !subschema.IsDescribed || jsonval.ContainsBlobHandle(v) {
 			return err
 		}
 		literal, _ := parsed.Resolve(nil)
-		schema, err := jsonschema.CompileAt(form, place.Pointer)
+		schema, err := jsonschema.CompileAt(schemaSource, subschema.Pointer)
 		if err != nil {
 			return err
 		}
 		return schema.Validate(literal)
 	}
-	for step, held := range jsonval.Members(v) {
-		if err := checkLiteral(t, slices.Concat(at, jsonval.Path{step}), held); err != nil {
+	for step, member := range jsonval.Members(v) {
+		if err := checkLiteral(t, slices.Concat(path, jsonval.Path{step}), member); err != nil {
 			return err
 		}
 	}
@@ -93,46 +93,46 @@ func checkLiteral(t *ideafile.Tool, at jsonval.Path, v any) error {
 // a literal part was changed, and ignores parameters that were not asked for.
 func (i *Instance) ApplyAdaptedParams(id string, params jsonval.Object) {
 	rec := i.FindCall(id)
-	if rec == nil || rec.phase != adapting {
+	if rec == nil || rec.phase != phaseAdapting {
 		return
 	}
-	to := jsonval.Object{}
+	adaptedParams := jsonval.Object{}
 	for k := range jsonval.Sorted(rec.ParamsAdaptation.OriginalParams) {
-		v, present := params[k]
+		v, exists := params[k]
 		switch {
-		case present && !literalsUnchanged(rec.Params[k], v):
+		case exists && !areLiteralsUnchanged(rec.Params[k], v):
 			rec.fail(ideafile.CodeBadParams,
 				"parameter %q: fitting it to the schema changed what was written literally", k)
 			return
-		case !present && ideafile.FindTool(i.palette.Tools, rec.Tool).RequiresParam(k):
+		case !exists && ideafile.FindTool(i.palette.Tools, rec.Tool).RequiresParam(k):
 			rec.fail(ideafile.CodeBadParams,
 				"parameter %q is missing among those that were fitted to the schema", k)
 			return
-		case present:
-			to[k] = v
+		case exists:
+			adaptedParams[k] = v
 		}
 	}
-	rec.ParamsAdaptation.AdaptedParams = to
-	rec.moveTo(adapted)
+	rec.ParamsAdaptation.AdaptedParams = adaptedParams
+	rec.moveTo(phaseAdapted)
 }
 
-// literalsUnchanged reports whether an adapted value still has every literal that the raw value has beside its
+// areLiteralsUnchanged reports whether an adapted value still has every literal that the raw value has beside its
 // References.
-func literalsUnchanged(raw, fitted any) bool {
-	if p, err := refexpr.Parse(raw); err != nil || len(p.Expressions) == 0 {
+func areLiteralsUnchanged(rawValue, fittedValue any) bool {
+	if p, err := refexpr.Parse(rawValue); err != nil || len(p.Expressions) == 0 {
 		literal, _ := p.Resolve(nil)
-		return err == nil && jsonval.Equal(literal, fitted)
+		return err == nil && jsonval.Equal(literal, fittedValue)
 	}
-	if jsonval.TypeOf(raw) == "string" {
+	if jsonval.TypeOf(rawValue) == "string" {
 		return true // a Reference: its value was adapted
 	}
-	list, isList := raw.([]any)
-	fittedList := jsonval.AsList(fitted)
-	if jsonval.TypeOf(raw) != jsonval.TypeOf(fitted) || isList && len(list) != len(fittedList) {
+	list, isList := rawValue.([]any)
+	fittedList := jsonval.AsList(fittedValue)
+	if jsonval.TypeOf(rawValue) != jsonval.TypeOf(fittedValue) || isList && len(list) != len(fittedList) {
 		return false
 	}
-	for step, held := range jsonval.Members(raw) {
-		if in, _ := jsonval.ChildValue(fitted, step); !literalsUnchanged(held, in) {
+	for step, member := range jsonval.Members(rawValue) {
+		if fittedMember, _ := jsonval.ChildValue(fittedValue, step); !areLiteralsUnchanged(member, fittedMember) {
 			return false
 		}
 	}
@@ -145,7 +145,7 @@ func (i *Instance) LLMQuestions() []turn.LLMQuestion {
 	for _, rec := range i.CallsAwaitingLLM() {
 		q := turn.LLMQuestion{CallID: rec.ID, Token: i.token, Tool: rec.Tool, Reasoning: rec.Reasoning}
 		var err error
-		if rec.phase == adapting {
+		if rec.phase == phaseAdapting {
 			q.Params, q.ParamsError = rec.ParamsAdaptation.OriginalParams, rec.ParamsAdaptation.Reason
 		} else {
 			q.Params, err = i.ResolvedParams(rec)

@@ -22,66 +22,66 @@ type ReadyCall struct {
 // Advance moves every Call as far as it can go without outside help and returns, in Plan order, the Calls that must be
 // run now. It counts them as running from then on.
 func (i *Instance) Advance() []ReadyCall {
-	var start []ReadyCall
+	var readyCalls []ReadyCall
 	// While Advance runs, Calls end and may write fewer paths, so users of the index check each Call that it lists.
 	// Calls that had ended before it was built are not in it.
-	i.writersByKey = jsonval.NewPathIndex(i.callRecords, func(rec *CallRecord) []jsonval.Path {
+	i.writerIndex = jsonval.NewPathIndex(i.callRecords, func(rec *CallRecord) []jsonval.Path {
 		if rec.Status.IsFinal() {
 			return nil
 		}
 		return rec.possibleWritePaths()
 	})
-	defer func() { i.writersByKey = nil }()
-	for moved := true; moved; {
-		moved = false
+	defer func() { i.writerIndex = nil }()
+	for progressed := true; progressed; {
+		progressed = false
 		for _, rec := range i.callRecords {
 			if i.canCallAdvance(rec) {
-				moved = true
-				start = append(start, i.advanceCall(rec)...)
+				progressed = true
+				readyCalls = append(readyCalls, i.advanceCall(rec)...)
 			}
 		}
-		if moved {
+		if progressed {
 			continue
 		}
-		moved = i.blockFirstUnsatisfiableCall()
-		if moved {
+		progressed = i.blockFirstUnsatisfiableCall()
+		if progressed {
 			continue
 		}
-		if rec := i.callToBreakDeadlock(); rec != nil && i.Undoing == nil {
-			moved = true
-			start = append(start, i.advanceCall(rec)...)
+		if rec := i.callToBreakDeadlock(); rec != nil && i.ActiveUndo == nil {
+			progressed = true
+			readyCalls = append(readyCalls, i.advanceCall(rec)...)
 		}
 	}
-	i.withdrawUndone()
+	i.withdrawUndoneWrites()
 	i.skipReadersOfUntakenBranch()
 	i.updateBlockedReasons()
-	slices.SortFunc(start, func(a, b ReadyCall) int { return a.Record.Key().Compare(b.Record.Key()) })
-	return start
+	slices.SortFunc(readyCalls, func(a, b ReadyCall) int { return a.Record.Key().Compare(b.Record.Key()) })
+	return readyCalls
 }
 
 // advanceCall moves a Call one step. Invariant: canCallAdvance holds, so nothing that the step depends on can change
 // any more.
 func (i *Instance) advanceCall(rec *CallRecord) []ReadyCall {
-	if rec.phase == resultPending {
+	if rec.phase == phaseResultPending {
 		i.finishSuccessfulCall(rec, rec.PendingResult)
 		return nil
 	}
-	if rec.conditionOpen() {
+	if rec.hasPendingCondition() {
 		i.applyCondition(rec)
 		return nil
 	}
-	if by, closed := i.outputClosedBy(rec); closed {
-		i.endCallOnClosedPath(rec, by)
+	if author, isClosed := i.authorClosingOutput(rec); isClosed {
+		i.endCallOnClosedPath(rec, author)
 		return nil
 	}
-	if by, written := i.everyResultKeyWritten(rec); written {
-		rec.skip(by)
+	if author, isWritten := i.everyResultKeyWritten(rec); isWritten {
+		rec.skip(author)
 		return nil
 	}
 	if i.endWithUndecidedAlternative(rec) {
 		return nil
 	}
-	if rec.phase == approved {
+	if rec.phase == phaseApproved {
 		return i.startCall(rec, *rec.readyCall)
 	}
 	return i.resolveAndCheckCall(rec)
@@ -109,27 +109,28 @@ func (i *Instance) resolveAndCheckCall(rec *CallRecord) []ReadyCall {
 	}
 	ready := ReadyCall{Record: rec, Tool: tool, Binding: i.palette.BindingByTool[rec.Tool], Params: params,
 		ScopeValues: i.scopeValues(rec)}
-	policy, why := i.reasonForReview(ready)
+	approvalPolicy, reason := i.reviewPolicy(ready)
 	rec.ReviewReason = ""
-	if policy == nil {
+	if approvalPolicy == nil {
 		return i.startCall(rec, ready)
 	}
-	i.requestReview(rec, ready, policy, why)
+	i.requestReview(rec, ready, approvalPolicy, reason)
 	if ready.Binding.Simulation != nil {
 		i.autoApproveInSimulation(rec)
 	}
 	return nil
 }
 
-// reasonForReview returns the policy by which a person must review a Call, and the reason if the review has another
+// reviewPolicy returns the policy by which a person must review a Call, and the reason if the review has another
 // reason than the policy. It returns nil if no review is needed.
-func (i *Instance) reasonForReview(ready ReadyCall) (asks *policy.Approval, why string) {
-	asks, why = i.palette.ApprovalOverride.PolicyFor(ready.Tool.Name, ready.Tool.Approval), ready.Record.ReviewReason
+func (i *Instance) reviewPolicy(ready ReadyCall) (approvalPolicy *policy.Approval, reason string) {
+	approvalPolicy, reason = i.palette.ApprovalOverride.PolicyFor(ready.Tool.Name, ready.Tool.Approval),
+		ready.Record.ReviewReason
 	switch {
-	case asks.RequiresReviewOf(ready.Params):
-		return asks, why
-	case why != "":
-		return &policy.Approval{AllowedDecisions: []string{policy.Approve, policy.Reject, policy.Answer}}, why
+	case approvalPolicy.RequiresReviewOf(ready.Params):
+		return approvalPolicy, reason
+	case reason != "":
+		return &policy.Approval{AllowedDecisions: []string{policy.Approve, policy.Reject, policy.Answer}}, reason
 	}
 	return nil, ""
 }
@@ -137,21 +138,21 @@ func (i *Instance) reasonForReview(ready ReadyCall) (asks *policy.Approval, why 
 // startCall returns the Call for its activity to run. A latent Call has no activity: it takes the result that the LLM
 // wrote with it, or asks the LLM for one.
 func (i *Instance) startCall(rec *CallRecord, ready ReadyCall) []ReadyCall {
-	i.Moments++
-	rec.readyCall, rec.Began = &ready, i.Moments
-	if len(rec.Decisions) > 0 || i.palette.KeepsParams &&
-		ready.Tool.UndoUnder(ready.Binding).Kind == ideafile.UndoByTool {
+	i.LogicalTime++
+	rec.readyCall, rec.StartLogicalTime = &ready, i.LogicalTime
+	if len(rec.Decisions) > 0 || i.palette.RecordsUndoableParams &&
+		ready.Tool.UndoWithBinding(ready.Binding).Kind == ideafile.UndoByTool {
 		rec.RanCall = &turn.ExecutedCall{Tool: ready.Tool.Name, Params: ready.Params}
 	}
 	switch {
 	case ready.Binding.Kind != ideafile.KindLatent:
-		rec.moveTo(running)
+		rec.moveTo(phaseRunning)
 		return []ReadyCall{ready}
 	case rec.HasOutput:
 		result, _ := i.recordBranch(rec, rec.Output) // never an error: a latent Tool names no branch
 		i.acceptResult(rec, result)
 	default:
-		rec.moveTo(askingLLM)
+		rec.moveTo(phaseAskingLLM)
 	}
 	return nil
 }

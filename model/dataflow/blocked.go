@@ -20,11 +20,11 @@ func (i *Instance) blockFirstUnsatisfiableCall() bool {
 		return false
 	}
 	satisfiable, first := i.satisfiableCalls(), (*CallRecord)(nil)
-	delaying := i.callsDelayingSkips()
+	isDelaying := i.callsDelayingSkips()
 	for _, rec := range i.callRecords {
-		better := first == nil || delaying[rec] && !delaying[first]
-		held := i.earlierWriterUnfinished(rec) || rec.conditionOpen()
-		if rec.Status == ideafile.Waiting && better && !satisfiable[rec] && !held {
+		isBetter := first == nil || isDelaying[rec] && !isDelaying[first]
+		mustWait := i.hasUnfinishedEarlierWriter(rec) || rec.hasPendingCondition()
+		if rec.Status == ideafile.Waiting && isBetter && !satisfiable[rec] && !mustWait {
 			first = rec
 		}
 	}
@@ -46,7 +46,7 @@ func (i *Instance) callsDelayingSkips() map[*CallRecord]bool {
 		for _, earlier := range i.awaitedByCondition(rec) {
 			delaying[earlier] = true
 		}
-		if _, closed := i.outputClosedBy(rec); closed {
+		if _, isClosed := i.authorClosingOutput(rec); isClosed {
 			for earlier := range i.unfinishedEarlierWriters(rec) {
 				delaying[earlier] = true
 			}
@@ -58,7 +58,7 @@ func (i *Instance) callsDelayingSkips() map[*CallRecord]bool {
 // satisfiableCalls returns the largest set of unfinished Calls that can be satisfied one after the other: each Call
 // sees its inputs, or a Call of the set writes them. Calls that only feed each other are not in it.
 func (i *Instance) satisfiableCalls() map[*CallRecord]bool {
-	satisfiable, unmet := map[*CallRecord]bool{}, map[*CallRecord][]candidateWritersByTerm{}
+	satisfiable, unmet := map[*CallRecord]bool{}, map[*CallRecord][]writersByAlternative{}
 	for _, rec := range i.callRecords {
 		if rec.isUnstarted() {
 			unmet[rec] = i.unmetReadWriters(rec)
@@ -66,42 +66,42 @@ func (i *Instance) satisfiableCalls() map[*CallRecord]bool {
 			satisfiable[rec] = true
 		}
 	}
-	for grew := true; grew; {
-		grew = false
+	for changed := true; changed; {
+		changed = false
 		for _, rec := range i.callRecords {
 			if list, ok := unmet[rec]; ok && !satisfiable[rec] && allReadsSatisfied(list, satisfiable) {
-				satisfiable[rec], grew = true, true
+				satisfiable[rec], changed = true, true
 			}
 		}
 	}
 	return satisfiable
 }
 
-// candidateWritersByTerm describes an expression of which the reader sees no alternative. For each alternative, and for
+// writersByAlternative describes an expression of which the reader sees no alternative. For each alternative, and for
 // each absent term in it, it lists the Calls that may still write that term.
-type candidateWritersByTerm [][][]*CallRecord
+type writersByAlternative [][][]*CallRecord
 
-func (i *Instance) unmetReadWriters(reader *CallRecord) []candidateWritersByTerm {
-	var list []candidateWritersByTerm
+func (i *Instance) unmetReadWriters(reader *CallRecord) []writersByAlternative {
+	var list []writersByAlternative
 	for _, w := range i.awaitedByCondition(reader) {
-		list = append(list, candidateWritersByTerm{{i.withEarlierWriters([]*CallRecord{w})}})
+		list = append(list, writersByAlternative{{i.withEarlierWriters([]*CallRecord{w})}})
 	}
 	for _, e := range reader.readExpressions {
 		if i.visibleAlternativeIndex(reader, e) >= 0 {
 			continue
 		}
-		var unmet candidateWritersByTerm
+		var unmet writersByAlternative
 		for _, alternative := range e {
 			var writers [][]*CallRecord
 			for _, ref := range i.absentTerms(reader, alternative) {
-				var ofTerm []*CallRecord
+				var termWriters []*CallRecord
 				if isAwaitable(ref) {
-					ofTerm = i.unfinishedWriters(reader, ref)
+					termWriters = i.unfinishedWriters(reader, ref)
 				}
-				if ref.Kind == awaitedCall {
-					ofTerm = i.withEarlierWriters(ofTerm)
+				if ref.Kind == awaitedCallKind {
+					termWriters = i.withEarlierWriters(termWriters)
 				}
-				writers = append(writers, ofTerm)
+				writers = append(writers, termWriters)
 			}
 			unmet = append(unmet, writers)
 		}
@@ -121,18 +121,20 @@ func (i *Instance) withEarlierWriters(calls []*CallRecord) []*CallRecord {
 }
 
 // allReadsSatisfied reports whether the set has, for every unmet read, a writer of each absent term of one alternative.
-func allReadsSatisfied(list []candidateWritersByTerm, set map[*CallRecord]bool) bool {
+func allReadsSatisfied(list []writersByAlternative, satisfiable map[*CallRecord]bool) bool {
 	for _, unmet := range list {
-		if !slices.ContainsFunc(unmet, func(terms [][]*CallRecord) bool { return everyTermHasWriter(terms, set) }) {
+		if !slices.ContainsFunc(unmet, func(terms [][]*CallRecord) bool {
+			return everyTermHasWriter(terms, satisfiable)
+		}) {
 			return false
 		}
 	}
 	return true
 }
 
-func everyTermHasWriter(writersByTerm [][]*CallRecord, set map[*CallRecord]bool) bool {
+func everyTermHasWriter(writersByTerm [][]*CallRecord, satisfiable map[*CallRecord]bool) bool {
 	for _, writers := range writersByTerm {
-		if !slices.ContainsFunc(writers, func(w *CallRecord) bool { return set[w] }) {
+		if !slices.ContainsFunc(writers, func(w *CallRecord) bool { return satisfiable[w] }) {
 			return false
 		}
 	}
@@ -147,11 +149,11 @@ func (i *Instance) updateBlockedReasons() {
 		if rec.Status != ideafile.Blocked || !i.isInLatestRequest(rec) {
 			continue
 		}
-		why := i.blockedReason(rec)
-		if why == "" && rec.Fault != nil && i.readsPersonSetValue(rec) {
+		reason := i.blockedReason(rec)
+		if reason == "" && rec.Fault != nil && i.readsPersonSetValue(rec) {
 			continue
 		}
-		rec.Fault = diag.Faultf(ideafile.CodeBlocked, "%s", cmp.Or(why, "what it reads was not there in time"))
+		rec.Fault = diag.Faultf(ideafile.CodeBlocked, "%s", cmp.Or(reason, "what it reads was not there in time"))
 	}
 }
 
@@ -178,8 +180,8 @@ func (i *Instance) blockedReason(rec *CallRecord) string {
 	return strings.Join(reasons, "; ")
 }
 
-// reasonAwaitedCallNotDone words why a Call that `_after` names is not done.
-func (i *Instance) reasonAwaitedCallNotDone(ref refexpr.Reference) string {
+// awaitedCallReason words why a Call that `_after` names is not done.
+func (i *Instance) awaitedCallReason(ref refexpr.Reference) string {
 	name := strings.Join(ref.Path, ".")
 	if w := i.callOfReference(ref); w != nil {
 		return "it is to come after " + name + " (" + string(w.Status) + ")"
@@ -188,20 +190,20 @@ func (i *Instance) reasonAwaitedCallNotDone(ref refexpr.Reference) string {
 }
 
 func (i *Instance) missingReason(reader *CallRecord, ref refexpr.Reference) string {
-	if ref.Kind == awaitedCall {
-		return i.reasonAwaitedCallNotDone(ref)
+	if ref.Kind == awaitedCallKind {
+		return i.awaitedCallReason(ref)
 	}
 	if ref.Kind != ideafile.TypeState {
 		return ref.String() + " is not there"
 	}
-	reason, notDone, request := " is not there and no Call writes it", []string{}, 0
+	reason, unfinished, request := " is not there and no Call writes it", []string{}, 0
 	for _, w := range i.callRecords { // not the index: Calls that have ended count here
 		switch {
 		case !w.mayWrite(ref.Path):
 		case w == reader:
 			reason = " is written by the Call itself"
 		case w.resultUpdatesPath() && !w.precedesInPlan(reader):
-			if len(notDone) == 0 {
+			if len(unfinished) == 0 {
 				return ref.String() + " is updated by " + w.ID + ", which stands behind the Call in the Plan"
 			}
 		case w.leftPathUnwrittenByBranch(ref.Path):
@@ -210,13 +212,13 @@ func (i *Instance) missingReason(reader *CallRecord, ref refexpr.Reference) stri
 			reason = " is not in what " + w.ID + " wrote"
 		default:
 			if w.Request > request { // a reason that grows with each Request is never seen as a stall
-				notDone, request = nil, w.Request
+				unfinished, request = nil, w.Request
 			}
-			notDone = append(notDone, w.ID+" ("+string(w.Status)+")")
+			unfinished = append(unfinished, w.ID+" ("+string(w.Status)+")")
 		}
 	}
-	if len(notDone) > 0 {
-		reason = " would come from " + strings.Join(notDone, " or ")
+	if len(unfinished) > 0 {
+		reason = " would come from " + strings.Join(unfinished, " or ")
 	}
 	return ref.String() + reason
 }

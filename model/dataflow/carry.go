@@ -13,32 +13,32 @@ import (
 // CarriedInstance is an Instance as data, without what it was started with (StartParameters). Its workflow carries it
 // over continue-as-new.
 type CarriedInstance struct {
-	progress
+	instanceProgress
 	// AddedMessages holds the Messages by which people corrected the instance.
-	AddedMessages []any               `json:"context,omitempty"`
-	Writes        []statelog.Write    `json:"writes,omitempty"` // in Plan order
-	CallRecords   []CarriedCallRecord `json:"records,omitempty"`
-	OpenRequests  []int               `json:"open,omitempty"`
+	AddedMessages      []any               `json:"context,omitempty"`
+	Writes             []statelog.Write    `json:"writes,omitempty"` // in Plan order
+	CallRecords        []CarriedCallRecord `json:"records,omitempty"`
+	OpenRequestNumbers []int               `json:"open,omitempty"`
 }
 
-// progress holds the fields of an Instance that are carried unchanged.
-type progress struct {
+// instanceProgress holds the fields of an Instance that are carried unchanged.
+type instanceProgress struct {
 	// UnreportedWrites are the writes that TakeNewWrites has not returned yet.
 	UnreportedWrites      []statelog.Write `json:"fresh,omitempty"`
 	ClosedThroughRequest  int              `json:"closed,omitempty"`  // the highest closed Request, with all before it
 	RefusedThroughRequest int              `json:"refused,omitempty"` // the highest refused or closed Request
 
-	Now        time.Time   `json:"now,omitzero"`
-	PauseFault *diag.Fault `json:"overdue,omitempty"` // TakePauseFault has not returned it yet
+	CurrentTime time.Time   `json:"now,omitzero"`
+	PauseFault  *diag.Fault `json:"overdue,omitempty"` // TakePauseFault has not returned it yet
 
 	CorrectionCount int  `json:"corrections,omitempty"` // values of State that people set
-	PlanStarted     bool `json:"begun,omitempty"`       // StartDirectPlan was called
-	// PlanAfter is the index after which the Calls of the current direct Plan are numbered; 0: it replaced no other
-	// Plan.
-	PlanAfter int `json:"planAfter,omitempty"`
+	IsPlanStarted   bool `json:"begun,omitempty"`       // StartDirectPlan was called
+	// PlanIndexOffset is the index after which the Calls of the current direct Plan are numbered; 0: it replaced no
+	// other Plan.
+	PlanIndexOffset int `json:"planAfter,omitempty"`
 
-	Undoing *Undoing `json:"undoing,omitempty"` // the undo under way; nil: none
-	Moments int      `json:"moments,omitempty"` // how many times a Call has begun or written its result
+	ActiveUndo  *InstanceUndo `json:"undoing,omitempty"` // the undo under way; nil: none
+	LogicalTime int           `json:"moments,omitempty"` // how many times a Call has begun or written its result
 }
 
 // CarriedCallRecord is a Record with its unexported fields.
@@ -46,24 +46,25 @@ type CarriedCallRecord struct {
 	CallRecord
 	// ReadyCall is the Call as it was started or shown to a person; nil: neither has happened.
 	ReadyCall *ReadyCall `json:"ready,omitempty"`
-	// AwaitingLLM, ResultPending, Combining and Approved distinguish the phases that share a status; see restorePhase.
-	AwaitingLLM   bool `json:"asking,omitempty"`
-	ResultPending bool `json:"arrived,omitempty"`
-	Combining     bool `json:"combining,omitempty"`
-	Approved      bool `json:"cleared,omitempty"`
+	// IsAwaitingLLM, IsResultPending, Combining and Approved distinguish the phases that share a status; see
+	// restorePhase.
+	IsAwaitingLLM   bool `json:"asking,omitempty"`
+	IsResultPending bool `json:"arrived,omitempty"`
+	IsCombining     bool `json:"combining,omitempty"`
+	IsApproved      bool `json:"cleared,omitempty"`
 }
 
 // CarryIntoNextRun returns the Instance as data for Restore.
 func (i *Instance) CarryIntoNextRun() CarriedInstance {
-	c := CarriedInstance{progress: i.progress, Writes: i.state.Writes(),
-		OpenRequests: jsonval.SortedKeys(i.openRequests)}
+	c := CarriedInstance{instanceProgress: i.instanceProgress, Writes: i.state.Writes(),
+		OpenRequestNumbers: jsonval.SortedKeys(i.openRequests)}
 	for _, m := range i.contextMessages[i.initialMessageCount:] {
 		c.AddedMessages = append(c.AddedMessages, m.Source)
 	}
 	for _, r := range i.callRecords {
 		c.CallRecords = append(c.CallRecords, CarriedCallRecord{CallRecord: *r, ReadyCall: r.readyCall,
-			AwaitingLLM: r.awaitingLLM(), ResultPending: r.phase == resultPending, Combining: r.phase == combining,
-			Approved: r.phase == approved})
+			IsAwaitingLLM: r.isAwaitingLLM(), IsResultPending: r.phase == phaseResultPending,
+			IsCombining: r.phase == phaseCombining, IsApproved: r.phase == phaseApproved})
 	}
 	return c
 }
@@ -83,19 +84,19 @@ func Restore(palette ideafile.Palette, context []ideafile.Message, token string,
 	}
 	i.refreshContextView()
 	i.state = statelog.RestoreState(i.state.InitialValue, c.Writes)
-	for _, n := range c.OpenRequests {
+	for _, n := range c.OpenRequestNumbers {
 		i.openRequests[n] = true
 	}
-	i.progress = c.progress
+	i.instanceProgress = c.instanceProgress
 	i.callRecords = jsonval.Map(c.CallRecords, i.restoreRecord)
 	return i
 }
 
-// restoreRecord rebuilds a Record; acceptOrRefuseCall derives again what the Call reads.
+// restoreRecord rebuilds a Record; prepareCall derives again what the Call reads.
 func (i *Instance) restoreRecord(c CarriedCallRecord) *CallRecord {
 	rec := c.CallRecord
 	rec.phase = c.restorePhase()
-	_ = i.acceptOrRefuseCall(&rec)
+	_ = i.prepareCall(&rec)
 	if c.ReadyCall != nil {
 		rec.readyCall = &ReadyCall{
 			Record: &rec, Tool: ideafile.FindTool(i.palette.Tools, rec.Tool),
@@ -110,23 +111,23 @@ func (i *Instance) restoreRecord(c CarriedCallRecord) *CallRecord {
 func (c CarriedCallRecord) restorePhase() phase {
 	switch {
 	case c.Status.IsFinal():
-		return ended
+		return phaseEnded
 	case c.Status == ideafile.AwaitingApproval:
-		return reviewing
-	case c.ResultPending:
-		return resultPending
-	case c.Combining:
-		return combining
+		return phaseReviewing
+	case c.IsResultPending:
+		return phaseResultPending
+	case c.IsCombining:
+		return phaseCombining
 	case c.Status == ideafile.Running:
-		return running
-	case c.AwaitingLLM && c.ParamsAdaptation != nil && !c.ParamsAdaptation.IsAnswered():
-		return adapting
-	case c.AwaitingLLM:
-		return askingLLM
-	case c.Approved:
-		return approved
+		return phaseRunning
+	case c.IsAwaitingLLM && c.ParamsAdaptation != nil && !c.ParamsAdaptation.IsAnswered():
+		return phaseAdapting
+	case c.IsAwaitingLLM:
+		return phaseAskingLLM
+	case c.IsApproved:
+		return phaseApproved
 	case c.ParamsAdaptation.IsAnswered():
-		return adapted
+		return phaseAdapted
 	}
-	return waiting
+	return phaseWaiting
 }

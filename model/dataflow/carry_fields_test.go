@@ -13,14 +13,14 @@ func TestEveryFieldOfAnInstanceIsCarriedOrFollows(t *testing.T) {
 		of              any
 		carried, follow []string
 	}{
-		{Instance{}, []string{"contextMessages", "state", "callRecords", "openRequests", "progress"},
-			[]string{"token", "palette", "initialMessageCount", "contextView", "stateSchema", "writersByKey",
-				"starters", "causers", "earlierDecisions", "KnowsChange"}},
+		{Instance{}, []string{"contextMessages", "state", "callRecords", "openRequests", "instanceProgress"},
+			[]string{"token", "palette", "initialMessageCount", "contextView", "stateSchema", "writerIndex",
+				"starters", "causers", "priorDecisions", "KnowsChange"}},
 		{CallRecord{}, []string{"Call", "CallState", "SkippedBecauseOf",
-			"DelegateValuesByPath", "PendingResult", "ReviewReason", "UntakenBranchReference", "Branch",
+			"DelegateValuesByPath", "PendingResult", "ReviewReason", "UntakenBranchReference", "BranchNumber",
 			"ConditionMet", "FaultWrittenToBranch", "PendingApproval", "WrittenCall", "phase", "readyCall",
-			"TimesAsked", "ResultGivenByPerson", "Began", "Ended", "Throttle"},
-			[]string{"parsedParams", "readExpressions", "scopePaths", "delegateWritePaths", "handedOut", "combined"}},
+			"TimesAsked", "ResultAuthor", "StartLogicalTime", "EndLogicalTime", "Throttle"},
+			[]string{"parsedParams", "readExpressions", "scopePaths", "delegateWritePaths", "isBlobUpdateTaken", "combinedValues"}},
 	} {
 		typ := reflect.TypeOf(c.of)
 		known := slices.Concat(c.carried, c.follow)

@@ -9,15 +9,15 @@ import (
 	"processidea/model/statelog"
 )
 
-// outputClosedBy reports whether the output path of a Call is closed to it, and who closed it. For a write-once Call
-// one closed branch is enough, for then its value exists already. For an update, no branch may be writable.
-func (i *Instance) outputClosedBy(rec *CallRecord) (by string, closed bool) {
+// authorClosingOutput reports whether the output path of a Call is closed to it, and who closed it. For a write-once
+// Call one closed branch is enough, for then its value exists already. For an update, no branch may be writable.
+func (i *Instance) authorClosingOutput(rec *CallRecord) (author string, isClosed bool) {
 	if rec.resultUpdatesPath() {
 		return "", i.everyBranchUnwritable(rec)
 	}
 	for _, branch := range rec.OutputPath {
-		if by, closed := i.branchClosedBy(branch); closed {
-			return by, true
+		if author, isClosed := i.authorClosingBranch(branch); isClosed {
+			return author, true
 		}
 	}
 	return "", false
@@ -25,15 +25,15 @@ func (i *Instance) outputClosedBy(rec *CallRecord) (by string, closed bool) {
 
 // everyResultKeyWritten reports whether no key of a Call's result can be written: the result is for the whole State,
 // its Tool's schema allows only certain keys, and Calls or people wrote all of them. by is who wrote the first key.
-func (i *Instance) everyResultKeyWritten(rec *CallRecord) (by string, written bool) {
+func (i *Instance) everyResultKeyWritten(rec *CallRecord) (author string, allWritten bool) {
 	tool := ideafile.FindTool(i.palette.Tools, rec.Tool)
 	if rec.OutputMethod != "" || !rec.OutputPath.WritesWholeState() ||
 		tool == nil || tool.OutputSchema == nil {
 		return "", false
 	}
-	form := jsonval.AsObject(tool.OutputSchema.Source)
-	keys := jsonval.SortedKeys(jsonschema.Properties(form))
-	if form["additionalProperties"] != false || form["patternProperties"] != nil || len(keys) == 0 {
+	outputSchema := jsonval.AsObject(tool.OutputSchema.Source)
+	keys := jsonval.SortedKeys(jsonschema.Properties(outputSchema))
+	if outputSchema["additionalProperties"] != false || outputSchema["patternProperties"] != nil || len(keys) == 0 {
 		return "", false
 	}
 	for n, k := range keys {
@@ -43,28 +43,28 @@ func (i *Instance) everyResultKeyWritten(rec *CallRecord) (by string, written bo
 			return "", false
 		}
 		if n == 0 {
-			by = writer
+			author = writer
 		}
 	}
-	return by, true
+	return author, true
 }
 
-// branchClosedBy reports whether a branch is closed: either a value exists at each of its paths, or one path can never
-// have a value. If only some paths have a value, the others are still to be written.
-func (i *Instance) branchClosedBy(branch []jsonval.Path) (by string, closed bool) {
-	open := 0
+// authorClosingBranch reports whether a branch is closed: either a value exists at each of its paths, or one path can
+// never have a value. If only some paths have a value, the others are still to be written.
+func (i *Instance) authorClosingBranch(branch []jsonval.Path) (author string, isClosed bool) {
+	openCount := 0
 	for _, p := range branch {
-		writer, closed := i.state.AuthorWhoClosedPath(p)
+		writer, isClosed := i.state.AuthorWhoClosedPath(p)
 		switch _, exists := jsonval.ValueAt(i.state.CurrentValue, p); {
-		case !closed:
-			open++
+		case !isClosed:
+			openCount++
 		case !exists:
 			return writer, true
-		case by == "":
-			by = writer
+		case author == "":
+			author = writer
 		}
 	}
-	return by, open == 0
+	return author, openCount == 0
 }
 
 // everyBranchUnwritable reports whether each branch has a path with something other than an object above it.
@@ -77,8 +77,8 @@ func (i *Instance) everyBranchUnwritable(rec *CallRecord) bool {
 // firstBlockingAncestor describes the obstacle above the first path that has one; "" if no path has one.
 func (i *Instance) firstBlockingAncestor(paths []jsonval.Path) string {
 	for _, p := range paths {
-		if why := i.state.BlockingAncestorReason(p); why != "" {
-			return why
+		if reason := i.state.BlockingAncestorReason(p); reason != "" {
+			return reason
 		}
 	}
 	return ""
@@ -86,37 +86,37 @@ func (i *Instance) firstBlockingAncestor(paths []jsonval.Path) string {
 
 // endCallOnClosedPath ends a Call whose path is closed. A write-once Call is skipped, as its value exists already. An
 // update fails, as its path cannot be written.
-func (i *Instance) endCallOnClosedPath(rec *CallRecord, by string) {
+func (i *Instance) endCallOnClosedPath(rec *CallRecord, author string) {
 	if rec.resultUpdatesPath() {
 		rec.fail(ideafile.CodeBadPath, "%s: %s", rec.OutputPath.ReferenceText(),
 			i.firstBlockingAncestor(rec.OutputPath.Paths()))
 		return
 	}
-	rec.skip(by)
+	rec.skip(author)
 }
 
-// outputCorrectedBy names the person who set all paths of one of a Call's branches, for instance while the Call ran; ""
-// if nobody did.
-func (i *Instance) outputCorrectedBy(rec *CallRecord) string {
+// authorCorrectingOutput names the person who set all paths of one of a Call's branches, for instance while the Call
+// ran; "" if nobody did.
+func (i *Instance) authorCorrectingOutput(rec *CallRecord) string {
 	if rec.resultUpdatesPath() {
 		return ""
 	}
 	for _, branch := range rec.OutputPath {
-		if by := i.personWhoCorrectedAll(branch); by != "" {
-			return by
+		if author := i.personWhoCorrectedAll(branch); author != "" {
+			return author
 		}
 	}
 	return ""
 }
 
-func (i *Instance) personWhoCorrectedAll(branch []jsonval.Path) (by string) {
+func (i *Instance) personWhoCorrectedAll(branch []jsonval.Path) (author string) {
 	for _, p := range branch {
-		at := slices.IndexFunc(i.state.Writes(),
+		index := slices.IndexFunc(i.state.Writes(),
 			func(w statelog.Write) bool { return w.CorrectionNumber > 0 && w.Path.Overlaps(p) })
-		if at < 0 {
+		if index < 0 {
 			return ""
 		}
-		by = i.state.Writes()[at].Author
+		author = i.state.Writes()[index].Author
 	}
-	return by
+	return author
 }

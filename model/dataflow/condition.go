@@ -6,21 +6,21 @@ import (
 	"processidea/model/refexpr"
 )
 
-// SkippedByCondition is the value of SkippedBecauseOf for a Call whose condition does not hold.
-const SkippedByCondition = ideafile.WhenKey
+// SkippedByConditionCause is the value of SkippedBecauseOf for a Call whose condition does not hold.
+const SkippedByConditionCause = ideafile.WhenKey
 
-// conditionOpen reports whether the Call's condition is not evaluated yet.
-func (r *CallRecord) conditionOpen() bool {
-	return r.Condition != nil && !r.ConditionMet && r.phase == waiting
+// hasPendingCondition reports whether the Call's condition is not evaluated yet.
+func (r *CallRecord) hasPendingCondition() bool {
+	return r.Condition != nil && !r.ConditionMet && r.phase == phaseWaiting
 }
 
 // awaitedByCondition lists the unfinished Calls that may still write what a Call's condition reads. Only earlier Calls
 // count: the condition sees their writes alone, so that it does not depend on which result comes back first.
 func (i *Instance) awaitedByCondition(rec *CallRecord) (list []*CallRecord) {
-	if !rec.conditionOpen() {
+	if !rec.hasPendingCondition() {
 		return nil
 	}
-	reads := rec.Condition.Reads(ideafile.TypeState)
+	reads := rec.Condition.PathsRead(ideafile.TypeState)
 	return jsonval.Filter(i.candidateWriters(reads...), func(w *CallRecord) bool {
 		return w.precedesInPlan(rec) && !w.Status.IsFinal() && w.mayWriteAny(reads)
 	})
@@ -28,14 +28,14 @@ func (i *Instance) awaitedByCondition(rec *CallRecord) (list []*CallRecord) {
 
 // applyCondition decides whether a Call runs. Invariant: no earlier Call can still write what its condition reads.
 func (i *Instance) applyCondition(rec *CallRecord) {
-	reads := rec.Condition.Reads(ideafile.TypeState)
+	reads := rec.Condition.PathsRead(ideafile.TypeState)
 	view := jsonval.WithKey(i.contextView.PayloadByKind, ideafile.TypeState,
-		i.state.PartsBeforeCall(rec.Request, rec.Index, reads))
+		i.state.ValuesBeforeCall(rec.Request, rec.Index, reads))
 	switch rec.Condition.Decide(view) {
 	case refexpr.Do:
 		rec.ConditionMet = true
-	case refexpr.Omit:
-		rec.skip(SkippedByCondition)
+	case refexpr.VerdictOmit:
+		rec.skip(SkippedByConditionCause)
 		rec.UntakenBranchReference = ideafile.WhenKey
 		if len(reads) > 0 {
 			rec.UntakenBranchReference = refexpr.StateReference(reads[0]).String()
@@ -51,8 +51,8 @@ func (i *Instance) applyCondition(rec *CallRecord) {
 // undecided: this Call must not replace it. It reports whether it did.
 func (i *Instance) endWithUndecidedAlternative(rec *CallRecord) bool {
 	for _, w := range i.callRecords { // not the index: the earlier Call may have ended long before
-		undecided := w.Fault != nil && w.Fault.Code == ideafile.CodeUndecided
-		if undecided && w.Request == rec.Request && w.precedesInPlan(rec) && w.mayWriteAny(rec.OutputPath.Paths()) {
+		isUndecided := w.Fault != nil && w.Fault.Code == ideafile.CodeUndecided
+		if isUndecided && w.Request == rec.Request && w.precedesInPlan(rec) && w.mayWriteAny(rec.OutputPath.Paths()) {
 			rec.fail(ideafile.CodeUndecided,
 				"of %s, which brings the same, it cannot be told whether it is to run", w.ID)
 			return true

@@ -15,13 +15,13 @@ import (
 // This file applies the rules on who may decide (policy.Rules), of a Tool's policy and of `config.approval`, to one
 // decision.
 
-// SetPeopleAllowedToDecide sets who started the process, and which decisions on Calls of this instance were taken in
-// the processes that this one was forked from.
-func (i *Instance) SetPeopleAllowedToDecide(starters []policy.Identity, earlier []policy.PriorDecision) {
-	i.starters, i.earlierDecisions = starters, nil
-	for _, e := range earlier {
+// SetStartersAndPriorDecisions sets who started the process, and which decisions on Calls of this instance were taken
+// in the processes that this one was forked from.
+func (i *Instance) SetStartersAndPriorDecisions(starters []policy.Identity, priorDecisions []policy.PriorDecision) {
+	i.starters, i.priorDecisions = starters, nil
+	for _, e := range priorDecisions {
 		if ideafile.InstanceTokenOfCallID(e.CallID) == i.token {
-			i.earlierDecisions = append(i.earlierDecisions, e)
+			i.priorDecisions = append(i.priorDecisions, e)
 		}
 	}
 }
@@ -41,20 +41,21 @@ func (i *Instance) CausersOf(rec *CallRecord) []policy.Identity {
 	return list
 }
 
-// inDecidingCapacity returns the decision, or hand-over, in the capacity in which it counts: the sender's own or,
+// authorizeDecider returns the decision, or hand-over, in the capacity in which it counts: the sender's own or,
 // failing that, as deputy for somebody who may decide.
-func (i *Instance) inDecidingCapacity(rec *CallRecord, d approval.Decision) (approval.Decision, error) {
+func (i *Instance) authorizeDecider(rec *CallRecord, d approval.Decision) (approval.Decision, error) {
 	var err error
-	for _, one := range rec.PendingApproval.Capacities(d, i.Now) {
-		err = i.checkDecider(rec, one)
+	for _, candidate := range rec.PendingApproval.InEachCapacity(d, i.CurrentTime) {
+		err = i.checkDecider(rec, candidate)
 		if err == nil && !approval.IsRemark(d.Kind) {
-			err = rec.PendingApproval.CheckHandedOver(one)
-			if err != nil && rec.PendingApproval.IsOpenAgain(one) && i.KnowsChange(approval.HandOverChange) {
+			err = rec.PendingApproval.CheckHandOverRecipient(candidate)
+			if err != nil && rec.PendingApproval.IsHandOverLapsed(candidate) &&
+				i.KnowsChange(approval.HandOverChangeID) {
 				err = nil
 			}
 		}
 		if err == nil {
-			return one, nil
+			return candidate, nil
 		}
 	}
 	return d, err
@@ -65,16 +66,17 @@ func (i *Instance) inDecidingCapacity(rec *CallRecord, d approval.Decision) (app
 func (i *Instance) checkRecipient(rec *CallRecord, d approval.Decision) (err error) {
 	p := rec.PendingApproval
 	groups := p.Deciders.Groups()
-	if d.To != "" {
-		for _, one := range p.Capacities(p.DecisionOfRecipient(d), i.Now) {
-			if err = i.checkDecider(rec, one); err == nil {
+	if d.RecipientName != "" {
+		for _, candidate := range p.InEachCapacity(p.DecisionOfRecipient(d), i.CurrentTime) {
+			if err = i.checkDecider(rec, candidate); err == nil {
 				return nil
 			}
 		}
-	} else if len(groups) > 0 && !policy.AnyOf(policy.Named(groups...), policy.Named(d.ToGroup)) {
-		err = fmt.Errorf("only people of %s may decide on it", diag.FirstNamesAndCount(groups))
+	} else if len(groups) > 0 && !policy.AnySamePerson(policy.IdentitiesNamed(groups...),
+		policy.IdentitiesNamed(d.RecipientGroup)) {
+		err = fmt.Errorf("only people of %s may decide on it", diag.SummarizeNames(groups))
 	}
-	if err == nil || !i.KnowsChange(approval.HandOverChange) {
+	if err == nil || !i.KnowsChange(approval.HandOverChangeID) {
 		return nil
 	}
 	return fmt.Errorf("it cannot be handed over to %s: %w", d.Recipient(), err)
@@ -82,63 +84,64 @@ func (i *Instance) checkRecipient(rec *CallRecord, d approval.Decision) (err err
 
 // checkDecider returns why the sender of a decision may not decide on the waiting Call.
 func (i *Instance) checkDecider(rec *CallRecord, d approval.Decision) error {
-	rules, excluded := rec.PendingApproval.Deciders, approval.Excluded{Decided: i.decidedElsewhere(rec)}
-	if why := excluded.DecidedElsewhere(d.Identities(), rec.ID); why != "" {
-		return errors.New(why)
+	rules, exclusions := rec.PendingApproval.Deciders, approval.Excluded{PriorDecisions: i.conflictingDecisions(rec)}
+	if reason := exclusions.DecidedElsewhereReason(d.Identities(), rec.ID); reason != "" {
+		return errors.New(reason)
 	}
 	if err := d.CheckDecider(rules, i.starters, i.CausersOf(rec)); err != nil || len(rules) == 0 {
 		return err
 	}
-	for _, other := range rules.ExcludedCallNames() {
-		if _, isID := ideafile.ParseCallKey(other); isID && !i.hasCall(other) {
-			return fmt.Errorf("whoever decided on %s may not decide on it, but there is no such Call", other)
+	for _, callName := range rules.ExcludedCallNames() {
+		if _, isID := ideafile.ParseCallKey(callName); isID && !i.hasCall(callName) {
+			return fmt.Errorf("whoever decided on %s may not decide on it, but there is no such Call", callName)
 		}
 	}
-	if v, has := findVote(rec, d); has && isVote(d) {
+	if v, exists := findVote(rec, d); exists && isVote(d) {
 		return fmt.Errorf("%s has decided on it already (%s); it takes %d people", v.DecidedBy, v.Kind,
 			rules.RequiredApprovals())
 	}
 	return nil
 }
 
-// excludedFrom returns the people whom rules exclude from the decision on a waiting Call; nil if nobody is excluded.
-func (i *Instance) excludedFrom(rec *CallRecord) *approval.Excluded {
-	e := &approval.Excluded{Decided: i.decidedElsewhere(rec)}
+// excludedDeciders returns the people whom rules exclude from the decision on a waiting Call; nil if nobody is
+// excluded.
+func (i *Instance) excludedDeciders(rec *CallRecord) *approval.Excluded {
+	e := &approval.Excluded{PriorDecisions: i.conflictingDecisions(rec)}
 	if rec.PendingApproval.Deciders.ExcludeStarter() {
 		e.StartedBy, e.CausedBy = i.starters, i.CausersOf(rec)
-	} else if len(e.Decided) == 0 {
+	} else if len(e.PriorDecisions) == 0 {
 		return nil
 	}
 	return e
 }
 
-// decidedElsewhere lists the people who may not decide on this Call because they decided on another one, by a rule of
-// either Call. Each person is listed once, with the first such Call.
-func (i *Instance) decidedElsewhere(rec *CallRecord) (list []policy.PriorDecision) {
+// conflictingDecisions lists the people who may not decide on this Call because they decided on another one, by a rule
+// of either Call. Each person is listed once, with the first such Call.
+func (i *Instance) conflictingDecisions(rec *CallRecord) (list []policy.PriorDecision) {
 	add := func(id string, people ...policy.Identity) {
-		for _, who := range people {
-			if !slices.ContainsFunc(list, func(made policy.PriorDecision) bool {
-				return made.By == who.Name && made.Account == who.Account
+		for _, person := range people {
+			if !slices.ContainsFunc(list, func(prior policy.PriorDecision) bool {
+				return prior.DecidedBy == person.Name && prior.Account == person.Account
 			}) {
-				list = append(list, policy.PriorDecision{CallID: id, By: who.Name, Account: who.Account})
+				list = append(list, policy.PriorDecision{CallID: id, DecidedBy: person.Name, Account: person.Account})
 			}
 		}
 	}
 	names := rec.PendingApproval.Deciders.ExcludedCallNames()
 	for _, other := range i.callRecords {
-		excludes := slices.ContainsFunc(names, func(name string) bool { return i.callMatchesName(other, name) })
-		for _, made := range other.Decisions {
-			if other != rec && (excludes || slices.ContainsFunc(made.Deciders.ExcludedCallNames(),
+		isExcluded := slices.ContainsFunc(names, func(name string) bool { return i.callMatchesName(other, name) })
+		for _, prior := range other.Decisions {
+			if other != rec && (isExcluded || slices.ContainsFunc(prior.Deciders.ExcludedCallNames(),
 				func(name string) bool { return i.callMatchesName(rec, name) })) {
-				add(other.ID, made.Identities()...)
+				add(other.ID, prior.Identities()...)
 			}
 		}
 	}
 	for _, name := range names {
-		ids := i.callIDsNamed(name)
-		for _, e := range i.earlierDecisions {
+		ids := i.callIDsForName(name)
+		for _, e := range i.priorDecisions {
 			if e.Tool == name || slices.Contains(ids, e.CallID) {
-				add(e.CallID, policy.Identity{Name: e.By, Account: e.Account})
+				add(e.CallID, policy.Identity{Name: e.DecidedBy, Account: e.Account})
 			}
 		}
 	}
@@ -148,14 +151,14 @@ func (i *Instance) decidedElsewhere(rec *CallRecord) (list []policy.PriorDecisio
 // callMatchesName reports whether a name in NotSameAs means a Call: it is the Call's id, or the name of its Tool, now
 // or at a decision on the Call.
 func (i *Instance) callMatchesName(rec *CallRecord, name string) bool {
-	return slices.Contains(i.callIDsNamed(name), rec.ID) || rec.Tool == name ||
+	return slices.Contains(i.callIDsForName(name), rec.ID) || rec.Tool == name ||
 		slices.ContainsFunc(rec.Decisions, func(d approval.Decision) bool { return d.Tool == name }) ||
 		rec.PendingApproval != nil && rec.PendingApproval.Tool == name
 }
 
-// callIDsNamed lists the ids that an id in NotSameAs may mean. If a correction replaced the direct Plan, the Calls of
+// callIDsForName lists the ids that an id in NotSameAs may mean. If a correction replaced the direct Plan, the Calls of
 // the new Plan are numbered on from the old one's; to the author of the policy the first Call of each is 0.1.
-func (i *Instance) callIDsNamed(name string) []string {
+func (i *Instance) callIDsForName(name string) []string {
 	key, isID := ideafile.ParseCallKey(name)
 	if !isID {
 		return nil
@@ -170,9 +173,9 @@ func (i *Instance) callIDsNamed(name string) []string {
 }
 
 func (i *Instance) hasCall(name string) bool {
-	return slices.ContainsFunc(i.callIDsNamed(name), func(id string) bool {
+	return slices.ContainsFunc(i.callIDsForName(name), func(id string) bool {
 		return i.FindCall(id) != nil ||
-			slices.ContainsFunc(i.earlierDecisions, func(e policy.PriorDecision) bool { return e.CallID == id })
+			slices.ContainsFunc(i.priorDecisions, func(e policy.PriorDecision) bool { return e.CallID == id })
 	})
 }
 
@@ -182,33 +185,33 @@ func isVote(d approval.Decision) bool { return d.Kind == policy.Approve || d.Kin
 
 // findVote returns an earlier decision on the waiting Call that counts for one of the people for whom d counts.
 func findVote(rec *CallRecord, d approval.Decision) (approval.Vote, bool) {
-	at := slices.IndexFunc(rec.PendingApproval.DecidedSoFar,
-		func(v approval.Vote) bool { return policy.AnyOf(v.Identities(), d.Identities()) })
-	if at < 0 {
+	index := slices.IndexFunc(rec.PendingApproval.DecidedSoFar,
+		func(v approval.Vote) bool { return policy.AnySamePerson(v.Identities(), d.Identities()) })
+	if index < 0 {
 		return approval.Vote{}, false
 	}
-	return rec.PendingApproval.DecidedSoFar[at], true
+	return rec.PendingApproval.DecidedSoFar[index], true
 }
 
 // needsMoreDecisions reports whether more people must decide the same before a decision counts.
 func (i *Instance) needsMoreDecisions(rec *CallRecord, d approval.Decision) bool {
-	same := 1
-	for _, made := range rec.Decisions {
-		if made.ApprovalDigest == d.ApprovalDigest && made.Kind == d.Kind &&
-			jsonval.Equal(made.GivenResult, d.GivenResult) {
-			same++
+	sameCount := 1
+	for _, prior := range rec.Decisions {
+		if prior.ApprovalDigest == d.ApprovalDigest && prior.Kind == d.Kind &&
+			jsonval.Equal(prior.AnswerResult, d.AnswerResult) {
+			sameCount++
 		}
 	}
-	return isVote(d) && same < rec.PendingApproval.Deciders.RequiredApprovals()
+	return isVote(d) && sameCount < rec.PendingApproval.Deciders.RequiredApprovals()
 }
 
 // addVote keeps a decision that needs more people to decide the same. The Call goes on waiting, under the same digest.
 func (i *Instance) addVote(rec *CallRecord, d approval.Decision) error {
 	if d.Kind == policy.Answer {
-		if _, err := i.readGivenResult(rec, d); err != nil {
+		if _, err := i.readAnswerResult(rec, d); err != nil {
 			return err
 		}
-		rec.Branch = 0
+		rec.BranchNumber = 0
 	}
 	rec.Decisions = append(rec.Decisions, d)
 	p := *rec.PendingApproval

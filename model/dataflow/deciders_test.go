@@ -34,7 +34,7 @@ func vault(t *testing.T, by, override string) *dataflow.Instance {
 		palette.ApprovalOverride = idea.Config.Approval
 	}
 	i := dataflow.New(*palette, nil, "")
-	i.SetPeopleAllowedToDecide(policy.Named("sam"), nil)
+	i.SetStartersAndPriorDecisions(policy.IdentitiesNamed("sam"), nil)
 	i.SetTime(modeltest.StartTime)
 	for n, call := range []string{`{"_tool": "pay", "cents": 600}`, `{"_tool": "prepare"}`} {
 		i.AcceptCall(1, n+1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(call)))
@@ -68,7 +68,7 @@ func carried(t *testing.T, i *dataflow.Instance) *dataflow.Instance {
 	}
 	palette, context, token := i.StartParameters()
 	next := dataflow.Restore(palette, context, token, c)
-	next.SetPeopleAllowedToDecide(policy.Named("sam"), nil)
+	next.SetStartersAndPriorDecisions(policy.IdentitiesNamed("sam"), nil)
 	return next
 }
 
@@ -78,9 +78,9 @@ func approve(i *dataflow.Instance, call, by string, groups ...string) error {
 	if groups != nil {
 		payload["groups"] = jsonval.ToJSONValue(groups)
 	}
-	for _, p := range i.Standing().PendingApprovals {
+	for _, p := range i.StatusDetails().PendingApprovals {
 		if p.CallID == call {
-			told = p.Excluded.WhyNot(policy.Person{Name: by, Groups: groups}, call, p.Deciders)
+			told = p.Exclusions.DenialReason(policy.Person{Name: by, Groups: groups}, call, p.Deciders)
 		}
 	}
 	err := decide(i, policy.Approve, string(jsonval.Encode(payload)))
@@ -121,7 +121,7 @@ func TestWhoDoesNotFitIsRefusedAndTheCallWaitsOn(t *testing.T) {
 		}
 	}
 	i := vault(t, twoOfFinance, "")
-	i.SetPeopleAllowedToDecide(nil, nil)
+	i.SetStartersAndPriorDecisions(nil, nil)
 	if err := approve(i, "1.1", "eve"); err == nil ||
 		!strings.Contains(err.Error(), "nobody knows who that was") {
 		t.Errorf("who started it is unknown: %v", err)
@@ -258,13 +258,13 @@ func TestWhoDecidedOnOneCallMayNotDecideOnTheOtherWhicheverComesFirst(t *testing
 			t.Errorf("%s: %v", name, err)
 		}
 		i = vault(t, by, "")
-		i.SetPeopleAllowedToDecide(nil, []policy.PriorDecision{{CallID: "1.2", Tool: "prepare", By: "ann"}})
+		i.SetStartersAndPriorDecisions(nil, []policy.PriorDecision{{CallID: "1.2", Tool: "prepare", DecidedBy: "ann"}})
 		if approve(i, "1.1", "ann") == nil {
 			t.Errorf("%s: who decided in the process before decides", name)
 		}
 		i = vault(t, by, "")
-		i.SetPeopleAllowedToDecide(nil, []policy.PriorDecision{{CallID: "1.2@②", Tool: "prepare", By: "ann"},
-			{CallID: "1.2", Tool: "prepare", By: "bob"}})
+		i.SetStartersAndPriorDecisions(nil, []policy.PriorDecision{{CallID: "1.2@②", Tool: "prepare", DecidedBy: "ann"},
+			{CallID: "1.2", Tool: "prepare", DecidedBy: "bob"}})
 		if err := approve(i, "1.1", "ann"); err != nil {
 			t.Errorf("%s: a decision in another instance counts: %v", name, err)
 		}
@@ -279,7 +279,7 @@ func TestWhoRevisedTheInstanceOrChangedTheCallDoesNotDecideOnIt(t *testing.T) {
 	t.Parallel()
 	const who = `{"people": ["ann", "bob"], "notStarter": true}`
 	i := vault(t, who, "")
-	i.SetCausers(policy.Named("ann"))
+	i.SetCausers(policy.IdentitiesNamed("ann"))
 	if err := approve(i, "1.1", "Ann"); err == nil || !strings.Contains(err.Error(), "had a hand in it") {
 		t.Errorf("who revised the instance: %v", err)
 	}
@@ -299,7 +299,7 @@ func TestWhoRevisedTheInstanceOrChangedTheCallDoesNotDecideOnIt(t *testing.T) {
 		if err := approve(i, "1.1", "ann"); err == nil || !strings.Contains(err.Error(), "had a hand in it") {
 			t.Errorf("%s: they approve what they made: %v", kind, err)
 		}
-		if got := i.CausersOf(i.FindCall("1.1")); !slices.Equal(got, policy.Named("ann")) {
+		if got := i.CausersOf(i.FindCall("1.1")); !slices.Equal(got, policy.IdentitiesNamed("ann")) {
 			t.Errorf("%s: a delegate would be told of %v", kind, got)
 		}
 		if err := approve(i, "1.1", "bob"); err != nil || len(i.Advance()) != 1 {
@@ -356,7 +356,7 @@ func TestNothingThatCertainPeopleMustApproveIsApprovedByItself(t *testing.T) {
 	t.Parallel()
 	palette := modeltest.PaletteFrom(t,
 		`{"pay": {"_activity": "do", "type": "object", "properties": {}, "_approval": {"timeout": "1h", "onTimeout": "approve"}}}`)
-	palette.ApprovalOverride.Deciders = &policy.Rule{Count: 2}
+	palette.ApprovalOverride.Deciders = &policy.Rule{RequiredCount: 2}
 	i := dataflow.New(*palette, nil, "")
 	i.SetTime(modeltest.StartTime)
 	i.AcceptCall(1, 1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(`{"_tool": "pay"}`)))

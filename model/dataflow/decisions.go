@@ -23,18 +23,18 @@ func (i *Instance) ApplyDecision(d approval.Decision) error {
 	if err != nil {
 		return err
 	}
-	rec.PendingApproval.AdvanceTo(i.Now) // a person who may decide since a moment ago is allowed
-	if err := d.CheckOrder(*rec.PendingApproval, rec.Decisions, i.Now); err != nil {
+	rec.PendingApproval.AdvanceSchedule(i.CurrentTime) // a person who may decide since a moment ago is allowed
+	if err := d.CheckOrder(*rec.PendingApproval, rec.Decisions, i.CurrentTime); err != nil {
 		return err
 	}
-	if d, err = d.Proven(*rec.PendingApproval, rec.Decisions, i.Now); err != nil {
+	if d, err = d.VerifyProof(*rec.PendingApproval, rec.Decisions, i.CurrentTime); err != nil {
 		return err
 	}
-	if d, err = i.inDecidingCapacity(rec, d); err != nil {
+	if d, err = i.authorizeDecider(rec, d); err != nil {
 		return err
 	}
 	d.Order = nil // OrderID names the order from here on
-	d = i.decisionOn(rec, d)
+	d = i.completeDecision(rec, d)
 	d.Deciders = rec.PendingApproval.Deciders
 	if i.needsMoreDecisions(rec, d) {
 		return i.addVote(rec, d)
@@ -56,10 +56,10 @@ func (i *Instance) ApplyDecision(d approval.Decision) error {
 	return fmt.Errorf("there is no decision %q", jsonval.ClipForError(d.Kind))
 }
 
-// decisionOn returns a decision with its subject and time.
-func (i *Instance) decisionOn(rec *CallRecord, d approval.Decision) approval.Decision {
+// completeDecision returns a decision with its subject and time.
+func (i *Instance) completeDecision(rec *CallRecord, d approval.Decision) approval.Decision {
 	p := rec.PendingApproval
-	d.CallID, d.ApprovalDigest, d.DecidedAt, d.Tool, d.ShownParams = rec.ID, p.Digest, i.Now, p.Tool, p.Params
+	d.CallID, d.ApprovalDigest, d.DecidedAt, d.Tool, d.ShownParams = rec.ID, p.Digest, i.CurrentTime, p.Tool, p.Params
 	return d
 }
 
@@ -72,11 +72,11 @@ func (i *Instance) addRemark(d approval.Decision) error {
 	if err != nil {
 		return err
 	}
-	if d, err = d.Proven(*rec.PendingApproval, rec.Remarks, i.Now); err != nil {
+	if d, err = d.VerifyProof(*rec.PendingApproval, rec.Remarks, i.CurrentTime); err != nil {
 		return err
 	}
 	if d.Kind == approval.HandOver {
-		if d, err = i.inDecidingCapacity(rec, d); err == nil {
+		if d, err = i.authorizeDecider(rec, d); err == nil {
 			err = i.checkRecipient(rec, d)
 		}
 		if err != nil {
@@ -86,11 +86,12 @@ func (i *Instance) addRemark(d approval.Decision) error {
 	if len(rec.Remarks) >= maxRemarks {
 		return fmt.Errorf("it has %d remarks already, and no more are kept: decide, or say it elsewhere", maxRemarks)
 	}
-	d.CallID, d.DecidedAt, d.Tool = rec.ID, i.Now, rec.PendingApproval.Tool
-	if d.Kind != approval.SteerDeputy && !jsonval.Equal(approval.ShownTo(rec.Remarks), rec.PendingApproval.Params) {
+	d.CallID, d.DecidedAt, d.Tool = rec.ID, i.CurrentTime, rec.PendingApproval.Tool
+	if d.Kind != approval.SteerDeputy && !jsonval.Equal(approval.LastShownParams(rec.Remarks),
+		rec.PendingApproval.Params) {
 		d.ShownParams = rec.PendingApproval.Params
 	}
-	if d.Signed != nil {
+	if d.Signature != nil {
 		d.ApprovalDigest = rec.PendingApproval.Digest
 	}
 	rec.Remarks = append(slices.Clone(rec.Remarks), d)
@@ -102,7 +103,7 @@ func (i *Instance) addRemark(d approval.Decision) error {
 
 // callAwaitingDecision returns the Call that a decision is about, or why the decision does not apply.
 func (i *Instance) callAwaitingDecision(d approval.Decision) (*CallRecord, error) {
-	rec := i.FindCall(ideafile.CallIDInInstance(d.CallID, i.token))
+	rec := i.FindCall(ideafile.CallIDWithExactToken(d.CallID, i.token))
 	switch {
 	case rec == nil:
 		ids := jsonval.Map(i.callRecords, func(rec *CallRecord) string { return rec.ID })
@@ -119,7 +120,8 @@ func (i *Instance) callAwaitingDecision(d approval.Decision) (*CallRecord, error
 }
 
 func (r *CallRecord) recordDecision(d approval.Decision) {
-	d.Notified, d.WaitingSince = r.PendingApproval.WhileWaiting.Notified(), r.PendingApproval.Since
+	d.SentNotifications, d.WaitingSince = r.PendingApproval.ReminderSchedule.SentNotifications(),
+		r.PendingApproval.Since
 	r.PendingApproval = nil
 	r.Decisions = append(r.Decisions, d)
 }
@@ -127,7 +129,7 @@ func (r *CallRecord) recordDecision(d approval.Decision) {
 // approveCall lets a Call run, at the next Advance, exactly as it was shown.
 func (i *Instance) approveCall(rec *CallRecord, d approval.Decision) {
 	rec.recordDecision(d)
-	rec.moveTo(approved)
+	rec.moveTo(phaseApproved)
 }
 
 func (i *Instance) rejectCall(rec *CallRecord, d approval.Decision) {
@@ -139,32 +141,32 @@ func (i *Instance) rejectCall(rec *CallRecord, d approval.Decision) {
 // asked again. The decision keeps all parameters, amended or not, as they will run.
 func (i *Instance) amendCall(rec *CallRecord, d approval.Decision) error {
 	ready := *rec.readyCall
-	changed, err := approval.MergeParams(ready.Tool, ready.Params, d.AmendedParams)
+	mergedParams, err := approval.MergeParams(ready.Tool, ready.Params, d.AmendedParams)
 	if err != nil {
 		return fmt.Errorf("params: %w", err)
 	}
-	ready.Params, d.AmendedParams = changed, changed
+	ready.Params, d.AmendedParams = mergedParams, mergedParams
 	rec.recordDecision(d)
-	if policy := i.palette.ApprovalOverride.PolicyFor(ready.Tool.Name,
-		ready.Tool.Approval); policy.RequiresReviewOf(ready.Params) {
-		i.requestReview(rec, ready, policy, "")
+	if approvalPolicy := i.palette.ApprovalOverride.PolicyFor(ready.Tool.Name,
+		ready.Tool.Approval); approvalPolicy.RequiresReviewOf(ready.Params) {
+		i.requestReview(rec, ready, approvalPolicy, "")
 		return nil
 	}
 	rec.readyCall = &ready
-	rec.moveTo(approved)
+	rec.moveTo(phaseApproved)
 	return nil
 }
 
 // replaceCall replaces a waiting Call by another one. The new Call is read as if the LLM had written it and falls under
 // its own Tool's policy. If it names no output path, it keeps the path of the Call that it replaces.
 func (i *Instance) replaceCall(rec *CallRecord, d approval.Decision) error {
-	template := i.palette
-	template.UntargetedCallsGoToAll = true
-	asNamed := ideafile.WithTokensNormalized([]any{d.Replacement}, func(word string) (string, bool) {
+	palette := i.palette
+	palette.UntargetedCallsGoToAll = true
+	normalized := ideafile.WithTokensNormalized([]any{d.Replacement}, func(typedToken string) (string, bool) {
 		return i.token,
-			spelling.MatchesToken(word, i.token)
+			spelling.MatchesToken(typedToken, i.token)
 	})
-	call, tokens, f := template.ReadCall(ideafile.ParseWrittenCall(asNamed[0]))
+	call, tokens, f := palette.ReadCall(ideafile.ParseWrittenCall(normalized[0]))
 	switch {
 	case f != nil:
 		return fmt.Errorf("with: %s", f.Message)
@@ -176,31 +178,31 @@ func (i *Instance) replaceCall(rec *CallRecord, d approval.Decision) error {
 	}
 	call.ID, call.Request, call.Index, call.Undoes = rec.ID, rec.Request, rec.Index, rec.Undoes
 	replacement := &CallRecord{Call: call}
-	if f := i.acceptOrRefuseCall(replacement); f != nil {
+	if f := i.prepareCall(replacement); f != nil {
 		return fmt.Errorf("with: %s", f.Message)
 	}
 	rec.recordDecision(d)
 	rec.Call, rec.parsedParams, rec.readExpressions = call, replacement.parsedParams, replacement.readExpressions
 	rec.scopePaths, rec.delegateWritePaths = replacement.scopePaths, replacement.delegateWritePaths
 	rec.readyCall, rec.ParamsAdaptation = nil, nil
-	rec.moveTo(waiting)
+	rec.moveTo(phaseWaiting)
 	return nil
 }
 
 // answerCall takes the result from a person, who may name the branch that the result takes.
 func (i *Instance) answerCall(rec *CallRecord, d approval.Decision) error {
-	value, err := i.readGivenResult(rec, d)
+	value, err := i.readAnswerResult(rec, d)
 	if err != nil {
 		return err
 	}
-	rec.ResultGivenByPerson = turn.AuthorOfPerson(d.DecidedBy)
+	rec.ResultAuthor = turn.AuthorOfPerson(d.DecidedBy)
 	if rec.resultUpdatesPath() {
 		rec.recordDecision(d)
 		i.acceptResult(rec, value)
 		return nil
 	}
 	if f := i.applyResult(rec, value); f != nil {
-		rec.ResultGivenByPerson, rec.Branch = "", 0
+		rec.ResultAuthor, rec.BranchNumber = "", 0
 		return fmt.Errorf("output: %s", f.Message)
 	}
 	rec.recordDecision(d)
@@ -208,14 +210,14 @@ func (i *Instance) answerCall(rec *CallRecord, d approval.Decision) error {
 	return nil
 }
 
-// readGivenResult checks the result that a person gives.
-func (i *Instance) readGivenResult(rec *CallRecord, d approval.Decision) (any, error) {
-	value, err := i.recordBranch(rec, d.GivenResult)
+// readAnswerResult checks the result that a person gives.
+func (i *Instance) readAnswerResult(rec *CallRecord, d approval.Decision) (any, error) {
+	value, err := i.recordBranch(rec, d.AnswerResult)
 	if err == nil {
 		err = ideafile.FindTool(i.palette.Tools, rec.Tool).OutputSchema.Validate(value)
 	}
 	if err != nil {
-		rec.Branch = 0
+		rec.BranchNumber = 0
 		return nil, fmt.Errorf("output: %w", err)
 	}
 	return value, nil

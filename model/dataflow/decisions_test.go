@@ -91,7 +91,7 @@ func TestEveryDecisionHasABranchAndNothingElseIsTaken(t *testing.T) {
 	t.Parallel()
 	for _, kind := range policy.AllKinds() {
 		i := waitingSettlement(t)
-		d := approval.Decision{Kind: kind, CallID: "1.1@⑬", Reason: "r", GivenResult: "o",
+		d := approval.Decision{Kind: kind, CallID: "1.1@⑬", Reason: "r", AnswerResult: "o",
 			Replacement: map[string]any{"_tool": "settle",
 				"values": map[string]any{"order": "R", "cents": json.Number("1")}}}
 		if err := i.ApplyDecision(d); err != nil || len(i.CallRecords()[0].Decisions) != 1 ||

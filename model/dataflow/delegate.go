@@ -10,7 +10,7 @@ import (
 
 // ApplyDelegateResult ends a Call with the output of its delegate, and keeps the values that the delegate handed back
 // until the result is applied. An output that does not fit the Tool's `_output` fails the Call.
-func (i *Instance) ApplyDelegateResult(id string, tool *ideafile.Tool, output any, handedBack jsonval.Object) {
+func (i *Instance) ApplyDelegateResult(id string, tool *ideafile.Tool, output any, valuesByPath jsonval.Object) {
 	if tool != nil && !jsonval.ContainsBlobHandle(output) {
 		if err := tool.OutputSchema.Validate(output); err != nil {
 			i.FailCall(id, diag.Faultf(ideafile.CodeBadOutput,
@@ -18,8 +18,8 @@ func (i *Instance) ApplyDelegateResult(id string, tool *ideafile.Tool, output an
 			return
 		}
 	}
-	if rec := i.FindCall(id); rec != nil && rec.expectsResult() && len(handedBack) > 0 {
-		rec.DelegateValuesByPath = handedBack
+	if rec := i.FindCall(id); rec != nil && rec.expectsResult() && len(valuesByPath) > 0 {
+		rec.DelegateValuesByPath = valuesByPath
 	}
 	i.SucceedCall(id, output)
 }
@@ -33,7 +33,7 @@ func (i *Instance) delegateValueWrites(rec *CallRecord) ([]statelog.Write, *diag
 		if !ok {
 			continue
 		}
-		if _, closed := i.state.AuthorWhoClosedPath(p); closed {
+		if _, isClosed := i.state.AuthorWhoClosedPath(p); isClosed {
 			i.recordUnwrittenPath(rec, p)
 			continue
 		}
@@ -43,7 +43,7 @@ func (i *Instance) delegateValueWrites(rec *CallRecord) ([]statelog.Write, *diag
 				return nil, diag.Faultf(ideafile.CodeBadOutput, "handed back: %s", err)
 			}
 		}
-		writes = append(writes, i.writeOf(rec, p, v))
+		writes = append(writes, i.baseWrite(rec, p, v))
 	}
 	return writes, nil
 }
@@ -52,7 +52,7 @@ func (i *Instance) delegateValueWrites(rec *CallRecord) ([]statelog.Write, *diag
 // path.
 func (i *Instance) applyDelegateWrites(rec *CallRecord, writes []statelog.Write) {
 	for _, w := range writes {
-		if _, closed := i.state.AuthorWhoClosedPath(w.Path); closed {
+		if _, isClosed := i.state.AuthorWhoClosedPath(w.Path); isClosed {
 			i.recordUnwrittenPath(rec, w.Path)
 			continue
 		}

@@ -21,7 +21,7 @@ func TestAReaderWaitsForWhatADelegateMayHandBack(t *testing.T) {
 	run := s.Instances[""]
 	s.WantEqual("the reader", string(run.FindCall("1.2").Status), "waiting")
 	run.ApplyDelegateResult("1.1", s.Idea.Tool("slow"), "fine", map[string]any{"note": "mind", "other": "not mine"})
-	s.Instances[""] = modeltest.CarryInstance(t, run)
+	s.Instances[""] = modeltest.ContinueInstanceAsNew(t, run)
 	s.Advance("")
 	s.WantEqual("the State", string(jsonval.Encode(s.Instances[""].State())), `{"b":"fine","c":"mind","note":"mind"}`)
 	s.WantEqual("who wrote it",

@@ -148,7 +148,7 @@ func TestADeputyTakesAndGivesWhatWasHandedOver(t *testing.T) {
 	if err := decide(i, approval.HandOver, `{"call": "1.1", "by": "bob", "to": "eve"}`); err != nil {
 		t.Fatal(err)
 	}
-	if r := i.PendingApprovals()[0].HandedOver(); r.OnBehalfOf == nil || r.OnBehalfOf.Name != "ann" {
+	if r := i.PendingApprovals()[0].LastHandOver(); r.OnBehalfOf == nil || r.OnBehalfOf.Name != "ann" {
 		t.Errorf("%+v", r)
 	}
 	if err := approve(i, "1.1", "bob"); err == nil || !strings.Contains(err.Error(), "has handed it over to eve") {
@@ -174,11 +174,11 @@ func signed(t *testing.T, i *dataflow.Instance, who, kind, payload string) error
 		t.Fatal(err)
 	}
 	d.CallID, d.ApprovalDigest = "1.1", i.PendingApprovals()[0].Digest
-	want := d.ToProve("p")
+	want := d.DecisionToProve("p")
 	if d.Order != nil {
-		want = d.Order.ToProve("p")
+		want = d.Order.DecisionToProve("p")
 	}
-	d.Finding = &proof.Finding{Process: "p", Key: "k", Claims: proof.Claims{Issuer: who, Subject: who,
+	d.Verification = &proof.Verification{Process: "p", Key: "k", Claims: proof.Claims{Issuer: who, Subject: who,
 		Groups: []string{"finance"}, IssuedAt: modeltest.StartTime.Unix(), ID: who + kind, Process: "p",
 		Call: want.CallIDs[0], Digest: want.Digest, Decision: want.Kind, Details: want.Details}}
 	return i.ApplyDecision(d)
@@ -220,7 +220,7 @@ func TestWhereDecisionsAreSignedAHandOverAndADeputyAre(t *testing.T) {
 				decide(i, policy.Approve, `{"call": "1.1", "by": "bob"}`)
 		}, "it needs a signed decision"},
 		"by a deputy whom nobody proved to have named": {func(i *dataflow.Instance) (error, error) {
-			i.SetPeopleAllowedToDecide(policy.Named("bob"), nil)
+			i.SetStartersAndPriorDecisions(policy.IdentitiesNamed("bob"), nil)
 			return tell(i, "ann", "bob", now.Add(-time.Hour), now.Add(time.Hour)),
 				signed(t, i, "bob", policy.Approve, `{"call": "1.1"}`)
 		}, "it needs a signed decision, of a deputy who was named with a proof"},
@@ -237,8 +237,8 @@ func TestWhereDecisionsAreSignedAHandOverAndADeputyAre(t *testing.T) {
 	}
 	d, _ := approval.ReadDecision(approval.HandOver, map[string]any{"call": "1.1", "to": "bob"})
 	other := d
-	other.To = "eve"
-	if d.ToProve("p").Details == other.ToProve("p").Details {
+	other.RecipientName = "eve"
+	if d.DecisionToProve("p").Details == other.DecisionToProve("p").Details {
 		t.Error("a proof of one hand-over is one of another")
 	}
 }
@@ -256,7 +256,7 @@ func TestAPolicySaysWhoMayBeAskedAndWhatMayBeSaid(t *testing.T) {
 		`["approve", "handOver", "ask", "comment"]`: "comment ask hand-over",
 		`["approve", "ask"]`:                        "ask",
 	} {
-		for _, kind := range approval.Remarks() {
+		for _, kind := range approval.RemarkKinds() {
 			i := vault(t, `{"people": ["ann", "bob"]}, "allow": `+allow, "")
 			err := decide(i, kind, remarks[kind])
 			if strings.Contains(taken, kind) != (err == nil) ||

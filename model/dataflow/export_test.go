@@ -17,8 +17,8 @@ func (i *Instance) ExpireCall(rec *CallRecord)   { i.expireCall(rec) }
 func (r CallRecord) In(phaseName string) CallRecord {
 	p := phase(slices.Index(phaseNames[:], phaseName))
 	r.phase = p
-	if p != ended {
-		r.Status = phaseStatus[p]
+	if p != phaseEnded {
+		r.Status = statusByPhase[p]
 	}
 	return r
 }

@@ -35,7 +35,7 @@ func TestACallIsHandedToWhoMayDecide(t *testing.T) {
 		"a group of some":     {two, `"toGroup": "heads"`, ""},
 	} {
 		i := vault(t, c.by, "")
-		i.SetCausers(policy.Named("cleo"))
+		i.SetCausers(policy.IdentitiesNamed("cleo"))
 		deputyOf(t, i, "ann", "rick")
 		if err := approve(i, "1.2", "bob"); err != nil {
 			t.Fatal(err)
@@ -117,7 +117,7 @@ func TestARemarkIsOnRecordWithTheCallThatWasShown(t *testing.T) {
 		}
 		i = carried(t, i)
 		remarks := i.CallRecords()[0].Remarks
-		shown := approval.ShownTo(remarks)
+		shown := approval.LastShownParams(remarks)
 		if got := fmt.Sprint(remarks[len(remarks)-1].ShownParams["cents"]); got != want ||
 			fmt.Sprint(shown["cents"]) != fmt.Sprint(i.PendingApprovals()[0].Params["cents"]) {
 			t.Errorf("%v, %v, want %s", remarks, shown, want)

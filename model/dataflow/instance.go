@@ -21,15 +21,15 @@ type Instance struct {
 	stateSchema         any // nil: the context has no schema
 	state               *statelog.State
 	callRecords         []*CallRecord                   // in Plan order
-	writersByKey        *jsonval.PathIndex[*CallRecord] // set only during Advance
+	writerIndex         *jsonval.PathIndex[*CallRecord] // set only during Advance
 	openRequests        map[int]bool
-	progress
-	// starters started the process; earlierDecisions were taken in the processes that it was forked from. See
-	// SetPeopleAllowedToDecide.
-	starters         []policy.Identity
-	causers          []policy.Identity // see SetCausers
-	earlierDecisions []policy.PriorDecision
-	// KnowsChange reports whether the instance follows a changed rule, such as approval.HandOverChange, or keeps the
+	instanceProgress
+	// starters started the process; priorDecisions were taken in the processes that it was forked from. See
+	// SetStartersAndPriorDecisions.
+	starters       []policy.Identity
+	causers        []policy.Identity // see SetCausers
+	priorDecisions []policy.PriorDecision
+	// KnowsChange reports whether the instance follows a changed rule, such as approval.HandOverChangeID, or keeps the
 	// rule with which it began.
 	KnowsChange func(change string) bool
 }
@@ -69,9 +69,9 @@ func (i *Instance) IsCorrected() bool { return i.CorrectionCount > 0 }
 
 // TakeNewWrites returns the writes since its last call, in the order in which they were applied.
 func (i *Instance) TakeNewWrites() []statelog.Write {
-	fresh := i.UnreportedWrites
+	newWrites := i.UnreportedWrites
 	i.UnreportedWrites = nil
-	return fresh
+	return newWrites
 }
 
 // CallRecords lists the instance's Calls in Plan order.
@@ -93,7 +93,7 @@ func (i *Instance) HasOpenRequest() bool { return len(i.openRequests) > 0 }
 // IsIdle reports whether no Call of the instance runs: unfinished Calls wait for the LLM or for people.
 func (i *Instance) IsIdle() bool {
 	for _, rec := range i.callRecords {
-		if rec.phase == running || rec.phase == combining {
+		if rec.phase == phaseRunning || rec.phase == phaseCombining {
 			return false
 		}
 	}
@@ -102,7 +102,7 @@ func (i *Instance) IsIdle() bool {
 
 // CallsAwaitingLLM lists the Calls whose result the LLM is to write, or whose parameters it is to adapt.
 func (i *Instance) CallsAwaitingLLM() []*CallRecord {
-	return jsonval.Filter(i.callRecords, (*CallRecord).awaitingLLM)
+	return jsonval.Filter(i.callRecords, (*CallRecord).isAwaitingLLM)
 }
 
 // HasGoal reports whether the State schema requires values that the instance did not start with. Its goal is reached
@@ -118,7 +118,7 @@ func (i *Instance) MissingRequiredPaths() []string {
 
 // ApplyRevision applies a person's correction: messages that change what the instance sees, and values of State, which
 // close their paths. A value takes the Plan position of the write that it corrects, so that the same readers see it.
-func (i *Instance) ApplyRevision(messages []ideafile.Message, by, reason string) {
+func (i *Instance) ApplyRevision(messages []ideafile.Message, revisedBy, reason string) {
 	i.contextMessages = append(slices.Clip(i.contextMessages), messages...)
 	i.refreshContextView()
 	for _, m := range messages {
@@ -127,17 +127,17 @@ func (i *Instance) ApplyRevision(messages []ideafile.Message, by, reason string)
 		}
 		for _, w := range statelog.SplitPatch(m.Payload, nil) {
 			i.CorrectionCount++
-			w.Author, w.Reason, w.WrittenAt, w.CorrectionNumber = turn.AuthorOfPerson(by), reason, i.Now,
+			w.Author, w.Reason, w.WrittenAt, w.CorrectionNumber = turn.AuthorOfPerson(revisedBy), reason, i.CurrentTime,
 				i.CorrectionCount
-			for _, corrected := range i.state.Writes() {
-				if corrected.Path.Overlaps(w.Path) {
-					w.Request, w.Index = corrected.Request, corrected.Index
+			for _, earlierWrite := range i.state.Writes() {
+				if earlierWrite.Path.Overlaps(w.Path) {
+					w.Request, w.Index = earlierWrite.Request, earlierWrite.Index
 				}
 			}
 			i.applyWrite(w)
 		}
 	}
 	if slices.ContainsFunc(messages, ideafile.Message.IsDirectPlan) {
-		i.replaceDirectPlan(by)
+		i.replaceDirectPlan(revisedBy)
 	}
 }

@@ -65,7 +65,7 @@ func TestRunTranscripts(t *testing.T) {
 				}
 				if carried := playScene(t, body,
 					func(r *dataflow.Instance) *dataflow.Instance {
-						return modeltest.CarryInstance(t, r)
+						return modeltest.ContinueInstanceAsNew(t, r)
 					}); carried != got {
 					t.Errorf("%s, carried on after every step\n%s", file, modeltest.Diff(got, carried))
 				}
@@ -360,7 +360,7 @@ func TestARequestThatIsRefusedStaysOpenForTheRestOfIt(t *testing.T) {
 	i := dataflow.New(*palette, nil, "")
 	i.AcceptCall(
 		1, 1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(`{"_tool":"work","x":"†state.a","_outputPath":"b"}`)))
-	i.SuspendRequest(1)
+	i.StopAcceptingCalls(1)
 	call := ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(`{"_tool":"work","_outputPath":"a"}`))
 	if i.AcceptCall(1, 2, call) {
 		t.Error("what was refused is taken")

@@ -19,7 +19,7 @@ func (i *Instance) ResolvedParams(rec *CallRecord) (jsonval.Object, error) {
 }
 
 func (i *Instance) resolveParams(rec *CallRecord) (jsonval.Object, error) {
-	lookup := i.stateLookupForCall(rec)
+	lookup := i.referenceLookupForCall(rec)
 	v, err := rec.parsedParams.Resolve(func(e refexpr.Expression) (any, bool) { return e.Evaluate(lookup) })
 	if err != nil {
 		return nil, err
@@ -36,12 +36,12 @@ func (i *Instance) resolveParams(rec *CallRecord) (jsonval.Object, error) {
 	return params, nil
 }
 
-// stateLookupForCall returns the lookup of References as a Call sees them from its place in the Plan.
-func (i *Instance) stateLookupForCall(rec *CallRecord) func(refexpr.Reference) (any, bool) {
+// referenceLookupForCall returns the lookup of References as a Call sees them from its place in the Plan.
+func (i *Instance) referenceLookupForCall(rec *CallRecord) func(refexpr.Reference) (any, bool) {
 	return func(ref refexpr.Reference) (any, bool) {
 		if ref.Kind == ideafile.TypeState {
-			v, visible := i.visibleValue(rec, ref.Path)
-			return v, visible != readAbsent
+			v, visibility := i.visibleValue(rec, ref.Path)
+			return v, visibility != readAbsent
 		}
 		return i.lookupOutsideState(ref)
 	}
@@ -67,11 +67,11 @@ func (i *Instance) scopeValues(rec *CallRecord) jsonval.Object {
 		if err != nil {
 			continue
 		}
-		from, ok := i.contextView.PayloadByKind[ref.Kind]
+		payload, ok := i.contextView.PayloadByKind[ref.Kind]
 		if ref.Kind == ideafile.TypeState {
-			from, ok = i.state.BeforeCall(rec.Request, rec.Index, ref.Path).CurrentValue, true
+			payload, ok = i.state.StateBeforeCall(rec.Request, rec.Index, ref.Path).CurrentValue, true
 		}
-		if v, found := refexpr.ValueOrBlobHandleAt(from, ref.Path); ok && found {
+		if v, found := refexpr.ValueOrBlobHandleAt(payload, ref.Path); ok && found {
 			values[strings.TrimPrefix(scope, refexpr.Dagger)] = v
 		}
 	}

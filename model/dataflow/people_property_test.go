@@ -42,7 +42,7 @@ func sortedIDs(d drawnDecisions) []string {
 // expired marks a decision that nobody takes: the deadline does.
 const expired = "expire"
 
-func drawDecisions(t *rapid.T, p modeltest.DrawnPlan) drawnDecisions {
+func drawDecisions(t *rapid.T, p modeltest.RandomPlan) drawnDecisions {
 	all := drawnDecisions{}
 	for _, calls := range p.Requests {
 		for _, c := range calls {
@@ -64,7 +64,7 @@ func drawDecision(t *rapid.T, id string) approval.Decision {
 		d.AmendedParams = map[string]any{"by": "hand",
 			"p0": rapid.SampledFrom([]any{nil, "†state.a", "safe"}).Draw(t, "params")}
 	case policy.Answer:
-		d.GivenResult = rapid.SampledFrom([]any{"answered", map[string]any{"b": "answered"}, nil}).Draw(t, "output")
+		d.AnswerResult = rapid.SampledFrom([]any{"answered", map[string]any{"b": "answered"}, nil}).Draw(t, "output")
 	case policy.Replace:
 		d.Replacement = map[string]any{"_tool": rapid.SampledFrom([]string{"work", "free", "think", "nobody"}).Draw(t,
 			"tool"), "p0": rapid.SampledFrom([]any{"†state.a", "†input.x", "x"}).Draw(t, "with")}
@@ -112,7 +112,7 @@ type watched struct {
 	carries   bool           // to another run of the workflow, after every step
 }
 
-func newWatched(plan modeltest.DrawnPlan, decisions drawnDecisions) *watched {
+func newWatched(plan modeltest.RandomPlan, decisions drawnDecisions) *watched {
 	p := modeltest.NewPlanExecution(plan)
 	_, context, _ := p.Instance.StartParameters()
 	p.Instance = dataflow.New(watchedTools(), context, "")
@@ -140,8 +140,8 @@ func (w *watched) next(t modeltest.Fataler) {
 			t.Fatalf("%s runs with %s, and shown was %s", rec.ID, given, seen)
 		}
 		w.ran[rec.ID] = true
-		w.Inputs[rec.ID] = given
-		w.Running = append(w.Running, ready)
+		w.InputByCallID[rec.ID] = given
+		w.RunningCalls = append(w.RunningCalls, ready)
 	}
 	for _, p := range w.Instance.PendingApprovals() {
 		if w.ran[p.CallID] {
@@ -202,7 +202,7 @@ func (w *watched) through(t modeltest.Fataler, choose func(n int) int) {
 					at++
 				})
 			}
-			for at := range w.Running {
+			for at := range w.RunningCalls {
 				steps = append(steps, func() { w.EndCall(at) })
 			}
 			for _, rec := range w.Instance.CallsAwaitingLLM() {
@@ -216,7 +216,7 @@ func (w *watched) through(t modeltest.Fataler, choose func(n int) int) {
 			}
 			steps[choose(len(steps))]()
 			if w.carries {
-				w.Instance = modeltest.CarryInstance(t, w.Instance)
+				w.Instance = modeltest.ContinueInstanceAsNew(t, w.Instance)
 			}
 		}
 	}
@@ -226,7 +226,7 @@ func TestPeopleDecideOnAnyPlanAndEveryCallReachesAnEnd(t *testing.T) {
 	t.Parallel()
 	taken := map[string]int{}
 	rapid.Check(t, func(rt *rapid.T) {
-		plan := modeltest.DrawPlan(rt, anyPlan)
+		plan := modeltest.GeneratePlan(rt, anyPlan)
 		w := newWatched(plan, drawDecisions(rt, plan))
 		w.through(rt, drawnOrder(rt, "order"))
 		for _, rec := range w.Instance.CallRecords() {
@@ -248,7 +248,7 @@ func TestPeopleDecideOnAnyPlanAndEveryCallReachesAnEnd(t *testing.T) {
 func TestTheOutcomeOfDecisionsDoesNotDependOnTheOrderOfThings(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		plan := modeltest.DrawPlan(rt, anyPlan)
+		plan := modeltest.GeneratePlan(rt, anyPlan)
 		decisions := drawDecisions(rt, plan)
 		text := decisions.String()
 		first, second := newWatched(plan, maps.Clone(decisions)), newWatched(plan, maps.Clone(decisions))

@@ -18,26 +18,26 @@ import (
 //	adapted        waiting            the next Advance, which resolves it again with the adapted parameters
 //	reviewing      awaiting-approval  a person's decision, or the deadline
 //	approved       waiting            the next Advance, which starts it as it was shown, or retries it as it was
-//	askingLLM      waiting            the LLM, to write its result
+//	phaseAskingLLM      waiting            the LLM, to write its result
 //	running        running            its activity
-//	resultPending  running            the earlier Calls that write its path: its result, an update, is there
+//	phaseResultPending  running            the earlier Calls that write its path: its result, an update, is there
 //	combining      running            an activity, which applies its result, an update, to values in the blob store
 //	ended          an end             nothing
 //
-// nextPhases lists the phases that may follow each.
+// allowedNextPhases lists the phases that may follow each.
 type phase int
 
 const (
-	waiting phase = iota
-	adapting
-	adapted
-	reviewing
-	approved
-	askingLLM
-	running
-	resultPending
-	combining
-	ended
+	phaseWaiting phase = iota
+	phaseAdapting
+	phaseAdapted
+	phaseReviewing
+	phaseApproved
+	phaseAskingLLM
+	phaseRunning
+	phaseResultPending
+	phaseCombining
+	phaseEnded
 )
 
 var phaseNames = strings.Fields(`waiting adapting adapted reviewing approved askingLLM running resultPending
@@ -45,41 +45,41 @@ var phaseNames = strings.Fields(`waiting adapting adapted reviewing approved ask
 
 func (p phase) String() string { return phaseNames[p] }
 
-// nextPhases lists the phases that may follow each. Invariant: a Call that has ended stays so.
-var nextPhases = map[phase][]phase{
-	waiting:  {adapting, reviewing, askingLLM, running, resultPending, ended},
-	adapting: {adapted, ended},
-	adapted:  {reviewing, askingLLM, running, resultPending, ended},
+// allowedNextPhases lists the phases that may follow each. Invariant: a Call that has ended stays so.
+var allowedNextPhases = map[phase][]phase{
+	phaseWaiting:  {phaseAdapting, phaseReviewing, phaseAskingLLM, phaseRunning, phaseResultPending, phaseEnded},
+	phaseAdapting: {phaseAdapted, phaseEnded},
+	phaseAdapted:  {phaseReviewing, phaseAskingLLM, phaseRunning, phaseResultPending, phaseEnded},
 	// in this order: a person is asked again; replaced the Call; approved or amended it; answered
-	reviewing: {reviewing, waiting, approved, resultPending, ended},
-	approved:  {waiting, askingLLM, running, resultPending, ended},
-	askingLLM: {resultPending, ended},
+	phaseReviewing: {phaseReviewing, phaseWaiting, phaseApproved, phaseResultPending, phaseEnded},
+	phaseApproved:  {phaseWaiting, phaseAskingLLM, phaseRunning, phaseResultPending, phaseEnded},
+	phaseAskingLLM: {phaseResultPending, phaseEnded},
 	// reviewing: its effect is unknown, or its Tool asks for a person's answer; approved: its start was reverted
-	running:       {reviewing, approved, resultPending, ended},
-	resultPending: {combining, ended},
+	phaseRunning:       {phaseReviewing, phaseApproved, phaseResultPending, phaseEnded},
+	phaseResultPending: {phaseCombining, phaseEnded},
 	// the value that it updates has changed meanwhile, or its failure goes to another branch
-	combining: {resultPending, ended},
+	phaseCombining: {phaseResultPending, phaseEnded},
 }
 
-var phaseStatus = map[phase]ideafile.CallStatus{
-	waiting: ideafile.Waiting, adapting: ideafile.Waiting, adapted: ideafile.Waiting,
-	reviewing: ideafile.AwaitingApproval, approved: ideafile.Waiting,
-	askingLLM: ideafile.Waiting, running: ideafile.Running, resultPending: ideafile.Running,
-	combining: ideafile.Running,
+var statusByPhase = map[phase]ideafile.CallStatus{
+	phaseWaiting: ideafile.Waiting, phaseAdapting: ideafile.Waiting, phaseAdapted: ideafile.Waiting,
+	phaseReviewing: ideafile.AwaitingApproval, phaseApproved: ideafile.Waiting,
+	phaseAskingLLM: ideafile.Waiting, phaseRunning: ideafile.Running, phaseResultPending: ideafile.Running,
+	phaseCombining: ideafile.Running,
 }
 
-// moveTo moves a Call to a phase other than ended. A move that nextPhases forbids is a bug in this package and panics,
-// so that the workflow task does not go on with it.
+// moveTo moves a Call to a phase other than ended. A move that allowedNextPhases forbids is a bug in this package and
+// panics, so that the workflow task does not go on with it.
 func (r *CallRecord) moveTo(next phase) {
 	r.checkTransition(next)
-	r.phase, r.Status = next, phaseStatus[next]
+	r.phase, r.Status = next, statusByPhase[next]
 }
 
 // endWithStatus moves a Call to its end.
 func (r *CallRecord) endWithStatus(s ideafile.CallStatus, f *diag.Fault) {
-	r.checkTransition(ended)
-	r.phase, r.Status, r.Fault = ended, s, f
-	r.PendingResult, r.DelegateValuesByPath, r.readyCall, r.combined = nil, nil, nil, nil
+	r.checkTransition(phaseEnded)
+	r.phase, r.Status, r.Fault = phaseEnded, s, f
+	r.PendingResult, r.DelegateValuesByPath, r.readyCall, r.combinedValues = nil, nil, nil, nil
 }
 
 // fail ends a Call with a Fault.
@@ -88,26 +88,32 @@ func (r *CallRecord) fail(code, format string, args ...any) {
 }
 
 // skip ends a Call that is not needed; because is the SkippedBecauseOf.
-func (r *CallRecord) skip(because string) {
+func (r *CallRecord) skip(cause string) {
 	r.endWithStatus(ideafile.Skipped, nil)
-	r.SkippedBecauseOf = because
+	r.SkippedBecauseOf = cause
 }
 
 func (r *CallRecord) checkTransition(next phase) {
-	if !slices.Contains(nextPhases[r.phase], next) {
+	if !slices.Contains(allowedNextPhases[r.phase], next) {
 		panic(fmt.Sprintf("dataflow: move Call %s: from %s to %s", r.ID, r.phase, next))
 	}
 }
 
 // isUnstarted reports whether a Call is not under way and waits for nothing outside the Plan.
 func (r *CallRecord) isUnstarted() bool {
-	return r.phase == waiting || r.phase == adapted || r.phase == approved
+	return r.phase == phaseWaiting || r.phase == phaseAdapted || r.phase == phaseApproved
 }
 
-func (r *CallRecord) awaitingLLM() bool { return r.phase == askingLLM || r.phase == adapting }
+func (r *CallRecord) isAwaitingLLM() bool {
+	return r.phase == phaseAskingLLM || r.phase == phaseAdapting
+}
 
 // expectsResult reports whether a result may still come, from the Call's activity or from the LLM.
-func (r *CallRecord) expectsResult() bool { return r.phase == askingLLM || r.phase == running }
+func (r *CallRecord) expectsResult() bool {
+	return r.phase == phaseAskingLLM || r.phase == phaseRunning
+}
 
 // hasResult reports whether the result of a Call is there and not applied yet.
-func (r *CallRecord) hasResult() bool { return r.phase == resultPending || r.phase == combining }
+func (r *CallRecord) hasResult() bool {
+	return r.phase == phaseResultPending || r.phase == phaseCombining
+}

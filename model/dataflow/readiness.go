@@ -14,18 +14,18 @@ import (
 // come back.
 func (i *Instance) canCallAdvance(rec *CallRecord) bool {
 	switch {
-	case i.Undoing != nil && !rec.Key().IsUndo():
+	case i.ActiveUndo != nil && !rec.Key().IsUndo():
 		return false // undo may remove what it reads
-	case rec.phase == resultPending:
-		return !i.earlierWriterUnfinished(rec)
-	case rec.conditionOpen():
+	case rec.phase == phaseResultPending:
+		return !i.hasUnfinishedEarlierWriter(rec)
+	case rec.hasPendingCondition():
 		return len(i.awaitedByCondition(rec)) == 0
-	case rec.phase == approved, rec.phase == adapted:
+	case rec.phase == phaseApproved, rec.phase == phaseAdapted:
 		return true // all was final when a person or the LLM was asked, and stays so
-	case rec.phase != waiting, i.earlierWriterUnfinished(rec):
+	case rec.phase != phaseWaiting, i.hasUnfinishedEarlierWriter(rec):
 		return false
 	}
-	if _, closed := i.outputClosedBy(rec); closed {
+	if _, isClosed := i.authorClosingOutput(rec); isClosed {
 		return true
 	}
 	return i.allReadsVisible(rec) && len(i.awaitedCalls(rec)) == 0
@@ -37,19 +37,19 @@ func (i *Instance) canCallAdvance(rec *CallRecord) bool {
 func (i *Instance) awaitedCalls(rec *CallRecord) []*CallRecord {
 	var list []*CallRecord
 	ancestorsOnly := i.waitsForAncestorWritersOnly(rec)
-	var reads, unstable []jsonval.Path
+	var readPaths, unstablePaths []jsonval.Path
 	if !rec.hasResult() {
-		reads, unstable = i.readPaths(rec)
+		readPaths, unstablePaths = i.readPaths(rec)
 		list = append(i.unfinishedPredecessors(rec), i.awaitedByCondition(rec)...)
 	}
 	if rec.Key().IsUndo() {
 		return list // it writes nothing, and no other Call goes on meanwhile
 	}
-	for _, w := range i.candidateWriters(slices.Concat(rec.possibleWritePaths(), reads, unstable)...) {
+	for _, w := range i.candidateWriters(slices.Concat(rec.possibleWritePaths(), readPaths, unstablePaths)...) {
 		switch {
 		case w == rec || w.Status.IsFinal():
-		case w.precedesInPlan(rec) && (w.mustWriteBefore(rec, ancestorsOnly) || w.mayWriteAny(reads)),
-			!w.precedesInPlan(rec) && !w.resultUpdatesPath() && w.mayWriteAny(unstable):
+		case w.precedesInPlan(rec) && (w.mustWriteBefore(rec, ancestorsOnly) || w.mayWriteAny(readPaths)),
+			!w.precedesInPlan(rec) && !w.resultUpdatesPath() && w.mayWriteAny(unstablePaths):
 			list = append(list, w)
 		}
 	}
@@ -60,7 +60,7 @@ func (i *Instance) awaitedCalls(rec *CallRecord) []*CallRecord {
 func (i *Instance) unfinishedPredecessors(rec *CallRecord) []*CallRecord {
 	var list []*CallRecord
 	for _, e := range rec.readExpressions {
-		if ref := e[0][0]; ref.Kind == awaitedCall {
+		if ref := e[0][0]; ref.Kind == awaitedCallKind {
 			list = append(list, i.unfinishedWriters(rec, ref)...)
 		}
 	}
@@ -69,31 +69,31 @@ func (i *Instance) unfinishedPredecessors(rec *CallRecord) []*CallRecord {
 
 // readPaths lists the paths of State on which the values of a Call depend, its scopes included. unstable are those
 // where the Call does not see a stable value, so that later Calls may still change it.
-func (i *Instance) readPaths(rec *CallRecord) (all, unstable []jsonval.Path) {
+func (i *Instance) readPaths(rec *CallRecord) (allPaths, unstablePaths []jsonval.Path) {
 	for _, e := range rec.readExpressions {
 		for _, ref := range i.termsDecidingValue(rec, e) {
-			all = append(all, ref.Path)
+			allPaths = append(allPaths, ref.Path)
 			if i.visibilityOf(rec, ref) != readStable {
-				unstable = append(unstable, ref.Path)
+				unstablePaths = append(unstablePaths, ref.Path)
 			}
 		}
 	}
-	return append(all, rec.scopePaths...), unstable
+	return append(allPaths, rec.scopePaths...), unstablePaths
 }
 
 // termsDecidingValue lists the State terms on which the value of an expression depends: all terms of the visible
 // alternative, and the absent terms of earlier alternatives that may still become visible.
 func (i *Instance) termsDecidingValue(rec *CallRecord, e refexpr.Expression) []refexpr.Reference {
-	at := 0
+	visibleIndex := 0
 	if len(e) > 1 {
-		at = i.visibleAlternativeIndex(rec, e)
+		visibleIndex = i.visibleAlternativeIndex(rec, e)
 	}
 	var list []refexpr.Reference
 	for n, alternative := range e {
 		switch {
-		case n == at:
+		case n == visibleIndex:
 			list = append(list, alternative...)
-		case (at < 0 || n < at) && i.mayBecomeVisible(rec, alternative):
+		case (visibleIndex < 0 || n < visibleIndex) && i.mayBecomeVisible(rec, alternative):
 			list = append(list, i.absentTerms(rec, alternative)...)
 		}
 	}
@@ -112,7 +112,7 @@ func (i *Instance) unfinishedEarlierWriters(rec *CallRecord) iter.Seq[*CallRecor
 	}
 }
 
-func (i *Instance) earlierWriterUnfinished(rec *CallRecord) bool {
+func (i *Instance) hasUnfinishedEarlierWriter(rec *CallRecord) bool {
 	for range i.unfinishedEarlierWriters(rec) {
 		return true
 	}
@@ -123,8 +123,8 @@ func (i *Instance) earlierWriterUnfinished(rec *CallRecord) bool {
 // above the path. Updates of one path run side by side: they are applied in Plan order, and fail only once all earlier
 // ones have ended.
 func (i *Instance) waitsForAncestorWritersOnly(rec *CallRecord) bool {
-	_, closed := i.outputClosedBy(rec)
-	return rec.resultUpdatesPath() && !rec.hasResult() && !closed
+	_, isClosed := i.authorClosingOutput(rec)
+	return rec.resultUpdatesPath() && !rec.hasResult() && !isClosed
 }
 
 // mustWriteBefore reports whether a later Call must wait for this one because both write the same path.

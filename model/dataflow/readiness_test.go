@@ -15,7 +15,7 @@ import (
 
 // The rules one by one are in the transcripts under testdata/run. Here is what must hold for any Plan.
 
-var anyPlan = modeltest.PlanOptions{Calls: 8, Requests: 2}
+var anyPlan = modeltest.PlanOptions{MaxCalls: 8, MaxRequests: 2}
 
 func drawnOrder(t *rapid.T, name string) func(n int) int {
 	return func(n int) int { return rapid.IntRange(0, n-1).Draw(t, name) }
@@ -24,7 +24,7 @@ func drawnOrder(t *rapid.T, name string) func(n int) int {
 func TestEveryCallReachesAnEndAndStartsOnceAtMost(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		p := modeltest.NewPlanExecution(modeltest.DrawPlan(rt, anyPlan))
+		p := modeltest.NewPlanExecution(modeltest.GeneratePlan(rt, anyPlan))
 		p.RunAll(rt, drawnOrder(rt, "order"))
 		for _, rec := range p.Instance.CallRecords() {
 			if !rec.Status.IsFinal() {
@@ -40,7 +40,7 @@ func TestEveryCallReachesAnEndAndStartsOnceAtMost(t *testing.T) {
 func TestTheOutcomeDoesNotDependOnTheOrderOfThings(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		plan := modeltest.DrawPlan(rt, anyPlan)
+		plan := modeltest.GeneratePlan(rt, anyPlan)
 		first, second := modeltest.NewPlanExecution(plan), modeltest.NewPlanExecution(plan)
 		first.RunAll(rt, modeltest.PickFirst)
 		second.RunAll(rt, drawnOrder(rt, "order"))
@@ -53,8 +53,8 @@ func TestTheOutcomeDoesNotDependOnTheOrderOfThings(t *testing.T) {
 func TestWhatAWriteOnceCallWroteIsNeverOverwritten(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		p := modeltest.NewPlanExecution(modeltest.DrawPlan(rt,
-			modeltest.PlanOptions{Calls: 8, Requests: 2, OnlyWriteOnce: true}))
+		p := modeltest.NewPlanExecution(modeltest.GeneratePlan(rt,
+			modeltest.PlanOptions{MaxCalls: 8, MaxRequests: 2, OnlyWriteOnce: true}))
 		start := leavesOf(p.Instance.State())
 		before := map[string]string{}
 		p.AfterStep = func() {
@@ -71,7 +71,7 @@ func TestWhatAWriteOnceCallWroteIsNeverOverwritten(t *testing.T) {
 			if rec.Status != ideafile.Done || rec.OutputPath == nil || rec.Update() {
 				continue
 			}
-			for _, path := range rec.OutputPath[max(rec.Branch, 1)-1] {
+			for _, path := range rec.OutputPath[max(rec.BranchNumber, 1)-1] {
 				// it may be replaced, and is not written
 				_, before := jsonval.ValueAt(modeltest.NewPlanExecution(p.Plan).Instance.State(), path)
 				if _, ok := jsonval.ValueAt(p.Instance.State(), path); !ok && !before {
@@ -102,13 +102,13 @@ func leavesOf(v any) map[string]string {
 func TestOfSeveralAlternativesTheFirstThatCanSucceeds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		plan := modeltest.DrawPlan(rt, modeltest.PlanOptions{Calls: 1, Requests: 1})
+		plan := modeltest.GeneratePlan(rt, modeltest.PlanOptions{MaxCalls: 1, MaxRequests: 1})
 		plan.Context[0] = map[string]any{"type": "state", "state": map[string]any{}}
-		path := rapid.SampledFrom(modeltest.DrawnPlanPaths).Draw(rt, "path")
-		var calls []modeltest.DrawnCall
+		path := rapid.SampledFrom(modeltest.RandomPlanPaths).Draw(rt, "path")
+		var calls []modeltest.RandomCall
 		winner := ""
 		for i := range rapid.IntRange(1, 6).Draw(rt, "alternatives") {
-			c := modeltest.DrawnCall{Request: 1, Index: i + 1,
+			c := modeltest.RandomCall{Request: 1, Index: i + 1,
 				Source: map[string]any{"_tool": "work", "_outputPath": path}, Fails: rapid.Bool().Draw(rt, "fails")}
 			c.Result = func(_, _ map[string]any) any { return c.ID() }
 			if rapid.Bool().Draw(rt, "latent") {
@@ -121,17 +121,17 @@ func TestOfSeveralAlternativesTheFirstThatCanSucceeds(t *testing.T) {
 			}
 			calls = append(calls, c)
 		}
-		plan.Requests = [][]modeltest.DrawnCall{calls}
+		plan.Requests = [][]modeltest.RandomCall{calls}
 		p := modeltest.NewPlanExecution(plan)
 		p.AfterStep = func() {
-			if n := len(p.Running) + len(p.Instance.CallsAwaitingLLM()); n > 1 {
+			if n := len(p.RunningCalls) + len(p.Instance.CallsAwaitingLLM()); n > 1 {
 				rt.Fatalf("%d alternatives run at once", n)
 			}
 		}
 		p.RunAll(rt, drawnOrder(rt, "order"))
 		past := false
 		for _, rec := range p.Instance.CallRecords() {
-			_, dead := p.Calls[rec.ID].Source["p"]
+			_, dead := p.CallByID[rec.ID].Source["p"]
 			want := fmt.Sprintf("%s by %q", rec.Status, rec.SkippedBecauseOf)
 			switch {
 			case rec.ID == winner:
@@ -153,7 +153,7 @@ func TestOfSeveralAlternativesTheFirstThatCanSucceeds(t *testing.T) {
 func TestAnInstanceRunsAsIfTheOthersWereNotThere(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		plan := modeltest.DrawPlan(rt, anyPlan)
+		plan := modeltest.GeneratePlan(rt, anyPlan)
 		alone, among := plan, plan
 		alone.Context, among.Context = nil, nil
 		for _, raw := range plan.Context {
@@ -177,16 +177,16 @@ func TestWhateverStateHoldsArrivesAsItIs(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		data := modeltest.AnyJSON(4).Draw(rt, "data")
-		plan := modeltest.DrawnPlan{
+		plan := modeltest.RandomPlan{
 			Context: []any{map[string]any{"type": "state",
 				"state": map[string]any{"x": jsonval.EscapeBlobHandles(data)}}}}
-		reads := func(index int, ref string) modeltest.DrawnCall {
-			return modeltest.DrawnCall{Request: 1, Index: index,
+		reads := func(index int, ref string) modeltest.RandomCall {
+			return modeltest.RandomCall{Request: 1, Index: index,
 				Source: map[string]any{"_tool": "work", "p": []any{ref}, "_outputPath": fmt.Sprintf("r%d", index)},
 				Result: func(params, _ map[string]any) any { return params["p"].([]any)[0] }}
 		}
 		// and as a result that is read again
-		plan.Requests = [][]modeltest.DrawnCall{{reads(1, "†state.x"), reads(2, "†state.r1"), reads(3, "†state.r2")}}
+		plan.Requests = [][]modeltest.RandomCall{{reads(1, "†state.x"), reads(2, "†state.r1"), reads(3, "†state.r2")}}
 		p := modeltest.NewPlanExecution(plan)
 		p.RunAll(rt, modeltest.PickFirst)
 		for _, k := range []string{"r1", "r2", "r3"} {
@@ -202,7 +202,7 @@ func TestWhateverStateHoldsArrivesAsItIs(t *testing.T) {
 func TestTheWritesThatAreReportedMakeTheSameState(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		p := modeltest.NewPlanExecution(modeltest.DrawPlan(rt, anyPlan))
+		p := modeltest.NewPlanExecution(modeltest.GeneratePlan(rt, anyPlan))
 		there := statelog.NewState(p.Instance.State())
 		p.AfterStep = func() {
 			for _, w := range p.Instance.TakeNewWrites() {

@@ -18,14 +18,14 @@ type CallRecord struct {
 	ideafile.Call
 	turn.CallState
 	// SkippedBecauseOf names who wrote the path of a skipped Call: a Call's id, a person, or "start". If
-	// UntakenBranchReference is set, it is the Call that did not take that branch, or SkippedByCondition.
+	// UntakenBranchReference is set, it is the Call that did not take that branch, or SkippedByConditionCause.
 	SkippedBecauseOf string `json:"by,omitempty"`
 	// UntakenBranchReference is the Reference of a skipped Call that leads into a branch not taken.
 	UntakenBranchReference string `json:"untaken,omitempty"`
 	// ConditionMet means that the Call's condition held.
 	ConditionMet bool `json:"met,omitempty"`
-	// Branch is the branch that the result took, from 1; 0: none yet, or the Call has only one.
-	Branch int `json:"taken,omitempty"`
+	// BranchNumber is the branch that the result took, from 1; 0: none yet, or the Call has only one.
+	BranchNumber int `json:"taken,omitempty"`
 	// FaultWrittenToBranch is the failure that was written to the last branch.
 	FaultWrittenToBranch *diag.Fault `json:"cause,omitempty"`
 	// PendingResult is the result of an update that is not applied yet. Invariant: nil unless hasResult.
@@ -37,44 +37,47 @@ type CallRecord struct {
 	// PendingApproval is what a person is shown. Invariant: nil unless the phase is reviewing.
 	PendingApproval *approval.Pending `json:"pending,omitempty"`
 
-	// Began and Ended are the values of Moments when the Call started and when its result was written; 0: it has not
-	// happened.
-	Began int `json:"began,omitempty"`
-	Ended int `json:"ended,omitempty"`
+	// StartLogicalTime and Ended are the values of Moments when the Call started and when its result was written; 0: it
+	// has not happened.
+	StartLogicalTime int `json:"began,omitempty"`
+	EndLogicalTime   int `json:"ended,omitempty"`
 
 	// Throttle is set once the Tool's server has refused the Call unread because it gets too many requests.
 	Throttle *Throttle `json:"throttle,omitempty"`
 
 	// WrittenCall is the Call as the LLM wrote it.
 	WrittenCall ideafile.WrittenCall `json:"written,omitzero"`
-	// TimesAsked is how often people were asked about the Call, ResultGivenByPerson the person who gave its result.
-	TimesAsked          int    `json:"asked,omitempty"`
-	ResultGivenByPerson string `json:"author,omitempty"`
+	// TimesAsked is how often people were asked about the Call, ResultAuthor the person who gave its result.
+	TimesAsked   int    `json:"asked,omitempty"`
+	ResultAuthor string `json:"author,omitempty"`
 
 	// DelegateValuesByPath holds, by path, what a delegate returned beside its result, until the result is applied.
 	DelegateValuesByPath jsonval.Object `json:"handed,omitempty"`
 
-	parsedParams       refexpr.Parsed
+	parsedParams       refexpr.ParsedValue
 	readExpressions    []refexpr.Expression // those parameters that read State, and `_after`
 	scopePaths         []jsonval.Path       // the scopes in State
 	delegateWritePaths []jsonval.Path       // where a delegate may return values
 
 	phase     phase
 	readyCall *ReadyCall // as it was started, or shown to a person
-	// handedOut is set once TakeBlobUpdates has returned the Call's update. A restored instance returns it again.
-	handedOut bool
-	combined  []any // the new values at its paths, while ApplyBlobUpdate applies the result
+	// isBlobUpdateTaken is set once TakeBlobUpdates has returned the Call's update. A restored instance returns it
+	// again.
+	isBlobUpdateTaken bool
+	combinedValues    []any // the new values at its paths, while ApplyBlobUpdate applies the result
 }
 
 // Throttle is how a Call waits for its Tool's server.
 type Throttle struct {
-	Waits        int       `json:"waits"`          // so far
-	Until        time.Time `json:"until,omitzero"` // the Call does not start before; zero: it may start
-	AttemptsLeft int       `json:"attemptsLeft"`   // of the attempts that its Tool allows
+	WaitCount      int       `json:"waits"`          // so far
+	ThrottledUntil time.Time `json:"until,omitzero"` // the Call does not start before; zero: it may start
+	AttemptsLeft   int       `json:"attemptsLeft"`   // of the attempts that its Tool allows
 }
 
 // IsThrottled reports whether the Call does not start yet because its Tool's server gets too many requests.
-func (r *CallRecord) IsThrottled() bool { return r.Throttle != nil && !r.Throttle.Until.IsZero() }
+func (r *CallRecord) IsThrottled() bool {
+	return r.Throttle != nil && !r.Throttle.ThrottledUntil.IsZero()
+}
 
 // resultUpdatesPath reports whether the result is a declared update, which changes a path rather than writing it once.
 func (r *CallRecord) resultUpdatesPath() bool {
@@ -95,8 +98,8 @@ func (r *CallRecord) possibleWritePaths() []jsonval.Path {
 // possibleResultPaths is possibleWritePaths without what a delegate may hand back.
 func (r *CallRecord) possibleResultPaths() []jsonval.Path {
 	switch {
-	case r.hasResult() && r.Branch > 0:
-		branch, last := r.Branch-1, len(r.OutputPath)-1
+	case r.hasResult() && r.BranchNumber > 0:
+		branch, last := r.BranchNumber-1, len(r.OutputPath)-1
 		if branch == last {
 			return r.OutputPath[last]
 		}

@@ -28,7 +28,7 @@ func TestTimePassesWhileNobodyDecides(t *testing.T) {
 		t.Error(next, ok)
 	}
 	i = at(t, i, 4*time.Hour)
-	if p := i.PendingApprovals()[0]; p.WhileWaiting.Key() != "r1e0" || p.Digest != digest {
+	if p := i.PendingApprovals()[0]; p.ReminderSchedule.NotificationKey() != "r1e0" || p.Digest != digest {
 		t.Errorf("%+v", p)
 	}
 	if err := approve(i, "1.1", "hal", "heads"); err == nil ||
@@ -37,7 +37,7 @@ func TestTimePassesWhileNobodyDecides(t *testing.T) {
 	}
 	i = at(t, i, 48*time.Hour)
 	p := i.PendingApprovals()[0]
-	if p.WhileWaiting.Key() != "r2e1" ||
+	if p.ReminderSchedule.NotificationKey() != "r2e1" ||
 		p.DecidersInWords() != "2 of: people of finance, heads; not who started the process" {
 		t.Errorf("%+v, %s", p, p.DecidersInWords())
 	}
@@ -56,7 +56,7 @@ func TestTimePassesWhileNobodyDecides(t *testing.T) {
 		t.Errorf("two: %v", err)
 	}
 	made := i.CallRecords()[0].Decisions
-	if told := made[1].Notified; told.String() != "reminded twice, escalated to people of heads" {
+	if told := made[1].SentNotifications; told.String() != "reminded twice, escalated to people of heads" {
 		t.Errorf("on record: %+v", made)
 	}
 }
@@ -77,10 +77,10 @@ func TestAConfigsEscalationLoosensNoToolsLimit(t *testing.T) {
 	t.Parallel()
 	const rest = `"remind": ["1h"], "escalate": {"after": "2h", "by": {"groups": ["heads"]}}}`
 	i := at(t, vault(t, `{"groups": ["finance"]}`, `{`+rest), 2*time.Hour)
-	if p := i.PendingApprovals()[0]; p.WhileWaiting.Key() != "r1e1" {
-		t.Errorf("%+v", p.WhileWaiting)
+	if p := i.PendingApprovals()[0]; p.ReminderSchedule.NotificationKey() != "r1e1" {
+		t.Errorf("%+v", p.ReminderSchedule)
 	}
-	if p := i.PendingApprovals()[1]; p.Tool != "prepare" || p.WhileWaiting.Key() != "r1e1" || len(p.Deciders) != 0 {
+	if p := i.PendingApprovals()[1]; p.Tool != "prepare" || p.ReminderSchedule.NotificationKey() != "r1e1" || len(p.Deciders) != 0 {
 		t.Errorf("%+v", p)
 	}
 	if err := approve(i, "1.1", "hal", "heads"); err == nil ||
@@ -102,7 +102,7 @@ func TestAConfigsEscalationLoosensNoToolsLimit(t *testing.T) {
 	}
 	// For Tools that are not named nothing happens.
 	i = vault(t, `{"groups": ["finance"]}`, `{"tools": ["prepare"], `+rest)
-	if p := i.PendingApprovals(); p[0].WhileWaiting != nil || p[1].WhileWaiting == nil {
+	if p := i.PendingApprovals(); p[0].ReminderSchedule != nil || p[1].ReminderSchedule == nil {
 		t.Errorf("%+v", p)
 	}
 }

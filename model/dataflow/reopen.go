@@ -8,11 +8,11 @@ import (
 
 // RebuildFromReports returns what an ended Instance would have carried, rebuilt from its reports: its writes, and its
 // ended Calls. Restore turns it into the Instance that goes on. Its context must have no direct Plan.
-func RebuildFromReports(token string, closedThroughRequest int, writes []statelog.Write,
+func RebuildFromReports(token string, closedThroughRequest int, stateWrites []statelog.Write,
 	calls []turn.CallReport) CarriedInstance {
-	c := CarriedInstance{Writes: writes, progress: progress{ClosedThroughRequest: closedThroughRequest,
-		RefusedThroughRequest: closedThroughRequest, PlanStarted: true}}
-	for _, w := range writes {
+	c := CarriedInstance{Writes: stateWrites, instanceProgress: instanceProgress{
+		ClosedThroughRequest: closedThroughRequest, RefusedThroughRequest: closedThroughRequest, IsPlanStarted: true}}
+	for _, w := range stateWrites {
 		c.CorrectionCount = max(c.CorrectionCount, w.CorrectionNumber)
 	}
 	for _, call := range calls {

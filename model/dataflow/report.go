@@ -9,45 +9,47 @@ import (
 // ReportedCall is what the process was last told about a Call: its status, how often people acted on it, and why one of
 // them must.
 type ReportedCall struct {
-	ID       string              `json:"id"`
-	Status   ideafile.CallStatus `json:"status"`
-	ActCount int                 `json:"decisions,omitempty"`
+	ID            string              `json:"id"`
+	Status        ideafile.CallStatus `json:"status"`
+	DecisionCount int                 `json:"decisions,omitempty"`
 	// ReviewReason is that of the CallReport.
 	ReviewReason string `json:"why,omitempty"`
 }
 
-// Standing returns what the dataflow knows of an InstanceStanding.
-func (i *Instance) Standing() turn.InstanceStanding {
+// StatusDetails returns what the dataflow knows of an InstanceStanding.
+func (i *Instance) StatusDetails() turn.InstanceStatusDetails {
 	var pending []approval.Pending
 	for _, rec := range i.callRecords {
 		if rec.PendingApproval != nil {
 			p := *rec.PendingApproval
-			p.Excluded = i.excludedFrom(rec)
+			p.Exclusions = i.excludedDeciders(rec)
 			pending = append(pending, p)
 		}
 	}
-	return turn.InstanceStanding{Idle: i.IsIdle(), HasGoal: i.HasGoal(), MissingRequiredPaths: i.MissingRequiredPaths(),
-		PlanFailure: i.DirectPlanFault(), Questions: i.LLMQuestions(), PendingApprovals: pending}
+	return turn.InstanceStatusDetails{Idle: i.IsIdle(), HasGoal: i.HasGoal(),
+		MissingRequiredPaths: i.MissingRequiredPaths(),
+		PlanFailure:          i.DirectPlanFault(), Questions: i.LLMQuestions(), PendingApprovals: pending}
 }
 
 // ReportCalls returns reports of the Calls that differ from their last report, and updates last, which has these by id.
 // Where tell returns true, the report includes the Call as it was written.
-func (i *Instance) ReportCalls(last map[string]ReportedCall, tell func(*CallRecord) bool) (list []turn.CallReport) {
+func (i *Instance) ReportCalls(lastByID map[string]ReportedCall,
+	includeWrittenCall func(*CallRecord) bool) (list []turn.CallReport) {
 	for _, rec := range i.callRecords {
-		now := ReportedCall{rec.ID, rec.Status, len(rec.Decisions) + len(rec.Remarks), rec.ReviewReason}
+		current := ReportedCall{rec.ID, rec.Status, len(rec.Decisions) + len(rec.Remarks), rec.ReviewReason}
 		if p := rec.PendingApproval; p != nil {
-			now.ReviewReason = p.ReviewReason
+			current.ReviewReason = p.ReviewReason
 		}
-		if last[rec.ID] == now {
+		if lastByID[rec.ID] == current {
 			continue
 		}
-		last[rec.ID] = now
+		lastByID[rec.ID] = current
 		c := turn.CallReport{Request: rec.Request, Index: rec.Index, CallState: rec.CallState,
-			ReviewReason: now.ReviewReason}
+			ReviewReason: current.ReviewReason}
 		if rec.Fault != nil {
 			c.Tool = rec.Tool
 		}
-		if tell(rec) {
+		if includeWrittenCall(rec) {
 			c.Call = rec.WrittenCall
 		}
 		list = append(list, c)

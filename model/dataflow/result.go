@@ -21,7 +21,7 @@ func (i *Instance) SucceedCall(id string, value any) {
 	}
 	result, err := i.recordBranch(rec, value)
 	if err != nil {
-		i.failCall(rec, diag.Faultf(ideafile.CodeBadOutput, "%s", err))
+		i.failRecord(rec, diag.Faultf(ideafile.CodeBadOutput, "%s", err))
 		return
 	}
 	i.acceptResult(rec, result)
@@ -31,40 +31,40 @@ func (i *Instance) SucceedCall(id string, value any) {
 // branch instead of failing.
 func (i *Instance) FailCall(id string, f *diag.Fault) {
 	if rec := i.FindCall(id); rec != nil && rec.expectsResult() {
-		i.failCall(rec, f)
+		i.failRecord(rec, f)
 	}
 }
 
 // PostponeCall reverts the start of a Call, for a reason that only the operator of the worker can mend. The process
 // must pause; the Call runs unchanged at the next Advance.
-func (i *Instance) PostponeCall(id string, why *diag.Fault) {
+func (i *Instance) PostponeCall(id string, fault *diag.Fault) {
 	rec := i.RevertStart(id)
 	if rec == nil {
 		return
 	}
-	i.PauseFault = diag.Faultf(why.Code,
+	i.PauseFault = diag.Faultf(fault.Code,
 		"%s (%s) cannot run: %s. Mend that where the worker runs, and resume the process: it is tried again then",
-		rec.ID, rec.Tool, why.Message)
+		rec.ID, rec.Tool, fault.Message)
 }
 
 // RevertStart reverts the start of a Call of which nothing has run. The Call starts unchanged at the next Advance,
 // unless what it reads is undone before. RevertStart returns nil if the Call does not run.
 func (i *Instance) RevertStart(id string) *CallRecord {
 	rec := i.FindCall(id)
-	if rec == nil || rec.phase != running {
+	if rec == nil || rec.phase != phaseRunning {
 		return nil
 	}
-	rec.Began = 0
-	rec.moveTo(approved)
+	rec.StartLogicalTime = 0
+	rec.moveTo(phaseApproved)
 	return rec
 }
 
-func (i *Instance) failCall(rec *CallRecord, f *diag.Fault) {
+func (i *Instance) failRecord(rec *CallRecord, f *diag.Fault) {
 	if !rec.OutputPath.HasBranches() {
 		rec.endWithStatus(ideafile.Failed, f)
 		return
 	}
-	rec.Branch, rec.FaultWrittenToBranch = len(rec.OutputPath), f
+	rec.BranchNumber, rec.FaultWrittenToBranch = len(rec.OutputPath), f
 	i.acceptResult(rec, diag.FaultAsJSON(f))
 }
 
@@ -79,7 +79,7 @@ func (i *Instance) recordBranch(rec *CallRecord, value any) (result any, err err
 		branch, value, _, err = rec.OutputPath.SelectBranch(value)
 	}
 	if err == nil {
-		rec.Branch = branch + 1
+		rec.BranchNumber = branch + 1
 	}
 	return value, err
 }
@@ -89,8 +89,8 @@ func (i *Instance) recordBranch(rec *CallRecord, value any) (result any, err err
 func (i *Instance) acceptResult(rec *CallRecord, value any) {
 	if rec.resultUpdatesPath() {
 		rec.PendingResult = value
-		if rec.phase != resultPending {
-			rec.moveTo(resultPending)
+		if rec.phase != phaseResultPending {
+			rec.moveTo(phaseResultPending)
 		}
 		if !i.canCallAdvance(rec) {
 			return
@@ -102,12 +102,12 @@ func (i *Instance) acceptResult(rec *CallRecord, value any) {
 // finishSuccessfulCall writes the result of a Call and ends it, unless the content of a stored value is needed first.
 // If the result does not fit, a Call with branches writes the fault to its last branch instead.
 func (i *Instance) finishSuccessfulCall(rec *CallRecord, value any) {
-	if by := i.outputCorrectedBy(rec); by != "" {
+	if author := i.authorCorrectingOutput(rec); author != "" {
 		rec.endWithStatus(ideafile.Skipped, nil)
-		rec.SkippedBecauseOf, rec.Result = by, value
+		rec.SkippedBecauseOf, rec.Result = author, value
 		return
 	}
-	if rec.combined == nil && i.startCombineIfNeeded(rec, value) {
+	if rec.combinedValues == nil && i.startCombineIfNeeded(rec, value) {
 		return
 	}
 	f := i.applyResult(rec, value)
@@ -122,13 +122,13 @@ func (i *Instance) finishSuccessfulCall(rec *CallRecord, value any) {
 // once; for that write too it waits for the earlier Calls that write its path.
 func (i *Instance) endUnappliedCall(rec *CallRecord, value any, f *diag.Fault) {
 	if rec.FaultWrittenToBranch == nil && rec.OutputPath.HasBranches() {
-		rec.Branch, rec.FaultWrittenToBranch, rec.DelegateValuesByPath, rec.NotWrittenPaths,
-			rec.combined = len(rec.OutputPath), f, nil, nil, nil
+		rec.BranchNumber, rec.FaultWrittenToBranch, rec.DelegateValuesByPath, rec.NotWrittenPaths,
+			rec.combinedValues = len(rec.OutputPath), f, nil, nil, nil
 		i.acceptResult(rec, diag.FaultAsJSON(f))
 		return
 	}
 	f = cmp.Or(rec.FaultWrittenToBranch, f)
-	rec.Branch, rec.FaultWrittenToBranch, rec.NotWrittenPaths = 0, nil, nil
+	rec.BranchNumber, rec.FaultWrittenToBranch, rec.NotWrittenPaths = 0, nil, nil
 	rec.endWithStatus(ideafile.Failed, f)
 	if f.Code == ideafile.CodeBadPath {
 		rec.Result = value // the result fits, but cannot be written
@@ -147,7 +147,7 @@ func (i *Instance) ResultContract(rec *CallRecord) *statelog.ResultContract {
 // applyResult writes a result to all paths of its branch, or to none of them. If the Call has several paths, closed
 // ones are left out. A Call without an output path keeps its result on its Record.
 func (i *Instance) applyResult(rec *CallRecord, value any) *diag.Fault {
-	handedBack, f := i.delegateValueWrites(rec)
+	delegateWrites, f := i.delegateValueWrites(rec)
 	if f != nil {
 		return f
 	}
@@ -161,9 +161,9 @@ func (i *Instance) applyResult(rec *CallRecord, value any) *diag.Fault {
 	for _, w := range writes {
 		i.applyWrite(w)
 	}
-	i.applyDelegateWrites(rec, handedBack)
-	i.Moments++
-	rec.Ended = i.Moments
+	i.applyDelegateWrites(rec, delegateWrites)
+	i.LogicalTime++
+	rec.EndLogicalTime = i.LogicalTime
 	return nil
 }
 
@@ -172,8 +172,8 @@ func (i *Instance) resultWrites(rec *CallRecord, value any) (writes []statelog.W
 		return nil, nil
 	}
 	for n, p := range rec.branchPaths() {
-		_, closed := i.state.AuthorWhoClosedPath(p)
-		if closed && len(rec.OutputPath.Paths()) > 1 && !rec.resultUpdatesPath() {
+		_, isClosed := i.state.AuthorWhoClosedPath(p)
+		if isClosed && len(rec.OutputPath.Paths()) > 1 && !rec.resultUpdatesPath() {
 			i.recordUnwrittenPath(rec, p)
 			continue
 		}
@@ -181,8 +181,9 @@ func (i *Instance) resultWrites(rec *CallRecord, value any) (writes []statelog.W
 		if f != nil {
 			return nil, f
 		}
-		if n < len(rec.combined) && statelog.NeedsBlobContent(rec.OutputMethod, i.valueBefore(rec, p), value) {
-			w.Combined = rec.combined[n]
+		if n < len(rec.combinedValues) && statelog.NeedsBlobContent(rec.OutputMethod, i.valueBeforeCall(rec, p),
+			value) {
+			w.Combined = rec.combinedValues[n]
 		}
 		writes = append(writes, w)
 	}
@@ -196,59 +197,59 @@ func (i *Instance) applyWrite(w statelog.Write) {
 
 // recordUnwrittenPath records on a Call that a path keeps its value.
 func (i *Instance) recordUnwrittenPath(rec *CallRecord, p jsonval.Path) {
-	by, _ := i.state.AuthorWhoClosedPath(p)
+	author, _ := i.state.AuthorWhoClosedPath(p)
 	rec.NotWrittenPaths = append(rec.NotWrittenPaths,
-		turn.UnwrittenPath{Path: refexpr.StateReference(p).String(), WrittenBy: by})
+		turn.UnwrittenPath{Path: refexpr.StateReference(p).String(), WrittenBy: author})
 }
 
 // newWrite builds the write of a result at one path, or returns why it is not allowed. A write of the whole State
 // leaves out keys that Calls or people wrote: that part of the result stays on the Record.
 func (i *Instance) newWrite(rec *CallRecord, p jsonval.Path, value any) (statelog.Write, *diag.Fault) {
-	w := i.writeOf(rec, p, value)
+	w := i.baseWrite(rec, p, value)
 	w.OutputMethod = rec.OutputMethod
-	if _, stored := jsonval.AsBlobHandle(value); len(p) == 0 && (stored || jsonval.TypeOf(value) != "object") {
+	if _, isStored := jsonval.AsBlobHandle(value); len(p) == 0 && (isStored || jsonval.TypeOf(value) != "object") {
 		return w, diag.Faultf(ideafile.CodeBadOutput, "the whole State takes an object, not %s", describeType(value))
 	}
-	if why := i.state.BlockingAncestorReason(p); why != "" {
-		return w, diag.Faultf(ideafile.CodeBadPath, "%s: %s", refexpr.StateReference(p), why)
+	if reason := i.state.BlockingAncestorReason(p); reason != "" {
+		return w, diag.Faultf(ideafile.CodeBadPath, "%s: %s", refexpr.StateReference(p), reason)
 	}
 	if i.state.HasCombinedLaterWrite(w) {
 		return w, diag.Faultf(ideafile.CodeBadPath, "%s: a later Call has updated what is stored there",
 			refexpr.StateReference(p))
 	}
-	old := i.valueBefore(rec, p)
+	old := i.valueBeforeCall(rec, p)
 	contract := i.ResultContract(rec)
-	if contract != nil && rec.combined == nil && !jsonval.ContainsBlobHandle(value) &&
+	if contract != nil && rec.combinedValues == nil && !jsonval.ContainsBlobHandle(value) &&
 		(w.OutputMethod == "" || !jsonval.ContainsBlobHandle(old)) {
 		if err := contract.CheckAt(p, old, value); err != nil {
 			return w, diag.Faultf(ideafile.CodeBadOutput, "%s", err)
 		}
 	}
 	if len(p) == 0 && w.OutputMethod == "" {
-		w.Value = i.state.DropWrittenKeys(w.Value)
+		w.Value = i.state.WithoutWrittenKeys(w.Value)
 		i.keepUnwrittenResultKeys(rec, jsonval.AsObject(value), jsonval.AsObject(w.Value))
 	}
 	return w, nil
 }
 
-// writeOf returns the write of a Call's value at a path.
-func (i *Instance) writeOf(rec *CallRecord, p jsonval.Path, value any) statelog.Write {
-	return statelog.Write{Path: p, Value: value, Author: cmp.Or(rec.ResultGivenByPerson, rec.ID),
-		Request: rec.Request, Index: rec.Index, WrittenAt: i.Now}
+// baseWrite returns the write of a Call's value at a path.
+func (i *Instance) baseWrite(rec *CallRecord, p jsonval.Path, value any) statelog.Write {
+	return statelog.Write{Path: p, Value: value, Author: cmp.Or(rec.ResultAuthor, rec.ID),
+		Request: rec.Request, Index: rec.Index, WrittenAt: i.CurrentTime}
 }
 
 // keepUnwrittenResultKeys saves in a Call's Record those keys of its result that are not written. Only a result for the
 // whole State has such keys.
-func (i *Instance) keepUnwrittenResultKeys(rec *CallRecord, value, written jsonval.Object) {
-	left := jsonval.Object{}
+func (i *Instance) keepUnwrittenResultKeys(rec *CallRecord, value, writtenKeys jsonval.Object) {
+	unwritten := jsonval.Object{}
 	for k, v := range jsonval.Sorted(value) {
-		if _, ok := written[k]; !ok {
-			left[k] = v
+		if _, ok := writtenKeys[k]; !ok {
+			unwritten[k] = v
 			i.recordUnwrittenPath(rec, jsonval.Path{k})
 		}
 	}
-	if len(left) > 0 {
-		rec.Result = left
+	if len(unwritten) > 0 {
+		rec.Result = unwritten
 	}
 }
 

@@ -13,11 +13,11 @@ import (
 // CodeRejected marks a Call that a person rejected.
 const CodeRejected = "rejected"
 
-// CodeOverdue marks a process that pauses because nobody decided in time.
-const CodeOverdue = "approval_overdue"
+// CodeApprovalOverdue marks a process that pauses because nobody decided in time.
+const CodeApprovalOverdue = "approval_overdue"
 
 // SetTime sets the time of the events that are reported next.
-func (i *Instance) SetTime(now time.Time) { i.Now = now }
+func (i *Instance) SetTime(now time.Time) { i.CurrentTime = now }
 
 // ApplyDeadlines applies the deadlines, reminders and escalations that have passed. A decision that arrived before its
 // deadline is applied counts, even if it came late.
@@ -27,8 +27,8 @@ func (i *Instance) ApplyDeadlines() {
 		if p == nil {
 			continue
 		}
-		p.AdvanceTo(i.Now)
-		if p.Deadline != nil && !i.Now.Before(*p.Deadline) {
+		p.AdvanceSchedule(i.CurrentTime)
+		if p.Deadline != nil && !i.CurrentTime.Before(*p.Deadline) {
 			i.expireCall(rec)
 		}
 	}
@@ -36,9 +36,9 @@ func (i *Instance) ApplyDeadlines() {
 
 func (i *Instance) expireCall(rec *CallRecord) {
 	p := rec.PendingApproval
-	waited := p.Deadline.Sub(p.Since)
-	d := i.decisionOn(rec, approval.Decision{Kind: p.OnTimeout, DecidedBy: approval.DecidedByTimeout,
-		Reason: fmt.Sprintf("nobody decided within %s", waited)})
+	waitTime := p.Deadline.Sub(p.Since)
+	d := i.completeDecision(rec, approval.Decision{Kind: p.OnTimeout, DecidedBy: approval.DecidedByTimeout,
+		Reason: fmt.Sprintf("nobody decided within %s", waitTime)})
 	switch p.OnTimeout {
 	case policy.Approve:
 		i.approveCall(rec, d)
@@ -46,7 +46,7 @@ func (i *Instance) expireCall(rec *CallRecord) {
 		i.rejectCall(rec, d)
 	default:
 		p.Deadline = nil
-		i.PauseFault = diag.Faultf(CodeOverdue, "nobody decided on %s within %s", rec.ID, waited)
+		i.PauseFault = diag.Faultf(CodeApprovalOverdue, "nobody decided on %s within %s", rec.ID, waitTime)
 	}
 }
 
@@ -61,8 +61,8 @@ func (i *Instance) TakePauseFault() *diag.Fault {
 // NextDeadline returns when the next decision or notification is due; ok is false if neither is.
 func (i *Instance) NextDeadline() (next time.Time, ok bool) {
 	for _, p := range i.PendingApprovals() {
-		if at, has := p.NextDueTime(); has && (!ok || at.Before(next)) {
-			next, ok = at, true
+		if dueTime, exists := p.NextDueTime(); exists && (!ok || dueTime.Before(next)) {
+			next, ok = dueTime, true
 		}
 	}
 	return next, ok
@@ -80,24 +80,24 @@ func (i *Instance) PendingApprovals() []approval.Pending {
 }
 
 // requestReview makes a Call wait for a person. Invariant: what is shown is kept, and is exactly what will run.
-func (i *Instance) requestReview(rec *CallRecord, ready ReadyCall, asks *policy.Approval, why string) {
+func (i *Instance) requestReview(rec *CallRecord, ready ReadyCall, approvalPolicy *policy.Approval, reason string) {
 	p := &approval.Pending{
 		CallID: rec.ID, Tool: rec.Tool, Params: ready.Params, OutputPath: rec.OutputPath,
 		OutputMethod: rec.OutputMethod, ScopeValues: ready.ScopeValues,
-		ParamsAdaptation: rec.ParamsAdaptation, Since: i.Now, AllowedDecisions: asks.AllowedDecisions,
-		ReviewReason: why, Remarks: rec.Remarks,
+		ParamsAdaptation: rec.ParamsAdaptation, Since: i.CurrentTime, AllowedDecisions: approvalPolicy.AllowedDecisions,
+		ReviewReason: reason, Remarks: rec.Remarks,
 	}
 	if rec.HasOutput {
 		p.Output = rec.Output
 	}
-	if own := ready.Tool.Approval; own != nil {
-		p.Note = own.Note
+	if toolPolicy := ready.Tool.Approval; toolPolicy != nil {
+		p.Note = toolPolicy.Note
 	}
-	rules, whileWaiting := i.palette.ApprovalOverride.PeopleFor(ready.Tool.Name, ready.Tool.Approval)
-	p.Deciders, p.WhileWaiting = rules, whileWaiting.Schedule(i.Now)
-	if asks.Timeout > 0 {
-		until := i.Now.Add(asks.Timeout)
-		p.Deadline, p.OnTimeout = &until, asks.TimeoutAction
+	rules, reminders := i.palette.ApprovalOverride.DecidersAndReminders(ready.Tool.Name, ready.Tool.Approval)
+	p.Deciders, p.ReminderSchedule = rules, reminders.Schedule(i.CurrentTime)
+	if approvalPolicy.Timeout > 0 {
+		deadline := i.CurrentTime.Add(approvalPolicy.Timeout)
+		p.Deadline, p.OnTimeout = &deadline, approvalPolicy.TimeoutAction
 		if len(p.Deciders) > 0 && p.OnTimeout == policy.Approve {
 			p.OnTimeout = policy.Reject // what certain people must approve is never approved by timeout
 		}
@@ -108,43 +108,44 @@ func (i *Instance) requestReview(rec *CallRecord, ready ReadyCall, asks *policy.
 	}
 	p.SetDigest()
 	rec.PendingApproval, rec.readyCall = p, &ready
-	rec.moveTo(reviewing)
+	rec.moveTo(phaseReviewing)
 }
 
 // autoApproveInSimulation approves a Call in a simulation, where nobody is asked.
 func (i *Instance) autoApproveInSimulation(rec *CallRecord) {
-	i.approveCall(rec, i.decisionOn(rec, approval.Decision{Kind: policy.Approve, DecidedBy: ideafile.SimulatedPerson,
-		Reason: "nobody is asked in a simulation"}))
+	i.approveCall(rec, i.completeDecision(rec,
+		approval.Decision{Kind: policy.Approve, DecidedBy: ideafile.SimulatedPerson,
+			Reason: "nobody is asked in a simulation"}))
 }
 
 // RequireReview requires a person's review of a Call that has not started, even if its Tool's policy does not. If the
 // Call waits for a person already, the reason is shown.
-func (i *Instance) RequireReview(id, why string) {
+func (i *Instance) RequireReview(id, reason string) {
 	rec := i.FindCall(id)
 	switch {
 	case rec == nil:
 	case rec.Status == ideafile.Waiting:
-		rec.ReviewReason = why
+		rec.ReviewReason = reason
 	case rec.PendingApproval != nil:
-		rec.PendingApproval.ReviewReason = why
+		rec.PendingApproval.ReviewReason = reason
 	}
 }
 
 // RequireUnknownOutcomeReview makes a person decide on a running Call that may or may not have had its effect: it must
 // not run twice automatically.
-func (i *Instance) RequireUnknownOutcomeReview(id, why string) {
-	i.requestReviewWhileRunning(id, why, policy.Approve, policy.Reject, policy.Answer)
+func (i *Instance) RequireUnknownOutcomeReview(id, reason string) {
+	i.requestReviewWhileRunning(id, reason, policy.Approve, policy.Reject, policy.Answer)
 }
 
 // RequireResultFromPerson makes a person give the result of a running Call, or reject it, because its Tool asks for
 // more than it got.
-func (i *Instance) RequireResultFromPerson(id, why string) {
-	i.requestReviewWhileRunning(id, why, policy.Answer, policy.Reject)
+func (i *Instance) RequireResultFromPerson(id, reason string) {
+	i.requestReviewWhileRunning(id, reason, policy.Answer, policy.Reject)
 }
 
-func (i *Instance) requestReviewWhileRunning(id, why string, allow ...string) {
+func (i *Instance) requestReviewWhileRunning(id, reason string, allowedDecisions ...string) {
 	rec := i.FindCall(id)
-	if rec != nil && rec.phase == running && rec.readyCall != nil {
-		i.requestReview(rec, *rec.readyCall, &policy.Approval{AllowedDecisions: allow}, why)
+	if rec != nil && rec.phase == phaseRunning && rec.readyCall != nil {
+		i.requestReview(rec, *rec.readyCall, &policy.Approval{AllowedDecisions: allowedDecisions}, reason)
 	}
 }

@@ -22,8 +22,8 @@ type BlobUpdate struct {
 func (i *Instance) TakeBlobUpdates() []BlobUpdate {
 	var list []BlobUpdate
 	for _, rec := range i.callRecords {
-		if rec.phase == combining && !rec.handedOut {
-			rec.handedOut = true
+		if rec.phase == phaseCombining && !rec.isBlobUpdateTaken {
+			rec.isBlobUpdateTaken = true
 			list = append(list, i.newBlobUpdate(rec, rec.PendingResult))
 		}
 	}
@@ -32,15 +32,15 @@ func (i *Instance) TakeBlobUpdates() []BlobUpdate {
 
 // ApplyBlobUpdate ends a Call with the new values at its paths after its update. If a person has changed the old values
 // meanwhile, the update is combined anew.
-func (i *Instance) ApplyBlobUpdate(u BlobUpdate, combined []any) {
+func (i *Instance) ApplyBlobUpdate(u BlobUpdate, combinedValues []any) {
 	rec := i.FindCall(u.CallID)
-	if rec == nil || rec.phase != combining {
+	if rec == nil || rec.phase != phaseCombining {
 		return
 	}
-	rec.moveTo(resultPending)
-	if now := i.newBlobUpdate(rec, rec.PendingResult); len(combined) == len(now.Updates) &&
-		sameUpdates(u.Updates, now.Updates) {
-		rec.combined = combined
+	rec.moveTo(phaseResultPending)
+	if current := i.newBlobUpdate(rec, rec.PendingResult); len(combinedValues) == len(current.Updates) &&
+		sameUpdates(u.Updates, current.Updates) {
+		rec.combinedValues = combinedValues
 	}
 	i.finishSuccessfulCall(rec, rec.PendingResult)
 }
@@ -49,10 +49,10 @@ func (i *Instance) ApplyBlobUpdate(u BlobUpdate, combined []any) {
 // fault to its last branch instead of failing.
 func (i *Instance) FailBlobUpdate(id string, f *diag.Fault) {
 	rec := i.FindCall(id)
-	if rec == nil || rec.phase != combining {
+	if rec == nil || rec.phase != phaseCombining {
 		return
 	}
-	rec.moveTo(resultPending)
+	rec.moveTo(phaseResultPending)
 	i.endUnappliedCall(rec, rec.PendingResult, f)
 }
 
@@ -63,20 +63,22 @@ func (i *Instance) startCombineIfNeeded(rec *CallRecord, value any) bool {
 	}
 	u := i.newBlobUpdate(rec, value)
 	if !slices.ContainsFunc(u.Updates,
-		func(at statelog.Update) bool { return statelog.NeedsBlobContent(u.OutputMethod, at.Old, at.Value) }) {
+		func(update statelog.Update) bool {
+			return statelog.NeedsBlobContent(u.OutputMethod, update.Old, update.Value)
+		}) {
 		return false
 	}
-	rec.PendingResult, rec.handedOut = value, false
-	rec.moveTo(combining)
+	rec.PendingResult, rec.isBlobUpdateTaken = value, false
+	rec.moveTo(phaseCombining)
 	return true
 }
 
 func (i *Instance) newBlobUpdate(rec *CallRecord, value any) BlobUpdate {
 	u := BlobUpdate{CallID: rec.ID, OutputMethod: rec.OutputMethod, Contract: i.ResultContract(rec)}
 	for _, p := range rec.branchPaths() {
-		old := i.valueBefore(rec, p)
+		old := i.valueBeforeCall(rec, p)
 		if len(p) == 0 {
-			old = onlyKeysOf(value, old)
+			old = pickKeys(value, old)
 		}
 		u.Updates = append(u.Updates, statelog.Update{Path: p, Old: old, Value: value})
 	}
@@ -84,20 +86,20 @@ func (i *Instance) newBlobUpdate(rec *CallRecord, value any) BlobUpdate {
 }
 
 // branchPaths lists the paths of the branch that the result takes.
-func (r *CallRecord) branchPaths() []jsonval.Path { return r.OutputPath[max(r.Branch, 1)-1] }
+func (r *CallRecord) branchPaths() []jsonval.Path { return r.OutputPath[max(r.BranchNumber, 1)-1] }
 
-// valueBefore returns the value at a path before a Call; nil if there is none.
-func (i *Instance) valueBefore(rec *CallRecord, p jsonval.Path) any {
-	old, _ := jsonval.ValueAt(i.state.BeforeCall(rec.Request, rec.Index, p).CurrentValue, p)
+// valueBeforeCall returns the value at a path before a Call; nil if there is none.
+func (i *Instance) valueBeforeCall(rec *CallRecord, p jsonval.Path) any {
+	old, _ := jsonval.ValueAt(i.state.StateBeforeCall(rec.Request, rec.Index, p).CurrentValue, p)
 	return old
 }
 
-// onlyKeysOf returns a copy of object with only those keys that the object keys has too.
-func onlyKeysOf(keys, object any) jsonval.Object {
+// pickKeys returns a copy of object with only those keys that the object keys has too.
+func pickKeys(keys, object any) jsonval.Object {
 	out := jsonval.Object{}
 	m := jsonval.AsObject(object)
 	for k := range jsonval.Sorted(jsonval.AsObject(keys)) {
-		if v, there := m[k]; there {
+		if v, exists := m[k]; exists {
 			out[k] = v
 		}
 	}

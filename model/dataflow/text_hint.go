@@ -18,20 +18,20 @@ func addTextHint(err error, schema any, raw, params, payloads jsonval.Object) er
 		return nil
 	}
 	for k, v := range jsonval.Sorted(raw) {
-		if cause := textHint(schema, payloads, jsonval.Path{k}, v, params[k]); cause != "" {
-			return fmt.Errorf("%w; %s", err, cause)
+		if hint := findTextHint(schema, payloads, jsonval.Path{k}, v, params[k]); hint != "" {
+			return fmt.Errorf("%w; %s", err, hint)
 		}
 	}
 	return err
 }
 
-func textHint(schema any, payloads jsonval.Object, at jsonval.Path, raw, value any) string {
+func findTextHint(schema any, payloads jsonval.Object, path jsonval.Path, raw, value any) string {
 	switch raw := raw.(type) {
 	case jsonval.Object:
 		for k, v := range jsonval.Sorted(raw) {
-			if cause := textHint(schema, payloads, at.With(k), v,
-				jsonval.AsObject(value)[k]); cause != "" {
-				return cause
+			if hint := findTextHint(schema, payloads, path.WithStep(k), v,
+				jsonval.AsObject(value)[k]); hint != "" {
+				return hint
 			}
 		}
 	case string:
@@ -40,13 +40,13 @@ func textHint(schema any, payloads jsonval.Object, at jsonval.Path, raw, value a
 		if !isText || err != nil || len(ref.Path) != 1 {
 			return ""
 		}
-		start, _ := jsonval.ValueAt(payloads[ref.Kind], ref.Path)
-		is := typeOfUnquotedText(text, jsonschema.TypesAt(schema, at))
-		if start == any(text) && is != "" {
+		payloadValue, _ := jsonval.ValueAt(payloads[ref.Kind], ref.Path)
+		typeName := typeOfUnquotedText(text, jsonschema.TypesAt(schema, path))
+		if payloadValue == any(text) && typeName != "" {
 			return fmt.Sprintf(
 				`%s is the text %q: if it comes from a CSV file, give the column its type in the Idea's context: `+
 					`{"type": %q, "schema": {"properties": {%q: {"type": %q}}}}`,
-				ref, jsonval.Clip(text, 40), ref.Kind, ref.Path[0], is)
+				ref, jsonval.Clip(text, 40), ref.Kind, ref.Path[0], typeName)
 		}
 	}
 	return ""
@@ -54,13 +54,13 @@ func textHint(schema any, payloads jsonval.Object, at jsonval.Path, raw, value a
 
 // typeOfUnquotedText returns which of the wanted types a text would have without its quotes; "" if it would have none
 // of them.
-func typeOfUnquotedText(text string, wanted []string) string {
+func typeOfUnquotedText(text string, wantedTypes []string) string {
 	v, err := jsonval.Decode([]byte(strings.ToLower(text)))
 	if err != nil {
 		return ""
 	}
 	for _, t := range []string{jsonschema.SchemaTypeOf(v), jsonval.TypeOf(v)} {
-		if slices.Contains(wanted, t) {
+		if slices.Contains(wantedTypes, t) {
 			return t
 		}
 	}

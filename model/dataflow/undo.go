@@ -11,20 +11,20 @@ import (
 	"processidea/model/turn"
 )
 
-// Undoing says which Calls of an instance are undone, and how.
-type Undoing struct {
+// InstanceUndo says which Calls of an instance are undone, and how.
+type InstanceUndo struct {
 	// Calls undo other Calls. Each gets the key ideafile.CallKey.Undo of the Call that it undoes.
 	Calls []UndoCall `json:"calls,omitempty"`
-	// Withdraw lists the Calls whose only effect was what they wrote to State.
-	Withdraw []ideafile.CallKey `json:"withdraw,omitempty"`
-	// NotUndone says, for each Call that is not undone, why. Stays is set if an effect of the process's own stays for
-	// that reason.
-	NotUndone []string `json:"left,omitempty"`
-	Stays     bool     `json:"stays,omitempty"`
-	// By is the person who ordered the undo while the process is paused, and Reason is why. By is empty if the undo was
-	// started because the instance failed.
-	By     string `json:"by,omitempty"`
-	Reason string `json:"reason,omitempty"`
+	// CallsToWithdraw lists the Calls whose only effect was what they wrote to State.
+	CallsToWithdraw []ideafile.CallKey `json:"withdraw,omitempty"`
+	// NotUndoneReasons says, for each Call that is not undone, why. Stays is set if an effect of the process's own
+	// stays for that reason.
+	NotUndoneReasons []string `json:"left,omitempty"`
+	EffectRemains    bool     `json:"stays,omitempty"`
+	// RequestedBy is the person who ordered the undo while the process is paused, and Reason is why. By is empty if the
+	// undo was started because the instance failed.
+	RequestedBy string `json:"by,omitempty"`
+	Reason      string `json:"reason,omitempty"`
 }
 
 // UndoCall is a Call that undoes UndoneCall.
@@ -34,47 +34,47 @@ type UndoCall struct {
 }
 
 // BeginUndo adds the Calls that undo others. A Call that was tried in an earlier undo is tried again.
-func (i *Instance) BeginUndo(u Undoing) {
-	i.Undoing = &u
+func (i *Instance) BeginUndo(u InstanceUndo) {
+	i.ActiveUndo = &u
 	palette := i.palette
 	palette.UntargetedCallsGoToAll, palette.AllowsConditions = true, true
 	for _, c := range u.Calls {
-		if at, found := i.findPosition(c.UndoneCall.Undo()); found {
-			i.callRecords = slices.Delete(i.callRecords, at, at+1)
+		if index, found := i.findPosition(c.UndoneCall.UndoKey()); found {
+			i.callRecords = slices.Delete(i.callRecords, index, index+1)
 		}
-		i.insertCall(palette, c.UndoneCall.Undo(), c.Call)
+		i.insertCall(palette, c.UndoneCall.UndoKey(), c.Call)
 	}
 }
 
-// withdrawUndone withdraws the writes of undone Calls, each as soon as it is undone, and at the end those of Calls
-// without another effect.
-func (i *Instance) withdrawUndone() {
-	if i.Undoing == nil {
+// withdrawUndoneWrites withdraws the writes of undone Calls, each as soon as it is undone, and at the end those of
+// Calls without another effect.
+func (i *Instance) withdrawUndoneWrites() {
+	if i.ActiveUndo == nil {
 		return
 	}
 	allDone := true
-	for _, c := range i.Undoing.Calls {
-		done := i.findByKey(c.UndoneCall.Undo()).Status == ideafile.Done
-		if allDone = allDone && done; done {
-			i.withdraw(c.UndoneCall)
+	for _, c := range i.ActiveUndo.Calls {
+		isDone := i.findByKey(c.UndoneCall.UndoKey()).Status == ideafile.Done
+		if allDone = allDone && isDone; isDone {
+			i.withdrawWrites(c.UndoneCall)
 		}
 	}
-	for _, key := range i.Undoing.Withdraw {
+	for _, key := range i.ActiveUndo.CallsToWithdraw {
 		if allDone {
-			i.withdraw(key)
+			i.withdrawWrites(key)
 		}
 	}
 }
 
-func (i *Instance) withdraw(key ideafile.CallKey) {
+func (i *Instance) withdrawWrites(key ideafile.CallKey) {
 	rec := i.findByKey(key)
 	if rec.Status == ideafile.Undone {
 		return
 	}
 	rec.Status = ideafile.Undone
 	for _, w := range slices.Clone(i.state.Writes()) {
-		w = statelog.Write{Path: w.Path, OutputMethod: statelog.MethodWithdraw, Author: key.Undo().ID(i.token),
-			Request: key.Request, Index: key.Index, WrittenAt: i.Now, Reason: i.Undoing.Reason}
+		w = statelog.Write{Path: w.Path, OutputMethod: statelog.MethodWithdraw, Author: key.UndoKey().ID(i.token),
+			Request: key.Request, Index: key.Index, WrittenAt: i.CurrentTime, Reason: i.ActiveUndo.Reason}
 		if !i.state.HasWrite(w) {
 			i.applyWrite(w)
 		}
@@ -82,12 +82,12 @@ func (i *Instance) withdraw(key ideafile.CallKey) {
 }
 
 func (i *Instance) findByKey(key ideafile.CallKey) *CallRecord {
-	at, _ := i.findPosition(key)
-	return i.callRecords[at]
+	index, _ := i.findPosition(key)
+	return i.callRecords[index]
 }
 
-// nameForPeople names a Call by its id and the Tool that ran.
-func (i *Instance) nameForPeople(key ideafile.CallKey) string {
+// displayName names a Call by its id and the Tool that ran.
+func (i *Instance) displayName(key ideafile.CallKey) string {
 	rec := i.findByKey(key)
 	tool := rec.Tool
 	if rec.RanCall != nil {
@@ -97,15 +97,17 @@ func (i *Instance) nameForPeople(key ideafile.CallKey) string {
 }
 
 // UndoesWhilePaused reports whether a person ordered the undo.
-func (i *Instance) UndoesWhilePaused() bool { return i.Undoing != nil && i.Undoing.By != "" }
+func (i *Instance) UndoesWhilePaused() bool {
+	return i.ActiveUndo != nil && i.ActiveUndo.RequestedBy != ""
+}
 
-// DrainWithdrawn returns, once, the outcome of BeginUndo; nil before all its Calls have ended. looksAtFollowers says
+// TakeUndoResult returns, once, the outcome of BeginUndo; nil before all its Calls have ended. recheckEnabled says
 // whether recheckReaders also looks at what Calls come after; it is called only if that matters.
-func (i *Instance) DrainWithdrawn(looksAtFollowers func() bool) *turn.Withdrawn {
-	t := i.withdrawn()
+func (i *Instance) TakeUndoResult(recheckEnabled func() bool) *turn.UndoResult {
+	t := i.undoResult()
 	if t != nil {
-		i.Undoing = nil
-		i.recheckReaders(looksAtFollowers)
+		i.ActiveUndo = nil
+		i.recheckReaders(recheckEnabled)
 	}
 	return t
 }
@@ -113,16 +115,16 @@ func (i *Instance) DrainWithdrawn(looksAtFollowers func() bool) *turn.Withdrawn 
 // recheckReaders re-evaluates Calls that wait for a person, or for the process to go on, if a value that they read was
 // undone, or a Call that they come after. In the latter case, a Call that may have had its effect goes on waiting for
 // the person.
-func (i *Instance) recheckReaders(looksAtFollowers func() bool) {
+func (i *Instance) recheckReaders(recheckEnabled func() bool) {
 	for _, rec := range i.callRecords {
-		if rec.phase != reviewing && rec.phase != approved {
+		if rec.phase != phaseReviewing && rec.phase != phaseApproved {
 			continue
 		}
 		params, err := i.resolveParams(rec)
 		if err != nil || !jsonval.Equal(rec.ParamsAdaptation.ApplyTo(params), rec.unamendedParams()) ||
-			rec.Began == 0 && !i.allReadsVisible(rec) && looksAtFollowers() {
+			rec.StartLogicalTime == 0 && !i.allReadsVisible(rec) && recheckEnabled() {
 			rec.PendingApproval, rec.readyCall, rec.ParamsAdaptation = nil, nil, nil
-			rec.moveTo(waiting)
+			rec.moveTo(phaseWaiting)
 		}
 	}
 }
@@ -138,34 +140,35 @@ func (r *CallRecord) unamendedParams() jsonval.Object {
 	return params
 }
 
-func (i *Instance) withdrawn() *turn.Withdrawn {
-	if i.Undoing == nil {
+func (i *Instance) undoResult() *turn.UndoResult {
+	if i.ActiveUndo == nil {
 		return nil
 	}
-	var done []string
-	failed, left := false, []string{}
-	for _, c := range i.Undoing.Calls {
-		switch rec := i.findByKey(c.UndoneCall.Undo()); {
+	var undoneCalls []string
+	anyFailed, notUndoneReasons := false, []string{}
+	for _, c := range i.ActiveUndo.Calls {
+		switch rec := i.findByKey(c.UndoneCall.UndoKey()); {
 		case !rec.Status.IsFinal(), rec.Status == ideafile.Done && i.findByKey(c.UndoneCall).Status != ideafile.Undone:
 			return nil
 		case rec.Status == ideafile.Done:
-			done = append(done, i.nameForPeople(c.UndoneCall))
+			undoneCalls = append(undoneCalls, i.displayName(c.UndoneCall))
 		default:
-			why := i.nameForPeople(c.UndoneCall) + ": " + i.nameForPeople(c.UndoneCall.Undo()) +
+			reason := i.displayName(c.UndoneCall) + ": " + i.displayName(c.UndoneCall.UndoKey()) +
 				", " + string(rec.Status)
 			if rec.Fault != nil {
-				why += ": " + rec.Fault.Message
+				reason += ": " + rec.Fault.Message
 			}
-			failed, left = true, append(left, why)
+			anyFailed, notUndoneReasons = true, append(notUndoneReasons, reason)
 		}
 	}
-	sentence := "nothing was taken back"
-	if len(done) > 0 {
-		sentence = "taken back: " + strings.Join(done, ", ")
+	summary := "nothing was taken back"
+	if len(undoneCalls) > 0 {
+		summary = "taken back: " + strings.Join(undoneCalls, ", ")
 	}
-	if left = append(left, i.Undoing.NotUndone...); len(left) > 0 {
-		sentence += "; not taken back: " + strings.Join(left, "; ")
+	if notUndoneReasons = append(notUndoneReasons, i.ActiveUndo.NotUndoneReasons...); len(notUndoneReasons) > 0 {
+		summary += "; not taken back: " + strings.Join(notUndoneReasons, "; ")
 	}
-	return &turn.Withdrawn{Summary: sentence, Failed: failed || i.Undoing.Stays && i.Undoing.By == "",
-		Nothing: len(done)+len(i.Undoing.Withdraw) == 0}
+	return &turn.UndoResult{Summary: summary, Failed: anyFailed ||
+		i.ActiveUndo.EffectRemains && i.ActiveUndo.RequestedBy == "",
+		NothingUndone: len(undoneCalls)+len(i.ActiveUndo.CallsToWithdraw) == 0}
 }

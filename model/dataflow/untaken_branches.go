@@ -12,16 +12,16 @@ import (
 // then the Calls that would have read their results. Every Advance repeats it, since a branch counts as not taken once
 // no Call can write it any more.
 func (i *Instance) skipReadersOfUntakenBranch() {
-	for moved := true; moved; {
-		moved = false
+	for changed := true; changed; {
+		changed = false
 		for _, rec := range i.callRecords {
 			if !i.isInLatestRequest(rec) || (rec.Status != ideafile.Blocked && rec.UntakenBranchReference == "") {
 				continue
 			}
-			if ref, by := i.readOfUntakenBranch(rec); by != nil {
-				moved = moved || rec.Status == ideafile.Blocked
+			if ref, writer := i.findUntakenBranchRead(rec); writer != nil {
+				changed = changed || rec.Status == ideafile.Blocked
 				rec.Status, rec.Fault = ideafile.Skipped, nil // it has ended as blocked: this is the better reason
-				rec.UntakenBranchReference, rec.SkippedBecauseOf = ref.String(), by.ID
+				rec.UntakenBranchReference, rec.SkippedBecauseOf = ref.String(), writer.ID
 			}
 		}
 	}
@@ -31,24 +31,24 @@ func (i *Instance) isInLatestRequest(rec *CallRecord) bool {
 	return rec.Request == i.callRecords[len(i.callRecords)-1].Request
 }
 
-// readOfUntakenBranch finds an expression in which every alternative has a term in a branch not taken. It returns the
+// findUntakenBranchRead finds an expression in which every alternative has a term in a branch not taken. It returns the
 // first such term and the Call that did not take the branch.
-func (i *Instance) readOfUntakenBranch(rec *CallRecord) (refexpr.Reference, *CallRecord) {
+func (i *Instance) findUntakenBranchRead(rec *CallRecord) (refexpr.Reference, *CallRecord) {
 	for _, e := range rec.readExpressions {
-		var first refexpr.Reference
-		var by *CallRecord
+		var firstRef refexpr.Reference
+		var writer *CallRecord
 		for n, alternative := range e {
 			ref, w := i.termInUntakenBranch(rec, alternative)
 			if w == nil {
-				by = nil
+				writer = nil
 				break
 			}
 			if n == 0 {
-				first, by = ref, w
+				firstRef, writer = ref, w
 			}
 		}
-		if by != nil {
-			return first, by
+		if writer != nil {
+			return firstRef, writer
 		}
 	}
 	return refexpr.Reference{}, nil
@@ -79,8 +79,8 @@ func (r *CallRecord) leftPathUnwrittenByBranch(p jsonval.Path) bool {
 		return true
 	case !r.OutputPath.HasBranches() || (r.Status != ideafile.Done && r.Status != ideafile.Skipped):
 		return false
-	case r.Branch == 0:
+	case r.BranchNumber == 0:
 		return true
 	}
-	return !slices.ContainsFunc(r.OutputPath[r.Branch-1], p.Overlaps)
+	return !slices.ContainsFunc(r.OutputPath[r.BranchNumber-1], p.Overlaps)
 }

@@ -21,7 +21,7 @@ const (
 // visibleValue returns the value that a Call sees at a path of State: what earlier Calls in the Plan wrote or, without
 // that, what later write-once Calls wrote.
 func (i *Instance) visibleValue(rec *CallRecord, p jsonval.Path) (any, readVisibility) {
-	if v, ok := refexpr.ValueOrBlobHandleAt(i.state.BeforeCall(rec.Request, rec.Index, p).CurrentValue, p); ok {
+	if v, ok := refexpr.ValueOrBlobHandleAt(i.state.StateBeforeCall(rec.Request, rec.Index, p).CurrentValue, p); ok {
 		return v, readStable
 	}
 	state := i.state.StateSeenByCall(rec.Request, rec.Index, p)
@@ -37,10 +37,10 @@ func (i *Instance) visibleValue(rec *CallRecord, p jsonval.Path) (any, readVisib
 
 func (i *Instance) visibilityOf(rec *CallRecord, ref refexpr.Reference) readVisibility {
 	if ref.Kind == ideafile.TypeState {
-		_, visible := i.visibleValue(rec, ref.Path)
-		return visible
+		_, visibility := i.visibleValue(rec, ref.Path)
+		return visibility
 	}
-	if ref.Kind == awaitedCall {
+	if ref.Kind == awaitedCallKind {
 		w := i.callOfReference(ref)
 		// A Call skipped because its value existed counts as done; one skipped for a branch not taken does not.
 		if w != nil && (w.Status == ideafile.Done || (w.Status == ideafile.Skipped && w.UntakenBranchReference == "")) {
@@ -54,25 +54,25 @@ func (i *Instance) visibilityOf(rec *CallRecord, ref refexpr.Reference) readVisi
 	return readAbsent
 }
 
-// awaitedCall is the kind that a Reference of `_after` to a Call has in readExpressions. Parameters have no such
+// awaitedCallKind is the kind that a Reference of `_after` to a Call has in readExpressions. Parameters have no such
 // References.
-const awaitedCall = "†call"
+const awaitedCallKind = "†call"
 
 // isAwaitable reports whether a Reference may still become available: a path in State, or a Call that may still be
 // done.
 func isAwaitable(ref refexpr.Reference) bool {
-	return ref.Kind == ideafile.TypeState || ref.Kind == awaitedCall
+	return ref.Kind == ideafile.TypeState || ref.Kind == awaitedCallKind
 }
 
 // callOfReference returns the Call that a Reference of `_after` names; nil if there is none.
 func (i *Instance) callOfReference(ref refexpr.Reference) *CallRecord {
 	key, _ := ideafile.CallOfReference(refexpr.Reference{Kind: strings.TrimPrefix(ref.Kind, refexpr.Dagger),
 		Path: ref.Path})
-	at, found := i.findPosition(key)
+	index, found := i.findPosition(key)
 	if !found {
 		return nil
 	}
-	return i.callRecords[at]
+	return i.callRecords[index]
 }
 
 // visibleAlternativeIndex returns the index of the first alternative of an expression whose terms are all visible to
@@ -107,18 +107,18 @@ func (i *Instance) mayBecomeVisible(rec *CallRecord, alternative []refexpr.Refer
 // become visible.
 func (i *Instance) allReadsVisible(rec *CallRecord) bool {
 	for _, e := range rec.readExpressions {
-		at := i.visibleAlternativeIndex(rec, e)
-		if at < 0 {
+		visibleIndex := i.visibleAlternativeIndex(rec, e)
+		if visibleIndex < 0 {
 			return false
 		}
 		if !i.HasOpenRequest() {
 			continue
 		}
-		if slices.ContainsFunc(e[:at],
+		if slices.ContainsFunc(e[:visibleIndex],
 			func(earlier []refexpr.Reference) bool { return i.mayBecomeVisible(rec, earlier) }) {
 			return false
 		}
-		if slices.ContainsFunc(e[at], func(ref refexpr.Reference) bool {
+		if slices.ContainsFunc(e[visibleIndex], func(ref refexpr.Reference) bool {
 			return i.visibilityOf(rec,
 				ref) == readPartial
 		}) {
@@ -132,7 +132,7 @@ func (i *Instance) allReadsVisible(rec *CallRecord) bool {
 // if it precedes the reader in the Plan.
 func (i *Instance) unfinishedWriters(reader *CallRecord, ref refexpr.Reference) []*CallRecord {
 	var writers []*CallRecord
-	if ref.Kind == awaitedCall {
+	if ref.Kind == awaitedCallKind {
 		if w := i.callOfReference(ref); w != nil && w != reader && !w.Status.IsFinal() {
 			writers = append(writers, w)
 		}

@@ -6,15 +6,15 @@ func (i *Instance) callToBreakDeadlock() *CallRecord {
 	if i.HasOpenRequest() {
 		return nil
 	}
-	waits := i.mutuallyWaitingCalls()
+	graph := i.mutuallyWaitingCalls()
 	var firstPending *CallRecord
 	for _, rec := range i.callRecords {
-		_, ok := waits[rec]
+		_, ok := graph[rec]
 		switch {
-		case !ok || !waits.IsInClosedCycle(rec):
-		case rec.phase == resultPending && firstPending == nil:
+		case !ok || !graph.IsInClosedCycle(rec):
+		case rec.phase == phaseResultPending && firstPending == nil:
 			firstPending = rec
-		case rec.phase != resultPending && len(i.unmetReadWriters(rec)) == 0:
+		case rec.phase != phaseResultPending && len(i.unmetReadWriters(rec)) == 0:
 			return rec
 		}
 	}
@@ -23,12 +23,12 @@ func (i *Instance) callToBreakDeadlock() *CallRecord {
 
 // mutuallyWaitingCalls returns the Calls that wait only for each other, each with the Calls it waits for.
 func (i *Instance) mutuallyWaitingCalls() waitGraph[*CallRecord] {
-	waits := waitGraph[*CallRecord]{}
+	graph := waitGraph[*CallRecord]{}
 	for _, rec := range i.callRecords {
-		if rec.phase == resultPending || rec.isUnstarted() {
-			waits[rec] = i.awaitedCalls(rec)
+		if rec.phase == phaseResultPending || rec.isUnstarted() {
+			graph[rec] = i.awaitedCalls(rec)
 		}
 	}
-	waits.KeepMutual()
-	return waits
+	graph.PruneNodesWaitingOutside()
+	return graph
 }

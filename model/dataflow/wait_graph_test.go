@@ -9,7 +9,7 @@ import (
 func TestThoseWhoWaitForEachOtherStay(t *testing.T) {
 	t.Parallel()
 	g := waitGraph[int]{1: {2}, 2: {1}, 3: {1, 4}, 5: {1}, 6: {3}, 7: {7}, 8: {}}
-	g.KeepMutual() // 3 waits for 4 too, which waits for nobody
+	g.PruneNodesWaitingOutside() // 3 waits for 4 too, which waits for nobody
 	if got := slices.Sorted(maps.Keys(g)); !slices.Equal(got, []int{1, 2, 5, 7, 8}) {
 		t.Errorf("%v", got)
 	}

@@ -9,7 +9,7 @@ import (
 // candidateWriters lists, in Plan order, a superset of the unfinished Calls that may write one of the paths, above or
 // below it.
 func (i *Instance) candidateWriters(paths ...jsonval.Path) []*CallRecord {
-	lists, ok := i.writersByKey.Candidates(paths)
+	lists, ok := i.writerIndex.Candidates(paths)
 	switch {
 	case !ok:
 		return i.callRecords

@@ -24,7 +24,7 @@ func Faultf(code, format string, args ...any) *Fault {
 func FaultAsJSON(f *Fault) any { return jsonval.Object{"code": f.Code, "message": f.Message} }
 
 // FaultFromJSON reads what FaultAsJSON gives.
-func FaultFromJSON(v any) (f *Fault, is bool) {
+func FaultFromJSON(v any) (f *Fault, isFault bool) {
 	m, _ := v.(jsonval.Object)
 	f = &Fault{Code: jsonval.AsText(m["code"]), Message: jsonval.AsText(m["message"])}
 	return f, jsonval.Equal(v, FaultAsJSON(f)) && f.Code != ""

@@ -16,10 +16,10 @@ func ReadOptionalText(m jsonval.Object, key, path string, ps *Problems) string {
 	return readAs[string](m, key, path, "a string", ps)
 }
 
-func readAs[T any](m jsonval.Object, key, path, wanted string, ps *Problems) T {
+func readAs[T any](m jsonval.Object, key, path, wantedType string, ps *Problems) T {
 	v, ok := m[key].(T)
 	if !ok && m[key] != nil {
-		ps.AddAt(path, key, "want %s, not %s", wanted, jsonval.TypeOf(m[key]))
+		ps.AddAt(path, key, "want %s, not %s", wantedType, jsonval.TypeOf(m[key]))
 	}
 	return v
 }

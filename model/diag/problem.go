@@ -16,29 +16,29 @@ type Problem struct {
 	Message  string `json:"message"`
 	// IsWarning is true if the file will run, but probably not as it was meant to.
 	IsWarning bool `json:"warning,omitempty"`
-	// More is set in the last Problem of a list that was cut: how many errors, or warnings, are not listed.
-	More int `json:"more,omitempty"`
+	// UnlistedCount is set in the last Problem of a list that was cut: how many errors, or warnings, are not listed.
+	UnlistedCount int `json:"more,omitempty"`
 }
 
 // String returns the place and the message.
 func (p Problem) String() string {
-	if p.More > 0 {
+	if p.UnlistedCount > 0 {
 		return p.Message
 	}
 	return p.JSONPath + ": " + p.Message
 }
 
-// MaxListed is how many errors, and how many warnings, a list of Problems names. The others are counted.
-const MaxListed = 100
+// MaxListedProblems is how many errors, and how many warnings, a list of Problems names. The others are counted.
+const MaxListedProblems = 100
 
 // Limits of a path and of a message, in characters: they contain keys and values of any length.
 const (
-	maxPath    = 500
-	maxMessage = 4000
+	maxPathLength    = 500
+	maxMessageLength = 4000
 )
 
 // Problems are the errors and warnings for a file, in the order of the file's parts. A file of millions of mistakes
-// must not become millions of sentences: Add, Warn and Append keep MaxListed of each kind and count the rest.
+// must not become millions of sentences: Add, Warn and Append keep MaxListedProblems of each kind and count the rest.
 type Problems []Problem
 
 // Error lists the problems, one in a line.
@@ -50,7 +50,7 @@ func (ps Problems) Error() string {
 func (ps Problems) Count() int {
 	n := 0
 	for _, p := range ps {
-		n += max(1, p.More)
+		n += max(1, p.UnlistedCount)
 	}
 	return n
 }
@@ -71,8 +71,8 @@ func (ps Problems) ErrorOrNil() error {
 // Add appends an error at a JSON path. nil Problems keep nothing.
 func (ps *Problems) Add(path, format string, args ...any) { ps.addf(false, path, format, args) }
 
-// WrongType appends the error that a value is not of the wanted type.
-func (ps *Problems) WrongType(path, wanted string, v any) {
+// AddWrongType appends the error that a value is not of the wanted type.
+func (ps *Problems) AddWrongType(path, wanted string, v any) {
 	ps.Add(path, "%s, not %s", wanted, jsonval.TypeOf(v))
 }
 
@@ -85,18 +85,18 @@ func (ps *Problems) AddAt(path, key, format string, args ...any) {
 func (ps *Problems) Warn(path, format string, args ...any) { ps.addf(true, path, format, args) }
 
 func (ps *Problems) addf(isWarning bool, path, format string, args []any) {
-	if ps == nil || !ps.countRest(isWarning, 1) {
+	if ps == nil || !ps.countIfListIsFull(isWarning, 1) {
 		return
 	}
-	message := jsonval.Clip(fmt.Sprintf(format, args...), maxMessage)
-	*ps = append(*ps, Problem{JSONPath: jsonval.Clip(path, maxPath), Message: message, IsWarning: isWarning})
+	message := jsonval.Clip(fmt.Sprintf(format, args...), maxMessageLength)
+	*ps = append(*ps, Problem{JSONPath: jsonval.Clip(path, maxPathLength), Message: message, IsWarning: isWarning})
 }
 
 // Append appends Problems of another list.
 func (ps *Problems) Append(more ...Problem) {
 	for _, p := range more {
-		if ps.countRest(p.IsWarning, max(1, p.More)) {
-			p.JSONPath, p.Message = jsonval.Clip(p.JSONPath, maxPath), jsonval.Clip(p.Message, maxMessage)
+		if ps.countIfListIsFull(p.IsWarning, max(1, p.UnlistedCount)) {
+			p.JSONPath, p.Message = jsonval.Clip(p.JSONPath, maxPathLength), jsonval.Clip(p.Message, maxMessageLength)
 			*ps = append(*ps, p)
 		}
 	}
@@ -111,34 +111,34 @@ func (ps *Problems) AppendNew(more ...Problem) {
 	}
 }
 
-// countRest counts n Problems that find no room in the list. If there is room for one more, it counts none and returns
-// true.
-func (ps *Problems) countRest(isWarning bool, n int) (hasRoom bool) {
+// countIfListIsFull counts n Problems that find no room in the list. If there is room for one more, it counts none and
+// returns true.
+func (ps *Problems) countIfListIsFull(isWarning bool, n int) (hasRoom bool) {
 	listed := 0
 	for i := len(*ps) - 1; i >= 0; i-- { // the last Problem of a full list counts the rest
 		p := &(*ps)[i]
 		if p.IsWarning != isWarning {
 			continue
 		}
-		if p.More > 0 {
-			p.More += n
-			p.Message = RestText(p.More)
+		if p.UnlistedCount > 0 {
+			p.UnlistedCount += n
+			p.Message = AndMoreText(p.UnlistedCount)
 			return false
 		}
 		listed++
 	}
-	if listed < MaxListed {
+	if listed < MaxListedProblems {
 		return true
 	}
-	*ps = append(*ps, Problem{JSONPath: "$", Message: RestText(n), IsWarning: isWarning, More: n})
+	*ps = append(*ps, Problem{JSONPath: "$", Message: AndMoreText(n), IsWarning: isWarning, UnlistedCount: n})
 	return false
 }
 
-// RestText describes the number of unlisted problems.
-func RestText(n int) string { return "and " + Thousands(n) + " more" }
+// AndMoreText describes the number of unlisted problems.
+func AndMoreText(n int) string { return "and " + WithThousandsCommas(n) + " more" }
 
-// Thousands formats a number with commas between the thousands.
-func Thousands(n int) string {
+// WithThousandsCommas formats a number with commas between the thousands.
+func WithThousandsCommas(n int) string {
 	digits := strconv.Itoa(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
@@ -151,8 +151,8 @@ func (ps Problems) SortedByPath() Problems {
 	sort.SliceStable(ps, func(a, b int) bool {
 		x, y := ps[a], ps[b]
 		switch {
-		case (x.More > 0) != (y.More > 0):
-			return y.More > 0
+		case (x.UnlistedCount > 0) != (y.UnlistedCount > 0):
+			return y.UnlistedCount > 0
 		case x.JSONPath != y.JSONPath:
 			return PathPrecedesInFile(x.JSONPath, y.JSONPath)
 		}

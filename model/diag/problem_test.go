@@ -44,15 +44,15 @@ func TestOfMillionsOfProblemsAHundredOfAKindAreListedAndTheRestIsCounted(t *test
 	var both diag.Problems
 	both.Append(ps...)
 	both.Append(ps...)
-	if errs := ps.Errors(); len(errs) != diag.MaxListed+1 || errs.Count() != 6000 ||
-		errs[diag.MaxListed].String() != "and 5,900 more" {
+	if errs := ps.Errors(); len(errs) != diag.MaxListedProblems+1 || errs.Count() != 6000 ||
+		errs[diag.MaxListedProblems].String() != "and 5,900 more" {
 		t.Errorf("%d errors are listed: %v", len(errs), errs)
 	}
-	if n := both.Count(); n != 18000 || len(both) != 2*(diag.MaxListed+1) {
+	if n := both.Count(); n != 18000 || len(both) != 2*(diag.MaxListedProblems+1) {
 		t.Errorf("two lists come to %d, of which %d are listed", n, len(both))
 	}
 	sorted := both.SortedByPath()
-	if last := sorted[len(sorted)-1]; last.More == 0 || sorted[0].More > 0 {
+	if last := sorted[len(sorted)-1]; last.UnlistedCount == 0 || sorted[0].UnlistedCount > 0 {
 		t.Errorf("what counts the rest does not stand last: %v", sorted)
 	}
 	var long diag.Problems

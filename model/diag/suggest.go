@@ -21,23 +21,23 @@ func DidYouMeanOrListNames(name string, names []string) string {
 }
 
 // DidYouMeanOrSay is DidYouMeanOrListNames with a text before the names, such as "it has".
-func DidYouMeanOrSay(name string, names []string, before string) string {
+func DidYouMeanOrSay(name string, names []string, introduction string) string {
 	if s := DidYouMean(name, names); s != "" || len(names) == 0 {
 		return s
 	}
-	return "; " + before + " " + FirstNamesAndCount(names)
+	return "; " + introduction + " " + SummarizeNames(names)
 }
 
 // NearestName returns the name that is nearest to an unknown one and differs from it in at most a third of its letters;
 // "" if there is none.
 func NearestName(name string, names []string) string {
-	best, least := "", len([]rune(name))/3+1
+	best, minDistance := "", len([]rune(name))/3+1
 	for _, n := range names {
 		if n == name {
 			continue
 		}
-		if d := editDistance(strings.ToLower(name), strings.ToLower(n)); d < least {
-			best, least = n, d
+		if d := editDistance(strings.ToLower(name), strings.ToLower(n)); d < minDistance {
+			best, minDistance = n, d
 		}
 	}
 	return best
@@ -51,25 +51,25 @@ func editDistance(a, b string) int {
 		row[j] = j
 	}
 	for i := range x {
-		corner := row[0]
+		diagonal := row[0]
 		row[0] = i + 1
 		for j := range y {
-			change := corner
+			cost := diagonal
 			if x[i] != y[j] {
-				change++
+				cost++
 			}
-			corner = row[j+1]
-			row[j+1] = min(change, row[j]+1, corner+1)
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, diagonal+1)
 		}
 	}
 	return row[len(y)]
 }
 
-// FirstNamesAndCount lists the first names and counts the rest.
-func FirstNamesAndCount(names []string) string {
-	const shown = 8
-	if len(names) <= shown {
+// SummarizeNames lists the first names and counts the rest.
+func SummarizeNames(names []string) string {
+	const maxShown = 8
+	if len(names) <= maxShown {
 		return strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxShown], ", "), len(names)-maxShown)
 }

@@ -23,7 +23,7 @@ func (t *Tool) dropUnsatisfiableCondition(path string, ps *diag.Problems) {
 		return
 	}
 	for _, name := range jsonschema.RequiredProperties(a.ParamsCondition.Source) {
-		if _, declared := t.SchemaByParam[name]; !declared {
+		if _, isDeclared := t.SchemaByParam[name]; !isDeclared {
 			ps.Warn(
 				path+".when",
 				"it requires %q, which is no parameter of the tool, so a person is asked about every Call%s",

@@ -51,14 +51,14 @@ func (t *Tool) BindToRunner(lookup func(name string) (pure, ok bool)) (ToolBindi
 		kind, _, _ := t.activityKind()
 		return ToolBinding{Kind: kind}, nil
 	}
-	named := jsonval.AsText(t.RawActivity)
-	name := cmp.Or(named, t.Name)
+	activityName := jsonval.AsText(t.RawActivity)
+	name := cmp.Or(activityName, t.Name)
 	pure, ok := lookup(name)
 	switch {
 	case ok:
 		return ToolBinding{Kind: KindGo, GoFunctionName: name, IsPureFunction: pure}, nil
-	case named != "":
-		return ToolBinding{}, fmt.Errorf("no activity %q is registered", named)
+	case activityName != "":
+		return ToolBinding{}, fmt.Errorf("no activity %q is registered", activityName)
 	}
 	return ToolBinding{Kind: KindLatent}, nil
 }

@@ -65,7 +65,7 @@ type UndoneCall struct {
 // FormatCallID returns the id of a Call. Request and index count from 1; a Plan that runs directly is Request 0.
 func FormatCallID(request, index int, token string) string {
 	key := CallKey{request, index}
-	id := strconv.Itoa(request) + "." + strconv.Itoa(key.Undone().Index)
+	id := strconv.Itoa(request) + "." + strconv.Itoa(key.OriginalKey().Index)
 	if key.IsUndo() {
 		id += undoSuffix
 	}
@@ -83,21 +83,21 @@ func InstanceTokenOfCallID(id string) string {
 
 // TypeableCallID returns a Call's id as people type it: 3.2@1 for 3.2@①.
 func TypeableCallID(id string) string {
-	key, token, named := strings.Cut(id, "@")
-	if !named {
+	key, token, hasToken := strings.Cut(id, "@")
+	if !hasToken {
 		return id
 	}
 	return key + "@" + spelling.TypeableToken(token)
 }
 
-// IsCallID reports whether what was typed is a Call's id, in either spelling.
-func IsCallID(typed, id string) bool { return typed == id || typed == TypeableCallID(id) }
+// MatchesCallID reports whether what was typed is a Call's id, in either spelling.
+func MatchesCallID(typedID, id string) bool { return typedID == id || typedID == TypeableCallID(id) }
 
-// CallIDInInstance returns a Call's id with the instance's own spelling of its token, if people typed the token
+// CallIDWithExactToken returns a Call's id with the instance's own spelling of its token, if people typed the token
 // differently. An id that names another instance stays as it is.
-func CallIDInInstance(id, token string) string {
-	key, word, named := strings.Cut(id, "@")
-	if named && token != "" && spelling.MatchesToken(word, token) {
+func CallIDWithExactToken(id, token string) string {
+	key, typedToken, hasToken := strings.Cut(id, "@")
+	if hasToken && token != "" && spelling.MatchesToken(typedToken, token) {
 		return key + "@" + token
 	}
 	return id
@@ -110,20 +110,20 @@ type CallKey struct{ Request, Index int }
 // A Call that undoes another Call of its instance has an index after all Calls of the Request, in the order of the
 // undone Calls. Its id is the id of the undone Call with undoSuffix.
 const (
-	undoIndex  = 1 << 20
-	undoSuffix = "~undo"
+	undoIndexOffset = 1 << 20
+	undoSuffix      = "~undo"
 )
 
-// Undo is the key of the Call that undoes this one.
-func (k CallKey) Undo() CallKey { return CallKey{k.Request, k.Index + undoIndex} }
+// UndoKey is the key of the Call that undoes this one.
+func (k CallKey) UndoKey() CallKey { return CallKey{k.Request, k.Index + undoIndexOffset} }
 
 // IsUndo reports whether the Call undoes another one.
-func (k CallKey) IsUndo() bool { return k.Index > undoIndex }
+func (k CallKey) IsUndo() bool { return k.Index > undoIndexOffset }
 
-// Undone is the key of the Call that this Call undoes; its own key if it undoes none.
-func (k CallKey) Undone() CallKey {
+// OriginalKey is the key of the Call that this Call undoes; its own key if it undoes none.
+func (k CallKey) OriginalKey() CallKey {
 	if k.IsUndo() {
-		k.Index -= undoIndex
+		k.Index -= undoIndexOffset
 	}
 	return k
 }

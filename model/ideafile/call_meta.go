@@ -50,17 +50,17 @@ func (t *Tool) OutputMetaFaults(c *Call, m jsonval.Object) iter.Seq2[string, *di
 }
 
 func (t *Tool) readOutputPath(c *Call, m jsonval.Object) *diag.Fault {
-	written := m["_outputPath"]
+	rawPath := m["_outputPath"]
 	if alias := m["output"]; t.IsOutputPathAlias("output", alias) {
-		if written != nil && written != alias {
+		if rawPath != nil && rawPath != alias {
 			return diag.Faultf(CodeBadPath, "_outputPath and output name two paths")
 		}
-		written = alias
+		rawPath = alias
 	}
-	if refexpr.SameOutputPath(written, t.OutputPath.FixedValue) {
-		written = nil
+	if refexpr.SameOutputPath(rawPath, t.OutputPath.FixedValue) {
+		rawPath = nil
 	}
-	v, f := t.OutputPath.resolveLLMChoice("_outputPath", written, true)
+	v, f := t.OutputPath.resolveLLMChoice("_outputPath", rawPath, true)
 	if f != nil || v == nil {
 		return f
 	}
@@ -121,8 +121,8 @@ const callReferenceKind = "call"
 
 // ParseAfter reads `_after`: one Reference or a list of them, each to a place in State or to a Call.
 func ParseAfter(v any) ([]string, *diag.Fault) {
-	if one, ok := v.(string); ok {
-		v = []any{one}
+	if single, ok := v.(string); ok {
+		v = []any{single}
 	}
 	list, ok := jsonval.AsStringList(v)
 	if !ok && v != nil {
@@ -171,35 +171,35 @@ func readUndoes(c *Call, m jsonval.Object) *diag.Fault {
 	if m[UndoesKey] == nil {
 		return nil
 	}
-	of := jsonval.WithoutKey(jsonval.AsObject(m[UndoesKey]), "by", "reason", UndoReviewKey)
-	process, isProcess := of["process"].(string)
-	id, isID := of["call"].(string)
-	if _, ok := ParseCallKey(id); !ok || !isProcess || !isID || process == "" || len(of) != 2 {
+	target := jsonval.WithoutKey(jsonval.AsObject(m[UndoesKey]), "by", "reason", UndoReviewKey)
+	process, isProcess := target["process"].(string)
+	id, isID := target["call"].(string)
+	if _, ok := ParseCallKey(id); !ok || !isProcess || !isID || process == "" || len(target) != 2 {
 		return diag.Faultf(CodeBadForm, `%s wants {"process": ID, "call": ID}, the Call that is taken back`, UndoesKey)
 	}
 	c.Undoes = &UndoneCall{process, id}
 	return nil
 }
 
-// FindUndoes reports the Calls in the Plans of an Idea's source that claim to undo other Calls, except those that were
-// in the source before somebody changed it. Only undo may write such Calls, because they run under the idempotency keys
-// of the undone Calls, in whatever process these ran.
-func FindUndoes(source, before jsonval.Object) (ps diag.Problems) {
-	known := map[string]bool{}
-	eachPlannedCall(before, func(_ string, call any) {
-		if WritesUndo(call) {
-			known[jsonval.EncodeToString(call)] = true
+// CheckNewUndoesKeys reports the Calls in the Plans of an Idea's source that claim to undo other Calls, except those
+// that were in the source before somebody changed it. Only undo may write such Calls, because they run under the
+// idempotency keys of the undone Calls, in whatever process these ran.
+func CheckNewUndoesKeys(source, oldSource jsonval.Object) (ps diag.Problems) {
+	oldUndoCalls := map[string]bool{}
+	visitPlannedCalls(oldSource, func(_ string, call any) {
+		if HasUndoesKey(call) {
+			oldUndoCalls[jsonval.EncodeToString(call)] = true
 		}
 	})
-	eachPlannedCall(source, func(path string, call any) {
-		if WritesUndo(call) && !known[jsonval.EncodeToString(call)] {
-			ps.Add(path+"."+UndoesKey, "%s", OnlyUndoWrites)
+	visitPlannedCalls(source, func(path string, call any) {
+		if HasUndoesKey(call) && !oldUndoCalls[jsonval.EncodeToString(call)] {
+			ps.Add(path+"."+UndoesKey, "%s", ReservedUndoesKeyText)
 		}
 	})
 	return ps
 }
 
-func eachPlannedCall(source jsonval.Object, visit func(path string, call any)) {
+func visitPlannedCalls(source jsonval.Object, visit func(path string, call any)) {
 	visitAll := func(path string, calls any) {
 		for n, c := range jsonval.AsList(calls) {
 			visit(fmt.Sprintf("%s[%d]", path, n), c)
@@ -208,14 +208,14 @@ func eachPlannedCall(source jsonval.Object, visit func(path string, call any)) {
 	for n, m := range jsonval.AsList(source["context"]) {
 		visitAll(fmt.Sprintf("$.context[%d].plan", n), jsonval.AsObject(m)["plan"])
 	}
-	visitAll("$.solution.calls", jsonval.At(source, "solution", "calls"))
+	visitAll("$.solution.calls", jsonval.Lookup(source, "solution", "calls"))
 }
 
-// WritesUndo reports whether a written Call claims to undo another Call.
-func WritesUndo(call any) bool { return jsonval.AsObject(call)[UndoesKey] != nil }
+// HasUndoesKey reports whether a written Call claims to undo another Call.
+func HasUndoesKey(call any) bool { return jsonval.AsObject(call)[UndoesKey] != nil }
 
-// OnlyUndoWrites is the error for a Call that claims to undo another Call but was not written by undo.
-const OnlyUndoWrites = "only undo writes this; take a Call back with: undo ID --call CALL"
+// ReservedUndoesKeyText is the error for a Call that claims to undo another Call but was not written by undo.
+const ReservedUndoesKeyText = "only undo writes this; take a Call back with: undo ID --call CALL"
 
 // UndoReviewReason returns why a person must review a Call that undoes another, even if its Tool's policy requires
 // none; empty: the policy decides.

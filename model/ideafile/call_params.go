@@ -18,11 +18,11 @@ func (t *Tool) readCallParams(m jsonval.Object) (jsonval.Object, *diag.Fault) {
 		if strings.HasPrefix(k, "_") || t.IsOutputPathAlias(k, value) {
 			continue
 		}
-		v, present, f := t.ReadParam(k, value)
+		v, isPresent, f := t.ReadParam(k, value)
 		if f != nil {
 			return nil, f
 		}
-		if present {
+		if isPresent {
 			params[k] = v
 		}
 	}
@@ -34,15 +34,15 @@ func (t *Tool) readCallParams(m jsonval.Object) (jsonval.Object, *diag.Fault) {
 
 // ReadParam reads one parameter. A value with References or handles is not validated here: that is done when it is
 // resolved.
-func (t *Tool) ReadParam(name string, v any) (out any, present bool, f *diag.Fault) {
+func (t *Tool) ReadParam(name string, v any) (value any, isPresent bool, f *diag.Fault) {
 	if ref, ok := t.WiredParams[name]; ok {
 		if v != nil && v != ref {
 			return nil, false, diag.Faultf(CodeBadParams, "parameter %q is wired by the tool's designer", name)
 		}
 		return ref, true, nil
 	}
-	schema, declared := t.SchemaByParam[name]
-	if !declared && !t.AllowsExtraParams {
+	schema, isDeclared := t.SchemaByParam[name]
+	if !isDeclared && !t.AllowsExtraParams {
 		if v == nil {
 			return nil, false, nil
 		}

@@ -16,7 +16,7 @@ const (
 	CodeUndecided        = "undecided" // its condition does not decide whether it runs
 	CodeToolFailed       = "tool_failed"
 	CodeOutcomeUnknown   = "outcome_unknown" // it may have run or not: its worker or its connection was lost
-	CodeStoreAway        = "store_away"      // the store cannot be written, and the Tool has had no effect
+	CodeStoreUnavailable = "store_away"      // the store cannot be written, and the Tool has had no effect
 	CodeDelegateFailed   = "delegate_failed" // its delegate did not complete
 	CodeNotSimulated     = "not_simulated"   // in a simulation, no result could be made up for it
 	CodeMCPUnreachable   = "mcp_unreachable" // the MCP server cannot be reached

@@ -24,9 +24,9 @@ type Config struct {
 	// AskLLMBeforeSettling makes the process ask the LLM before an instance settles, even if its State has all that is
 	// required.
 	AskLLMBeforeSettling bool
-	// SettleTogether keeps settled instances open until all have settled: until then, a Call may name a settled
-	// instance, and reopens it.
-	SettleTogether bool
+	// SettleInstancesTogether keeps settled instances open until all have settled: until then, a Call may name a
+	// settled instance, and reopens it.
+	SettleInstancesTogether bool
 	// UndoOnFailure makes an instance that fails undo what it did (`config.onFailure`).
 	UndoOnFailure bool
 	// RequestGatherDelay is how long a Request waits, once one instance is ready for it, for others that are still
@@ -41,14 +41,14 @@ type Config struct {
 	MaxInstancesPerPart int
 	// Quality says which answers are asked for twice.
 	Quality Quality
-	// MaxWorkingParts is the number of parts that work at a time; 0: split.DefaultWorkingParts.
-	MaxWorkingParts int
+	// MaxConcurrentParts is the number of parts that work at a time; 0: split.DefaultMaxWorkingParts.
+	MaxConcurrentParts int
 	// Priority orders the process's tasks among those of others.
 	Priority Priority
 	// InstanceName is a template of what people call an instance (`config.instanceName`); empty: its token.
 	InstanceName string
-	// MCP lists the servers whose tools join the palette, sorted by name.
-	MCP []MCPServer
+	// MCPServers lists the servers whose tools join the palette, sorted by name.
+	MCPServers []MCPServer
 }
 
 // Defaults of a Config.
@@ -61,35 +61,35 @@ const (
 func (i *Idea) readConfig(config jsonval.Object, ps *diag.Problems) {
 	c := &i.Config
 	for k, v := range jsonval.Sorted(config) {
-		at := jsonval.JSONPathWithKey("$.config", k)
-		object := func() jsonval.Object { return diag.ReadObject(config, k, "$.config", ps) }
+		keyPath := jsonval.JSONPathWithKey("$.config", k)
+		readObject := func() jsonval.Object { return diag.ReadObject(config, k, "$.config", ps) }
 		var err error
 		switch k {
 		case "llm":
-			c.LLMs = ReadLLMs(v, at, ps)
+			c.LLMs = ReadLLMs(v, keyPath, ps)
 		case "limits":
-			c.Limits = ReadLimits(object(), at, ps)
+			c.Limits = ReadLimits(readObject(), keyPath, ps)
 		case "gather":
 			c.RequestGatherDelay, err = jsonval.ReadDuration(v)
 			c.PeopleGatherDelay = min(c.RequestGatherDelay, DefaultGatherDelay)
 		case "batch":
 			c.MaxInstancesPerPart, err = readMaxInstancesPerPart(v)
 		case "partsAtOnce":
-			c.MaxWorkingParts, err = jsonval.ReadCount(v, maxConcurrentParts)
+			c.MaxConcurrentParts, err = jsonval.ReadCount(v, maxConcurrentParts)
 		case "quality":
-			if m := object(); m != nil {
-				c.Quality = readQuality(m, at, ps)
+			if m := readObject(); m != nil {
+				c.Quality = readQuality(m, keyPath, ps)
 			}
 		case "priority":
 			c.Priority.Level, err = jsonval.ReadCount(v, maxPriority)
 		case "fairness":
-			c.Priority.readFairness(object(), at, ps)
+			c.Priority.readFairness(readObject(), keyPath, ps)
 		case "adapt":
 			c.AdaptValuesWithLLM, err = readBool(v)
 		case "approval":
-			c.Approval = policy.ReadOverride(object(), at, ps)
+			c.Approval = policy.ReadOverride(readObject(), keyPath, ps)
 		case "instanceName":
-			c.InstanceName = readTemplate(v, at, ps)
+			c.InstanceName = readTemplate(v, keyPath, ps)
 		case "onFailure":
 			if c.UndoOnFailure = v == "undo"; !c.UndoOnFailure {
 				err = errors.New(`want "undo": an instance that fails undoes what it did`)
@@ -97,15 +97,15 @@ func (i *Idea) readConfig(config jsonval.Object, ps *diag.Problems) {
 		case "settle":
 			err = c.readSettle(v)
 		case "prices":
-			c.Prices = price.Read(object(), at, ps)
+			c.Prices = price.Read(readObject(), keyPath, ps)
 		case "mcp":
-			c.MCP = ReadMCPServers(object(), at, ps)
+			c.MCPServers = ReadMCPServers(readObject(), keyPath, ps)
 		default:
 			err = fmt.Errorf("unknown key %q; config has adapt, approval, batch, fairness, gather, instanceName, "+
 				"limits, llm, mcp, onFailure, partsAtOnce, prices, priority, quality and settle", k)
 		}
 		if err != nil {
-			ps.Add(at, "%s", err)
+			ps.Add(keyPath, "%s", err)
 		}
 	}
 }
@@ -115,7 +115,7 @@ func (c *Config) readSettle(v any) error {
 	case "asked":
 		c.AskLLMBeforeSettling = true
 	case "together":
-		c.SettleTogether = true
+		c.SettleInstancesTogether = true
 	default:
 		return errors.New(
 			`want "asked" (the LLM is asked before an instance that has reached its goal settles) or "together" ` +

@@ -24,34 +24,34 @@ func (i *Idea) checkNotSameAs(r *policy.Rule, path string, ps *diag.Problems) {
 	if r == nil {
 		return
 	}
-	for n, name := range r.NotSameAs {
-		at := fmt.Sprintf("%s.notSameAs[%d]", path, n)
+	for n, name := range r.ExcludedCallDeciders {
+		namePath := fmt.Sprintf("%s.notSameAs[%d]", path, n)
 		key, isID := ParseCallKey(name)
-		_, offered := i.findCandidateMCPServer(name)
+		_, isMCPCandidate := i.findCandidateMCPServer(name)
 		switch {
 		case i.Tool(name) != nil:
 		case isID && strings.Contains(name, "@"):
-			ps.Add(at, "it always means a Call of the same instance: write %s without an instance", key.ID(""))
+			ps.Add(namePath, "it always means a Call of the same instance: write %s without an instance", key.ID(""))
 		case isID && key.Request > 0:
 			ps.Warn(
-				at,
+				namePath,
 				"the LLM decides which Call becomes %s, and whether there is one: name the Tool instead",
 				name)
-		case isID && key.Index > i.longestDirectPlan():
-			ps.Add(at, "no Plan that runs without a Request has a Call %s", name)
+		case isID && key.Index > i.maxDirectPlanLength():
+			ps.Add(namePath, "no Plan that runs without a Request has a Call %s", name)
 		case isID:
-		case offered:
-			ps.Append(i.ToolProblems(name, at)...)
+		case isMCPCandidate:
+			ps.Append(i.ToolProblems(name, namePath)...)
 		default:
-			ps.Add(at, "want the id of a Call, such as 1.1, or the name of a Tool; the palette has no %q%s",
+			ps.Add(namePath, "want the id of a Call, such as 1.1, or the name of a Tool; the palette has no %q%s",
 				jsonval.ClipForError(name),
 				diag.DidYouMean(name, i.toolNames()))
 		}
 	}
 }
 
-// longestDirectPlan returns the number of Calls of the longest Plan that runs without a Request.
-func (i *Idea) longestDirectPlan() (n int) {
+// maxDirectPlanLength returns the number of Calls of the longest Plan that runs without a Request.
+func (i *Idea) maxDirectPlanLength() (n int) {
 	for _, m := range i.Context {
 		if m.IsDirectPlan() {
 			n = max(n, len(m.PlanCalls))
@@ -62,11 +62,12 @@ func (i *Idea) longestDirectPlan() (n int) {
 
 // HasDeciderExclusions reports whether a policy excludes people who decided on other Calls.
 func (i *Idea) HasDeciderExclusions() bool {
-	named := i.Config.Approval.Deciders != nil && len(i.Config.Approval.Deciders.NotSameAs) > 0
+	found := i.Config.Approval.Deciders != nil && len(i.Config.Approval.Deciders.ExcludedCallDeciders) > 0
 	for _, t := range i.Tools {
-		named = named || t.Approval != nil && t.Approval.Deciders != nil && len(t.Approval.Deciders.NotSameAs) > 0
+		found = found || t.Approval != nil && t.Approval.Deciders != nil &&
+			len(t.Approval.Deciders.ExcludedCallDeciders) > 0
 	}
-	return named
+	return found
 }
 
 func (i *Idea) toolNames() []string {

@@ -9,15 +9,15 @@ import (
 // DirectPlans holds the Plans of a context that run directly, as indexes into the context, by the token of the instance
 // that owns them.
 type DirectPlans struct {
-	messages              []Message
-	planIndexesByInstance map[string][]int
-	begunPlansByInstance  map[string][]int // the Plans that an earlier process began in an instance, by token
+	messages                 []Message
+	planIndexesByInstance    map[string][]int
+	startedIndexesByInstance map[string][]int // the Plans that an earlier process began in an instance, by token
 }
 
 // FindDirectPlans returns the DirectPlans of a context.
 func FindDirectPlans(context []Message) DirectPlans {
 	d := DirectPlans{messages: context, planIndexesByInstance: map[string][]int{},
-		begunPlansByInstance: map[string][]int{}}
+		startedIndexesByInstance: map[string][]int{}}
 	for n, m := range context {
 		if !m.IsDirectPlan() {
 			continue
@@ -25,41 +25,42 @@ func FindDirectPlans(context []Message) DirectPlans {
 		d.planIndexesByInstance[m.InstanceToken] = append(d.planIndexesByInstance[m.InstanceToken], n)
 		//workflowcheck:ignore -- each by itself
 		for token := range m.RecordedInstanceTokens() {
-			d.begunPlansByInstance[token] = append(d.begunPlansByInstance[token], n)
+			d.startedIndexesByInstance[token] = append(d.startedIndexesByInstance[token], n)
 		}
 	}
 	return d
 }
 
 // ChooseForInstance returns the position of an instance's Plan: the first that applies to its view, its own Plans
-// before the shared ones, and a Plan before the Plan that it replaces. It returns -1 if none applies. llmForbidden then
-// reports whether there are Plans for the instance and all are StageComplete. A Plan that was begun in an earlier
+// before the shared ones, and a Plan before the Plan that it replaces. It returns -1 if none applies. isLLMForbidden
+// then reports whether there are Plans for the instance and all are StageComplete. A Plan that was begun in an earlier
 // process stays the instance's, even if its Calls have changed the view.
-func (d DirectPlans) ChooseForInstance(token string, view InstanceView) (at int, llmForbidden bool) {
+func (d DirectPlans) ChooseForInstance(token string, view InstanceView) (planIndex int, isLLMForbidden bool) {
 	plans := d.planIndexesByInstance[token]
 	if token != "" {
 		plans = append(slices.Clip(plans), d.planIndexesByInstance[""]...)
 	}
-	llmForbidden = len(plans) > 0
+	isLLMForbidden = len(plans) > 0
 	for _, n := range slices.Backward(plans) {
 		if d.messages[n].CallIndexOffset > 0 && d.messages[n].PlanAppliesTo(view) {
 			return n, false
 		}
 	}
-	if begun := d.begunPlansByInstance[token]; len(begun) == 1 && slices.Contains(plans, begun[0]) {
-		return begun[0], false
+	if startedIndexes := d.startedIndexesByInstance[token]; len(startedIndexes) == 1 &&
+		slices.Contains(plans, startedIndexes[0]) {
+		return startedIndexes[0], false
 	}
 	for _, n := range plans {
 		if d.messages[n].PlanAppliesTo(view) {
 			return n, false
 		}
-		llmForbidden = llmForbidden && d.messages[n].PlanStage == StageComplete
+		isLLMForbidden = isLLMForbidden && d.messages[n].PlanStage == StageComplete
 	}
-	return -1, llmForbidden
+	return -1, isLLMForbidden
 }
 
-// LLMForbidden reports whether the LLM is never asked: each instance has direct Plans, and all are StageComplete.
-func (i *Idea) LLMForbidden() bool {
+// IsLLMForbidden reports whether the LLM is never asked: each instance has direct Plans, and all are StageComplete.
+func (i *Idea) IsLLMForbidden() bool {
 	plans := FindDirectPlans(i.Context).planIndexesByInstance
 	isUnplanned := func(token string) bool { return len(plans[token])+len(plans[""]) == 0 }
 	isOptimal := func(m Message) bool { return m.PlanStage == StageOptimal }
@@ -68,38 +69,38 @@ func (i *Idea) LLMForbidden() bool {
 
 // NumberDirectPlans numbers the direct Plans among messages which people add to a context. Their Calls get numbers
 // above those of all earlier direct Plans, so that none is mistaken for another, and they replace the earlier Plans.
-func NumberDirectPlans(context []Message, added []any) []any {
-	after := 0
+func NumberDirectPlans(context []Message, newMessages []any) []any {
+	lastIndex := 0
 	for _, m := range context {
 		if m.IsDirectPlan() {
-			after = max(after, m.CallIndexOffset+len(m.PlanCalls))
+			lastIndex = max(lastIndex, m.CallIndexOffset+len(m.PlanCalls))
 		}
 	}
-	out := slices.Clone(added)
-	for n, raw := range added {
+	out := slices.Clone(newMessages)
+	for n, raw := range newMessages {
 		m, ok := ParseMessage(raw)
 		if !ok || !m.IsDirectPlan() || m.CallIndexOffset > 0 {
 			continue
 		}
-		after = max(after, 1)
-		out[n] = jsonval.WithKey(m.Source, CallIndexOffsetKey, jsonval.ToJSONValue(after))
-		after += len(m.PlanCalls)
+		lastIndex = max(lastIndex, 1)
+		out[n] = jsonval.WithKey(m.Source, CallIndexOffsetKey, jsonval.ToJSONValue(lastIndex))
+		lastIndex += len(m.PlanCalls)
 	}
 	return out
 }
 
-// UnansweredLatentCalls lists the positions of the Plan's Calls whose results the LLM would have to write in an
+// UnansweredLatentCallIndexes lists the positions of the Plan's Calls whose results the LLM would have to write in an
 // instance.
-func UnansweredLatentCalls(plan Message, token string, bindings ToolBindings) []int {
-	var list []int
+func UnansweredLatentCallIndexes(plan Message, token string, bindings ToolBindings) []int {
+	var indexes []int
 	ids := plan.RecordedCallIDs()
 	for n, w := range plan.PlanCalls {
-		done := ids != nil && plan.RecordedStatusByInstance(ids[n], []string{token})[token] == Done
-		if bindings[w.Tool].Kind == KindLatent && w.RawObject()["_output"] == nil && !done {
-			list = append(list, n)
+		isDone := ids != nil && plan.RecordedStatusByInstance(ids[n], []string{token})[token] == Done
+		if bindings[w.Tool].Kind == KindLatent && w.RawObject()["_output"] == nil && !isDone {
+			indexes = append(indexes, n)
 		}
 	}
-	return list
+	return indexes
 }
 
 // RecordedCallsOfInstance returns the Calls, as written, of the Plan that runs an instance of an Idea without a
@@ -109,9 +110,9 @@ func RecordedCallsOfInstance(source jsonval.Object, token string) []any {
 	if i == nil {
 		return nil
 	}
-	at, _ := FindDirectPlans(i.Context).ChooseForInstance(token, InstanceViewOf(i.Context, token))
-	if at < 0 {
+	planIndex, _ := FindDirectPlans(i.Context).ChooseForInstance(token, InstanceViewOf(i.Context, token))
+	if planIndex < 0 {
 		return nil
 	}
-	return RawWrittenCalls(i.Context[at].PlanCalls)
+	return RawWrittenCalls(i.Context[planIndex].PlanCalls)
 }

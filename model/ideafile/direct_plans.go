@@ -26,9 +26,9 @@ func (m Message) PlanAppliesTo(view InstanceView) bool {
 	if m.PlanViewCondition == nil {
 		return true
 	}
-	seen := jsonval.Object{TypeState: jsonval.Object{}}
-	maps.Copy(seen, view.PayloadByKind)
-	return m.PlanViewCondition.HoldsWhateverIsLarge(seen)
+	values := jsonval.Object{TypeState: jsonval.Object{}}
+	maps.Copy(values, view.PayloadByKind)
+	return m.PlanViewCondition.MatchesForAnyBlobs(values)
 }
 
 // readDirectPlanKeys reads the keys of a Plan message that runs directly.
@@ -41,8 +41,8 @@ func (m *Message) readDirectPlanKeys(path string, ps *diag.Problems) {
 		ps.Add(path+".stage", "want %s or %s; without a stage the Plan guides the LLM", StageOptimal, StageComplete)
 	}
 	m.PlanName = diag.ReadOptionalText(m.Source, "name", path, ps)
-	if when := m.Source["when"]; when != nil {
-		m.PlanViewCondition = jsonschema.CompileInFile(when, path+".when", ps)
+	if condition := m.Source["when"]; condition != nil {
+		m.PlanViewCondition = jsonschema.CompileReportingProblems(condition, path+".when", ps)
 	}
 	m.PlanOutput = m.Source["output"]
 	if v := m.Source[CallIndexOffsetKey]; v != nil {
@@ -77,13 +77,13 @@ func (m Message) RecordedInstanceTokens() map[string]bool {
 	}
 	//workflowcheck:ignore -- a set
 	for id, entry := range m.PlanRecordByCallID {
-		if _, token, named := strings.Cut(id, "@"); named {
+		if _, token, hasToken := strings.Cut(id, "@"); hasToken {
 			tokens[token] = true
 		}
 		statuses := jsonval.AsObject(entry)
 		//workflowcheck:ignore -- a set
-		for status, where := range statuses {
-			list, isList := jsonval.AsStringList(where)
+		for status, instances := range statuses {
+			list, isList := jsonval.AsStringList(instances)
 			for _, token := range list {
 				tokens[token] = true
 			}
@@ -107,7 +107,7 @@ func (m *Message) readPlanRecord(path string, ps *diag.Problems) {
 	}
 	record, ok := v.(jsonval.Object)
 	if !ok {
-		ps.WrongType(path+".record", "want an object with a Call's status by its id", v)
+		ps.AddWrongType(path+".record", "want an object with a Call's status by its id", v)
 		return
 	}
 	for id, value := range jsonval.Sorted(record) {
@@ -119,31 +119,32 @@ func (m *Message) readPlanRecord(path string, ps *diag.Problems) {
 }
 
 // checkPlanRecordEntry reports an entry of a record that belongs to no Call: the Call would be done again.
-func (m *Message) checkPlanRecordEntry(id string, entry any, at string, ps *diag.Problems) {
+func (m *Message) checkPlanRecordEntry(id string, entry any, entryPath string, ps *diag.Problems) {
 	key, isCallID := ParseCallKey(id)
 	text, isText := entry.(string)
-	counts, isCount := entry.(jsonval.Object)
+	entryByStatus, isCount := entry.(jsonval.Object)
 	calls := jsonval.AsList(m.Source["plan"])
 	switch {
 	case !isCallID || (!isText && !isCount):
-		ps.Add(at, `want a status, or how many instances have which, by a Call's id such as "0.1" or "0.1@①"`)
+		ps.Add(entryPath, `want a status, or how many instances have which, by a Call's id such as "0.1" or "0.1@①"`)
 	case key.Request == 0 && m.CallIndexOffset > 0 &&
 		(key.Index <= m.CallIndexOffset || key.Index > m.CallIndexOffset+len(calls)):
-		ps.Add(at, "the Plan has no Call %d: its %d Calls are numbered from %d on",
+		ps.Add(entryPath, "the Plan has no Call %d: its %d Calls are numbered from %d on",
 			key.Index, len(calls), m.CallIndexOffset+1)
 	case key.Request == 0 && key.Index > m.CallIndexOffset+len(calls):
-		ps.Add(at, "the Plan has no Call %d: it has %d", key.Index, len(calls))
+		ps.Add(entryPath, "the Plan has no Call %d: it has %d", key.Index, len(calls))
 	case isText && !IsCallStatus(text):
-		ps.Add(at, "unknown status %q%s", jsonval.Clip(text, 40), diag.DidYouMeanOrListNames(text, callStatusNames))
+		ps.Add(entryPath, "unknown status %q%s", jsonval.Clip(text, 40),
+			diag.DidYouMeanOrListNames(text, callStatusNames))
 	}
-	for k, v := range jsonval.Sorted(counts) {
-		if near := diag.DidYouMean(k, callStatusNames); !IsCallStatus(k) && near != "" {
-			ps.AddAt(at, k, "unknown status %q%s", jsonval.Clip(k, 40), near)
+	for k, v := range jsonval.Sorted(entryByStatus) {
+		if suggestion := diag.DidYouMean(k, callStatusNames); !IsCallStatus(k) && suggestion != "" {
+			ps.AddAt(entryPath, k, "unknown status %q%s", jsonval.Clip(k, 40), suggestion)
 		}
 		_, isList := jsonval.AsStringList(v)
 		// Anything else would count for all instances.
-		if _, wrong := jsonval.ReadPositiveInt(v); IsCallStatus(k) && !isList && wrong != nil {
-			ps.AddAt(at, k, "want a list of instances, or how many, not %s", jsonval.QuoteForError(v))
+		if _, countErr := jsonval.ReadPositiveInt(v); IsCallStatus(k) && !isList && countErr != nil {
+			ps.AddAt(entryPath, k, "want a list of instances, or how many, not %s", jsonval.QuoteForError(v))
 		}
 	}
 }
@@ -153,15 +154,15 @@ var callStatusNames = []string{string(Done), string(Failed), string(Rejected), s
 
 // ParseCallKey reads a Call's id, with or without an instance.
 func ParseCallKey(id string) (k CallKey, ok bool) {
-	place, _, _ := strings.Cut(id, "@")
-	place, isUndo := strings.CutSuffix(place, undoSuffix)
-	request, index, hasDot := strings.Cut(place, ".")
+	key, _, _ := strings.Cut(id, "@")
+	key, isUndo := strings.CutSuffix(key, undoSuffix)
+	request, index, hasDot := strings.Cut(key, ".")
 	var errRequest, errIndex error
 	k.Request, errRequest = strconv.Atoi(request)
 	k.Index, errIndex = strconv.Atoi(index)
 	ok = hasDot && errRequest == nil && errIndex == nil && k.Request >= 0 && k.Index > 0
 	if isUndo {
-		k = k.Undo()
+		k = k.UndoKey()
 	}
 	return k, ok
 }
@@ -170,11 +171,11 @@ func ParseCallKey(id string) (k CallKey, ok bool) {
 // without a recorded status are left out.
 func (m Message) RecordedStatusByInstance(id string, tokens []string) map[string]CallStatus {
 	statuses := map[string]CallStatus{}
-	named, others := statusesInRecordEntry(m.PlanRecordByCallID[id])
+	statusByToken, defaultStatus := statusesInRecordEntry(m.PlanRecordByCallID[id])
 	for _, token := range tokens {
-		status, ok := named[token]
+		status, ok := statusByToken[token]
 		if !ok {
-			status = others
+			status = defaultStatus
 		}
 		if entry, ok := m.PlanRecordByCallID[id+"@"+token]; ok && token != "" {
 			_, status = statusesInRecordEntry(entry)
@@ -191,23 +192,23 @@ func (m Message) RecordedStatusByInstance(id string, tokens []string) map[string
 // belong to the Plan's Calls.
 func (m Message) RecordedCallIDs() []string {
 	var keys []CallKey
-	direct := true
+	isDirect := true
 	//workflowcheck:ignore -- sorted below
 	for id := range m.PlanRecordByCallID {
 		if k, ok := ParseCallKey(id); ok {
 			keys = append(keys, k)
-			direct = direct && k.Request == 0 && !k.IsUndo()
+			isDirect = isDirect && k.Request == 0 && !k.IsUndo()
 		}
 	}
 	slices.SortFunc(keys, CallKey.Compare)
 	keys = slices.Compact(keys) // an id may occur once for each instance
-	if len(keys) == 0 || (!direct && len(keys) != len(m.PlanCalls)) {
+	if len(keys) == 0 || (!isDirect && len(keys) != len(m.PlanCalls)) {
 		return nil
 	}
 	ids := make([]string, len(m.PlanCalls))
 	for n := range ids {
 		ids[n] = FormatCallID(0, m.CallIndexOffset+n+1, "")
-		if !direct {
+		if !isDirect {
 			ids[n] = keys[n].ID("")
 		}
 	}
@@ -218,28 +219,28 @@ func (m Message) RecordedCallIDs() []string {
 // is a status, or an object with statuses as keys and, for each, the instances or their number. With numbers only, if
 // some instances are done and all others skipped, the Call is done in all. Other numbers do not say which instance has
 // which status.
-func statusesInRecordEntry(entry any) (named map[string]CallStatus, others CallStatus) {
+func statusesInRecordEntry(entry any) (statusByToken map[string]CallStatus, defaultStatus CallStatus) {
 	if s, ok := entry.(string); ok {
 		return nil, CallStatus(s)
 	}
 	statuses := jsonval.AsObject(entry)
-	named = map[string]CallStatus{}
-	var counted []CallStatus
+	statusByToken = map[string]CallStatus{}
+	var countedStatuses []CallStatus
 	for key, v := range jsonval.Sorted(statuses) {
 		tokens, isList := jsonval.AsStringList(v)
 		for _, token := range tokens {
 			if IsCallStatus(key) {
-				named[token] = CallStatus(key)
+				statusByToken[token] = CallStatus(key)
 			}
 		}
 		if IsCallStatus(key) && !isList {
-			counted = append(counted, CallStatus(key))
+			countedStatuses = append(countedStatuses, CallStatus(key))
 		}
 	}
-	if len(counted) == 1 || slices.Equal(counted, []CallStatus{Done, Skipped}) {
-		others = counted[0]
+	if len(countedStatuses) == 1 || slices.Equal(countedStatuses, []CallStatus{Done, Skipped}) {
+		defaultStatus = countedStatuses[0]
 	}
-	return named, others
+	return statusByToken, defaultStatus
 }
 
 // WithPlanCalls returns a Plan message with other Calls.
@@ -248,9 +249,10 @@ func (m Message) WithPlanCalls(calls []WrittenCall) Message {
 	return m
 }
 
-// WithoutInstances returns a Plan message that is for no instance.
-func (m Message) WithoutInstances() Message {
-	never := jsonval.Object{"not": jsonval.Object{}}
-	m.Source, m.PlanViewCondition = jsonval.WithKey(m.Source, "when", never), jsonschema.NewLazySchema(never, "")
+// WithPlanDisabled returns a Plan message that is for no instance.
+func (m Message) WithPlanDisabled() Message {
+	matchesNothing := jsonval.Object{"not": jsonval.Object{}}
+	m.Source, m.PlanViewCondition = jsonval.WithKey(m.Source, "when", matchesNothing),
+		jsonschema.NewLazySchema(matchesNothing, "")
 	return m
 }

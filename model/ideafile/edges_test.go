@@ -20,7 +20,7 @@ var beyondSchema = []string{"want a duration", "nine digits after the point"}
 // The table is made from the JSON Schema, so that a new number or duration is in it by itself.
 func TestEveryNumberIsReadToItsEdgesOrRefused(t *testing.T) {
 	t.Parallel()
-	leaves := modeltest.NumberPlaces(modeltest.MustDecodeJSON(string(ideafiles.Schema)).(map[string]any))
+	leaves := modeltest.NumberFields(modeltest.MustDecodeJSON(string(ideafiles.Schema)).(map[string]any))
 	if len(leaves) < 25 {
 		t.Errorf("the schema has only %d numbers: %v", len(leaves), leaves)
 	}
@@ -31,13 +31,13 @@ func TestEveryNumberIsReadToItsEdgesOrRefused(t *testing.T) {
 			if !leaf.IsDuration && (leaf.Minimum == "" || leaf.Maximum == "") {
 				t.Fatal("the schema does not say its smallest and its largest number")
 			}
-			for _, value := range leaf.Edges() {
+			for _, value := range leaf.EdgeValues() {
 				readAtEdge(t, leaf, base, value)
 			}
-			least, refused := readAtEdge(t, leaf, base, leaf.Smallest())
-			most, refusedMost := readAtEdge(t, leaf, base, leaf.Largest())
+			least, refused := readAtEdge(t, leaf, base, leaf.MinimumJSON())
+			most, refusedMost := readAtEdge(t, leaf, base, leaf.MaximumJSON())
 			if refused != "" || refusedMost != "" {
-				t.Errorf("it does not take its smallest, %s, or its largest, %s: %s%s", leaf.Smallest(), leaf.Largest(),
+				t.Errorf("it does not take its smallest, %s, or its largest, %s: %s%s", leaf.MinimumJSON(), leaf.MaximumJSON(),
 					refused, refusedMost)
 			}
 			if reflect.DeepEqual(least, most) {
@@ -48,7 +48,7 @@ func TestEveryNumberIsReadToItsEdgesOrRefused(t *testing.T) {
 }
 
 // readAtEdge reads an Idea with a value at a place. The schema for editors must say of it what the reader says.
-func readAtEdge(t *testing.T, leaf modeltest.NumberPlace, base map[string]any,
+func readAtEdge(t *testing.T, leaf modeltest.NumberField, base map[string]any,
 	value string) (read *ideafile.Idea, refused string) {
 	t.Helper()
 	idea := leaf.WithValue(base, modeltest.MustDecodeJSON(value))

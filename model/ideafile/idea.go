@@ -38,39 +38,41 @@ type Idea struct {
 // ParseIdea reads an Idea file. It returns every problem with the file's form, not only the first one. The Idea may be
 // used only if none of them is an error; it is nil if the file is no JSON object.
 func ParseIdea(data []byte) (*Idea, diag.Problems) {
-	v, written, err := jsonval.DecodeInOrder(data, jsonval.DefaultLimits)
+	v, keyOrder, err := jsonval.DecodeInOrder(data, jsonval.DefaultLimits)
 	if err != nil {
 		return nil, diag.Problems{{JSONPath: "$", Message: diag.WithoutPackagePrefix(err)}}
 	}
-	KeepOrder(v, written)
+	StoreWrittenOrder(v, keyOrder)
 	return ReadIdea(v)
 }
 
-// KeepOrder records the order in which the parameters of Tools were written, in an Idea's source that was just decoded
-// and in its delegates: see jsonschema.KeepOrder. A tool of an MCP server has the order of the server.
-func KeepOrder(source any, written jsonval.KeyOrder) {
-	if len(written) == 0 {
+// StoreWrittenOrder records the order in which the parameters of Tools were written, in an Idea's source that was just
+// decoded and in its delegates: see jsonschema.StoreSourceKeyOrder. A tool of an MCP server has the order of the
+// server.
+func StoreWrittenOrder(source any, keyOrder jsonval.KeyOrder) {
+	if len(keyOrder) == 0 {
 		return
 	}
-	withEachTool(source, func(tool any) any {
-		if jsonval.At(tool, "_activity", string(KindMCP)) == nil {
-			jsonschema.KeepOrder(tool, written)
+	mapTools(source, func(tool any) any {
+		if jsonval.Lookup(tool, "_activity", string(KindMCP)) == nil {
+			jsonschema.StoreSourceKeyOrder(tool, keyOrder)
 		}
 		return tool
 	})
 }
 
-// WithoutOrder returns an Idea's source without what KeepOrder records. Sources that differ only in that are the same.
-func WithoutOrder(source any) any { return withEachTool(source, jsonschema.WithoutOrder) }
+// WithoutOrder returns an Idea's source without what StoreWrittenOrder records. Sources that differ only in that are
+// the same.
+func WithoutOrder(source any) any { return mapTools(source, jsonschema.WithoutOrder) }
 
-// withEachTool returns an Idea's source with its Tools, and those of its delegates, changed.
-func withEachTool(source any, change func(tool any) any) any {
-	if tools, ok := jsonval.At(source, "schema", "tools").(jsonval.Object); ok {
-		source = WithTools(jsonval.AsObject(source), jsonval.AsObject(jsonval.WithHeldValues(tools, change)))
+// mapTools returns an Idea's source with its Tools, and those of its delegates, changed.
+func mapTools(source any, change func(tool any) any) any {
+	if tools, ok := jsonval.Lookup(source, "schema", "tools").(jsonval.Object); ok {
+		source = WithTools(jsonval.AsObject(source), jsonval.AsObject(jsonval.MapChildValues(tools, change)))
 	}
-	if files, ok := jsonval.At(source, DelegatesKey).(jsonval.Object); ok {
-		source = jsonval.WithKey(jsonval.AsObject(source), DelegatesKey, jsonval.WithHeldValues(files,
-			func(file any) any { return withEachTool(file, change) }))
+	if files, ok := jsonval.Lookup(source, DelegatesKey).(jsonval.Object); ok {
+		source = jsonval.WithKey(jsonval.AsObject(source), DelegatesKey, jsonval.MapChildValues(files,
+			func(file any) any { return mapTools(file, change) }))
 	}
 	return source
 }
@@ -82,18 +84,18 @@ func ReadIdea(v any) (*Idea, diag.Problems) { return readIdea(v, false) }
 // schema of a Tool that no Call uses is never compiled.
 func ReadIdeaWithCheckedTools(v any) (*Idea, diag.Problems) { return readIdea(v, true) }
 
-func readIdea(v any, checked bool) (*Idea, diag.Problems) {
+func readIdea(v any, toolsChecked bool) (*Idea, diag.Problems) {
 	var ps diag.Problems
 	source, ok := v.(jsonval.Object)
 	if !ok {
-		ps.WrongType("$", "an Idea is an object", v)
+		ps.AddWrongType("$", "an Idea is an object", v)
 		return nil, ps
 	}
-	rejectOtherKeys(source, "$", &ps, "an Idea", "$schema", "meta", "config", "schema", "context", "solution",
+	rejectKeysExcept(source, "$", &ps, "an Idea", "$schema", "meta", "config", "schema", "context", "solution",
 		DelegatesKey)
 	i := &Idea{Source: source, Config: Config{LLMs: DefaultLLMs(), AdaptValuesWithLLM: true,
 		RequestGatherDelay: DefaultGatherDelay}}
-	if !checked {
+	if !toolsChecked {
 		if _, err := jsonschema.CountPatternSteps(schemasIn(source), jsonschema.MaxPatternStepsInFile); err != nil {
 			ps.Add("$", "%s", diag.WithoutPackagePrefix(err))
 			return i, ps
@@ -101,16 +103,16 @@ func readIdea(v any, checked bool) (*Idea, diag.Problems) {
 	}
 	i.readMeta(diag.ReadObject(source, "meta", "$", &ps), &ps)
 	i.readConfig(diag.ReadObject(source, "config", "$", &ps), &ps)
-	i.readSchema(diag.ReadObject(source, "schema", "$", &ps), checked, &ps)
+	i.readSchema(diag.ReadObject(source, "schema", "$", &ps), toolsChecked, &ps)
 	i.checkMCPServerNames(&ps)
 	i.checkApprovalOverride(&ps)
 	i.readContext(source["context"], &ps)
 	i.checkDeciders(&ps)
 	i.checkConfusableTokens(&ps)
-	i.markSimulatedIfMessageIs()
+	i.inferSimulationFromMessages()
 	diag.ReadObject(source, DelegatesKey, "$", &ps) // delegate.CheckFiles reports what is wrong in it
 	if s := source["solution"]; s != nil && jsonval.TypeOf(s) != "object" {
-		ps.WrongType("$.solution", "want an object", s)
+		ps.AddWrongType("$.solution", "want an object", s)
 	}
 	return i, ps
 }
@@ -153,11 +155,11 @@ func schemasIn(source jsonval.Object) []any {
 	return list
 }
 
-func (i *Idea) readSchema(schema jsonval.Object, checked bool, ps *diag.Problems) {
-	rejectOtherKeys(schema, "$.schema", ps, "schema", "tools", "output")
-	i.readTools(schema, checked, ps)
+func (i *Idea) readSchema(schema jsonval.Object, toolsChecked bool, ps *diag.Problems) {
+	rejectKeysExcept(schema, "$.schema", ps, "schema", "tools", "output")
+	i.readTools(schema, toolsChecked, ps)
 	if out := schema["output"]; out != nil {
-		i.OutputSchema = jsonschema.CompileInFile(out, "$.schema.output", ps)
+		i.OutputSchema = jsonschema.CompileReportingProblems(out, "$.schema.output", ps)
 	}
 }
 

@@ -361,7 +361,7 @@ func TestAnIdeaWithAnEmptySeedGetsOne(t *testing.T) {
 	for meta, want := range map[string]string{`{}`: "new", `{"seed": ""}`: "new", `{"seed": null}`: "new",
 		`{"seed": "own"}`: "own"} {
 		source := modeltest.IdeaFrom(t, `{"meta": `+meta+`}`).Source
-		if got := jsonval.At(ideafile.WithQualitySeed(source, "new"), "meta", "seed"); got != want {
+		if got := jsonval.Lookup(ideafile.WithQualitySeed(source, "new"), "meta", "seed"); got != want {
 			t.Errorf("%s: %v", meta, got)
 		}
 	}

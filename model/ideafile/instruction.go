@@ -31,10 +31,11 @@ type InstructionStep struct {
 	ID, Text string
 	// Tools are the Tools that the step is about; empty: the whole Plan.
 	Tools []string
-	// When is a JSON Schema over an instance's view; nil: the step always applies.
-	When *jsonschema.Schema
-	// Require is a JSON Schema over State and Calls that holds if the step is fulfilled; nil: the step is not checked.
-	Require *jsonschema.Schema
+	// AppliesWhen is a JSON Schema over an instance's view; nil: the step always applies.
+	AppliesWhen *jsonschema.Schema
+	// EvidenceSchema is a JSON Schema over State and Calls that holds if the step is fulfilled; nil: the step is not
+	// checked.
+	EvidenceSchema *jsonschema.Schema
 }
 
 // UnreadInstructionFile returns the file of an instruction message that does not carry its content; "" for any other
@@ -67,81 +68,82 @@ func (m *Message) readInstructionOfFile(path string, ps *diag.Problems) {
 
 // readInstructionFile reads the content of an instruction's file. Its problems have their places in that file.
 func readInstructionFile(name string, content any, ps *diag.Problems) *Instruction {
-	i, at := &Instruction{File: name}, name+": $"
+	i, jsonPath := &Instruction{File: name}, name+": $"
 	source, ok := content.(jsonval.Object)
 	if !ok {
-		ps.WrongType(at, "an instruction's file is an object", content)
+		ps.AddWrongType(jsonPath, "an instruction's file is an object", content)
 		return i
 	}
-	rejectOtherKeys(source, at, ps, "an instruction's file", "$schema", "meta", InstructionContentKey)
-	meta := diag.ReadObject(source, "meta", at, ps)
-	rejectOtherKeys(meta, at+".meta", ps, "the meta of an instruction", "path", "version")
-	i.Path = diag.ReadOptionalText(meta, "path", at+".meta", ps)
-	i.Version = diag.ReadOptionalText(meta, "version", at+".meta", ps)
-	at += "." + InstructionContentKey
+	rejectKeysExcept(source, jsonPath, ps, "an instruction's file", "$schema", "meta", InstructionContentKey)
+	meta := diag.ReadObject(source, "meta", jsonPath, ps)
+	rejectKeysExcept(meta, jsonPath+".meta", ps, "the meta of an instruction", "path", "version")
+	i.Path = diag.ReadOptionalText(meta, "path", jsonPath+".meta", ps)
+	i.Version = diag.ReadOptionalText(meta, "version", jsonPath+".meta", ps)
+	jsonPath += "." + InstructionContentKey
 	body, ok := source[InstructionContentKey].(jsonval.Object)
 	if !ok {
-		ps.WrongType(at, "an instruction's file has an object here, with text and steps", source[InstructionContentKey])
+		ps.AddWrongType(jsonPath, "an instruction's file has an object here, with text and steps",
+			source[InstructionContentKey])
 		return i
 	}
-	rejectOtherKeys(body, at, ps, "an instruction", "text", "steps")
-	i.Text = diag.ReadOptionalText(body, "text", at, ps)
-	i.readSteps(body["steps"], at+".steps", ps)
+	rejectKeysExcept(body, jsonPath, ps, "an instruction", "text", "steps")
+	i.Text = diag.ReadOptionalText(body, "text", jsonPath, ps)
+	i.readSteps(body["steps"], jsonPath+".steps", ps)
 	if strings.TrimSpace(i.Text) == "" && len(i.Steps) == 0 {
-		ps.Add(at, "it is empty: an instruction has a text, steps, or both")
+		ps.Add(jsonPath, "it is empty: an instruction has a text, steps, or both")
 	}
 	return i
 }
 
-func (i *Instruction) readSteps(v any, at string, ps *diag.Problems) {
+func (i *Instruction) readSteps(v any, path string, ps *diag.Problems) {
 	list, ok := v.([]any)
 	if !ok && v != nil {
-		ps.WrongType(at, "want a list of steps", v)
+		ps.AddWrongType(path, "want a list of steps", v)
 	}
 	for n, raw := range list {
-		s, place := InstructionStep{}, fmt.Sprintf("%s[%d]", at, n)
+		s, stepPath := InstructionStep{}, fmt.Sprintf("%s[%d]", path, n)
 		if step, ok := raw.(jsonval.Object); ok {
-			s.read(step, place, ps)
+			s.read(step, stepPath, ps)
 		} else {
-			ps.WrongType(place, "a step is an object with id and text", raw)
+			ps.AddWrongType(stepPath, "a step is an object with id and text", raw)
 		}
 		if s.ID != "" && slices.ContainsFunc(i.Steps, func(o InstructionStep) bool { return o.ID == s.ID }) {
-			ps.Add(place+".id", "there are two steps %q", jsonval.ClipForError(s.ID))
+			ps.Add(stepPath+".id", "there are two steps %q", jsonval.ClipForError(s.ID))
 		}
 		i.Steps = append(i.Steps, s)
 	}
 }
 
-func (s *InstructionStep) read(source jsonval.Object, at string, ps *diag.Problems) {
-	rejectOtherKeys(source, at, ps, "a step", "id", "text", "tools", "when", "require")
+func (s *InstructionStep) read(source jsonval.Object, path string, ps *diag.Problems) {
+	rejectKeysExcept(source, path, ps, "a step", "id", "text", "tools", "when", "require")
 	s.ID, s.Text = jsonval.AsText(source["id"]), jsonval.AsText(source["text"])
 	if s.ID == "" || len(s.ID) > 200 || strings.ContainsFunc(s.ID, isLineBreakOrControl) {
-		ps.Add(at+".id", "a step has an id of 1 to 200 bytes, without control characters")
+		ps.Add(path+".id", "a step has an id of 1 to 200 bytes, without control characters")
 	}
 	if strings.TrimSpace(s.Text) == "" {
-		ps.Add(at+".text", "a step has a text")
+		ps.Add(path+".text", "a step has a text")
 	}
 	if v := source["tools"]; v != nil {
 		if s.Tools, _ = jsonval.AsStringList(v); len(s.Tools) == 0 {
-			ps.Add(at+".tools", "want a list of tools' names")
+			ps.Add(path+".tools", "want a list of tools' names")
 		}
 	}
 	if v := source["when"]; v != nil {
-		s.When = jsonschema.CompileInFile(v, at+".when", ps)
+		s.AppliesWhen = jsonschema.CompileReportingProblems(v, path+".when", ps)
 	}
 	if v := source["require"]; v != nil {
-		s.Require = jsonschema.CompileInFile(v, at+".require", ps)
-		warnOfOtherEvidence(v, at+".require", ps)
+		s.EvidenceSchema = jsonschema.CompileReportingProblems(v, path+".require", ps)
+		warnOfUnknownEvidence(v, path+".require", ps)
 	}
 }
 
-// warnOfOtherEvidence warns of each name in a `require` that evidence never has: a misspelt name makes the schema hold
-// always, or never.
-func warnOfOtherEvidence(require any, at string, ps *diag.Problems) {
+// warnOfUnknownEvidence warns of each name in a `require` that evidence never has: a misspelt name makes the schema
+// hold always, or never.
+func warnOfUnknownEvidence(require any, path string, ps *diag.Problems) {
 	names := evidenceNames(require)
 	for n, name := range names {
 		if !slices.Contains(evidenceKeys, name) && slices.Index(names, name) == n {
-			ps.Warn(at, "it is held against state and calls alone, and never finds %q%s", jsonval.ClipForError(name),
+			ps.Warn(path, "it is held against state and calls alone, and never finds %q%s", jsonval.ClipForError(name),
 				diag.DidYouMean(name, evidenceKeys))
 		}
 	}
@@ -162,12 +164,12 @@ func evidenceNames(require any) []string {
 	return names
 }
 
-// rejectOtherKeys adds a problem for each key that a part of a file does not have.
-func rejectOtherKeys(source jsonval.Object, at string, ps *diag.Problems, what string, keys ...string) {
+// rejectKeysExcept adds a problem for each key that a part of a file does not have.
+func rejectKeysExcept(source jsonval.Object, path string, ps *diag.Problems, subject string, allowedKeys ...string) {
 	for k := range jsonval.Sorted(source) {
-		if !slices.Contains(keys, k) {
-			ps.AddAt(at, k, "unknown key %q; %s has %s%s", jsonval.ClipForError(k), what,
-				strings.Join(keys, ", "), diag.DidYouMean(k, keys))
+		if !slices.Contains(allowedKeys, k) {
+			ps.AddAt(path, k, "unknown key %q; %s has %s%s", jsonval.ClipForError(k), subject,
+				strings.Join(allowedKeys, ", "), diag.DidYouMean(k, allowedKeys))
 		}
 	}
 }
@@ -178,9 +180,9 @@ func (i *Idea) checkInstructionTools(m Message, ps *diag.Problems) {
 		return
 	}
 	for n, s := range m.Instruction.Steps {
-		at := fmt.Sprintf("%s: $.instruction.steps[%d].tools", m.Instruction.File, n)
+		toolsPath := fmt.Sprintf("%s: $.instruction.steps[%d].tools", m.Instruction.File, n)
 		for _, name := range s.Tools {
-			ps.AppendNew(i.ToolProblems(name, at)...)
+			ps.AppendNew(i.ToolProblems(name, toolsPath)...)
 		}
 	}
 }
@@ -188,16 +190,16 @@ func (i *Idea) checkInstructionTools(m Message, ps *diag.Problems) {
 // StepIDProblems reports steps with the same id in several instructions for one instance: the LLM reads steps, and is
 // told of unfulfilled ones, by their ids.
 func StepIDProblems(context []Message) (ps diag.Problems) {
-	list := jsonval.Filter(WithLatestInstructions(context), func(m Message) bool { return m.Instruction != nil })
-	slices.SortStableFunc(list, func(a, b Message) int {
+	messages := jsonval.Filter(WithLatestInstructions(context), func(m Message) bool { return m.Instruction != nil })
+	slices.SortStableFunc(messages, func(a, b Message) int {
 		return strings.Compare(a.InstanceToken, b.InstanceToken) // messages for all instances come first
 	})
 	type place struct{ token, id string }
-	files := map[place][]string{}
-	for _, m := range list {
+	filesByPlace := map[place][]string{}
+	for _, m := range messages {
 		for n, s := range m.Instruction.Steps {
-			own, all := place{m.InstanceToken, s.ID}, place{"", s.ID}
-			for _, file := range slices.Concat(files[own], files[all]) {
+			ownPlace, sharedPlace := place{m.InstanceToken, s.ID}, place{"", s.ID}
+			for _, file := range slices.Concat(filesByPlace[ownPlace], filesByPlace[sharedPlace]) {
 				if file != m.Instruction.File {
 					ps.AppendNew(diag.Problem{ // another message may name the file, too
 						JSONPath: fmt.Sprintf("%s: $.instruction.steps[%d].id", m.Instruction.File, n),
@@ -205,14 +207,14 @@ func StepIDProblems(context []Message) (ps diag.Problems) {
 							"name them apart", file, jsonval.ClipForError(s.ID))})
 				}
 			}
-			files[own] = append(files[own], m.Instruction.File)
+			filesByPlace[ownPlace] = append(filesByPlace[ownPlace], m.Instruction.File)
 		}
 	}
 	return ps
 }
 
-// stepIDChange names the rule that nobody may add an instruction whose step has the id of another instruction's.
-const stepIDChange = "steps of one id in two instructions"
+// stepIDChangeID names the rule that nobody may add an instruction whose step has the id of another instruction's.
+const stepIDChangeID = "steps of one id in two instructions"
 
 // CheckInstructions returns why the instructions in messages that people add to a process cannot be accepted: a file is
 // missing, a step is about a Tool that the palette does not have, or has the id of another instruction's step.
@@ -227,9 +229,9 @@ func (i *Idea) CheckInstructions(messages []Message, knowsChange func(change str
 		i.checkInstructionTools(m, &ps)
 	}
 	if HasInstructions(messages) {
-		twice := StepIDProblems(slices.Concat(i.Context, messages))
-		if len(twice) > 0 && knowsChange(stepIDChange) {
-			ps.Append(twice...)
+		duplicates := StepIDProblems(slices.Concat(i.Context, messages))
+		if len(duplicates) > 0 && knowsChange(stepIDChangeID) {
+			ps.Append(duplicates...)
 		}
 	}
 	return ps.ErrorOrNil()
@@ -283,15 +285,15 @@ func WithLatestInstructions(context []Message) []Message {
 	if !HasInstructions(context) {
 		return context
 	}
-	latest := map[[2]string]int{}
+	latestIndexByFile := map[[2]string]int{}
 	for n, m := range context {
 		if m.Instruction != nil {
-			latest[[2]string{m.InstanceToken, m.Instruction.File}] = n
+			latestIndexByFile[[2]string{m.InstanceToken, m.Instruction.File}] = n
 		}
 	}
 	var out []Message
 	for n, m := range context {
-		if m.Instruction == nil || latest[[2]string{m.InstanceToken, m.Instruction.File}] == n {
+		if m.Instruction == nil || latestIndexByFile[[2]string{m.InstanceToken, m.Instruction.File}] == n {
 			out = append(out, m)
 		}
 	}
@@ -305,12 +307,12 @@ func InstructionsFor(context []Message, token string) (list []*Instruction) {
 		if m.Instruction == nil || m.InstanceToken != "" && m.InstanceToken != token {
 			continue
 		}
-		at := slices.IndexFunc(list, func(i *Instruction) bool { return i.File == m.Instruction.File })
+		index := slices.IndexFunc(list, func(i *Instruction) bool { return i.File == m.Instruction.File })
 		switch {
-		case at < 0:
+		case index < 0:
 			list = append(list, m.Instruction)
 		case m.InstanceToken != "":
-			list[at] = m.Instruction
+			list[index] = m.Instruction
 		}
 	}
 	return list

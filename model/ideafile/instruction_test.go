@@ -153,11 +153,11 @@ func TestAStepIsFulfilledOrNotOrDoesNotApplyOrIsNotChecked(t *testing.T) {
 		`{"mood": 1, "rude": 1}`: "unchecked fulfilled unfulfilled fulfilled",
 	} {
 		view := map[string]any{"state": modeltest.DecodeJSON(t, state)}
-		if got := outcomes(idea.Context[0].Instruction.Outcomes(view, call)); got != want {
+		if got := outcomes(idea.Context[0].Instruction.StepOutcomes(view, call)); got != want {
 			t.Errorf("%s: %s", state, got)
 		}
 	}
-	got := outcomes(idea.Context[0].Instruction.Outcomes(map[string]any{"state": large}, nil))
+	got := outcomes(idea.Context[0].Instruction.StepOutcomes(map[string]any{"state": large}, nil))
 	if got != "unchecked unchecked unchecked unchecked" {
 		t.Errorf("of a large value: %s", got)
 	}
@@ -180,7 +180,7 @@ func TestAStepThatLooksAtALargeValueIsNotChecked(t *testing.T) {
 		idea := modeltest.IdeaFrom(t, withInstruction(`{"instruction": {"steps": [{"id": "a", "text": "x", `+c.step+`}]}}`))
 		large := jsonval.BlobHandle{Digest: strings.Repeat("a", 64), Size: jsonval.LargeValueBytes + 1, ValueType: c.kind}
 		view := map[string]any{"state": map[string]any{"large": large.AsJSONValue()}}
-		if got := outcomes(idea.Context[0].Instruction.Outcomes(view, nil)); got != c.want {
+		if got := outcomes(idea.Context[0].Instruction.StepOutcomes(view, nil)); got != c.want {
 			t.Errorf("%s, %s: %s", c.kind, c.step, got)
 		}
 	}
@@ -193,7 +193,7 @@ func TestAStepThatTakesTooLongToCheckIsNotChecked(t *testing.T) {
 	number := `{"properties": {"state": {"properties": {"n": {"items": {"allOf": [` + strings.TrimSuffix(strings.Repeat(`{"type": "number"},`, 30), ",") + `]}}}}}}`
 	for _, step := range []string{`"require": ` + number, `"when": ` + number + `, "require": false`} {
 		idea := modeltest.IdeaFrom(t, withInstruction(`{"instruction": {"steps": [{"id": "a", "text": "x", `+step+`}]}}`))
-		if got := outcomes(idea.Context[0].Instruction.Outcomes(map[string]any{"state": many}, nil)); got != ideafile.StepUnchecked {
+		if got := outcomes(idea.Context[0].Instruction.StepOutcomes(map[string]any{"state": many}, nil)); got != ideafile.StepUnchecked {
 			t.Error(got)
 		}
 	}

@@ -73,7 +73,7 @@ func (l Limits) MergedWith(other Limits) Limits {
 }
 
 // WithDefaults returns the limits with the defaults, multiplied by times, in place of 0.
-func (l Limits) WithDefaults(times int) Limits {
-	return Limits{Requests: DefaultRequestLimit * times, Tokens: DefaultTokenLimit * times,
-		Calls: DefaultCallLimit * times}.MergedWith(l)
+func (l Limits) WithDefaults(factor int) Limits {
+	return Limits{Requests: DefaultRequestLimit * factor, Tokens: DefaultTokenLimit * factor,
+		Calls: DefaultCallLimit * factor}.MergedWith(l)
 }

@@ -21,8 +21,8 @@ type LLM struct {
 	MaxTokens int
 	// Timeout bounds one whole Request. If other LLMs follow, they are asked if no byte has come by then.
 	Timeout time.Duration
-	// Batch sends Requests through the server's batch interface: cheaper, and answered within a day.
-	Batch bool
+	// UseBatch sends Requests through the server's batch interface: cheaper, and answered within a day.
+	UseBatch bool
 	// Patience is how long a Request is retried while the server is unavailable; 0: the worker's setting.
 	Patience time.Duration
 }
@@ -43,28 +43,28 @@ const maxLLMs = 8
 func DefaultLLMs() LLMs { return LLMs{{Timeout: DefaultLLMTimeout}} }
 
 // Timeout is how long a Request may take in all, at most what a duration can hold.
-func (l LLMs) Timeout() (all time.Duration) {
+func (l LLMs) Timeout() (total time.Duration) {
 	for _, one := range l {
-		all += min(one.Timeout, math.MaxInt64-all)
+		total += min(one.Timeout, math.MaxInt64-total)
 	}
-	return all
+	return total
 }
 
 // Patience is how long a Request is retried while the LLMs' servers are unavailable: the longest of them, since any LLM
 // may answer; 0: the worker's setting.
-func (l LLMs) Patience() (longest time.Duration) {
+func (l LLMs) Patience() (maxPatience time.Duration) {
 	for _, one := range l {
-		longest = max(longest, one.Patience)
+		maxPatience = max(maxPatience, one.Patience)
 	}
-	return longest
+	return maxPatience
 }
 
-// ByBatch reports whether Requests are sent through the server's batch interface.
-func (l LLMs) ByBatch() bool { return len(l) == 1 && l[0].Batch }
+// UsesBatch reports whether Requests are sent through the server's batch interface.
+func (l LLMs) UsesBatch() bool { return len(l) == 1 && l[0].UseBatch }
 
 // AnswerTimeout bounds how long an answer may take once it has begun: the answer of a batch comes in one piece.
 func (l LLMs) AnswerTimeout() time.Duration {
-	if l.ByBatch() {
+	if l.UsesBatch() {
 		return DefaultLLMTimeout
 	}
 	return l.Timeout()
@@ -81,24 +81,24 @@ func ReadLLMs(v any, path string, ps *diag.Problems) LLMs {
 			ps.Add(path, "want 1 to %d LLMs, not %d", maxLLMs, len(v))
 			break
 		}
-		var all LLMs
-		for n, one := range v {
-			at := fmt.Sprintf("%s[%d]", path, n)
-			settings, ok := one.(jsonval.Object)
+		var llms LLMs
+		for n, raw := range v {
+			itemPath := fmt.Sprintf("%s[%d]", path, n)
+			settings, ok := raw.(jsonval.Object)
 			if !ok {
-				ps.WrongType(at, "want an object", one)
+				ps.AddWrongType(itemPath, "want an object", raw)
 			}
-			all = append(all, readLLM(settings, at, ps))
+			llms = append(llms, readLLM(settings, itemPath, ps))
 		}
-		if len(all) > 1 && slices.ContainsFunc(all, func(one LLM) bool { return one.Batch }) {
+		if len(llms) > 1 && slices.ContainsFunc(llms, func(raw LLM) bool { return raw.UseBatch }) {
 			ps.Add(
 				path,
 				"with batch, only one LLM is allowed: the process waits for the batch and cannot fall back to "+
 					"another LLM")
 		}
-		return all
+		return llms
 	default:
-		ps.WrongType(path, "want an object, or a list of objects that are asked in their order", v)
+		ps.AddWrongType(path, "want an object, or a list of objects that are asked in their order", v)
 	}
 	return DefaultLLMs()
 }
@@ -109,7 +109,7 @@ func readLLM(m jsonval.Object, path string, ps *diag.Problems) LLM {
 		var err error
 		switch k {
 		case "batch":
-			if llm.Batch, err = readBool(v); llm.Batch {
+			if llm.UseBatch, err = readBool(v); llm.UseBatch {
 				llm.Timeout = DefaultBatchTimeout // "timeout" is read later
 			}
 		case "model":

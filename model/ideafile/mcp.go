@@ -33,7 +33,7 @@ func findMCPServer(servers []MCPServer, name string) *MCPServer {
 
 // MCPNotes lists which tools of MCP servers, or parts of them, are left out, and why.
 func (i *Idea) MCPNotes() (notes []string) {
-	for _, s := range i.Config.MCP {
+	for _, s := range i.Config.MCPServers {
 		for _, note := range s.Notes {
 			notes = append(notes, "MCP server "+s.Name+", tool "+note)
 		}
@@ -56,8 +56,8 @@ func (t *Tool) MCPToolRef() (m MCPToolRef, ok bool) {
 	return m, true
 }
 
-func checkMCPToolRef(written any, path string, ps *diag.Problems) {
-	spec := jsonval.AsObject(written)
+func checkMCPToolRef(raw any, path string, ps *diag.Problems) {
+	spec := jsonval.AsObject(raw)
 	for k, v := range jsonval.Sorted(spec) {
 		s, ok := v.(string)
 		switch {
@@ -76,7 +76,7 @@ func checkMCPToolRef(written any, path string, ps *diag.Problems) {
 func (i *Idea) checkMCPServerNames(ps *diag.Problems) {
 	for _, t := range i.Tools {
 		m, ok := t.MCPToolRef()
-		if ok && m.ServerName != "" && findMCPServer(i.Config.MCP, m.ServerName) == nil {
+		if ok && m.ServerName != "" && findMCPServer(i.Config.MCPServers, m.ServerName) == nil {
 			ps.Add(t.Path()+"._activity.mcp.server", "config.mcp names no server %q",
 				jsonval.ClipForError(m.ServerName))
 		}
@@ -86,31 +86,31 @@ func (i *Idea) checkMCPServerNames(ps *diag.Problems) {
 // MCPServersToAskForTools returns the servers that must be asked for their tools before the process starts: those
 // without a list `tools`, and those with a tool that no digest in the palette pins.
 func (i *Idea) MCPServersToAskForTools() []MCPServer {
-	return slices.DeleteFunc(slices.Clone(i.Config.MCP), i.hasToolsPinnedByDigest)
+	return slices.DeleteFunc(slices.Clone(i.Config.MCPServers), i.hasToolsPinnedByDigest)
 }
 
 func (i *Idea) hasToolsPinnedByDigest(s MCPServer) bool {
 	if s.ToolNames == nil {
 		return false
 	}
-	pinned := map[string]bool{}
+	isPinned := map[string]bool{}
 	for _, t := range i.Tools {
 		if m, ok := t.MCPToolRef(); ok && m.ServerName == s.Name {
 			if m.SpecDigest == "" {
 				return false
 			}
-			pinned[m.ToolNameOnServer] = true
+			isPinned[m.ToolNameOnServer] = true
 		}
 	}
-	return !slices.ContainsFunc(s.ToolNames, func(tool string) bool { return !pinned[tool] })
+	return !slices.ContainsFunc(s.ToolNames, func(tool string) bool { return !isPinned[tool] })
 }
 
 // findCandidateMCPServer returns a server that has not been asked for its tools yet and may offer the Tool of this
 // name.
 func (i *Idea) findCandidateMCPServer(name string) (server string, ok bool) {
 	for _, s := range i.MCPServersToAskForTools() {
-		tool, prefixed := strings.CutPrefix(name, s.Name+"_")
-		if prefixed && (s.ToolNames == nil || slices.Contains(s.ToolNames, tool)) {
+		tool, hasPrefix := strings.CutPrefix(name, s.Name+"_")
+		if hasPrefix && (s.ToolNames == nil || slices.Contains(s.ToolNames, tool)) {
 			return s.Name, true
 		}
 	}
@@ -119,17 +119,17 @@ func (i *Idea) findCandidateMCPServer(name string) (server string, ok bool) {
 
 // ToolProblems reports a name in the file that no Tool of the palette has, as a warning if a server may offer such a
 // Tool. A known Tool has no problems.
-func (i *Idea) ToolProblems(name, at string) (ps diag.Problems) {
+func (i *Idea) ToolProblems(name, path string) (ps diag.Problems) {
 	if i.Tool(name) != nil {
 		return nil
 	}
 	if server, ok := i.findCandidateMCPServer(name); ok {
-		ps.Warn(at,
+		ps.Warn(path,
 			"the palette has no tool %q; it may come from the MCP server %s, which is asked when the process starts",
 			jsonval.ClipForError(name), server)
 		return ps
 	}
-	ps.Add(at, "unknown tool %q%s", jsonval.ClipForError(name), i.SuggestTool(name))
+	ps.Add(path, "unknown tool %q%s", jsonval.ClipForError(name), i.SuggestTool(name))
 	return ps
 }
 

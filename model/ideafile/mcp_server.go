@@ -24,25 +24,26 @@ type MCPServer struct {
 	Notes []string `json:"-"`
 }
 
-// maxServerName bounds a server's name in bytes: the names of its Tools begin with it.
-const maxServerName = 32
+// maxServerNameLength bounds a server's name in bytes: the names of its Tools begin with it.
+const maxServerNameLength = 32
 
-var serverName = regexp.MustCompile(`^[A-Za-z0-9-][A-Za-z0-9_-]*$`)
+var serverNamePattern = regexp.MustCompile(`^[A-Za-z0-9-][A-Za-z0-9_-]*$`)
 
 // ReadMCPServers reads `config.mcp`: servers by name.
 func ReadMCPServers(servers jsonval.Object, path string, ps *diag.Problems) []MCPServer {
 	var list []MCPServer
 	for name, v := range jsonval.Sorted(servers) {
-		at := jsonval.JSONPathWithKey(path, name)
+		serverPath := jsonval.JSONPathWithKey(path, name)
 		m, ok := v.(jsonval.Object)
 		if !ok {
-			ps.WrongType(at, "a server is an object", v)
+			ps.AddWrongType(serverPath, "a server is an object", v)
 			continue
 		}
-		if len(name) > maxServerName || !serverName.MatchString(name) {
-			ps.Add(at, "a server's name has 1 to %d letters, digits, - and _, and does not begin with _", maxServerName)
+		if len(name) > maxServerNameLength || !serverNamePattern.MatchString(name) {
+			ps.Add(serverPath, "a server's name has 1 to %d letters, digits, - and _, and does not begin with _",
+				maxServerNameLength)
 		}
-		list = append(list, readMCPServer(name, m, at, ps))
+		list = append(list, readMCPServer(name, m, serverPath, ps))
 	}
 	return list
 }
@@ -95,8 +96,8 @@ func readStringMap(v any) (map[string]string, bool) {
 	m, ok := v.(jsonval.Object)
 	out := make(map[string]string, len(m))
 	for k, value := range jsonval.Sorted(m) {
-		s, text := value.(string)
-		out[k], ok = s, ok && text && k != ""
+		s, isText := value.(string)
+		out[k], ok = s, ok && isText && k != ""
 	}
 	return out, ok
 }

@@ -13,10 +13,10 @@ const twoServers = `"mcp": {"files": {"command": ["mcp-files", "/data"], "env": 
 func TestServersAreReadByName(t *testing.T) {
 	t.Parallel()
 	idea, ps := ideafile.ParseIdea([]byte(`{"config": {` + twoServers + `}}`))
-	if len(ps) > 0 || len(idea.Config.MCP) != 2 {
-		t.Fatalf("%v %+v", ps, idea.Config.MCP)
+	if len(ps) > 0 || len(idea.Config.MCPServers) != 2 {
+		t.Fatalf("%v %+v", ps, idea.Config.MCPServers)
 	}
-	files, tickets := idea.Config.MCP[0], idea.Config.MCP[1]
+	files, tickets := idea.Config.MCPServers[0], idea.Config.MCPServers[1]
 	if files.Name != "files" || files.Command[1] != "/data" || files.Env["LEVEL"] != "1" || files.ToolNames != nil {
 		t.Errorf("%+v", files)
 	}

@@ -39,8 +39,8 @@ type Message struct {
 	// it had failed.
 	InstanceEndStatus InstanceStatus
 	InstanceFault     *diag.Fault
-	// InstanceSteps of a State message are the outcomes of the steps of instructions in its instance.
-	InstanceSteps []StepOutcome
+	// InstanceStepOutcomes of a State message are the outcomes of the steps of instructions in its instance.
+	InstanceStepOutcomes []StepOutcome
 	// IsSimulated marks a payload that holds made-up values.
 	IsSimulated bool
 	// FileIndex is its index among the messages of the file, malformed ones included.
@@ -82,13 +82,13 @@ func (i *Idea) readContext(v any, ps *diag.Problems) {
 	}
 	list, ok := v.([]any)
 	if !ok {
-		ps.WrongType("$.context", "want a list of messages", v)
+		ps.AddWrongType("$.context", "want a list of messages", v)
 		return
 	}
 	for n, raw := range list {
 		m, ok := ReadMessage(raw, fmt.Sprintf("$.context[%d]", n), ps)
 		if m.FileIndex = int32(n); ok { //nolint:gosec // no file has so many
-			if len(i.Context) == longContext {
+			if len(i.Context) == longContextLength {
 				i.Context = slices.Grow(i.Context, len(list)-n)
 			}
 			i.Context = append(i.Context, m)
@@ -97,15 +97,15 @@ func (i *Idea) readContext(v any, ps *diag.Problems) {
 	}
 }
 
-// longContext is the number of messages after which room is made for all: a growing list is in memory twice.
-const longContext = 1000
+// longContextLength is the number of messages after which room is made for all: a growing list is in memory twice.
+const longContextLength = 1000
 
 // ReadMessage reads one Message. Its problems are added to ps, with their places under path; ok is false if there are
 // errors among them.
 func ReadMessage(raw any, path string, ps *diag.Problems) (Message, bool) {
 	source, ok := raw.(jsonval.Object)
 	if !ok {
-		ps.WrongType(path, "a message is an object", raw)
+		ps.AddWrongType(path, "a message is an object", raw)
 		return Message{}, false
 	}
 	m := Message{Source: source}
@@ -141,7 +141,7 @@ func (m *Message) readInstanceToken(path string, ps *diag.Problems) {
 	}
 	token, ok := v.(string)
 	if !ok {
-		ps.WrongType(path+"._instance", "want a string", v)
+		ps.AddWrongType(path+"._instance", "want a string", v)
 		return
 	}
 	if err := CheckInstanceToken(token); err != nil {
@@ -170,34 +170,34 @@ func isLineBreakOrControl(r rune) bool { return unicode.IsControl(r) || r == '\u
 
 // checkConfusableTokens adds a problem for each token that people could confuse with another one when they type it.
 func (i *Idea) checkConfusableTokens(ps *diag.Problems) {
-	var known spelling.TokenIndex
-	var seen VisibleTokens
+	var tokenIndex spelling.TokenIndex
+	var formIndex VisibleFormIndex
 	for n, raw := range jsonval.AsList(i.Source["context"]) {
-		t, named := jsonval.AsObject(raw)["_instance"].(string)
-		if !named {
+		t, hasToken := jsonval.AsObject(raw)["_instance"].(string)
+		if !hasToken {
 			continue
 		}
-		if alike := known.AddToken(t); alike != "" {
-			ps.Add(fmt.Sprintf("$.context[%d]._instance", n), "%s", ConfusableTokensError(t, alike))
-		} else if alike := seen.AddToken(t); alike != "" {
-			ps.Warn(fmt.Sprintf("$.context[%d]._instance", n), "%s", LookalikeTokensError(t, alike))
+		if similar := tokenIndex.AddToken(t); similar != "" {
+			ps.Add(fmt.Sprintf("$.context[%d]._instance", n), "%s", ConfusableTokensError(t, similar))
+		} else if similar := formIndex.AddToken(t); similar != "" {
+			ps.Warn(fmt.Sprintf("$.context[%d]._instance", n), "%s", LookalikeTokensError(t, similar))
 		}
 	}
 }
 
-// VisibleTokens finds tokens that look like others. Its zero value is empty.
-type VisibleTokens struct{ tokenByForm map[string]string }
+// VisibleFormIndex finds tokens that look like others. Its zero value is empty.
+type VisibleFormIndex struct{ tokenByVisibleForm map[string]string }
 
 // AddToken adds a token. It returns another one that people cannot tell from it; "" if there is none.
-func (v *VisibleTokens) AddToken(token string) (alike string) {
-	if v.tokenByForm == nil {
-		v.tokenByForm = map[string]string{}
+func (v *VisibleFormIndex) AddToken(token string) (lookalike string) {
+	if v.tokenByVisibleForm == nil {
+		v.tokenByVisibleForm = map[string]string{}
 	}
 	form := policy.VisibleForm(token)
-	if other, taken := v.tokenByForm[form]; taken && other != token {
+	if other, exists := v.tokenByVisibleForm[form]; exists && other != token {
 		return other
 	}
-	v.tokenByForm[form] = token
+	v.tokenByVisibleForm[form] = token
 	return ""
 }
 
@@ -215,11 +215,11 @@ func ConfusableTokensError(t, other string) error {
 
 // WithTokensNormalized returns messages with each token that people may have typed in another spelling replaced by the
 // token itself, if find knows it.
-func WithTokensNormalized(context []any, find func(word string) (string, bool)) []any {
+func WithTokensNormalized(context []any, findToken func(typedToken string) (string, bool)) []any {
 	return jsonval.Map(context, func(raw any) any {
 		m := jsonval.AsObject(raw)
-		word, named := m["_instance"].(string)
-		if found, known := find(word); named && known && found != word {
+		typedToken, hasToken := m["_instance"].(string)
+		if found, isKnown := findToken(typedToken); hasToken && isKnown && found != typedToken {
 			return jsonval.WithKey(m, "_instance", found)
 		}
 		return raw
@@ -242,7 +242,7 @@ func (m *Message) readText(path string, ps *diag.Problems) {
 	var ok bool
 	m.Text, ok = m.Source["text"].(string)
 	if !ok {
-		ps.WrongType(path+".text", "want a string", m.Source["text"])
+		ps.AddWrongType(path+".text", "want a string", m.Source["text"])
 	}
 }
 
@@ -262,27 +262,28 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 			m.Type = kind
 		}
 	}
-	flat := jsonval.WithoutKey(m.Source, "type", "kind", "_instance", "schema")
-	m.Payload = any(flat)
+	otherKeys := jsonval.WithoutKey(m.Source, "type", "kind", "_instance", "schema")
+	m.Payload = any(otherKeys)
 	key := m.PayloadKey()
-	for k := range jsonval.Sorted(flat) {
-		if meant := diag.DidYouMean(k, messageMetaKeys[:1]); key == "" && strings.HasPrefix(k, "_") && meant != "" {
-			ps.AddAt(path, k, "a message has no meta property %q%s", jsonval.ClipForError(k), meant)
+	for k := range jsonval.Sorted(otherKeys) {
+		if suggestion := diag.DidYouMean(k, messageMetaKeys[:1]); key == "" && strings.HasPrefix(k, "_") &&
+			suggestion != "" {
+			ps.AddAt(path, k, "a message has no meta property %q%s", jsonval.ClipForError(k), suggestion)
 		}
 	}
-	if _, isObject := flat[TypeData].(jsonval.Object); key == "" && isObject {
+	if _, isObject := otherKeys[TypeData].(jsonval.Object); key == "" && isObject {
 		ps.AddAt(path, TypeData,
 			"the message has a payload as %q and other keys beside it: move them into it, or everything under %q",
 			TypeData, m.PayloadKind)
 	}
 	if key != "" {
-		m.readKeyedPayload(key, flat, path, ps)
+		m.readKeyedPayload(key, otherKeys, path, ps)
 	}
 	if m.PayloadKind == TypeState && jsonval.TypeOf(m.Payload) != "object" {
-		ps.WrongType(path+"."+TypeState, "State is an object", m.Payload)
+		ps.AddWrongType(path+"."+TypeState, "State is an object", m.Payload)
 	}
 	if m.PayloadSchema = m.Source["schema"]; m.PayloadSchema != nil {
-		jsonschema.CompileInFile(m.PayloadSchema, path+".schema", ps)
+		jsonschema.CompileReportingProblems(m.PayloadSchema, path+".schema", ps)
 	}
 }
 
@@ -306,8 +307,8 @@ func (m Message) PayloadKey() string {
 	if _, isObject := payload.(jsonval.Object); !isObject {
 		return "" // a key like others
 	}
-	if others := jsonval.WithoutKey(m.Source, TypeData, "type", "kind", "_instance", "schema", "title", "description",
-		StatusKey, FaultKey, StepsKey, SimulatedKey); len(others) > 0 {
+	if otherKeys := jsonval.WithoutKey(m.Source, TypeData, "type", "kind", "_instance", "schema", "title",
+		"description", StatusKey, FaultKey, StepsKey, SimulatedKey); len(otherKeys) > 0 {
 		return ""
 	}
 	return TypeData
@@ -361,7 +362,7 @@ func (m *Message) readInstanceEndStatus(siblings jsonval.Object, path string, ps
 	if isCode && isText {
 		m.InstanceFault = &diag.Fault{Code: code, Message: text}
 	}
-	m.InstanceSteps = readStepOutcomes(siblings[StepsKey])
+	m.InstanceStepOutcomes = readStepOutcomes(siblings[StepsKey])
 	for _, k := range []string{StatusKey, FaultKey, StepsKey} {
 		delete(siblings, k)
 	}
@@ -373,7 +374,7 @@ func (m *Message) readPlan(path string, ps *diag.Problems) {
 	m.readDirectPlanKeys(path, ps)
 	calls, ok := m.Source["plan"].([]any)
 	if !ok {
-		ps.WrongType(path+".plan", "want a list of calls", m.Source["plan"])
+		ps.AddWrongType(path+".plan", "want a list of calls", m.Source["plan"])
 	}
 	m.PlanCalls = ParseWrittenCalls(calls)
 }

@@ -20,34 +20,34 @@ func readMetaProperty(source jsonval.Object, key, path string, ps *diag.Problems
 	if v == nil {
 		return MetaProperty{}
 	}
-	at := jsonval.JSONPathWithKey(path, key)
+	keyPath := jsonval.JSONPathWithKey(path, key)
 	if schema, ok := v.(jsonval.Object); ok {
-		return MetaProperty{IsDeclared: true, Schema: jsonschema.CompileInFile(schema, at, ps)}
+		return MetaProperty{IsDeclared: true, Schema: jsonschema.CompileReportingProblems(schema, keyPath, ps)}
 	}
 	if err := check(v); err != nil {
-		ps.Add(at, "%s", err)
+		ps.Add(keyPath, "%s", err)
 	}
 	return MetaProperty{IsDeclared: true, FixedValue: v}
 }
 
 // resolveLLMChoice returns the value that counts for a Call; chosen is the LLM's. An undeclared meta property may be
 // chosen freely if allowUndeclared, and not at all otherwise.
-func (v MetaProperty) resolveLLMChoice(name string, chosen any, allowUndeclared bool) (any, *diag.Fault) {
+func (v MetaProperty) resolveLLMChoice(name string, llmValue any, allowUndeclared bool) (any, *diag.Fault) {
 	switch {
-	case !v.IsDeclared && (allowUndeclared || chosen == nil):
-		return chosen, nil
+	case !v.IsDeclared && (allowUndeclared || llmValue == nil):
+		return llmValue, nil
 	case !v.IsDeclared:
 		return nil, diag.Faultf(CodeUnknownKey, "the tool declares no %s", name)
 	case v.Schema == nil:
-		if chosen != nil && !jsonval.Equal(chosen, v.FixedValue) {
+		if llmValue != nil && !jsonval.Equal(llmValue, v.FixedValue) {
 			return nil, diag.Faultf(CodeUnknownKey, "%s is fixed by the tool's designer", name)
 		}
 		return v.FixedValue, nil
-	case chosen == nil:
+	case llmValue == nil:
 		return nil, nil
 	}
-	if err := v.Schema.Validate(chosen); err != nil {
+	if err := v.Schema.Validate(llmValue); err != nil {
 		return nil, diag.Faultf(CodeBadForm, "%s: %s", name, err)
 	}
-	return chosen, nil
+	return llmValue, nil
 }

@@ -29,8 +29,8 @@ type Palette struct {
 	// AllowsConditions lets Calls have a condition, and undo others, as in a Plan that runs directly. The LLM cannot
 	// write either.
 	AllowsConditions bool
-	// KeepsParams makes records keep the parameters of Calls that can be undone.
-	KeepsParams bool
+	// RecordsUndoableParams makes records keep the parameters of Calls that can be undone.
+	RecordsUndoableParams bool
 }
 
 // ReadCall reads a Call and the instances that it is for. It returns the instances even for a broken Call, if they are
@@ -83,28 +83,28 @@ func (p *Palette) TargetInstances(w WrittenCall) ([]string, *diag.Fault) {
 	}
 	var tokens []string
 	var fault *diag.Fault
-	for _, one := range list {
-		named, f := p.parseTargetInstances(one)
+	for _, raw := range list {
+		newTokens, f := p.parseTargetInstances(raw)
 		fault = cmp.Or(fault, f)
-		tokens = jsonval.AppendNew(tokens, named...)
+		tokens = jsonval.AppendNew(tokens, newTokens...)
 	}
 	return tokens, fault
 }
 
 func (p *Palette) parseTargetInstances(v any) ([]string, *diag.Fault) {
-	anonymous := len(p.InstanceTokens) == 1 && p.InstanceTokens[0] == ""
+	isAnonymous := len(p.InstanceTokens) == 1 && p.InstanceTokens[0] == ""
 	token, ok := v.(string)
 	switch {
 	case v != nil && !ok:
 		return nil, diag.Faultf(CodeBadInstance, "_instance is a token or a list of tokens, not %s", jsonval.TypeOf(v))
 	case len(p.InstanceTokens) == 0:
 		return nil, diag.Faultf(CodeBadInstance, "the Request covers no instance: only its output was wanted")
-	case token == "*", v == nil && (anonymous || p.UntargetedCallsGoToAll):
+	case token == "*", v == nil && (isAnonymous || p.UntargetedCallsGoToAll):
 		return p.InstanceTokens, nil
 	case v == nil:
 		return nil, diag.Faultf(CodeBadInstance,
 			`the Call names no instance: it needs "_instance": a token, a list of them, or "*"`)
-	case anonymous || (!slices.Contains(p.InstanceTokens, token) && !slices.Contains(p.ReopenableTokens, token)):
+	case isAnonymous || (!slices.Contains(p.InstanceTokens, token) && !slices.Contains(p.ReopenableTokens, token)):
 		return nil, diag.Faultf(CodeBadInstance, "the Request covers no instance %q", jsonval.ClipForError(token))
 	}
 	return []string{token}, nil

@@ -19,34 +19,35 @@ type Priority struct {
 
 // Limits of Temporal: see its documentation, "Task Queue Priority and Fairness".
 const (
-	maxPriority    = 5
-	maxFairnessKey = 64 // bytes
-	minWeight      = 0.001
-	maxWeight      = 1000
+	maxPriority          = 5
+	maxFairnessKeyLength = 64 // bytes
+	minFairnessWeight    = 0.001
+	maxFairnessWeight    = 1000
 )
 
 func (p *Priority) readFairness(m jsonval.Object, path string, ps *diag.Problems) {
-	if _, named := m["key"]; m != nil && !named {
+	if _, hasKey := m["key"]; m != nil && !hasKey {
 		ps.Add(path, `it names no key: want {"key": "tenant-a", "weight": 2}; all processes without one share theirs`)
 	}
 	for k, value := range jsonval.Sorted(m) {
-		at := jsonval.JSONPathWithKey(path, k)
+		keyPath := jsonval.JSONPathWithKey(path, k)
 		switch k {
 		case "key":
 			p.FairnessKey = jsonval.AsText(value)
-			if n := len(p.FairnessKey); n == 0 || n > maxFairnessKey {
-				ps.Add(at, `want a name of 1 to %d bytes, such as "tenant-a", not %s`, maxFairnessKey,
+			if n := len(p.FairnessKey); n == 0 || n > maxFairnessKeyLength {
+				ps.Add(keyPath, `want a name of 1 to %d bytes, such as "tenant-a", not %s`, maxFairnessKeyLength,
 					jsonval.QuoteForError(value))
 			}
 		case "weight":
 			w, err := jsonval.ToFloat(value)
-			if err != nil || w < minWeight || w > maxWeight {
-				ps.Add(at, "want a number from %v to %d, not %s", minWeight, maxWeight, jsonval.QuoteForError(value))
+			if err != nil || w < minFairnessWeight || w > maxFairnessWeight {
+				ps.Add(keyPath, "want a number from %v to %d, not %s", minFairnessWeight, maxFairnessWeight,
+					jsonval.QuoteForError(value))
 				continue
 			}
 			p.FairnessWeight = w
 		default:
-			ps.Add(at, "unknown key %q; fairness has key and weight", k)
+			ps.Add(keyPath, "unknown key %q; fairness has key and weight", k)
 		}
 	}
 }

@@ -11,13 +11,14 @@ import (
 
 // Quality says which answers the LLM is asked for twice, and what follows if they differ (`config.quality`).
 type Quality struct {
-	// Recheck is the share of the instances that are asked about a second time; 0: none.
-	Recheck float64
-	// Limit is the share of these instances whose answers may differ; below 0: any.
-	Limit float64
-	// HoldsCalls (key `before`) makes the Calls of an instance that is asked about twice wait for the second answer.
-	HoldsCalls bool
-	// OnLimit is what happens above the limit: ShrinkRequests, PauseProcess or OnlyReport.
+	// RecheckShare is the share of the instances that are asked about a second time; 0: none.
+	RecheckShare float64
+	// DisagreementLimit is the share of these instances whose answers may differ; below 0: any.
+	DisagreementLimit float64
+	// HoldsCallsForRecheck (key `before`) makes the Calls of an instance that is asked about twice wait for the second
+	// answer.
+	HoldsCallsForRecheck bool
+	// OnLimit is what happens above the limit: ShrinkRequests, PauseProcess or ReportOnly.
 	OnLimit string
 	// LLMs are asked the second time; empty: the process's own.
 	LLMs LLMs
@@ -35,30 +36,30 @@ func (c Config) RecheckLLMs() LLMs {
 const (
 	ShrinkRequests = "shrink" // parts that have not begun get fewer instances
 	PauseProcess   = "pause"
-	OnlyReport     = "tell"
+	ReportOnly     = "tell"
 )
 
-// defaultRecheck is the share if the file names none.
-const defaultRecheck = 0.05
+// defaultRecheckShare is the share if the file names none.
+const defaultRecheckShare = 0.05
 
 func readQuality(m jsonval.Object, path string, ps *diag.Problems) Quality {
-	q := Quality{Recheck: defaultRecheck, OnLimit: ShrinkRequests, Limit: -1}
+	q := Quality{RecheckShare: defaultRecheckShare, OnLimit: ShrinkRequests, DisagreementLimit: -1}
 	for k, v := range jsonval.Sorted(m) {
 		var err error
 		switch k {
 		case "recheck":
-			q.Recheck, err = readShare(v)
+			q.RecheckShare, err = readFraction(v)
 		case "limit":
-			q.Limit, err = readShare(v)
+			q.DisagreementLimit, err = readFraction(v)
 		case "before":
-			q.HoldsCalls, err = readBool(v)
+			q.HoldsCallsForRecheck, err = readBool(v)
 		case "onLimit":
 			q.OnLimit = jsonval.AsText(v)
-			if !slices.Contains([]string{ShrinkRequests, PauseProcess, OnlyReport}, q.OnLimit) {
+			if !slices.Contains([]string{ShrinkRequests, PauseProcess, ReportOnly}, q.OnLimit) {
 				err = fmt.Errorf(`want "shrink", "pause" or "tell", not %s`, jsonval.QuoteForError(v))
 			}
 		case "llm":
-			if q.LLMs = ReadLLMs(v, jsonval.JSONPathWithKey(path, k), ps); q.LLMs.ByBatch() {
+			if q.LLMs = ReadLLMs(v, jsonval.JSONPathWithKey(path, k), ps); q.LLMs.UsesBatch() {
 				err = errors.New("rechecks are not asked by batches, since Calls may wait for them: leave batch out")
 			}
 		default:
@@ -71,8 +72,8 @@ func readQuality(m jsonval.Object, path string, ps *diag.Problems) Quality {
 	return q
 }
 
-// readShare reads a share from 0 to 1. A float is exact enough, since it is for counting instances, not money.
-func readShare(v any) (float64, error) {
+// readFraction reads a share from 0 to 1. A float is exact enough, since it is for counting instances, not money.
+func readFraction(v any) (float64, error) {
 	share, err := jsonval.ToFloat(v)
 	if err != nil || share < 0 || share > 1 {
 		return 0, fmt.Errorf("want a share from 0 to 1, such as 0.05 for 5 %%, not %s", jsonval.QuoteForError(v))

@@ -12,13 +12,13 @@ const ReopenKey = "reopen"
 
 // ExtractReopenedTokens removes the ReopenKey from messages and returns the instances that they reopen, each once. It
 // drops messages with no other content.
-func ExtractReopenedTokens(context []any) (rest []any, tokens []string, err error) {
+func ExtractReopenedTokens(context []any) (otherMessages []any, tokens []string, err error) {
 	seen := map[string]bool{}
 	for n, raw := range context {
 		m := jsonval.AsObject(raw)
-		v, marked := m[ReopenKey]
-		if !marked {
-			rest = append(rest, raw)
+		v, isMarked := m[ReopenKey]
+		if !isMarked {
+			otherMessages = append(otherMessages, raw)
 			continue
 		}
 		if v != true {
@@ -34,10 +34,10 @@ func ExtractReopenedTokens(context []any) (rest []any, tokens []string, err erro
 		}
 		m = jsonval.WithoutKey(m, ReopenKey)
 		if len(jsonval.WithoutKey(m, "type", "_instance")) > 0 {
-			rest = append(rest, m)
+			otherMessages = append(otherMessages, m)
 		}
 	}
-	return rest, tokens, nil
+	return otherMessages, tokens, nil
 }
 
 // ContextForRestartedInstance returns the messages with which a reopened instance is started anew: its part of a

@@ -7,25 +7,25 @@ import (
 // InstanceEndStatus returns how an instance had ended in the process that a context comes from: the status of its last
 // State message; "" if it had not ended.
 func InstanceEndStatus(context []Message, token string) InstanceStatus {
-	var last InstanceStatus
+	var lastStatus InstanceStatus
 	for _, m := range context {
 		if m.InstanceToken == token && m.PayloadKind == TypeState {
-			last = m.InstanceEndStatus
+			lastStatus = m.InstanceEndStatus
 		}
 	}
-	if !last.HasEnded() {
+	if !lastStatus.HasEnded() {
 		return ""
 	}
-	return last
+	return lastStatus
 }
 
 // AllInstancesEnded reports whether every instance had ended in the process that a context comes from.
 func AllInstancesEnded(context []Message, tokens []string) bool {
-	ended := map[string]bool{}
+	isEnded := map[string]bool{}
 	for _, m := range context {
 		if m.PayloadKind == TypeState {
-			ended[m.InstanceToken] = m.InstanceEndStatus.HasEnded()
+			isEnded[m.InstanceToken] = m.InstanceEndStatus.HasEnded()
 		}
 	}
-	return !slices.ContainsFunc(tokens, func(token string) bool { return !ended[token] })
+	return !slices.ContainsFunc(tokens, func(token string) bool { return !isEnded[token] })
 }

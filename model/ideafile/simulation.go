@@ -34,17 +34,17 @@ const (
 	SimulatedKey     = "_simulated"
 )
 
-func simulatedBySchemas() *Simulation { return &Simulation{FakedBySchemas, FakedBySchemas} }
+func newSchemaSimulation() *Simulation { return &Simulation{FakedBySchemas, FakedBySchemas} }
 
 // readSimulation reads `meta.simulated`. true is short for FakedBySchemas everywhere.
 func (i *Idea) readSimulation(v any, ps *diag.Problems) {
 	if v == nil || v == false {
 		return
 	}
-	i.Simulation = simulatedBySchemas()
+	i.Simulation = newSchemaSimulation()
 	m, ok := v.(jsonval.Object)
 	if !ok && v != true {
-		ps.WrongType("$.meta.simulated", `want true or {"tools": …, "plans": …}`, v)
+		ps.AddWrongType("$.meta.simulated", `want true or {"tools": …, "plans": …}`, v)
 	}
 	for k, value := range jsonval.Sorted(m) {
 		s := jsonval.AsText(value)
@@ -60,19 +60,19 @@ func (i *Idea) readSimulation(v any, ps *diag.Problems) {
 	}
 }
 
-// markSimulatedIfMessageIs marks an Idea as simulated if one of its messages is, even if its meta is not.
-func (i *Idea) markSimulatedIfMessageIs() {
+// inferSimulationFromMessages marks an Idea as simulated if one of its messages is, even if its meta is not.
+func (i *Idea) inferSimulationFromMessages() {
 	if i.Simulation == nil && slices.ContainsFunc(i.Context, func(m Message) bool { return m.IsSimulated }) {
-		i.Simulation = simulatedBySchemas()
+		i.Simulation = newSchemaSimulation()
 	}
 }
 
 // SimulationOf returns the mark of an Idea's source, or of a message in it; nil if there is none.
 func SimulationOf(idea jsonval.Object) *Simulation {
 	i := &Idea{}
-	i.readSimulation(jsonval.At(idea, "meta", simulatedMetaKey), new(diag.Problems))
+	i.readSimulation(jsonval.Lookup(idea, "meta", simulatedMetaKey), new(diag.Problems))
 	if i.Simulation == nil && slices.ContainsFunc(jsonval.AsList(idea["context"]), IsMessageMarkedSimulated) {
-		return simulatedBySchemas()
+		return newSchemaSimulation()
 	}
 	return i.Simulation
 }
@@ -81,8 +81,8 @@ func SimulationOf(idea jsonval.Object) *Simulation {
 // a flat one the mark would be part of the payload.
 func IsMessageMarkedSimulated(raw any) bool {
 	m := jsonval.AsObject(raw)
-	_, under := m[jsonval.AsText(m["type"])]
-	return under && m[SimulatedKey] == true
+	_, hasPayload := m[jsonval.AsText(m["type"])]
+	return hasPayload && m[SimulatedKey] == true
 }
 
 // MarkStatesSimulated marks the State messages of a context in place, so that a State that is copied into another Idea

@@ -22,33 +22,33 @@ type StepOutcome struct {
 	Version string `json:"version,omitempty"`
 	Step    string `json:"step"`
 	Outcome string `json:"outcome"`
-	Why     string `json:"why,omitempty"` // why the step is not fulfilled
+	Reason  string `json:"why,omitempty"` // why the step is not fulfilled
 }
 
 // evidenceKeys are the keys of the object that `require` is checked against.
 var evidenceKeys = []string{TypeState, "calls"}
 
-// Outcomes returns the outcome of each step, given what an instance sees, with its State, and its Calls, each with
+// StepOutcomes returns the outcome of each step, given what an instance sees, with its State, and its Calls, each with
 // `tool`, `status`, `params` and `output`.
-func (i *Instruction) Outcomes(view jsonval.Object, calls []any) (list []StepOutcome) {
+func (i *Instruction) StepOutcomes(view jsonval.Object, calls []any) (list []StepOutcome) {
 	evidence := jsonval.Object{TypeState: view[TypeState], "calls": calls}
 	for _, s := range i.Steps {
 		o := StepOutcome{File: i.File, Version: i.Version, Step: s.ID, Outcome: StepFulfilled}
-		applies, err := s.When.Matches(view)
-		unfit := s.Require.Validate(evidence)
-		if unfit != nil && err == nil {
-			_, err = s.Require.Matches(evidence) // an error means that it cannot be decided
+		applies, err := s.AppliesWhen.Matches(view)
+		requireErr := s.EvidenceSchema.Validate(evidence)
+		if requireErr != nil && err == nil {
+			_, err = s.EvidenceSchema.Matches(evidence) // an error means that it cannot be decided
 		}
 		switch {
-		case err != nil, !applies && jsonval.ContainsBlobHandle(view), applies && s.Require == nil,
-			applies && unfit != nil && jsonval.ContainsBlobHandle(evidence),
-			applies && !s.When.HoldsWhateverIsLarge(view),
-			applies && unfit == nil && !s.Require.HoldsWhateverIsLarge(evidence):
+		case err != nil, !applies && jsonval.ContainsBlobHandle(view), applies && s.EvidenceSchema == nil,
+			applies && requireErr != nil && jsonval.ContainsBlobHandle(evidence),
+			applies && !s.AppliesWhen.MatchesForAnyBlobs(view),
+			applies && requireErr == nil && !s.EvidenceSchema.MatchesForAnyBlobs(evidence):
 			o.Outcome = StepUnchecked
 		case !applies:
 			o.Outcome = StepNotApplicable
-		case unfit != nil:
-			o.Outcome, o.Why = StepUnfulfilled, jsonval.Clip(unfit.Error(), maxStepReason)
+		case requireErr != nil:
+			o.Outcome, o.Reason = StepUnfulfilled, jsonval.Clip(requireErr.Error(), maxStepReasonLength)
 		}
 		list = append(list, o)
 	}
@@ -60,11 +60,11 @@ func readStepOutcomes(v any) (list []StepOutcome) {
 	return list
 }
 
-// maxStepReason bounds, in characters, the reason that is kept for an unfulfilled step.
-const maxStepReason = 300
+// maxStepReasonLength bounds, in characters, the reason that is kept for an unfulfilled step.
+const maxStepReasonLength = 300
 
-// Unfulfilled picks the steps that apply and are not fulfilled.
-func Unfulfilled(outcomes []StepOutcome) []StepOutcome {
+// UnfulfilledOutcomes picks the steps that apply and are not fulfilled.
+func UnfulfilledOutcomes(outcomes []StepOutcome) []StepOutcome {
 	return jsonval.Filter(outcomes, func(o StepOutcome) bool { return o.Outcome == StepUnfulfilled })
 }
 
@@ -107,8 +107,8 @@ const InstructionsMetaKey = "instructions"
 // StepCounts are in the order in which the steps are first counted.
 type StepCounts []StepCount
 
-// CountSteps returns zero counts for the steps of the instructions that all instances of a context must heed.
-func CountSteps(context []Message) (c StepCounts) {
+// ZeroStepCounts returns zero counts for the steps of the instructions that all instances of a context must heed.
+func ZeroStepCounts(context []Message) (c StepCounts) {
 	for _, i := range InstructionsFor(context, "") {
 		for _, s := range i.Steps {
 			c = append(c, StepCount{File: i.File, Version: i.Version, Step: s.ID})
@@ -117,11 +117,11 @@ func CountSteps(context []Message) (c StepCounts) {
 	return c
 }
 
-// StepCountsOf counts the outcomes of steps in the ended instances of a context.
-func StepCountsOf(context []Message) StepCounts {
-	c := CountSteps(context)
+// CountStepOutcomes counts the outcomes of steps in the ended instances of a context.
+func CountStepOutcomes(context []Message) StepCounts {
+	c := ZeroStepCounts(context)
 	for _, m := range context {
-		c = c.CountOutcomes(m.InstanceSteps)
+		c = c.CountOutcomes(m.InstanceStepOutcomes)
 	}
 	return c
 }
@@ -129,18 +129,18 @@ func StepCountsOf(context []Message) StepCounts {
 // CountOutcomes returns the counts with the outcomes of one more instance added.
 func (c StepCounts) CountOutcomes(outcomes []StepOutcome) StepCounts {
 	for _, o := range outcomes {
-		one := StepCount{File: o.File, Version: o.Version, Step: o.Step}
+		count := StepCount{File: o.File, Version: o.Version, Step: o.Step}
 		switch o.Outcome {
 		case StepFulfilled:
-			one.Fulfilled = 1
+			count.Fulfilled = 1
 		case StepUnfulfilled:
-			one.Unfulfilled = 1
+			count.Unfulfilled = 1
 		case StepNotApplicable:
-			one.NotApplicable = 1
+			count.NotApplicable = 1
 		default:
-			one.Unchecked = 1
+			count.Unchecked = 1
 		}
-		c = c.Merge(StepCounts{one})
+		c = c.Merge(StepCounts{count})
 	}
 	return c
 }
@@ -149,17 +149,17 @@ func (c StepCounts) CountOutcomes(outcomes []StepOutcome) StepCounts {
 func (c StepCounts) Merge(others StepCounts) StepCounts {
 	c = slices.Clone(c)
 	for _, o := range others {
-		at := slices.IndexFunc(c, func(k StepCount) bool {
+		index := slices.IndexFunc(c, func(k StepCount) bool {
 			return k.File == o.File && k.Version == o.Version && k.Step == o.Step
 		})
-		if at < 0 {
+		if index < 0 {
 			c = append(c, o)
 			continue
 		}
-		c[at].Fulfilled += o.Fulfilled
-		c[at].Unfulfilled += o.Unfulfilled
-		c[at].NotApplicable += o.NotApplicable
-		c[at].Unchecked += o.Unchecked
+		c[index].Fulfilled += o.Fulfilled
+		c[index].Unfulfilled += o.Unfulfilled
+		c[index].NotApplicable += o.NotApplicable
+		c[index].Unchecked += o.Unchecked
 	}
 	return c
 }

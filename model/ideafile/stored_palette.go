@@ -17,7 +17,7 @@ var outlineKeys = strings.Fields("_delegate _outputMethod _outputPath _retry _sc
 // NewStoredPalette is the value of `schema.tools` for a palette that is kept in the blob store under a handle, so that
 // a workflow's work does not grow with the schemas of a thousand Tools. It keeps the outline of each Tool.
 func NewStoredPalette(handle jsonval.BlobHandle, tools jsonval.Object) jsonval.Object {
-	outlines := jsonval.WithHeldValues(tools, func(raw any) any {
+	outlines := jsonval.MapChildValues(tools, func(raw any) any {
 		tool := jsonval.AsObject(raw)
 		outline := jsonval.Object{}
 		for _, k := range outlineKeys {
@@ -29,7 +29,7 @@ func NewStoredPalette(handle jsonval.BlobHandle, tools jsonval.Object) jsonval.O
 		if server, ok := jsonval.AsObject(tool["_activity"])["mcp"]; ok {
 			outline["_activity"] = jsonval.Object{"mcp": server}
 		}
-		if _, declared := jsonschema.Properties(tool)["output"]; declared {
+		if _, isDeclared := jsonschema.Properties(tool)["output"]; isDeclared {
 			outline["properties"] = jsonval.Object{"output": true} // else it would count as an alias of _outputPath
 		}
 		return outline
@@ -50,7 +50,7 @@ func ReadStoredPalette(tools any) (handle jsonval.BlobHandle, outlines jsonval.O
 
 // StoredPaletteHandle returns the handle of an Idea's palette; ok is false where its Tools are in the Idea itself.
 func StoredPaletteHandle(idea jsonval.Object) (handle jsonval.BlobHandle, ok bool) {
-	handle, _, ok = ReadStoredPalette(jsonval.At(idea, "schema", "tools"))
+	handle, _, ok = ReadStoredPalette(jsonval.Lookup(idea, "schema", "tools"))
 	return handle, ok
 }
 
@@ -62,13 +62,13 @@ func WithTools(idea jsonval.Object, tools jsonval.Object) jsonval.Object {
 
 // readTools reads the palette. Tools that were checked before, and outlines, are read without checking their schemas
 // again.
-func (i *Idea) readTools(schema jsonval.Object, checked bool, ps *diag.Problems) {
+func (i *Idea) readTools(schema jsonval.Object, toolsChecked bool, ps *diag.Problems) {
 	tools := diag.ReadObject(schema, "tools", "$.schema", ps)
-	if _, outlines, stored := ReadStoredPalette(tools); stored {
-		tools, checked = outlines, true
+	if _, outlines, isStored := ReadStoredPalette(tools); isStored {
+		tools, toolsChecked = outlines, true
 	}
 	problems := ps
-	if checked {
+	if toolsChecked {
 		problems = nil
 	}
 	for name, tool := range jsonval.Sorted(tools) {

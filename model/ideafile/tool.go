@@ -42,7 +42,7 @@ type Tool struct {
 	DelegateWritablePaths []jsonval.Path
 	// Approval is when a person must review a Call; nil: never.
 	Approval *policy.Approval
-	// Undo is how a Call can be undone; nil: the file does not say, see UndoUnder.
+	// Undo is how a Call can be undone; nil: the file does not say, see UndoWithBinding.
 	Undo *Undo
 
 	// ParamsSchema describes all parameters together, SchemaByParam each declared one.
@@ -67,20 +67,20 @@ var ToolMetaKeys = strings.Fields(`_activity _approval _delegate _order _output 
 // Path is the Tool's place in an Idea file.
 func (t *Tool) Path() string { return jsonval.JSONPathWithKey(ToolsPath, t.Name) }
 
-// MaxToolName is how long the name of a Tool may be, in bytes.
-const MaxToolName = 64
+// MaxToolNameLength is how long the name of a Tool may be, in bytes.
+const MaxToolNameLength = 64
 
 // ReadTool reads one Tool of the palette. Its problems are added to ps, with their places under path. A nil ps is for a
 // Tool that was checked before: its schemas are compiled when they are first used.
 func ReadTool(name string, raw any, path string, ps *diag.Problems) *Tool {
 	source, ok := raw.(jsonval.Object)
 	if !ok {
-		ps.WrongType(path, "a tool is an object", raw)
+		ps.AddWrongType(path, "a tool is an object", raw)
 		return nil
 	}
 	t := &Tool{Name: name, Source: source, Timeout: defaultTimeout, MaxAttempts: defaultAttempts}
-	if name == "" || strings.HasPrefix(name, "_") || len(name) > MaxToolName {
-		ps.Add(path, "a tool's name has 1 to %d bytes and does not begin with _", MaxToolName)
+	if name == "" || strings.HasPrefix(name, "_") || len(name) > MaxToolNameLength {
+		ps.Add(path, "a tool's name has 1 to %d bytes and does not begin with _", MaxToolNameLength)
 	}
 	t.Description = jsonval.AsText(source["description"])
 	t.readParams(path, ps)
@@ -110,7 +110,7 @@ func (t *Tool) readMeta(path string, ps *diag.Problems) {
 	t.Approval = policy.ReadApproval(t.Source["_approval"], path+"._approval", ps)
 	t.dropUnsatisfiableCondition(path+"._approval", ps)
 	if out := t.Source["_output"]; out != nil {
-		t.OutputSchema = jsonschema.CompileInFile(out, path+"._output", ps)
+		t.OutputSchema = jsonschema.CompileReportingProblems(out, path+"._output", ps)
 	}
 	t.OutputPath = readMetaProperty(t.Source, "_outputPath", path, ps, func(v any) error {
 		_, err := refexpr.ParseOutputPath(v)
@@ -131,24 +131,24 @@ func (t *Tool) readMeta(path string, ps *diag.Problems) {
 
 func (t *Tool) readActivity(path string, ps *diag.Problems) {
 	t.RawActivity = t.Source["_activity"]
-	at := path + "._activity"
+	activityPath := path + "._activity"
 	switch a := t.RawActivity.(type) {
 	case nil:
 	case string:
 		if a == "" {
-			ps.Add(at, "an activity's name is not empty")
+			ps.Add(activityPath, "an activity's name is not empty")
 		}
 	case jsonval.Object:
 		// The runner that is registered for a kind checks the kind and its spec.
 		kind, spec, ok := t.activityKind()
 		if !ok {
-			ps.Add(at, activityFormError)
+			ps.Add(activityPath, activityFormError)
 		}
 		if kind == KindMCP {
-			checkMCPToolRef(spec, at+".mcp", ps)
+			checkMCPToolRef(spec, activityPath+".mcp", ps)
 		}
 	default:
-		ps.WrongType(at, activityFormError, a)
+		ps.AddWrongType(activityPath, activityFormError, a)
 	}
 }
 

@@ -10,31 +10,31 @@ import (
 )
 
 func (t *Tool) readParams(path string, ps *diag.Problems) {
-	if typ, ok := t.Source["type"]; ok && typ != "object" {
+	if schemaType, ok := t.Source["type"]; ok && schemaType != "object" {
 		ps.Add(path+".type", `a tool's parameters are an object: "type" must be "object"`)
 	}
 	schema := t.ParamsSchemaSource()
-	t.ParamsSchema = jsonschema.CompileInFile(schema, path, ps)
+	t.ParamsSchema = jsonschema.CompileReportingProblems(schema, path, ps)
 	if t.ParamsSchema == nil {
 		return
 	}
-	props, declared := t.Source["properties"].(jsonval.Object)
+	props, hasProperties := t.Source["properties"].(jsonval.Object)
 	additional, hasAdditional := t.Source["additionalProperties"]
-	t.AllowsExtraParams = (hasAdditional && additional != false) || (!hasAdditional && !declared)
+	t.AllowsExtraParams = (hasAdditional && additional != false) || (!hasAdditional && !hasProperties)
 	t.SchemaByParam, t.WiredParams = map[string]*jsonschema.Schema{}, map[string]string{}
 	for name, v := range jsonval.Sorted(props) {
-		at := jsonval.JSONPathWithKey(path+".properties", name)
+		paramPath := jsonval.JSONPathWithKey(path+".properties", name)
 		if strings.HasPrefix(name, "_") {
-			ps.Add(at, "a parameter's name does not begin with _: that is for meta properties")
+			ps.Add(paramPath, "a parameter's name does not begin with _: that is for meta properties")
 		}
 		if ref, ok := WiredReference(v); ok {
 			if _, err := refexpr.FindExpressions(ref); err != nil {
-				ps.Add(at+".const", "%s", err)
+				ps.Add(paramPath+".const", "%s", err)
 			}
 			t.WiredParams[name] = ref
 		}
-		t.SchemaByParam[name] = jsonschema.CompilePartInFile(schema, "/properties/"+jsonschema.EscapePointerStep(name),
-			at, ps)
+		t.SchemaByParam[name] = jsonschema.CompilePartReportingProblems(schema,
+			"/properties/"+jsonschema.EscapePointerStep(name), paramPath, ps)
 	}
 }
 
@@ -48,7 +48,7 @@ func (t *Tool) ParamsSchemaSource() jsonval.Object {
 	properties := jsonval.Object{}
 	//workflowcheck:ignore -- a map again
 	for name, schema := range props {
-		if _, wired := WiredReference(schema); wired {
+		if _, isWired := WiredReference(schema); isWired {
 			schema = jsonval.WithoutKey(schema.(jsonval.Object), "const")
 		}
 		properties[name] = schema

@@ -23,10 +23,10 @@ type UndoKind string
 
 // The kinds of Undo. A Tool that does not declare its undo is never undone, unless it is latent, pure or a delegate.
 const (
-	UndoByTool  UndoKind = "tool"
-	UndoNone    UndoKind = "none"    // there is nothing to undo
-	UndoNever   UndoKind = "never"   // it cannot be undone
-	UndoProcess UndoKind = "process" // by undoing what the Call's process did
+	UndoByTool     UndoKind = "tool"
+	UndoNotNeeded  UndoKind = "none"    // there is nothing to undo
+	UndoImpossible UndoKind = "never"   // it cannot be undone
+	UndoByProcess  UndoKind = "process" // by undoing what the Call's process did
 )
 
 // ResultKind is the kind of References to the result of the undone Call.
@@ -36,54 +36,54 @@ const ResultKind = "result"
 // parameters, and to its instance's State.
 var UndoReferenceKinds = []string{ResultKind, ParamsKind, TypeState}
 
-// ReadUndo reads `_undo`; nil if the Tool has none. A broken one is reported and counts as UndoNever.
+// ReadUndo reads `_undo`; nil if the Tool has none. A broken one is reported and counts as UndoImpossible.
 func ReadUndo(v any, path string, ps *diag.Problems) *Undo {
 	const form = `want {"tool": NAME, "params": {…}}, "none" or "never"`
-	refuse := func(at, format string, args ...any) *Undo {
-		ps.Add(at, format, args...)
-		return &Undo{Kind: UndoNever}
+	reject := func(problemPath, format string, args ...any) *Undo {
+		ps.Add(problemPath, format, args...)
+		return &Undo{Kind: UndoImpossible}
 	}
 	switch u := v.(type) {
 	case nil:
 		return nil
 	case string:
-		if k := UndoKind(u); k == UndoNone || k == UndoNever {
+		if k := UndoKind(u); k == UndoNotNeeded || k == UndoImpossible {
 			return &Undo{Kind: k}
 		}
-		return refuse(path, "%s, not %s", form, jsonval.QuoteForError(v))
+		return reject(path, "%s, not %s", form, jsonval.QuoteForError(v))
 	case jsonval.Object:
 		for k := range jsonval.Sorted(u) {
 			if k != "tool" && k != "params" {
-				return refuse(jsonval.JSONPathWithKey(path, k), "unknown key %q; _undo has params and tool",
+				return reject(jsonval.JSONPathWithKey(path, k), "unknown key %q; _undo has params and tool",
 					jsonval.ClipForError(k))
 			}
 		}
 		tool := jsonval.AsText(u["tool"])
 		params, isObject := u["params"].(jsonval.Object)
 		if tool == "" || u["params"] != nil && !isObject {
-			return refuse(path, form)
+			return reject(path, form)
 		}
 		if !checkUndoReferences(params, path+".params", ps) {
-			return &Undo{Kind: UndoNever}
+			return &Undo{Kind: UndoImpossible}
 		}
 		return &Undo{UndoByTool, tool, params}
 	}
-	return refuse(path, "%s, not %s", form, jsonval.TypeOf(v))
+	return reject(path, "%s, not %s", form, jsonval.TypeOf(v))
 }
 
 // checkUndoReferences reports References to anything but the undone Call.
 func checkUndoReferences(params jsonval.Object, path string, ps *diag.Problems) (ok bool) {
 	ok = true
 	for name, v := range jsonval.Sorted(params) {
-		at := jsonval.JSONPathWithKey(path, name)
+		paramPath := jsonval.JSONPathWithKey(path, name)
 		refs, err := refexpr.FindReferences(v)
 		if err != nil {
-			ps.Add(at, "%s", err)
+			ps.Add(paramPath, "%s", err)
 			ok = false
 		}
 		for _, ref := range refs {
 			if !slices.Contains(UndoReferenceKinds, ref.Kind) {
-				ps.Add(at, "reference %s: an undo can read only †%s", ref,
+				ps.Add(paramPath, "reference %s: an undo can read only †%s", ref,
 					strings.Join(UndoReferenceKinds, ", †"))
 				ok = false
 			}
@@ -92,19 +92,19 @@ func checkUndoReferences(params jsonval.Object, path string, ps *diag.Problems) 
 	return ok
 }
 
-// UndoUnder is how a Call of the Tool, run by a binding, can be undone: as the file says, or else as the Go function
-// says. A pure function, or a Tool that nothing runs for, leaves nothing to undo. A delegate's Call is undone by
-// undoing its process. If the Tool has an undo of its own, only that one is used.
-func (t *Tool) UndoUnder(b ToolBinding) Undo {
+// UndoWithBinding is how a Call of the Tool, run by a binding, can be undone: as the file says, or else as the Go
+// function says. A pure function, or a Tool that nothing runs for, leaves nothing to undo. A delegate's Call is undone
+// by undoing its process. If the Tool has an undo of its own, only that one is used.
+func (t *Tool) UndoWithBinding(b ToolBinding) Undo {
 	switch {
 	case t.Undo != nil:
 		return *t.Undo
 	case b.Undo != nil:
 		return *b.Undo
 	case t.DelegateFile != "":
-		return Undo{Kind: UndoProcess}
+		return Undo{Kind: UndoByProcess}
 	case b.IsPureFunction || b.Kind == KindLatent:
-		return Undo{Kind: UndoNone}
+		return Undo{Kind: UndoNotNeeded}
 	}
-	return Undo{Kind: UndoNever}
+	return Undo{Kind: UndoImpossible}
 }

@@ -16,26 +16,26 @@ type InstanceView struct {
 // InstanceViewOf returns an instance's view. In each payload, the top-level keys of its own Messages replace those of
 // the shared ones.
 func InstanceViewOf(context []Message, token string) InstanceView {
-	view := InstanceMessagesView(context, "")
+	view := OwnInstanceView(context, "")
 	if token != "" {
-		view.overlay(InstanceMessagesView(context, token))
+		view.overlay(OwnInstanceView(context, token))
 	}
 	return view
 }
 
-func (view *InstanceView) overlay(own InstanceView) {
-	for kind, payload := range jsonval.Sorted(own.PayloadByKind) {
+func (view *InstanceView) overlay(ownView InstanceView) {
+	for kind, payload := range jsonval.Sorted(ownView.PayloadByKind) {
 		view.PayloadByKind[kind] = jsonval.OverlayObject(view.PayloadByKind[kind], payload)
 	}
-	maps.Copy(view.SchemaByKind, own.SchemaByKind)
+	maps.Copy(view.SchemaByKind, ownView.SchemaByKind)
 }
 
-// InstanceMessagesView returns the view of one owner's Messages by themselves; "" is the owner of the shared ones.
+// OwnInstanceView returns the view of one owner's Messages by themselves; "" is the owner of the shared ones.
 // Messages of one kind merge as JSON merge patches, in order, and the last schema counts.
-func InstanceMessagesView(context []Message, owner string) InstanceView {
+func OwnInstanceView(context []Message, token string) InstanceView {
 	v := InstanceView{PayloadByKind: jsonval.Object{}, SchemaByKind: jsonval.Object{}}
 	for _, m := range context {
-		if m.InstanceToken != owner || m.PayloadKind == "" {
+		if m.InstanceToken != token || m.PayloadKind == "" {
 			continue
 		}
 		v.PayloadByKind[m.PayloadKind] = jsonval.DeepMerge(v.PayloadByKind[m.PayloadKind], m.Payload)
@@ -49,36 +49,36 @@ func InstanceMessagesView(context []Message, owner string) InstanceView {
 // InstanceViewsByToken is InstanceViewOf for many instances. It sorts the Messages by owner first, so that it stays
 // linear for ten thousand instances.
 func InstanceViewsByToken(context []Message, tokens []string) map[string]InstanceView {
-	byInstance, views := SplitMessagesByInstance(context), make(map[string]InstanceView, len(tokens))
+	split, views := SplitMessagesByInstance(context), make(map[string]InstanceView, len(tokens))
 	for _, token := range tokens {
-		views[token] = byInstance.InstanceView(token)
+		views[token] = split.InstanceView(token)
 	}
 	return views
 }
 
 // GroupMessagesByInstance groups Messages by the instance that they are for; shared ones are under "".
 func GroupMessagesByInstance(context []Message) map[string][]Message {
-	byOwner := map[string][]Message{}
-	for from := 0; from < len(context); {
-		token, to := context[from].InstanceToken, from+1
-		for to < len(context) && context[to].InstanceToken == token {
-			to++
+	messagesByToken := map[string][]Message{}
+	for start := 0; start < len(context); {
+		token, end := context[start].InstanceToken, start+1
+		for end < len(context) && context[end].InstanceToken == token {
+			end++
 		}
 		// The first run is not copied: in a file of many instances, an instance has no other.
-		if run := context[from:to:to]; byOwner[token] == nil {
-			byOwner[token] = run
+		if run := context[start:end:end]; messagesByToken[token] == nil {
+			messagesByToken[token] = run
 		} else {
-			byOwner[token] = append(byOwner[token], run...)
+			messagesByToken[token] = append(messagesByToken[token], run...)
 		}
-		from = to
+		start = end
 	}
-	return byOwner
+	return messagesByToken
 }
 
 // InstanceInput returns the input that only one instance has; for the anonymous instance, all input. It is nil if there
 // is none.
 func InstanceInput(context []Message, token string) any {
-	return InstanceMessagesView(context, token).PayloadByKind[TypeInput]
+	return OwnInstanceView(context, token).PayloadByKind[TypeInput]
 }
 
 // instanceTokens lists the instances in the order in which a context first names them; [""] if it names none.
@@ -133,19 +133,19 @@ func (c ContextByInstance) HasInstance(token string) bool {
 }
 
 // FindInstanceToken returns the token of the instance that a word names, in either spelling.
-func (c ContextByInstance) FindInstanceToken(word string) (string, bool) {
-	if word == "" || c.HasInstance(word) {
-		return word, c.HasInstance(word)
+func (c ContextByInstance) FindInstanceToken(typedToken string) (string, bool) {
+	if typedToken == "" || c.HasInstance(typedToken) {
+		return typedToken, c.HasInstance(typedToken)
 	}
-	found, ok := spelling.FindToken(c.InstanceTokens, word)
+	found, ok := spelling.FindToken(c.InstanceTokens, typedToken)
 	return found, ok && found != ""
 }
 
 // InstanceView returns an instance's view: its own Messages over the shared ones.
 func (c ContextByInstance) InstanceView(token string) InstanceView {
-	view := InstanceMessagesView(c.SharedMessages, "")
+	view := OwnInstanceView(c.SharedMessages, "")
 	if token != "" {
-		view.overlay(InstanceMessagesView(c.MessagesByInstance[token], token))
+		view.overlay(OwnInstanceView(c.MessagesByInstance[token], token))
 	}
 	return view
 }

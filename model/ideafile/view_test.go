@@ -35,11 +35,11 @@ func TestEachInstanceSeesItsOwnMessagesOverTheSharedOnes(t *testing.T) {
 	}
 	if got := string(
 		jsonval.Encode(
-			ideafile.InstanceMessagesView(o.MessagesByInstance["①"], "①").PayloadByKind)); got != `{"input":{"rules":["mine"]},"state":{"a":1}}` {
+			ideafile.OwnInstanceView(o.MessagesByInstance["①"], "①").PayloadByKind)); got != `{"input":{"rules":["mine"]},"state":{"a":1}}` {
 		t.Errorf("① owns %s", got)
 	}
 	if got := string(
-		jsonval.Encode(ideafile.InstanceMessagesView(o.SharedMessages, "").PayloadByKind)); got != `{"input":{"limit":1,"rules":["all"]}}` {
+		jsonval.Encode(ideafile.OwnInstanceView(o.SharedMessages, "").PayloadByKind)); got != `{"input":{"limit":1,"rules":["all"]}}` {
 		t.Errorf("everybody sees %s", got)
 	}
 }

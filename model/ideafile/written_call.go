@@ -30,11 +30,11 @@ func ParseWrittenCall(value any) WrittenCall {
 	w := WrittenCall{rawValue: value}
 	w.rawObject = jsonval.AsObject(value)
 	w.Tool = jsonval.AsText(w.rawObject["_tool"])
-	w.Targets = targetsOf(w.rawObject["_instance"])
+	w.Targets = readTargets(w.rawObject["_instance"])
 	return w
 }
 
-func targetsOf(instance any) []string {
+func readTargets(instance any) []string {
 	if token, ok := instance.(string); ok && token != "*" && token != "" {
 		return []string{token}
 	}
@@ -111,9 +111,9 @@ func (w *WrittenCall) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// OutputOf returns where in State a Call's result is written, and how. ok is false if the Tool is unknown or the path
-// invalid.
-func (i *Idea) OutputOf(w WrittenCall) (c Call, ok bool) {
+// OutputMetaOf returns where in State a Call's result is written, and how. ok is false if the Tool is unknown or the
+// path invalid.
+func (i *Idea) OutputMetaOf(w WrittenCall) (c Call, ok bool) {
 	t := i.Tool(w.Tool)
 	if t == nil {
 		return Call{}, false
@@ -128,7 +128,7 @@ func (i *Idea) WithFixed(w WrittenCall) WrittenCall {
 	if i == nil {
 		return w
 	}
-	output, ok := i.OutputOf(w)
+	output, ok := i.OutputMetaOf(w)
 	if !ok || w.rawObject == nil {
 		return w
 	}
@@ -148,9 +148,9 @@ func (i *Idea) WithFixed(w WrittenCall) WrittenCall {
 	return ParseWrittenCall(m)
 }
 
-// OutputPathOf is OutputOf for the path alone. It is empty for a Call that is run for its effect.
+// OutputPathOf is OutputMetaOf for the path alone. It is empty for a Call that is run for its effect.
 func (i *Idea) OutputPathOf(w WrittenCall) (path refexpr.OutputPath, ok bool) {
-	c, ok := i.OutputOf(w)
+	c, ok := i.OutputMetaOf(w)
 	return c.OutputPath, ok
 }
 

@@ -37,19 +37,19 @@ var (
 
 // WithoutDisplay returns a schema without annotations for display, which the LLM does not need. Values in a schema
 // (const, default, …) and parameters with such names stay.
-func WithoutDisplay(schema any) any { return without(schema, IsDisplayKey) }
+func WithoutDisplay(schema any) any { return withoutKeys(schema, IsDisplayKey) }
 
 // WithoutOrder returns a schema without OrderKey.
 func WithoutOrder(schema any) any {
-	return without(schema, func(_ jsonval.Object, key string) bool { return key == OrderKey })
+	return withoutKeys(schema, func(_ jsonval.Object, key string) bool { return key == OrderKey })
 }
 
-func without(schema any, isDropped func(schema jsonval.Object, key string) bool) any {
+func withoutKeys(schema any, isDropped func(schema jsonval.Object, key string) bool) any {
 	m, _ := schema.(jsonval.Object)
 	if m == nil {
 		return schema
 	}
-	out := WithSubschemas(m, func(_ string, part any) any { return without(part, isDropped) })
+	out := MapSubschemas(m, func(_ string, part any) any { return withoutKeys(part, isDropped) })
 	for k := range jsonval.Sorted(m) {
 		if isDropped(m, k) {
 			delete(out, k)
@@ -58,27 +58,29 @@ func without(schema any, isDropped func(schema jsonval.Object, key string) bool)
 	return out
 }
 
-// WithSubschemas returns a copy of a schema with each schema directly below it replaced by the result of change. change
+// MapSubschemas returns a copy of a schema with each schema directly below it replaced by the result of change. change
 // receives the steps of the pointer that lead there.
-func WithSubschemas(schema jsonval.Object, change func(pointer string, part any) any) jsonval.Object {
-	return jsonval.AsObject(jsonval.WithMembers(schema, func(k string, v any) any { return subschemas(k, v, change) }))
+func MapSubschemas(schema jsonval.Object, change func(pointer string, part any) any) jsonval.Object {
+	return jsonval.AsObject(jsonval.MapMembers(schema, func(k string, v any) any {
+		return replaceSubschemas(k, v, change)
+	}))
 }
 
-// subschemas returns the value of a keyword with its schemas replaced. each receives the steps of the pointer below the
-// schema.
-func subschemas(keyword string, under any, each func(pointer string, part any) any) any {
-	_, isObject := under.(jsonval.Object)
-	_, isList := under.([]any)
+// replaceSubschemas returns the value of a keyword with its schemas replaced. each receives the steps of the pointer
+// below the schema.
+func replaceSubschemas(keyword string, value any, change func(pointer string, part any) any) any {
+	_, isObject := value.(jsonval.Object)
+	_, isList := value.([]any)
 	switch {
 	case isObject && slices.Contains(keywordsOfOneSchema, keyword):
-		return each("/"+keyword, under)
+		return change("/"+keyword, value)
 	case isObject && slices.Contains(keywordsOfNamedSchemas, keyword),
 		isList && slices.Contains(keywordsOfSchemaLists, keyword):
-		return jsonval.WithMembers(under, func(step string, part any) any {
-			return each("/"+keyword+"/"+EscapePointerStep(step), part)
+		return jsonval.MapMembers(value, func(step string, part any) any {
+			return change("/"+keyword+"/"+EscapePointerStep(step), part)
 		})
 	}
-	return under
+	return value
 }
 
 // EachSubschema visits a schema and all below it in the order of their keys, each with its path in the file.
@@ -88,26 +90,26 @@ func EachSubschema(schema any, path string, visit func(path string, schema jsonv
 		return
 	}
 	visit(path, m)
-	WithSubschemas(m, func(pointer string, part any) any {
-		at := path
+	MapSubschemas(m, func(pointer string, part any) any {
+		subschemaPath := path
 		for _, step := range strings.Split(pointer, "/")[1:] {
-			at = jsonval.JSONPathWithKey(at, UnescapePointerStep(step))
+			subschemaPath = jsonval.JSONPathWithKey(subschemaPath, UnescapePointerStep(step))
 		}
-		EachSubschema(part, at, visit)
+		EachSubschema(part, subschemaPath, visit)
 		return part
 	})
 }
 
 // Properties gives the properties that a schema names.
 func Properties(schema any) jsonval.Object {
-	return jsonval.AsObject(jsonval.At(schema, "properties"))
+	return jsonval.AsObject(jsonval.Lookup(schema, "properties"))
 }
 
 // Types lists the types that a schema itself names; nil if it names none.
 func Types(schema any) []string {
 	v := jsonval.AsObject(schema)["type"]
-	if one, ok := v.(string); ok {
-		return []string{one}
+	if single, ok := v.(string); ok {
+		return []string{single}
 	}
 	list, _ := jsonval.AsStringList(v)
 	return list
@@ -119,33 +121,33 @@ func Required(schema any) []string {
 	return names
 }
 
-// KeepOrder stores under OrderKey the order in which a schema's properties were written, if people would otherwise see
-// them in another order. It changes the schema in place, which must just have been decoded.
-func KeepOrder(schema any, written jsonval.KeyOrder) {
+// StoreSourceKeyOrder stores under OrderKey the order in which a schema's properties were written, if people would
+// otherwise see them in another order. It changes the schema in place, which must just have been decoded.
+func StoreSourceKeyOrder(schema any, sourceOrder jsonval.KeyOrder) {
 	part, _ := schema.(jsonval.Object)
 	if part == nil {
 		return
 	}
 	if part[OrderKey] == nil {
-		SetOrder(part, written.Of(Properties(part)))
+		SetOrder(part, sourceOrder.KeysOf(Properties(part)))
 	}
-	WithSubschemas(part, func(_ string, below any) any {
-		KeepOrder(below, written)
-		return below
+	MapSubschemas(part, func(_ string, child any) any {
+		StoreSourceKeyOrder(child, sourceOrder)
+		return child
 	})
 }
 
 // SetOrder makes people see the properties of a schema in the order of names. Names that are nil leave the order of
 // OrderedNames.
 func SetOrder(schema jsonval.Object, names []string) {
-	if names != nil && !slices.Equal(names, ShownOrder(schema)) {
+	if names != nil && !slices.Equal(names, PropertyDisplayOrder(schema)) {
 		schema[OrderKey] = jsonval.ToJSONValue(names)
 	}
 }
 
-// ShownOrder lists the names of a schema's properties in the order in which people see them: first those in OrderKey,
-// then the others in the order of OrderedNames.
-func ShownOrder(schema jsonval.Object) []string {
+// PropertyDisplayOrder lists the names of a schema's properties in the order in which people see them: first those in
+// OrderKey, then the others in the order of OrderedNames.
+func PropertyDisplayOrder(schema jsonval.Object) []string {
 	names, _ := jsonval.AsStringList(schema[OrderKey])
 	return OrderedNames(Properties(schema), append(names, Required(schema)...))
 }

@@ -46,9 +46,9 @@ func TestPropertiesAreShownInTheirOrderInTheFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		plain := string(jsonval.Encode(jsonschema.WithoutOrder(v)))
-		jsonschema.KeepOrder(v, written)
+		jsonschema.StoreSourceKeyOrder(v, written)
 		schema := jsonval.AsObject(v)
-		got := strings.Join(jsonschema.ShownOrder(schema), " ") + " "
+		got := strings.Join(jsonschema.PropertyDisplayOrder(schema), " ") + " "
 		if order := schema[jsonschema.OrderKey]; order != nil {
 			got += string(jsonval.Encode(order))
 		}
@@ -70,7 +70,7 @@ func TestTheOrderIsKeptInEverySchemaAndInNoData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jsonschema.KeepOrder(v, written)
+	jsonschema.StoreSourceKeyOrder(v, written)
 	want := `{"$defs":{"properties":{"anyOf":[{"_order":["f","e"],"properties":{"e":{},"f":{"const":{"properties":{"g":2,"h":1}}}}}]}},` +
 		`"_order":["z","properties"],"properties":{"properties":{"_order":["b","a"],"default":{"properties":{"c":2,"d":1}},` +
 		`"properties":{"a":{},"b":{}},"type":"object"},"z":{"items":{"_order":["q","p"],"properties":{"p":{},"q":{}}}}}}`

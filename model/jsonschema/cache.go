@@ -4,13 +4,13 @@ import "sync"
 
 // Cache remembers the results of a pure function by its argument. The zero value is an empty cache.
 type Cache[K comparable, V any] struct {
-	mu       sync.Mutex
-	results  map[K]V // guarded by mu
-	bytes    int     // guarded by mu: of the results
-	maxBytes int     // beyond which the cache is emptied; 0: only the number of results is bounded
+	mu         sync.Mutex
+	results    map[K]V // guarded by mu
+	totalBytes int     // guarded by mu: of the results
+	maxBytes   int     // beyond which the cache is emptied; 0: only the number of results is bounded
 }
 
-const cacheSize = 4096 // results, after which the cache is emptied
+const maxCachedResults = 4096 // results, after which the cache is emptied
 
 // Get gives the result that was put under a key.
 func (c *Cache[K, V]) Get(key K) (v V, ok bool) {
@@ -24,10 +24,10 @@ func (c *Cache[K, V]) Get(key K) (v V, ok bool) {
 func (c *Cache[K, V]) Put(key K, v V, bytes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	tooLarge := c.maxBytes > 0 && c.bytes+bytes > c.maxBytes
-	if c.results == nil || len(c.results) >= cacheSize || tooLarge {
-		c.results, c.bytes = map[K]V{}, 0
+	tooLarge := c.maxBytes > 0 && c.totalBytes+bytes > c.maxBytes
+	if c.results == nil || len(c.results) >= maxCachedResults || tooLarge {
+		c.results, c.totalBytes = map[K]V{}, 0
 	}
 	c.results[key] = v
-	c.bytes += bytes
+	c.totalBytes += bytes
 }

@@ -16,8 +16,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// MaxSchema is how large a schema may be, in bytes of JSON. It is compiled within a workflow task.
-const MaxSchema = 1 << 20
+// MaxSchemaBytes is how large a schema may be, in bytes of JSON. It is compiled within a workflow task.
+const MaxSchemaBytes = 1 << 20
 
 const schemaURL = "idea:///schema"
 
@@ -27,7 +27,7 @@ type parsedSchema struct {
 	compiler      *jsonschema.Compiler    // guarded by mu
 	partByPointer map[string]compiledPart // guarded by mu, by JSON pointer
 	stepCounter   *stepCounter
-	size          int // bytes of its JSON and of the programs of its patterns
+	cachedBytes   int // bytes of its JSON and of the programs of its patterns
 }
 
 type compiledPart struct {
@@ -61,8 +61,8 @@ func (r *parsedSchema) compilePart(pointer string) (s *jsonschema.Schema, err er
 
 // parseSchema reads a schema's JSON.
 func parseSchema(text []byte) (*parsedSchema, error) {
-	if len(text) > MaxSchema {
-		return nil, fmt.Errorf("it has %d bytes; a schema has %d at most", len(text), MaxSchema)
+	if len(text) > MaxSchemaBytes {
+		return nil, fmt.Errorf("it has %d bytes; a schema has %d at most", len(text), MaxSchemaBytes)
 	}
 	source, err := jsonval.Decode(text)
 	if err != nil {
@@ -92,7 +92,7 @@ func parseSchema(text []byte) (*parsedSchema, error) {
 		return nil, err
 	}
 	return &parsedSchema{compiler: c, partByPointer: map[string]compiledPart{}, stepCounter: newStepCounter(),
-		size: len(text) + steps*stepBytes}, nil
+		cachedBytes: len(text) + steps*bytesPerStep}, nil
 }
 
 // newDraftKeywords are the keywords that drafts 2019-09 and 2020-12 read in different ways.
@@ -102,9 +102,9 @@ var newDraftKeywords = strings.Fields(`$schema $id $anchor $dynamicAnchor $dynam
 
 // differsBetweenDrafts reports whether a schema may mean something else in draft 2019-09 than in 2020-12.
 func differsBetweenDrafts(source any) bool {
-	for k, v := range keysWithin(source) {
-		_, list := v.([]any)
-		if slices.Contains(newDraftKeywords, k) || (list && k == "items") {
+	for k, v := range membersAtAnyDepth(source) {
+		_, isList := v.([]any)
+		if slices.Contains(newDraftKeywords, k) || (isList && k == "items") {
 			return true
 		}
 	}
@@ -126,10 +126,10 @@ func cachedParsedSchema(source any) (*parsedSchema, error) {
 		if parsed, err = parseSchema(text); err != nil {
 			return nil, err
 		}
-		schemasByDigest.Put(digest, parsed, parsed.size)
+		schemasByDigest.Put(digest, parsed, parsed.cachedBytes)
 	}
 	if m != nil {
-		schemasByAddress.Put(address, schemaWithSource{parsed, m}, parsed.size)
+		schemasByAddress.Put(address, schemaWithSource{parsed, m}, parsed.cachedBytes)
 	}
 	return parsed, nil
 }

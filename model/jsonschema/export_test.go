@@ -2,7 +2,7 @@ package jsonschema
 
 // What the tests of this package need of its inside.
 
-const CacheSize = cacheSize
+const CacheSize = maxCachedResults
 
 // CompileUncached is CompileSchema for a schema's JSON, without the cache.
 func CompileUncached(text []byte) (*Schema, error) {

@@ -6,18 +6,18 @@ import (
 	"processidea/model/jsonval"
 )
 
-// IsUsableKeyword reports whether a keyword compiles by itself, under the `$schema` of the schema around it if there is
+// IsValidKeyword reports whether a keyword compiles by itself, under the `$schema` of the schema around it if there is
 // one. Its subschemas count as sound.
-func IsUsableKeyword(root jsonval.Object, keyword string, v any) bool {
+func IsValidKeyword(root jsonval.Object, keyword string, v any) bool {
 	if ref, isText := v.(string); isText && keyword == "$ref" && strings.HasPrefix(ref, "#") {
 		_, found := ResolvePointer(root, ref[1:])
 		return found || !strings.HasPrefix(ref, "#/")
 	}
-	alone := WithSubschemas(jsonval.Object{keyword: v}, func(string, any) any { return true })
-	if draft, ok := root["$schema"]; ok && keyword != "$schema" && IsUsableKeyword(nil, "$schema", draft) {
-		alone["$schema"] = draft
+	minimalSchema := MapSubschemas(jsonval.Object{keyword: v}, func(string, any) any { return true })
+	if draft, ok := root["$schema"]; ok && keyword != "$schema" && IsValidKeyword(nil, "$schema", draft) {
+		minimalSchema["$schema"] = draft
 	}
-	parsed, err := parseSchema(jsonval.Encode(alone))
+	parsed, err := parseSchema(jsonval.Encode(minimalSchema))
 	if err == nil {
 		_, err = parsed.compiledAt("")
 	}
@@ -35,7 +35,7 @@ func RewriteForNewestDraft(schema jsonval.Object, keyword string) bool {
 	case isExclusive && isFlag:
 		bound = strings.ToLower(bound)
 		delete(schema, keyword)
-		if flag && IsUsableKeyword(nil, bound, schema[bound]) {
+		if flag && IsValidKeyword(nil, bound, schema[bound]) {
 			schema[keyword] = schema[bound]
 			delete(schema, bound)
 		}

@@ -4,14 +4,14 @@ import (
 	"processidea/model/diag"
 )
 
-// CompileInFile returns nil, and adds a problem, for a schema that does not compile.
-func CompileInFile(v any, path string, ps *diag.Problems) *Schema {
-	return CompilePartInFile(v, "", path, ps)
+// CompileReportingProblems returns nil, and adds a problem, for a schema that does not compile.
+func CompileReportingProblems(v any, path string, ps *diag.Problems) *Schema {
+	return CompilePartReportingProblems(v, "", path, ps)
 }
 
-// CompilePartInFile is CompileInFile for the part of a schema at a JSON pointer. If ps is nil, the part is compiled
-// when it is first used.
-func CompilePartInFile(v any, pointer, path string, ps *diag.Problems) *Schema {
+// CompilePartReportingProblems is CompileReportingProblems for the part of a schema at a JSON pointer. If ps is nil,
+// the part is compiled when it is first used.
+func CompilePartReportingProblems(v any, pointer, path string, ps *diag.Problems) *Schema {
 	if ps == nil {
 		return NewLazySchema(v, pointer)
 	}

@@ -10,38 +10,38 @@ import (
 // InlineRefs returns a part of a schema with its local references replaced by their targets, so that the part can be
 // used elsewhere. A recursive reference stays.
 func InlineRefs(root, part any) any {
-	e := refInliner{rootSchema: root, nodesLeft: maxNodes}
+	e := refInliner{rootSchema: root, nodesLeft: maxInlinedNodes}
 	out := e.inlineNode(withoutDefinitions(part), nil)
 	if e.nodesLeft < 0 {
-		return jsonval.Object{"$ref": TooLarge}
+		return jsonval.Object{"$ref": TooLargeRef}
 	}
 	return out
 }
 
-// HoldsItself reports whether a local reference of a part of a schema leads back to a schema around it.
-func HoldsItself(root, part any) bool {
-	return leadsBack(root, withoutDefinitions(part), map[string]bool{})
+// IsRecursive reports whether a local reference of a part of a schema leads back to a schema around it.
+func IsRecursive(root, part any) bool {
+	return hasRefCycle(root, withoutDefinitions(part), map[string]bool{})
 }
 
-// leadsBack follows each reference once. isFollowed maps a reference to true while it is being followed, and to false
-// afterwards.
-func leadsBack(root, v any, isFollowed map[string]bool) bool {
+// hasRefCycle follows each reference once. isInProgressByRef maps a reference to true while it is being followed, and
+// to false afterwards.
+func hasRefCycle(root, v any, isInProgressByRef map[string]bool) bool {
 	if ref, ok := jsonval.AsObject(v)["$ref"].(string); ok {
-		following, known := isFollowed[ref]
+		isInProgress, known := isInProgressByRef[ref]
 		target, found := ResolvePointer(root, strings.TrimPrefix(ref, "#"))
 		switch {
-		case following:
+		case isInProgress:
 			return true
 		case found && !known:
-			isFollowed[ref] = true
-			if leadsBack(root, withoutDefinitions(target), isFollowed) {
+			isInProgressByRef[ref] = true
+			if hasRefCycle(root, withoutDefinitions(target), isInProgressByRef) {
 				return true
 			}
-			isFollowed[ref] = false
+			isInProgressByRef[ref] = false
 		}
 	}
-	for held := range jsonval.HeldValues(v) {
-		if leadsBack(root, held, isFollowed) {
+	for child := range jsonval.ChildValues(v) {
+		if hasRefCycle(root, child, isInProgressByRef) {
 			return true
 		}
 	}
@@ -57,11 +57,12 @@ func withoutDefinitions(schema any) any {
 	return jsonval.WithoutKey(m, "$defs", "definitions")
 }
 
-// maxNodes bounds the expansion of references: a few lines of them can expand to billions of nodes.
-const maxNodes = 20_000
+// maxInlinedNodes bounds the expansion of references: a few lines of them can expand to billions of nodes.
+const maxInlinedNodes = 20_000
 
-// TooLarge is the reference that InlineRefs returns in place of a schema that would have more than maxNodes nodes.
-const TooLarge = "#too-large"
+// TooLargeRef is the reference that InlineRefs returns in place of a schema that would have more than maxInlinedNodes
+// nodes.
+const TooLargeRef = "#too-large"
 
 type refInliner struct {
 	rootSchema any
@@ -69,7 +70,7 @@ type refInliner struct {
 }
 
 // inlineNode returns a copy of a node with its references inlined. inside lists the references that are being followed.
-func (e *refInliner) inlineNode(v any, inside []string) any {
+func (e *refInliner) inlineNode(v any, openRefs []string) any {
 	e.nodesLeft--
 	if e.nodesLeft < 0 {
 		return nil
@@ -77,16 +78,16 @@ func (e *refInliner) inlineNode(v any, inside []string) any {
 	m := jsonval.AsObject(v)
 	ref, ok := m["$ref"].(string)
 	if target, found := ResolvePointer(e.rootSchema, strings.TrimPrefix(ref, "#")); ok && found {
-		return e.inlineRef(m, ref, target, inside)
+		return e.inlineRef(m, ref, target, openRefs)
 	}
-	return jsonval.WithHeldValues(v, func(held any) any { return e.inlineNode(held, inside) })
+	return jsonval.MapChildValues(v, func(child any) any { return e.inlineNode(child, openRefs) })
 }
 
-func (e *refInliner) inlineRef(v jsonval.Object, ref string, target any, inside []string) any {
-	if !slices.Contains(inside, ref) {
-		beside := e.inlineNode(jsonval.WithoutKey(v, "$ref"), inside)
+func (e *refInliner) inlineRef(v jsonval.Object, ref string, target any, openRefs []string) any {
+	if !slices.Contains(openRefs, ref) {
+		siblings := e.inlineNode(jsonval.WithoutKey(v, "$ref"), openRefs)
 		return jsonval.DeepMerge(e.inlineNode(withoutDefinitions(target),
-			append(slices.Clip(inside), ref)), beside)
+			append(slices.Clip(openRefs), ref)), siblings)
 	}
 	return jsonval.Object{"$ref": ref}
 }
@@ -94,7 +95,7 @@ func (e *refInliner) inlineRef(v jsonval.Object, ref string, target any, inside 
 // RebaseRefs returns a schema with its local references rewritten for another root, in which it is at the reference
 // base. Its own $id and $schema are dropped, since it is a part there.
 func RebaseRefs(v any, base string) any {
-	out := jsonval.WithHeldValues(v, func(held any) any { return RebaseRefs(held, base) })
+	out := jsonval.MapChildValues(v, func(child any) any { return RebaseRefs(child, base) })
 	m := jsonval.AsObject(out)
 	for _, k := range []string{"$id", "$schema"} {
 		if _, isText := m[k].(string); isText {

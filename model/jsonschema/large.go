@@ -15,22 +15,22 @@ import (
 // checked part by part, and only until a few parts have not fitted.
 
 const (
-	largeValue = 20_000 // values inside it
-	smallPart  = 1000   // values inside a part that the validator checks as a whole
+	minLargeValueNodes = 20_000 // values inside it
+	maxSmallPartNodes  = 1000   // values inside a part that the validator checks as a whole
 )
 
-// misfits are the errors in the parts of a large value.
-type misfits struct {
+// partErrorCollector are the errors in the parts of a large value.
+type partErrorCollector struct {
 	texts []string // at most maxErrors+1
 }
 
 // checkLargeValue returns the certain errors of a large value. A value without such errors may still not fit.
 func checkLargeValue(s *jsonschema.Schema, v any) error {
-	if countValueNodes(v, largeValue) <= largeValue || refersDynamically(s) {
+	if countValueNodes(v, minLargeValueNodes) <= minLargeValueNodes || hasDynamicRefs(s) {
 		return nil
 	}
-	m := &misfits{}
-	m.collect(s, v, "")
+	m := &partErrorCollector{}
+	m.collectErrors(s, v, "")
 	if len(m.texts) == 0 {
 		return nil
 	}
@@ -40,18 +40,19 @@ func checkLargeValue(s *jsonschema.Schema, v any) error {
 	return errors.New(strings.Join(m.texts, "; "))
 }
 
-// collect checks only parts that must fit for the value to fit. It skips alternatives, and rules that count the whole.
-func (m *misfits) collect(s *jsonschema.Schema, v any, at string) {
+// collectErrors checks only parts that must fit for the value to fit. It skips alternatives, and rules that count the
+// whole.
+func (m *partErrorCollector) collectErrors(s *jsonschema.Schema, v any, pointer string) {
 	if len(m.texts) > maxErrors || s == nil {
 		return
 	}
-	if countValueNodes(v, smallPart) <= smallPart {
-		m.validate(s, v, at)
+	if countValueNodes(v, maxSmallPartNodes) <= maxSmallPartNodes {
+		m.validate(s, v, pointer)
 		return
 	}
-	m.collect(s.Ref, v, at)
+	m.collectErrors(s.Ref, v, pointer)
 	for _, p := range s.AllOf {
-		m.collect(p, v, at)
+		m.collectErrors(p, v, pointer)
 	}
 	switch v := v.(type) {
 	case []any:
@@ -60,18 +61,18 @@ func (m *misfits) collect(s *jsonschema.Schema, v any, at string) {
 			items = s.Items2020
 		}
 		for n := 0; items != nil && n < len(v) && len(m.texts) <= maxErrors; n++ {
-			m.collect(items, v[n], at+"/"+strconv.Itoa(n))
+			m.collectErrors(items, v[n], pointer+"/"+strconv.Itoa(n))
 		}
 	case jsonval.Object:
-		m.findUnknown(s, v, at)
+		m.addUnknownKeys(s, v, pointer)
 		for k, value := range jsonval.Sorted(v) {
-			m.collect(schemaForKey(s, k), value, at+"/"+EscapePointerStep(k))
+			m.collectErrors(schemaForKey(s, k), value, pointer+"/"+EscapePointerStep(k))
 		}
 	}
 }
 
-// findUnknown adds an error if a value has more than maxErrors forbidden keys. The validator would name them all.
-func (m *misfits) findUnknown(s *jsonschema.Schema, v jsonval.Object, at string) {
+// addUnknownKeys adds an error if a value has more than maxErrors forbidden keys. The validator would name them all.
+func (m *partErrorCollector) addUnknownKeys(s *jsonschema.Schema, v jsonval.Object, pointer string) {
 	if allowed, isBool := s.AdditionalProperties.(bool); !isBool || allowed || len(s.PatternProperties) > 0 {
 		return
 	}
@@ -83,7 +84,7 @@ func (m *misfits) findUnknown(s *jsonschema.Schema, v jsonval.Object, at string)
 	}
 	if rest := len(unknown) - maxErrors; rest > 0 {
 		text := fmt.Sprintf("additionalProperties %q and %d more not allowed", unknown[:maxErrors], rest)
-		m.texts = append(m.texts, strings.TrimPrefix(at+": ", ": ")+jsonval.Clip(text, 1000))
+		m.texts = append(m.texts, strings.TrimPrefix(pointer+": ", ": ")+jsonval.Clip(text, 1000))
 	}
 }
 
@@ -96,17 +97,17 @@ func schemaForKey(s *jsonschema.Schema, key string) *jsonschema.Schema {
 	return p
 }
 
-func (m *misfits) validate(s *jsonschema.Schema, v any, at string) {
+func (m *partErrorCollector) validate(s *jsonschema.Schema, v any, pointer string) {
 	var ve *jsonschema.ValidationError
 	if !errors.As(s.Validate(v), &ve) {
 		return
 	}
-	texts := causeTexts(ve, at)
+	texts := causeTexts(ve, pointer)
 	m.texts = append(m.texts, texts[:min(len(texts), maxErrors+1-len(m.texts))]...)
 }
 
-// refersDynamically reports whether a reference means something else when only a part of the schema is used.
-func refersDynamically(s *jsonschema.Schema) bool {
+// hasDynamicRefs reports whether a reference means something else when only a part of the schema is used.
+func hasDynamicRefs(s *jsonschema.Schema) bool {
 	seen := map[*jsonschema.Schema]bool{s: true}
 	for todo := []*jsonschema.Schema{s}; len(todo) > 0; todo = todo[1:] {
 		if todo[0].DynamicRef != nil || todo[0].RecursiveRef != nil {

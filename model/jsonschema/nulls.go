@@ -13,12 +13,12 @@ func WithoutNulls(schema any, p jsonval.Path, v any) any {
 	if !containsNull(v) {
 		return v
 	}
-	at := SubschemaAt(schema, p)
-	if !at.IsDescribed || at.IsForbidden {
+	subschema := SubschemaAt(schema, p)
+	if !subschema.IsDescribed || subschema.IsForbidden {
 		return v
 	}
 	n := nullRemover{rootSchema: schema, stepsLeft: maxNullSteps}
-	if out := n.remove(at.Node, at.Pointer, v); n.stepsLeft > 0 {
+	if out := n.remove(subschema.Node, subschema.Pointer, v); n.stepsLeft > 0 {
 		return out
 	}
 	return v
@@ -59,14 +59,14 @@ func (n *nullRemover) remove(node any, pointer string, v any) any {
 	if object, ok := v.(jsonval.Object); ok {
 		return n.removeFromObject(m, pointer, object)
 	}
-	return jsonval.WithHeldValues(v, func(e any) any { return n.remove(m["items"], pointer+"/items", e) })
+	return jsonval.MapChildValues(v, func(e any) any { return n.remove(m["items"], pointer+"/items", e) })
 }
 
 // removeByChoice removes nulls by the first choice that the value then fits.
 func (n *nullRemover) removeByChoice(choices []any, pointer string, v any) any {
 	for i, choice := range choices {
-		at := pointer + "/anyOf/" + strconv.Itoa(i)
-		if out := n.remove(choice, at, v); n.schemaAtAccepts(at, out) {
+		choicePointer := pointer + "/anyOf/" + strconv.Itoa(i)
+		if out := n.remove(choice, choicePointer, v); n.schemaAtAccepts(choicePointer, out) {
 			return out
 		}
 	}
@@ -77,13 +77,13 @@ func (n *nullRemover) removeFromObject(m jsonval.Object, pointer string, v jsonv
 	out := make(jsonval.Object, len(v))
 	for k, value := range jsonval.Sorted(v) {
 		part, declared := Properties(m)[k]
-		at := pointer + "/properties/" + EscapePointerStep(k)
+		propertyPointer := pointer + "/properties/" + EscapePointerStep(k)
 		switch {
 		case !declared:
 			out[k] = value
 		case value != nil:
-			out[k] = n.remove(part, at, value)
-		case slices.Contains(Required(m), k) || n.schemaAtAccepts(at, nil):
+			out[k] = n.remove(part, propertyPointer, value)
+		case slices.Contains(Required(m), k) || n.schemaAtAccepts(propertyPointer, nil):
 			out[k] = nil
 		}
 	}

@@ -15,13 +15,13 @@ const (
 	maxPatternSteps = 100_000
 	// MaxPatternStepsInFile bounds the steps of all schemas of a file.
 	MaxPatternStepsInFile = 500_000
-	// MaxForeignPatternSteps bounds the steps of all tools that servers describe.
-	MaxForeignPatternSteps = 200_000
-	// MaxStepsPerForeignPattern bounds the steps of one pattern of such a tool.
-	MaxStepsPerForeignPattern = 10_000
+	// MaxServerToolPatternSteps bounds the steps of all tools that servers describe.
+	MaxServerToolPatternSteps = 200_000
+	// MaxServerToolStepsPerPattern bounds the steps of one pattern of such a tool.
+	MaxServerToolStepsPerPattern = 10_000
 
-	stepBytes  = 80 // of memory, about
-	rangeBytes = 4
+	bytesPerStep     = 80 // of memory, about
+	bytesPerRangeEnd = 4
 )
 
 // CompiledPatternSteps counts the steps of a pattern's program. The error says why Go cannot compile it.
@@ -34,7 +34,7 @@ func CompiledPatternSteps(pattern string) (int, error) {
 		return len(pattern), err
 	}
 	steps, ranges := stepsAndRanges(tree)
-	return steps + ranges*rangeBytes/stepBytes, nil
+	return steps + ranges*bytesPerRangeEnd/bytesPerStep, nil
 }
 
 // stepsAndRanges counts the steps of a program, and the ends of its ranges of characters. Repetitions share the ranges
@@ -58,7 +58,7 @@ func stepsAndRanges(re *syntax.Regexp) (steps, ranges int) {
 // CountPatternSteps counts the steps of all patterns in schemas, and refuses more than limit. It ignores unreadable
 // patterns, which the compiler reports.
 func CountPatternSteps(schemas any, limit int) (steps int, err error) {
-	for k, v := range keysWithin(schemas) {
+	for k, v := range membersAtAnyDepth(schemas) {
 		var patterns []string
 		switch v := v.(type) {
 		case string:

@@ -21,23 +21,23 @@ type Subschema struct {
 // the path, and `patternProperties` may allow it without describing it. Other keywords are ignored, since they need a
 // value.
 func SubschemaAt(root any, path jsonval.Path) Subschema {
-	at, pointer := ResolveLocalRefs(root, root, "")
+	current, pointer := ResolveLocalRefs(root, root, "")
 	for _, step := range path {
-		node, ok := at.(jsonval.Object)
+		node, ok := current.(jsonval.Object)
 		if !ok {
-			return Subschema{IsForbidden: at == false}
+			return Subschema{IsForbidden: current == false}
 		}
-		next, under, closed := childNode(node, step)
-		if closed || under == "" {
-			return Subschema{IsForbidden: closed}
+		next, relativePointer, isForbidden := childNode(node, step)
+		if isForbidden || relativePointer == "" {
+			return Subschema{IsForbidden: isForbidden}
 		}
-		at, pointer = ResolveLocalRefs(root, next, pointer+under)
+		current, pointer = ResolveLocalRefs(root, next, pointer+relativePointer)
 	}
-	return Subschema{Pointer: pointer, Node: at, IsDescribed: true, IsForbidden: at == false}
+	return Subschema{Pointer: pointer, Node: current, IsDescribed: true, IsForbidden: current == false}
 }
 
 // childNode gives the part of a schema node for one key or index, and the pointer from the node to it.
-func childNode(node jsonval.Object, step string) (part any, under string, closed bool) {
+func childNode(node jsonval.Object, step string) (part any, relativePointer string, isForbidden bool) {
 	if p, ok := Properties(node)[step]; ok {
 		return p, "/properties/" + EscapePointerStep(step), false
 	}
@@ -127,9 +127,9 @@ func childNodes(node jsonval.Object, step string) (parts []any) {
 }
 
 // allowsType reports whether a node allows values of a type.
-func allowsType(node jsonval.Object, name string) bool {
+func allowsType(node jsonval.Object, typeName string) bool {
 	types := Types(node)
-	return types == nil || slices.Contains(types, name)
+	return types == nil || slices.Contains(types, typeName)
 }
 
 // matchesPattern reports whether a key matches one of `patternProperties`, or one of those patterns cannot be read.

@@ -10,7 +10,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-const maxFollowed = 8 // references from one node to the next
+const maxRefsFollowed = 8 // references from one node to the next
 
 var refKeywords = []string{"$ref", "$dynamicRef", "$recursiveRef"}
 
@@ -18,11 +18,11 @@ var refKeywords = []string{"$ref", "$dynamicRef", "$recursiveRef"}
 // references that find nothing, since the compiler would name a random one of them.
 func CheckRefs(root any) error {
 	hasIDs := false // a part with an $id resolves its own references: the compiler looks for those
-	for k, v := range keysWithin(root) {
+	for k, v := range membersAtAnyDepth(root) {
 		_, isText := v.(string)
 		hasIDs = hasIDs || (isText && (k == "$id" || k == "id"))
 	}
-	for k, v := range keysWithin(root) {
+	for k, v := range membersAtAnyDepth(root) {
 		ref, ok := v.(string)
 		if !ok || !slices.Contains(refKeywords, k) {
 			continue
@@ -37,15 +37,15 @@ func CheckRefs(root any) error {
 	return nil
 }
 
-// keysWithin gives every key of every object in a value, in order, with its value.
-func keysWithin(v any) iter.Seq2[string, any] {
+// membersAtAnyDepth gives every key of every object in a value, in order, with its value.
+func membersAtAnyDepth(v any) iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		_, isObject := v.(jsonval.Object)
-		for k, held := range jsonval.Members(v) {
-			if isObject && !yield(k, held) {
+		for k, child := range jsonval.Members(v) {
+			if isObject && !yield(k, child) {
 				return
 			}
-			for k, v := range keysWithin(held) {
+			for k, v := range membersAtAnyDepth(child) {
 				if !yield(k, v) {
 					return
 				}
@@ -54,10 +54,10 @@ func keysWithin(v any) iter.Seq2[string, any] {
 	}
 }
 
-// ResolveLocalRefs gives the node that a node's local references (#…) lead to, and its pointer. It follows maxFollowed
-// of them, so that a cycle ends.
-func ResolveLocalRefs(root, node any, pointer string) (target any, at string) {
-	for range maxFollowed {
+// ResolveLocalRefs gives the node that a node's local references (#…) lead to, and its pointer. It follows
+// maxRefsFollowed of them, so that a cycle ends.
+func ResolveLocalRefs(root, node any, pointer string) (target any, targetPointer string) {
+	for range maxRefsFollowed {
 		m, ok := node.(jsonval.Object)
 		if !ok {
 			return node, pointer

@@ -22,22 +22,22 @@ func RequiredProperties(schema any) []string {
 	return requiredProperties(schema, schema, map[string]bool{})
 }
 
-func requiredProperties(root, node any, followed map[string]bool) []string {
+func requiredProperties(root, node any, followedRefs map[string]bool) []string {
 	m := jsonval.AsObject(node)
 	if m == nil {
 		return nil
 	}
 	names := Required(m)
-	if ref, ok := m["$ref"].(string); ok && !followed[ref] {
-		followed[ref] = true
+	if ref, ok := m["$ref"].(string); ok && !followedRefs[ref] {
+		followedRefs[ref] = true
 		if target, found := ResolvePointer(root, strings.TrimPrefix(ref, "#")); found {
-			names = append(names, requiredProperties(root, target, followed)...)
+			names = append(names, requiredProperties(root, target, followedRefs)...)
 		}
 	}
 	for _, k := range InPlaceKeywords {
 		for _, part := range InPlaceParts(m, k) {
 			if k != "not" {
-				names = append(names, requiredProperties(root, part, followed)...)
+				names = append(names, requiredProperties(root, part, followedRefs)...)
 			}
 		}
 	}

@@ -53,27 +53,27 @@ func NewLazySchema(source any, pointer string) *Schema {
 // Validate returns an error that describes how a value does not fit; nil if it fits. A value from outside must have
 // come through jsonval.Decode.
 func (s *Schema) Validate(v any) error {
-	fits, err := s.check(v)
+	mismatch, err := s.check(v)
 	switch {
 	case err != nil:
 		return fmt.Errorf("cannot be checked: %w", err)
-	case fits != nil:
-		return errors.New(validationErrorText(fits))
+	case mismatch != nil:
+		return errors.New(validationErrorText(mismatch))
 	}
 	return nil
 }
 
 // Matches reports whether a value fits. It returns an error if the validator cannot decide.
 func (s *Schema) Matches(v any) (ok bool, err error) {
-	fits, err := s.check(v)
+	mismatch, err := s.check(v)
 	if err != nil {
 		return false, fmt.Errorf("model: validate: cannot be checked: %w", err)
 	}
-	return fits == nil, nil
+	return mismatch == nil, nil
 }
 
 // check returns how a value does not fit, or why that cannot be decided.
-func (s *Schema) check(v any) (unfit, err error) {
+func (s *Schema) check(v any) (mismatch, err error) {
 	if s == nil {
 		return nil, nil
 	}
@@ -89,8 +89,8 @@ func (s *Schema) check(v any) (unfit, err error) {
 			err = fmt.Errorf("%v", r)
 		}
 	}()
-	if unfit = checkLargeValue(compiled.Schema, v); unfit != nil {
-		return unfit, nil
+	if mismatch = checkLargeValue(compiled.Schema, v); mismatch != nil {
+		return mismatch, nil
 	}
 	return compiled.Validate(v), nil
 }

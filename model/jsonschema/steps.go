@@ -16,17 +16,17 @@ import (
 // parts that can check one value at a depth, times the number of values at that depth.
 
 const (
-	// maxSteps bounds how often parts of a schema may check a value or anything inside it.
-	maxSteps = 2_000_000
-	// maxInPlace bounds how many parts of a schema may check one and the same value.
-	maxInPlace = 10_000
+	// maxValidationSteps bounds how often parts of a schema may check a value or anything inside it.
+	maxValidationSteps = 2_000_000
+	// maxInPlaceSubschemas bounds how many parts of a schema may check one and the same value.
+	maxInPlaceSubschemas = 10_000
 )
 
 // stepCounter bounds the work of validating by the parts of one schema.
 type stepCounter struct {
-	mu          sync.Mutex
-	waysByDepth map[schemaAtDepth]float64   // guarded by mu
-	checked     map[*jsonschema.Schema]bool // guarded by mu
+	mu                   sync.Mutex
+	countBySchemaAtDepth map[schemaAtDepth]float64   // guarded by mu
+	checkedSchemas       map[*jsonschema.Schema]bool // guarded by mu
 }
 
 // schemaAtDepth is a part of a schema, and a number of levels below the value that the part checks. If depth is not 0,
@@ -38,14 +38,15 @@ type schemaAtDepth struct {
 }
 
 func newStepCounter() *stepCounter {
-	return &stepCounter{waysByDepth: map[schemaAtDepth]float64{}, checked: map[*jsonschema.Schema]bool{}}
+	return &stepCounter{countBySchemaAtDepth: map[schemaAtDepth]float64{},
+		checkedSchemas: map[*jsonschema.Schema]bool{}}
 }
 
 // checkStepLimit returns an error if checking a value against a schema may take too many steps.
 func (c *stepCounter) checkStepLimit(s *jsonschema.Schema, v any) error {
-	if c.countSteps(s, v) > maxSteps {
+	if c.countSteps(s, v) > maxValidationSteps {
 		return fmt.Errorf("checking it would take more than %d steps: "+
-			"the value is too large, or references in the schema multiply", maxSteps)
+			"the value is too large, or references in the schema multiply", maxValidationSteps)
 	}
 	return nil
 }
@@ -60,21 +61,21 @@ func (c *stepCounter) countSteps(s *jsonschema.Schema, v any) (steps float64) {
 	return steps
 }
 
-// checkSubschemaCount refuses a schema with more than maxInPlace parts that check the same value.
+// checkSubschemaCount refuses a schema with more than maxInPlaceSubschemas parts that check the same value.
 func (c *stepCounter) checkSubschemaCount(s *jsonschema.Schema) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for todo := []*jsonschema.Schema{s}; len(todo) > 0; todo = todo[1:] {
-		at := todo[0]
-		if c.checked[at] {
+		current := todo[0]
+		if c.checkedSchemas[current] {
 			continue
 		}
-		c.checked[at] = true
-		if c.countSubschemasAtDepth(at, 0) > maxInPlace {
+		c.checkedSchemas[current] = true
+		if c.countSubschemasAtDepth(current, 0) > maxInPlaceSubschemas {
 			return fmt.Errorf("its references multiply: one value would be held against more than %d parts of it",
-				maxInPlace)
+				maxInPlaceSubschemas)
 		}
-		todo = append(todo, allSubschemas(at)...)
+		todo = append(todo, allSubschemas(current)...)
 	}
 	return nil
 }
@@ -82,40 +83,40 @@ func (c *stepCounter) checkSubschemaCount(s *jsonschema.Schema) error {
 // countSubschemasAtDepth counts the parts of a schema that check the same value depth levels within. The count is
 // infinite if a part leads back to itself over the same value.
 func (c *stepCounter) countSubschemasAtDepth(s *jsonschema.Schema, depth int) float64 {
-	ways := c.countWays(schemaAtDepth{s, depth, false})
+	count := c.countSubschemas(schemaAtDepth{s, depth, false})
 	if depth > 0 {
-		ways = max(ways, c.countWays(schemaAtDepth{s, depth, true}))
+		count = max(count, c.countSubschemas(schemaAtDepth{s, depth, true}))
 	}
-	return ways
+	return count
 }
 
-// countWays is countSubschemasAtDepth for an array or for an object. Only the object key with the most parts counts,
-// since no value is under two keys.
-func (c *stepCounter) countWays(at schemaAtDepth) (ways float64) {
-	if w, ok := c.waysByDepth[at]; ok {
-		return w
+// countSubschemas is countSubschemasAtDepth for an array or for an object. Only the object key with the most parts
+// counts, since no value is under two keys.
+func (c *stepCounter) countSubschemas(key schemaAtDepth) (count float64) {
+	if cachedCount, ok := c.countBySchemaAtDepth[key]; ok {
+		return cachedCount
 	}
-	c.waysByDepth[at] = math.Inf(1) // while it is being counted
-	for _, p := range inPlaceSubschemas(at.schema) {
-		ways += c.countWays(schemaAtDepth{p, at.depth, at.inArray})
+	c.countBySchemaAtDepth[key] = math.Inf(1) // while it is being counted
+	for _, p := range inPlaceSubschemas(key.schema) {
+		count += c.countSubschemas(schemaAtDepth{p, key.depth, key.inArray})
 	}
-	fixed, others := subschemasForKeys(at.schema)
+	propertySchemas, anyKeySchemas := subschemasForKeys(key.schema)
 	switch {
-	case at.depth == 0:
-		fixed, others = nil, nil
-		ways++
-	case at.inArray:
-		fixed, others = nil, subschemasForItems(at.schema)
+	case key.depth == 0:
+		propertySchemas, anyKeySchemas = nil, nil
+		count++
+	case key.inArray:
+		propertySchemas, anyKeySchemas = nil, subschemasForItems(key.schema)
 	}
-	highest := 0.0
-	for _, p := range fixed {
-		highest = max(highest, c.countSubschemasAtDepth(p, at.depth-1))
+	maxCount := 0.0
+	for _, p := range propertySchemas {
+		maxCount = max(maxCount, c.countSubschemasAtDepth(p, key.depth-1))
 	}
-	for _, p := range others {
-		ways += c.countSubschemasAtDepth(p, at.depth-1)
+	for _, p := range anyKeySchemas {
+		count += c.countSubschemasAtDepth(p, key.depth-1)
 	}
-	c.waysByDepth[at] = ways + highest
-	return ways + highest
+	c.countBySchemaAtDepth[key] = count + maxCount
+	return count + maxCount
 }
 
 // countByDepth adds to counts the number of values at each level below a value that is itself at a depth.
@@ -124,7 +125,7 @@ func countByDepth(v any, depth int, counts []int) []int {
 		counts = append(counts, 0)
 	}
 	counts[depth]++
-	for e := range jsonval.HeldValues(v) {
+	for e := range jsonval.ChildValues(v) {
 		counts = countByDepth(e, depth+1, counts)
 	}
 	return counts
@@ -133,7 +134,7 @@ func countByDepth(v any, depth int, counts []int) []int {
 // countValueNodes counts a value with all that it holds, up to a limit.
 func countValueNodes(v any, limit int) int {
 	n := 1
-	for e := range jsonval.HeldValues(v) {
+	for e := range jsonval.ChildValues(v) {
 		if n > limit {
 			break
 		}
@@ -175,22 +176,22 @@ func isAbsent(s *jsonschema.Schema) bool { return s == nil }
 
 // subschemasForKeys lists the parts that check what is inside an object: fixed are for one key each, and others for any
 // key.
-func subschemasForKeys(s *jsonschema.Schema) (fixed, others []*jsonschema.Schema) {
+func subschemasForKeys(s *jsonschema.Schema) (propertySchemas, anyKeySchemas []*jsonschema.Schema) {
 	//workflowcheck:ignore -- counted, in any order
 	for _, p := range s.Properties {
-		fixed = append(fixed, p)
+		propertySchemas = append(propertySchemas, p)
 	}
 	//workflowcheck:ignore -- counted, in any order
 	for _, p := range s.PatternProperties {
-		others = append(others, p)
+		anyKeySchemas = append(anyKeySchemas, p)
 	}
 	additional, _ := s.AdditionalProperties.(*jsonschema.Schema)
-	others = append(others, additional, s.UnevaluatedProperties, s.PropertyNames)
-	return fixed, slices.DeleteFunc(others, isAbsent)
+	anyKeySchemas = append(anyKeySchemas, additional, s.UnevaluatedProperties, s.PropertyNames)
+	return propertySchemas, slices.DeleteFunc(anyKeySchemas, isAbsent)
 }
 
 // allSubschemas lists the parts that check the value, or anything inside it.
 func allSubschemas(s *jsonschema.Schema) []*jsonschema.Schema {
-	fixed, others := subschemasForKeys(s)
-	return slices.Concat(inPlaceSubschemas(s), subschemasForItems(s), fixed, others)
+	propertySchemas, anyKeySchemas := subschemasForKeys(s)
+	return slices.Concat(inPlaceSubschemas(s), subschemasForItems(s), propertySchemas, anyKeySchemas)
 }

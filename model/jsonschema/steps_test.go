@@ -110,7 +110,7 @@ func TestALargeValueOfASimpleSchemaIsChecked(t *testing.T) {
 
 func TestASchemaThatIsTooLargeIsRefused(t *testing.T) {
 	t.Parallel()
-	_, err := jsonschema.CompileSchema(map[string]any{"description": strings.Repeat("x", jsonschema.MaxSchema)})
+	_, err := jsonschema.CompileSchema(map[string]any{"description": strings.Repeat("x", jsonschema.MaxSchemaBytes)})
 	if err == nil || !strings.Contains(err.Error(), "a schema has 1048576 at most") {
 		t.Errorf("got %v", err)
 	}

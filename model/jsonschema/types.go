@@ -10,7 +10,7 @@ import (
 
 // TypesAt lists the JSON types that a schema allows at a path; nil means any type.
 func TypesAt(schema any, p jsonval.Path) []string {
-	return allowedTypes(schema, SubschemaAt(schema, p).Node, maxFollowed)
+	return allowedTypes(schema, SubschemaAt(schema, p).Node, maxRefsFollowed)
 }
 
 // allowedTypes lists the types that a schema node allows: by its own `type`, by that of each of its choices, or by that
@@ -39,15 +39,15 @@ func allowedTypes(root, node any, depth int) []string {
 
 // allowedTypesOfAny lists the types that any of the choices allows; nil if one of them allows any type.
 func allowedTypesOfAny(root any, choices []any, depth int) []string {
-	var all []string
+	var union []string
 	for _, choice := range choices {
 		types := allowedTypes(root, choice, depth)
 		if types == nil {
 			return nil
 		}
-		all = jsonval.AppendNew(all, types...)
+		union = jsonval.AppendNew(union, types...)
 	}
-	return all
+	return union
 }
 
 // TypeCompatibility is how well a value of a given type fits the wanted types.
@@ -61,16 +61,16 @@ const (
 )
 
 // CompareTypes compares given types with wanted types; nil means any type.
-func CompareTypes(given, wanted []string) TypeCompatibility {
-	if given == nil || wanted == nil {
+func CompareTypes(givenTypes, wantedTypes []string) TypeCompatibility {
+	if givenTypes == nil || wantedTypes == nil {
 		return FitsByType
 	}
 	best := FitsNever
-	for _, g := range given {
+	for _, g := range givenTypes {
 		switch {
-		case slices.Contains(wanted, g), g == "integer" && slices.Contains(wanted, "number"):
+		case slices.Contains(wantedTypes, g), g == "integer" && slices.Contains(wantedTypes, "number"):
 			return FitsByType
-		case g == "number" && slices.Contains(wanted, "integer"):
+		case g == "number" && slices.Contains(wantedTypes, "integer"):
 			best = FitsPerhaps
 		}
 	}

@@ -7,10 +7,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// HoldsWhateverIsLarge reports whether a value fits, whatever its large values in the blob store are. A BlobHandle is
+// MatchesForAnyBlobs reports whether a value fits, whatever its large values in the blob store are. A BlobHandle is
 // an object, so a pattern or a bound on a length does not apply to it. So two values that have little in common are
 // tried in its place. A schema that accepts both may still refuse a third.
-func (s *Schema) HoldsWhateverIsLarge(v any) bool {
+func (s *Schema) MatchesForAnyBlobs(v any) bool {
 	fits := func(v any) bool {
 		ok, err := s.Matches(v)
 		return ok && err == nil
@@ -20,39 +20,41 @@ func (s *Schema) HoldsWhateverIsLarge(v any) bool {
 	}
 	names := jsonval.Object{}
 	collectPropertyNames(s.Source, names)
-	return fits(fillHandles(v, "x", 1, names)) && fits(fillHandles(v, " ", manyElements, nil))
+	return fits(replaceBlobHandles(v, "x", 1, names)) && fits(replaceBlobHandles(v, " ", longListLength, nil))
 }
 
 // collectPropertyNames collects the names of all properties that a part of a schema declares.
 func collectPropertyNames(part any, names jsonval.Object) {
-	jsonval.WithMembers(part, func(step string, held any) any {
+	jsonval.MapMembers(part, func(step string, child any) any {
 		if step == "properties" {
-			for name := range jsonval.Sorted(jsonval.AsObject(held)) {
+			for name := range jsonval.Sorted(jsonval.AsObject(child)) {
 				names[name] = true
 			}
 		}
-		collectPropertyNames(held, names)
-		return held
+		collectPropertyNames(child, names)
+		return child
 	})
 }
 
-// manyElements is more elements than a rule on the length of a list usually allows.
-const manyElements = 10_000
+// longListLength is more elements than a rule on the length of a list usually allows.
+const longListLength = 10_000
 
-// fillHandles replaces BlobHandles by large values of the same types. Objects get properties of the given names.
-func fillHandles(v any, fill string, elements int, names jsonval.Object) any {
+// replaceBlobHandles replaces BlobHandles by large values of the same types. Objects get properties of the given names.
+func replaceBlobHandles(v any, filler string, elementCount int, names jsonval.Object) any {
 	h, isLarge := jsonval.AsBlobHandle(v)
 	switch {
 	case !isLarge:
-		return jsonval.WithHeldValues(v, func(held any) any { return fillHandles(held, fill, elements, names) })
+		return jsonval.MapChildValues(v, func(child any) any {
+			return replaceBlobHandles(child, filler, elementCount, names)
+		})
 	case h.ValueType == "string":
-		return strings.Repeat(fill, jsonval.LargeValueBytes)
+		return strings.Repeat(filler, jsonval.LargeValueBytes)
 	case h.ValueType == "array":
-		return slices.Repeat([]any{fill}, elements)
+		return slices.Repeat([]any{filler}, elementCount)
 	}
-	object := jsonval.Object{fill: fill}
+	object := jsonval.Object{filler: filler}
 	for name := range jsonval.Sorted(names) {
-		object[name] = fill
+		object[name] = filler
 	}
 	return object
 }

@@ -53,23 +53,23 @@ func sortQuotedNames(message string) string {
 
 // causeTexts returns the texts of the errors without causes of their own, sorted, each once. at is the place of the
 // value.
-func causeTexts(ve *jsonschema.ValidationError, at string) (texts []string) {
-	for _, l := range causes(ve) {
+func causeTexts(ve *jsonschema.ValidationError, pointer string) (texts []string) {
+	for _, l := range leafCauses(ve) {
 		text := strings.Replace(sortQuotedNames(l.Message), "valid must be", "the elements that fit must be", 1)
-		texts = append(texts, strings.TrimPrefix(at+l.InstanceLocation+": ", ": ")+text)
+		texts = append(texts, strings.TrimPrefix(pointer+l.InstanceLocation+": ", ": ")+text)
 	}
 	slices.Sort(texts)
 	return slices.Compact(texts)
 }
 
-// causes lists the errors that have no causes of their own.
-func causes(ve *jsonschema.ValidationError) []*jsonschema.ValidationError {
+// leafCauses lists the errors that have no causes of their own.
+func leafCauses(ve *jsonschema.ValidationError) []*jsonschema.ValidationError {
 	if len(ve.Causes) == 0 {
 		return []*jsonschema.ValidationError{ve}
 	}
 	var out []*jsonschema.ValidationError
 	for _, c := range ve.Causes {
-		out = append(out, causes(c)...)
+		out = append(out, leafCauses(c)...)
 	}
 	return out
 }

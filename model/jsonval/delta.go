@@ -16,7 +16,7 @@ import (
 //   - for a string {"+": appended text}.
 const (
 	deltaReplace = "="
-	deltaInside  = "~"
+	deltaChanges = "~"
 	deltaAppend  = "+"
 	deltaRemove  = "-"
 
@@ -40,7 +40,7 @@ func ComputeDelta(from, to any) (delta Object, ok bool) {
 		}
 	case string:
 		if from, isText := from.(string); isText {
-			return textAppendDelta(from, to)
+			return textDelta(from, to)
 		}
 	case json.Number, bool, nil:
 		if from == to {
@@ -59,7 +59,7 @@ func isSameObjectInMemory(a, b Object) bool {
 	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }
 
-func textAppendDelta(from, to string) (Object, bool) {
+func textDelta(from, to string) (Object, bool) {
 	switch {
 	case from == to:
 		return nil, false
@@ -78,10 +78,10 @@ func objectDelta(from, to Object) (Object, bool) {
 	}
 	//workflowcheck:ignore -- each key by itself, in any order
 	for k, v := range to {
-		before, existed := from[k]
+		oldValue, existed := from[k]
 		if !existed {
 			changes[k] = Object{deltaReplace: v}
-		} else if d, changed := ComputeDelta(before, v); changed {
+		} else if d, changed := ComputeDelta(oldValue, v); changed {
 			changes[k] = d
 		}
 	}
@@ -110,7 +110,7 @@ func arrayDelta(from, to []any) (Object, bool) {
 func deltaOfChangesAndList(changes Object, key string, list []any) (delta Object, ok bool) {
 	delta = Object{}
 	if len(changes) > 0 {
-		delta[deltaInside] = changes
+		delta[deltaChanges] = changes
 	}
 	if len(list) > 0 {
 		delta[key] = list
@@ -151,7 +151,7 @@ func applyDelta(from, delta any) (any, error) {
 }
 
 func applyDeltaToObject(from, d Object) (any, error) {
-	changes := AsObject(d[deltaInside])
+	changes := AsObject(d[deltaChanges])
 	out := make(Object, len(from)+len(changes))
 	maps.Copy(out, from)
 	for _, k := range AsList(d[deltaRemove]) {
@@ -169,16 +169,17 @@ func applyDeltaToObject(from, d Object) (any, error) {
 
 func applyDeltaToArray(from []any, d Object) (any, error) {
 	length := len(from)
-	if cut, ok := d[deltaRemove]; ok {
-		n, err := strconv.Atoi(string(Encode(cut)))
+	if newLength, ok := d[deltaRemove]; ok {
+		n, err := strconv.Atoi(string(Encode(newLength)))
 		if err != nil || n < 0 || n > length {
-			return nil, fmt.Errorf("cut an array of %d to %s: %w", length, Clip(string(Encode(cut)), 20), errNoDelta)
+			return nil, fmt.Errorf("cut an array of %d to %s: %w", length, Clip(string(Encode(newLength)), 20),
+				errNoDelta)
 		}
 		length = n
 	}
 	appended := AsList(d[deltaAppend])
 	out := append(append(make([]any, 0, length+len(appended)), from[:length]...), appended...)
-	changes := AsObject(d[deltaInside])
+	changes := AsObject(d[deltaChanges])
 	for k, change := range Sorted(changes) {
 		i, err := strconv.Atoi(k)
 		if err != nil || i < 0 || i >= length {

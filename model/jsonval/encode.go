@@ -34,19 +34,19 @@ func AppendJSON(b []byte, v any) []byte { return encode(slices.Grow(b, encodedSi
 // EncodeToPooledBuffer calls use with the bytes of Encode, in a buffer from a pool. use must not keep them: the next
 // caller overwrites the buffer.
 func EncodeToPooledBuffer(v any, use func([]byte)) {
-	buffer := buffers.Get().(*[]byte)
+	buffer := bufferPool.Get().(*[]byte)
 	*buffer = AppendJSON((*buffer)[:0], v)
 	use(*buffer)
-	if cap(*buffer) <= largestPooled {
-		buffers.Put(buffer)
+	if cap(*buffer) <= maxPooledBytes {
+		bufferPool.Put(buffer)
 	}
 }
 
-// largestPooled is the capacity in bytes up to which a buffer is kept for the next caller. Larger buffers are rare, and
-// would occupy memory for long.
-const largestPooled = 4 << 20
+// maxPooledBytes is the capacity in bytes up to which a buffer is kept for the next caller. Larger buffers are rare,
+// and would occupy memory for long.
+const maxPooledBytes = 4 << 20
 
-var buffers = sync.Pool{New: func() any { return new([]byte) }}
+var bufferPool = sync.Pool{New: func() any { return new([]byte) }}
 
 // encodedSize estimates how many bytes a value takes: enough, unless more than one character in eight is escaped.
 func encodedSize(v any) int {
@@ -149,7 +149,7 @@ const hexDigits = "0123456789abcdef"
 // escape U+2028 and U+2029, which no other language's plain encoder does.
 func encodeString(b []byte, s string) []byte {
 	b = append(b, '"')
-	from := 0 // s[:from] has been appended
+	firstPending := 0 // s[:from] has been appended
 	for i := 0; i < len(s); {
 		if nextEightNeedNoEscape(s[i:]) {
 			i += 8
@@ -161,20 +161,20 @@ func encodeString(b []byte, s string) []byte {
 			case plainASCII[c]:
 				i++
 			case c < utf8.RuneSelf:
-				b = appendEscapedByte(append(b, s[from:i]...), c)
+				b = appendEscapedByte(append(b, s[firstPending:i]...), c)
 				i++
-				from = i
+				firstPending = i
 			default:
 				r, n := utf8.DecodeRuneInString(s[i:])
 				if r == utf8.RuneError && n == 1 { // not UTF-8
-					b = utf8.AppendRune(append(b, s[from:i]...), r)
-					from = i + 1
+					b = utf8.AppendRune(append(b, s[firstPending:i]...), r)
+					firstPending = i + 1
 				}
 				i += n
 			}
 		}
 	}
-	return append(append(b, s[from:]...), '"')
+	return append(append(b, s[firstPending:]...), '"')
 }
 
 // plainASCII is true for every ASCII character that needs no escape in a string.
@@ -192,17 +192,17 @@ func nextEightNeedNoEscape(s string) bool {
 	if len(s) < 8 {
 		return false
 	}
-	const each = 0x0101010101010101
+	const everyByte = 0x0101010101010101
 	word := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-	below, quote, backslash := word-each*' ', (word^each*'"')-each, (word^each*'\\')-each
-	return (word|below|quote|backslash)&(each*utf8.RuneSelf) == 0
+	below, quote, backslash := word-everyByte*' ', (word^everyByte*'"')-everyByte, (word^everyByte*'\\')-everyByte
+	return (word|below|quote|backslash)&(everyByte*utf8.RuneSelf) == 0
 }
 
 func appendEscapedByte(b []byte, c byte) []byte {
 	const short, letters = "\"\\\n\r\t\b\f", `"\nrtbf` // characters with a short escape, and its letter
-	if at := strings.IndexByte(short, c); at >= 0 {
-		return append(b, '\\', letters[at])
+	if index := strings.IndexByte(short, c); index >= 0 {
+		return append(b, '\\', letters[index])
 	}
 	return append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 }
@@ -210,8 +210,8 @@ func appendEscapedByte(b []byte, c byte) []byte {
 // Equal reports whether two values have the same canonical bytes.
 func Equal(a, b any) bool { return bytes.Equal(Encode(a), Encode(b)) }
 
-// SameValue is Equal, except that numbers are compared by value, however they are written: 1.1, 1.10 and 11e-1.
-func SameValue(a, b any) bool {
+// EqualNumerically is Equal, except that numbers are compared by value, however they are written: 1.1, 1.10 and 11e-1.
+func EqualNumerically(a, b any) bool {
 	switch a := a.(type) {
 	case json.Number:
 		b, ok := b.(json.Number)
@@ -223,10 +223,10 @@ func SameValue(a, b any) bool {
 		return isX && isY && x.Cmp(y) == 0
 	case []any:
 		b, ok := b.([]any)
-		return ok && slices.EqualFunc(a, b, SameValue)
+		return ok && slices.EqualFunc(a, b, EqualNumerically)
 	case Object:
 		b, ok := b.(Object)
-		return ok && maps.EqualFunc(a, b, SameValue)
+		return ok && maps.EqualFunc(a, b, EqualNumerically)
 	}
 	return Equal(a, b)
 }

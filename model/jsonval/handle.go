@@ -24,13 +24,13 @@ const BlobHandleKey = "†blob"
 // LargeValueBytes is the size in bytes above which a value is kept in the blob store, with its BlobHandle in State.
 const LargeValueBytes = 64 << 10
 
-// previewRunes is how many characters of a large value are shown.
-const previewRunes = 200
+// maxPreviewRunes is how many characters of a large value are shown.
+const maxPreviewRunes = 200
 
 // JSONPrefix returns the beginning of a value's JSON, which people and the LLM see in place of a large value.
 func JSONPrefix(data []byte) string {
-	runes := []rune(string(data[:min(len(data), 4*previewRunes)]))
-	return string(runes[:min(len(runes), previewRunes)])
+	runes := []rune(string(data[:min(len(data), 4*maxPreviewRunes)]))
+	return string(runes[:min(len(runes), maxPreviewRunes)])
 }
 
 // AsJSONValue gives the handle as the JSON value that State holds.
@@ -42,13 +42,13 @@ func AsBlobHandle(v any) (h BlobHandle, ok bool) {
 	if !ok || len(m) != 1 {
 		return BlobHandle{}, false
 	}
-	in, ok := m[BlobHandleKey].(Object)
+	fields, ok := m[BlobHandleKey].(Object)
 	if !ok {
 		return BlobHandle{}, false
 	}
-	size, _ := in["size"].(json.Number)
+	size, _ := fields["size"].(json.Number)
 	n, _ := size.Int64()
-	return BlobHandle{AsText(in["digest"]), int(n), AsText(in["type"]), AsText(in["path"])}, true
+	return BlobHandle{AsText(fields["digest"]), int(n), AsText(fields["type"]), AsText(fields["path"])}, true
 }
 
 // ContainsBlobHandle reports whether a value is a BlobHandle or contains one at any depth.
@@ -73,7 +73,7 @@ func UnescapeBlobHandles(v any) any {
 // renameBlobHandleKeys renames the key of each object whose only key is BlobHandleKey, with any number of daggers in
 // front.
 func renameBlobHandleKeys(v any, rename func(string) string) any {
-	out := WithHeldValues(v, func(e any) any { return renameBlobHandleKeys(e, rename) })
+	out := MapChildValues(v, func(e any) any { return renameBlobHandleKeys(e, rename) })
 	m := AsObject(out)
 	for k, e := range Sorted(m) {
 		if len(m) == 1 && strings.HasSuffix(k, BlobHandleKey) && strings.Trim(k, "†") == "blob" {

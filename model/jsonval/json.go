@@ -41,8 +41,8 @@ func DecodeWithBounds(data []byte, bounds DecodeLimits) (any, error) {
 // not copies of them.
 type KeyOrder map[uintptr][]string
 
-// Of returns the keys of an object in their order in the text; nil if that is not known.
-func (o KeyOrder) Of(m Object) []string { return o[reflect.ValueOf(m).Pointer()] }
+// KeysOf returns the keys of an object in their order in the text; nil if that is not known.
+func (o KeyOrder) KeysOf(m Object) []string { return o[reflect.ValueOf(m).Pointer()] }
 
 // DecodeInOrder is DecodeWithBounds, and also returns the key order of each object under a key "properties", as in a
 // JSON Schema. Sorted keys are left out: a program may have written them, and their order means nothing.
@@ -173,45 +173,46 @@ func (d *decoder) nextToken() (json.Token, error) {
 
 func (d *decoder) decodeObject() (any, error) {
 	m := Object{}
-	at := len(d.currentPath)
-	noted, keys := d.order != nil && at > 0 && d.currentPath[at-1] == pathStep{"properties", -1}, []string(nil)
+	depth := len(d.currentPath)
+	recordsOrder, keys := d.order != nil && depth > 0 && d.currentPath[depth-1] == pathStep{"properties", -1},
+		[]string(nil)
 	for d.More() {
 		t, err := d.nextToken()
 		if err != nil {
 			return nil, err
 		}
 		key := t.(string) // the decoder allows nothing else
-		d.currentPath = append(d.currentPath[:at], pathStep{key, -1})
-		if _, twice := m[key]; twice {
+		d.currentPath = append(d.currentPath[:depth], pathStep{key, -1})
+		if _, isDuplicate := m[key]; isDuplicate {
 			return nil, d.locateError(errors.New("the key stands twice"))
 		}
 		if m[key], err = d.decodeValue(); err != nil {
 			return nil, err
 		}
-		if noted {
+		if recordsOrder {
 			keys = append(keys, key)
 		}
 	}
 	if !slices.IsSorted(keys) {
 		d.order[reflect.ValueOf(m).Pointer()] = keys
 	}
-	d.currentPath = d.currentPath[:at]
+	d.currentPath = d.currentPath[:depth]
 	_, err := d.nextToken()
 	return m, err
 }
 
 func (d *decoder) decodeArray() (any, error) {
 	a := []any{}
-	at := len(d.currentPath)
+	depth := len(d.currentPath)
 	for d.More() {
-		d.currentPath = append(d.currentPath[:at], pathStep{index: len(a)})
+		d.currentPath = append(d.currentPath[:depth], pathStep{index: len(a)})
 		v, err := d.decodeValue()
 		if err != nil {
 			return nil, err
 		}
 		a = append(a, v)
 	}
-	d.currentPath = d.currentPath[:at]
+	d.currentPath = d.currentPath[:depth]
 	_, err := d.nextToken()
 	return a, err
 }

@@ -363,16 +363,16 @@ func TestTheOrderOfPropertiesIsToldUnlessTheyAreSorted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	properties := jsonval.At(v, "properties")
+	properties := jsonval.Lookup(v, "properties")
 	for want, of := range map[string]any{
-		"c properties a": properties, "z b": jsonval.At(properties, "properties"),
-		"é d": jsonval.At(jsonval.At(v, "list").([]any)[1], "properties"),
+		"c properties a": properties, "z b": jsonval.Lookup(properties, "properties"),
+		"é d": jsonval.Lookup(jsonval.Lookup(v, "list").([]any)[1], "properties"),
 	} {
-		if got := strings.Join(order.Of(of.(jsonval.Object)), " "); got != want {
+		if got := strings.Join(order.KeysOf(of.(jsonval.Object)), " "); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if len(order) != 3 || order.Of(nil) != nil || jsonval.KeyOrder(nil).Of(jsonval.Object{}) != nil {
+	if len(order) != 3 || order.KeysOf(nil) != nil || jsonval.KeyOrder(nil).KeysOf(jsonval.Object{}) != nil {
 		t.Errorf("more is told than asked: %v", order)
 	}
 }

@@ -6,65 +6,67 @@ import "fmt"
 // an Idea with its message over a thousand. So the number of parts in a text from outside is limited by its length, and
 // a denser text is refused before any of it is read.
 const (
-	freeParts    = 200_000
-	bytesPerPart = 8
-	// objectParts is the number of parts that an object counts for, beside its keys. laterRowParts holds for rows,
-	// the objects that no key names, after the first ones: where rows are many they alone decide how much memory is
-	// taken.
-	objectParts   = 8
-	laterRowParts = 24
+	minAllowedNodes = 200_000
+	bytesPerNode    = 8
+	// nodesPerObject is the number of parts that an object counts for, beside its keys. nodesPerLaterRow holds for
+	// rows, the objects that no key names, after the first ones: where rows are many they alone decide how much memory
+	// is taken.
+	nodesPerObject   = 8
+	nodesPerLaterRow = 24
 )
 
-// PartsLimit limits the parts of a text: objects, arrays, keys and elements, or the cells of a table.
-type PartsLimit struct {
-	minimum   int // the limit of a short text
-	firstRows int // how many rows count as objectParts
+// NodeLimit limits the parts of a text: objects, arrays, keys and elements, or the cells of a table.
+type NodeLimit struct {
+	minNodes      int // the limit of a short text
+	firstRowCount int // how many rows count as nodesPerObject
 }
 
 var (
-	// SentParts limits what strangers send.
-	SentParts = PartsLimit{freeParts, 12_500}
-	// OwnTableParts limits the rows of whoever runs the program: 100,000 short ones must pass.
-	OwnTableParts = PartsLimit{1_500_000, 100_000}
+	// ReceivedNodeLimit limits what strangers send.
+	ReceivedNodeLimit = NodeLimit{minAllowedNodes, 12_500}
+	// OwnTableNodeLimit limits the rows of whoever runs the program: 100,000 short ones must pass.
+	OwnTableNodeLimit = NodeLimit{1_500_000, 100_000}
 )
 
-// Max is how many parts a text of so many bytes may have.
-func (l PartsLimit) Max(bytes int) int { return max(l.minimum, freeParts+bytes/bytesPerPart) }
+// MaxNodes is how many parts a text of so many bytes may have.
+func (l NodeLimit) MaxNodes(bytes int) int {
+	return max(l.minNodes, minAllowedNodes+bytes/bytesPerNode)
+}
 
-// CountRow is the number of parts that the nth row, from 1, counts for, beside its keys.
-func (l PartsLimit) CountRow(n int) int {
-	if n <= l.firstRows {
-		return objectParts
+// NodesOfRow is the number of parts that the nth row, from 1, counts for, beside its keys.
+func (l NodeLimit) NodesOfRow(n int) int {
+	if n <= l.firstRowCount {
+		return nodesPerObject
 	}
-	return laterRowParts
+	return nodesPerLaterRow
 }
 
 // Check refuses a text of JSON, or of JSON Lines, with too many parts. It does not check the syntax.
-func (l PartsLimit) Check(text []byte) error {
-	left, rows, quoted, escaped := l.Max(len(text)), 0, false, false
-	before := byte(0) // the last byte outside texts and white space
+func (l NodeLimit) Check(text []byte) error {
+	nodesLeft, rows, isQuoted, isEscaped := l.MaxNodes(len(text)), 0, false, false
+	lastByte := byte(0) // the last byte outside texts and white space
 	for _, b := range text {
 		switch {
-		case escaped:
-			escaped = false
-		case quoted && b == '\\':
-			escaped = true
+		case isEscaped:
+			isEscaped = false
+		case isQuoted && b == '\\':
+			isEscaped = true
 		case b == '"':
-			quoted = !quoted
+			isQuoted = !isQuoted
 		case b == '\n': // a JSON string never contains a raw line break
-			quoted = false
-		case !quoted && b == '{' && before == ':':
-			left -= objectParts
-		case !quoted && b == '{':
+			isQuoted = false
+		case !isQuoted && b == '{' && lastByte == ':':
+			nodesLeft -= nodesPerObject
+		case !isQuoted && b == '{':
 			rows++
-			left -= l.CountRow(rows)
-		case !quoted && (b == ',' || b == ':' || b == '['):
-			left--
+			nodesLeft -= l.NodesOfRow(rows)
+		case !isQuoted && (b == ',' || b == ':' || b == '['):
+			nodesLeft--
 		}
-		if b > ' ' && !quoted {
-			before = b
+		if b > ' ' && !isQuoted {
+			lastByte = b
 		}
-		if left < 0 {
+		if nodesLeft < 0 {
 			return l.ExceededError(len(text))
 		}
 	}
@@ -72,8 +74,8 @@ func (l PartsLimit) Check(text []byte) error {
 }
 
 // ExceededError is the error for a text with too many parts for its size in bytes.
-func (l PartsLimit) ExceededError(bytes int) error {
+func (l NodeLimit) ExceededError(bytes int) error {
 	return fmt.Errorf("it has more than %d values and keys, of which an object counts as %d, and a row after the "+
-		"first %d as %d; that is the most for %d bytes: send it in several parts", l.Max(bytes), objectParts,
-		l.firstRows, laterRowParts, bytes)
+		"first %d as %d; that is the most for %d bytes: send it in several parts", l.MaxNodes(bytes), nodesPerObject,
+		l.firstRowCount, nodesPerLaterRow, bytes)
 }

@@ -31,11 +31,11 @@ func ParsePath(s string) (Path, error) {
 	return p, nil
 }
 
-func parseStep(s string, first bool) (step, rest string, err error) {
+func parseStep(s string, isFirst bool) (step, rest string, err error) {
 	if s[0] == '[' {
 		return parseBracketStep(s)
 	}
-	if !first {
+	if !isFirst {
 		if s[0] != '.' {
 			return "", "", fmt.Errorf("want . or [ before %q", Clip(s, 20))
 		}
@@ -102,8 +102,8 @@ func (p *Path) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// With returns the path with one more step. The path itself stays as it is.
-func (p Path) With(step string) Path { return append(slices.Clip(p), step) }
+// WithStep returns the path with one more step. The path itself stays as it is.
+func (p Path) WithStep(step string) Path { return append(slices.Clip(p), step) }
 
 // IsAtOrBelow reports whether p is q or below it.
 func (p Path) IsAtOrBelow(q Path) bool {
@@ -137,8 +137,8 @@ func keyNeedsNoQuotes(s string) bool {
 // NearestAncestorValue returns the value at the longest proper prefix of a path that has one.
 func NearestAncestorValue(v any, p Path) any {
 	for n := len(p) - 1; n > 0; n-- {
-		if above, ok := ValueAt(v, p[:n]); ok {
-			return above
+		if ancestor, ok := ValueAt(v, p[:n]); ok {
+			return ancestor
 		}
 	}
 	return v

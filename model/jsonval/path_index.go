@@ -4,21 +4,21 @@ import "slices"
 
 // PathIndex finds the items that have a path with a given first key, without searching all items. It may list too many.
 type PathIndex[T comparable] struct {
-	byFirstKey  map[string][]T
-	hasRootPath bool // an item has the empty path: every path is below it
+	itemsByFirstKey map[string][]T
+	hasRootPath     bool // an item has the empty path: every path is below it
 }
 
 // NewPathIndex indexes items by their paths.
 func NewPathIndex[T comparable](items []T, pathsOf func(T) []Path) *PathIndex[T] {
-	x := &PathIndex[T]{byFirstKey: map[string][]T{}}
+	x := &PathIndex[T]{itemsByFirstKey: map[string][]T{}}
 	for _, item := range items {
 		for _, p := range pathsOf(item) {
 			if len(p) == 0 {
 				x.hasRootPath = true
 				continue
 			}
-			if list := x.byFirstKey[p[0]]; len(list) == 0 || list[len(list)-1] != item {
-				x.byFirstKey[p[0]] = append(list, item)
+			if list := x.itemsByFirstKey[p[0]]; len(list) == 0 || list[len(list)-1] != item {
+				x.itemsByFirstKey[p[0]] = append(list, item)
 			}
 		}
 	}
@@ -36,7 +36,7 @@ func (x *PathIndex[T]) Candidates(paths []Path) (lists [][]T, ok bool) {
 		case len(p) == 0:
 			return nil, false
 		case !slices.ContainsFunc(paths[:n], func(q Path) bool { return q[0] == p[0] }):
-			lists = append(lists, x.byFirstKey[p[0]])
+			lists = append(lists, x.itemsByFirstKey[p[0]])
 		}
 	}
 	return lists, true

@@ -32,19 +32,19 @@ func ChildValue(v any, step string) (next any, ok bool) {
 
 // SetAt returns a copy of v with x at p. It copies only the objects along the path, and adds missing ones. ok is false
 // if something other than an object is in the way.
-func SetAt(v any, p Path, x any) (out any, ok bool) {
+func SetAt(v any, p Path, newValue any) (out any, ok bool) {
 	if len(p) == 0 {
-		return x, true
+		return newValue, true
 	}
 	m, isObject := v.(Object)
 	if !isObject && v != nil {
 		return nil, false
 	}
-	below, ok := SetAt(m[p[0]], p[1:], x)
+	newChild, ok := SetAt(m[p[0]], p[1:], newValue)
 	if !ok {
 		return nil, false
 	}
-	return WithKey(m, p[0], below), true
+	return WithKey(m, p[0], newChild), true
 }
 
 // RemoveAt gives a copy of v without the key at p. ok is false if there is no such key in its objects.
@@ -53,12 +53,12 @@ func RemoveAt(v any, p Path) (out any, ok bool) {
 	if !isObject || len(p) == 0 {
 		return v, false
 	}
-	below, ok := m[p[0]]
+	child, ok := m[p[0]]
 	if !ok || len(p) == 1 {
 		return WithoutKey(m, p[0]), ok
 	}
-	if below, ok = RemoveAt(below, p[1:]); !ok {
+	if child, ok = RemoveAt(child, p[1:]); !ok {
 		return v, false
 	}
-	return SetAt(v, p[:1], below)
+	return SetAt(v, p[:1], child)
 }

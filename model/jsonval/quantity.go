@@ -17,8 +17,8 @@ func ReadPositiveInt(v any) (int, error) { return ReadCount(v, MaxCount) }
 // ReadCount reads a whole number from 1 to limit, however it is written: 20, 20.0, 2e1.
 func ReadCount(v any, limit int) (int, error) {
 	n, _ := v.(json.Number)
-	about, err := n.Float64()
-	if err == nil && about >= 1 && about <= float64(limit) && len(n) <= 60 { // short enough for exact arithmetic
+	approx, err := n.Float64()
+	if err == nil && approx >= 1 && approx <= float64(limit) && len(n) <= 60 { // short enough for exact arithmetic
 		if exact, ok := new(big.Rat).SetString(n.String()); ok && exact.IsInt() {
 			return int(exact.Num().Int64()), nil
 		}

@@ -13,7 +13,7 @@ func SizeUpToLimit(v any, limit int) int { return sizeUpToLimit(v, limit, false)
 // SizeWithBlobsUpToLimit is SizeUpToLimit, but a BlobHandle of a whole value counts with the size of that value.
 func SizeWithBlobsUpToLimit(v any, limit int) int { return sizeUpToLimit(v, limit, true) }
 
-func sizeUpToLimit(v any, limit int, whole bool) int {
+func sizeUpToLimit(v any, limit int, includesBlobs bool) int {
 	n := 2
 	switch v := v.(type) {
 	case string:
@@ -21,14 +21,14 @@ func sizeUpToLimit(v any, limit int, whole bool) int {
 	case json.Number:
 		return len(v)
 	case Object:
-		if h, ok := AsBlobHandle(v); ok && whole && h.PathInValue == "" {
+		if h, ok := AsBlobHandle(v); ok && includesBlobs && h.PathInValue == "" {
 			return h.Size
 		}
-		for k, held := range Sorted(v) {
+		for k, child := range Sorted(v) {
 			if n > limit {
 				break
 			}
-			n += len(k) + 4 + sizeUpToLimit(held, limit-n, whole)
+			n += len(k) + 4 + sizeUpToLimit(child, limit-n, includesBlobs)
 		}
 		return n
 	case []any:
@@ -36,7 +36,7 @@ func sizeUpToLimit(v any, limit int, whole bool) int {
 			if n > limit {
 				break
 			}
-			n += 1 + sizeUpToLimit(e, limit-n, whole)
+			n += 1 + sizeUpToLimit(e, limit-n, includesBlobs)
 		}
 		return n
 	}

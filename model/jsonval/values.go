@@ -130,13 +130,13 @@ func Map[T, U any](list []T, f func(T) U) []U {
 }
 
 // Filter returns the elements of a list for which keep returns true; nil if there are none.
-func Filter[T any](list []T, keep func(T) bool) (kept []T) {
+func Filter[T any](list []T, keep func(T) bool) (matching []T) {
 	for _, e := range list {
 		if keep(e) {
-			kept = append(kept, e)
+			matching = append(matching, e)
 		}
 	}
-	return kept
+	return matching
 }
 
 // AppendNew appends the values that a list does not contain yet.
@@ -149,8 +149,8 @@ func AppendNew[T comparable](list []T, more ...T) []T {
 	return list
 }
 
-// At returns what an object holds under a key, and under further keys within; nil if it holds nothing there.
-func At(v any, keys ...string) any {
+// Lookup returns what an object holds under a key, and under further keys within; nil if it holds nothing there.
+func Lookup(v any, keys ...string) any {
 	for _, k := range keys {
 		v = AsObject(v)[k]
 	}
@@ -199,9 +199,9 @@ func Members(v any) iter.Seq2[string, any] {
 	}
 }
 
-// HeldValues visits the values in an object or an array. The values of an object come in any order, so it suits sums,
+// ChildValues visits the values in an object or an array. The values of an object come in any order, so it suits sums,
 // and questions about all or none of them.
-func HeldValues(v any) iter.Seq[any] {
+func ChildValues(v any) iter.Seq[any] {
 	switch v := v.(type) {
 	case Object:
 		//workflowcheck:ignore -- for callers that do not depend on the order
@@ -213,26 +213,26 @@ func HeldValues(v any) iter.Seq[any] {
 }
 
 // ContainsAny reports whether holds returns true for a value, or for one inside it at any depth.
-func ContainsAny(v any, holds func(any) bool) bool {
-	if holds(v) {
+func ContainsAny(v any, matches func(any) bool) bool {
+	if matches(v) {
 		return true
 	}
-	for e := range HeldValues(v) {
-		if ContainsAny(e, holds) {
+	for e := range ChildValues(v) {
+		if ContainsAny(e, matches) {
 			return true
 		}
 	}
 	return false
 }
 
-// WithHeldValues returns a copy of an object or an array with each value in it replaced by the result of change. Any
+// MapChildValues returns a copy of an object or an array with each value in it replaced by the result of change. Any
 // other value stays as it is.
-func WithHeldValues(v any, change func(any) any) any {
-	return WithMembers(v, func(_ string, held any) any { return change(held) })
+func MapChildValues(v any, change func(any) any) any {
+	return MapMembers(v, func(_ string, child any) any { return change(child) })
 }
 
-// WithMembers is WithHeldValues for a change that depends on the step of a Path that leads to a value.
-func WithMembers(v any, change func(step string, held any) any) any {
+// MapMembers is MapChildValues for a change that depends on the step of a Path that leads to a value.
+func MapMembers(v any, change func(step string, held any) any) any {
 	switch v := v.(type) {
 	case Object:
 		out := make(Object, len(v))
@@ -277,17 +277,17 @@ func OverlayObject(a, b any) any { return MergeWith(a, b, func(_, v any) any { r
 // MergeWith merges object b over object a and joins the two values of a key that both have. If either is not an object,
 // the result is b.
 func MergeWith(a, b any, join func(old, new any) any) any {
-	am, aok := a.(Object)
-	bm, bok := b.(Object)
-	if !aok || !bok {
+	objectA, isObjectA := a.(Object)
+	objectB, isObjectB := b.(Object)
+	if !isObjectA || !isObjectB {
 		return b
 	}
-	out := make(Object, len(am)+len(bm))
-	maps.Copy(out, am)
+	out := make(Object, len(objectA)+len(objectB))
+	maps.Copy(out, objectA)
 	//workflowcheck:ignore -- keys are joined one by one, in any order
-	for k, v := range bm {
-		if before, ok := out[k]; ok {
-			v = join(before, v)
+	for k, v := range objectB {
+		if existing, ok := out[k]; ok {
+			v = join(existing, v)
 		}
 		out[k] = v
 	}

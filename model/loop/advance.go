@@ -27,18 +27,18 @@ const (
 // StepRequest. The package documentation gives the order of its decisions. After StepWait, Advance must be called again
 // at NextWakeTime at the latest.
 func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
-	l.wakeTime, l.awaitsQuota = time.Time{}, false
+	l.wakeTime, l.isAwaitingQuota = time.Time{}, false
 	l.pauseForDisagreement()
 	l.settleDirectPlanInstances()
-	l.endWithOrDropWiredOutput()
+	l.resolveOrDropWiredOutput()
 	l.settleReachedGoals()
-	l.takeDirectPlanOutput()
-	l.endSettledInstances()
+	l.resolveDirectPlanOutput()
+	l.endInstancesSettledForNow()
 	if l.IsFinished() {
 		return StepFinished, nil
 	}
-	onlyRechecksLeft := l.isGoalReached() && l.RechecksInFlight()
-	if f := l.durationLimitFault(now); !onlyRechecksLeft { // no limit counts rechecks
+	onlyRechecksRemain := l.isGoalReached() && l.RechecksInFlight()
+	if f := l.durationLimitFault(now); !onlyRechecksRemain { // no limit counts rechecks
 		l.PauseWithFault(f)
 	}
 	if l.PauseReason == nil {
@@ -47,7 +47,7 @@ func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 	switch {
 	case l.PauseReason != nil:
 		return StepPaused, nil
-	case l.requestInFlight != nil || onlyRechecksLeft || !l.isRequestDue(now):
+	case l.requestInFlight != nil || onlyRechecksRemain || !l.isRequestDue(now):
 		return StepWait, nil
 	}
 	l.PauseWithFault(l.noProgressFault())
@@ -56,7 +56,7 @@ func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 	case l.PauseReason != nil:
 		return StepPaused, nil
 	case l.quotaLedger().ReservedQuota().Requests >= l.ParentQuota.Requests:
-		l.awaitsQuota = true
+		l.isAwaitingQuota = true
 		return StepWait, nil
 	}
 	return StepRequest, l.startRequest()
@@ -66,9 +66,9 @@ func (l *Loop) startRequest() *turn.RequestInput {
 	input, unsealed := l.composeRequest(), l.HasUnsealedChanges
 	l.requestInFlight = &llmRequest{RequestInput: input, AllInstancesInput: l.AllInstancesInput(),
 		LogBeforeRequest: l.TakeUnsealedLog(), hadUnsealedChanges: unsealed}
-	l.drawRecheck()
+	l.sampleRecheck()
 	l.clearGathering()
-	l.Progress.LastProgress = cmp.Or(l.Progress.LastProgress, l.countProgress())
+	l.StallDetector.LastProgress = cmp.Or(l.StallDetector.LastProgress, l.countProgress())
 	for _, inst := range l.coveredInstances(input) {
 		if !input.OutputOnly { // a Request for the output alone has no Calls for instances, so no instance closes it
 			inst.LastCoveringRequest, inst.Idle = input.RequestNumber, false
@@ -88,50 +88,50 @@ func (l *Loop) IsFinished() bool {
 // isGoalReached reports whether every instance has ended and the output is there, if one is wanted and can still be
 // had.
 func (l *Loop) isGoalReached() bool {
-	settled := 0
+	settledCount := 0
 	for _, inst := range l.Instances {
 		switch {
 		case !inst.Status.HasEnded():
 			return false
 		case inst.Status == ideafile.InstanceSettled:
-			settled++
+			settledCount++
 		}
 	}
-	leftToWhole := l.IsPart && l.PlanOutputTried
-	return l.Idea.OutputSchema == nil || l.HasOutput || leftToWhole || settled == 0 || !l.LLMAllowed()
+	isLeftToWholeProcess := l.IsPart && l.TriedPlanOutput
+	return l.Idea.OutputSchema == nil || l.HasOutput || isLeftToWholeProcess || settledCount == 0 || !l.IsLLMAllowed()
 }
 
 // limitFault returns the limit that the next Request would break; nil if it would break none.
 func (l *Loop) limitFault() *diag.Fault {
-	book, limits := l.quotaLedger(), l.Limits.WithDefaults(1)
-	if n := book.ReservedQuota().Requests; limits.Requests > 0 && n >= limits.Requests {
+	ledger, limits := l.quotaLedger(), l.Limits.WithDefaults(1)
+	if n := ledger.ReservedQuota().Requests; limits.Requests > 0 && n >= limits.Requests {
 		return diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit", n)
 	}
-	return quota.UsageLimitFault(limits, book.TotalUse(turn.Quota{}).Usage,
-		max(l.CallCounts().Total(), book.ReservedQuota().Calls))
+	return quota.UsageLimitFault(limits, ledger.TotalUse(turn.Quota{}).Usage,
+		max(l.CallCounts().Total(), ledger.ReservedQuota().Calls))
 }
 
 // quotaLedger returns the account of what the process and its instances have begun.
 func (l *Loop) quotaLedger() quota.Ledger {
-	book := quota.Ledger{ParentQuota: l.ParentQuota,
-		UnclaimedUse: turn.QuotaUse{Requests: l.RequestCount, Usage: l.Usage}}
+	ledger := quota.Ledger{ParentQuota: l.ParentQuota,
+		OwnUse: turn.QuotaUse{Requests: l.RequestCount, Usage: l.Usage}}
 	if l.requestInFlight != nil && l.requestInFlight.Reply == nil {
-		book.UnclaimedUse.Requests++
+		ledger.OwnUse.Requests++
 	}
 	for _, inst := range l.Instances {
-		book.Claimants = append(book.Claimants, quota.Consumer{Allocation: &inst.QuotaClaim,
-			Ended: !inst.CanReceiveCalls()})
+		ledger.Consumers = append(ledger.Consumers, quota.Consumer{Allocation: &inst.QuotaClaim,
+			HasEnded: !inst.CanReceiveCalls()})
 	}
-	book.SetLimits(l.Limits, 1)
-	return book
+	ledger.SetLimits(l.Limits, 1)
+	return ledger
 }
 
 // allocateQuotas grants the instances the Calls and the delegates' Requests that they need, as far as limits allow. It
 // returns the limit that prevents more. It returns nil if none does, or if the limit is that of the process that this
 // one is a part or a delegate of.
 func (l *Loop) allocateQuotas() *diag.Fault {
-	changed, f := l.quotaLedger().Allocate()
-	for _, n := range changed {
+	changedIndexes, f := l.quotaLedger().Allocate()
+	for _, n := range changedIndexes {
 		l.instancesWithNewQuota = append(l.instancesWithNewQuota, l.Instances[n])
 	}
 	return f
@@ -139,15 +139,17 @@ func (l *Loop) allocateQuotas() *diag.Fault {
 
 // QuotaUse returns what the process and all its delegates have begun and used, and what it needs.
 func (l *Loop) QuotaUse() turn.QuotaUse {
-	var waiting turn.Quota
-	if l.awaitsQuota {
-		waiting.Requests = 1
+	var awaitedQuota turn.Quota
+	if l.isAwaitingQuota {
+		awaitedQuota.Requests = 1
 	}
-	return l.quotaLedger().TotalUse(waiting)
+	return l.quotaLedger().TotalUse(awaitedQuota)
 }
 
 // QuotaOf returns the quota granted to an instance.
-func (l *Loop) QuotaOf(token string) turn.Quota { return l.byToken[token].QuotaClaim.GrantedQuota }
+func (l *Loop) QuotaOf(token string) turn.Quota {
+	return l.instanceByToken[token].QuotaClaim.GrantedQuota
+}
 
 // TakeInstancesWithNewQuota returns the instances whose Quota has changed since its last call.
 func (l *Loop) TakeInstancesWithNewQuota() []*InstanceProgress {
@@ -174,13 +176,13 @@ func (l *Loop) durationLimitFault(now time.Time) *diag.Fault {
 // StallFault returns why the process cannot go on although it is not paused itself: nothing runs but delegates that are
 // paused.
 func (l *Loop) StallFault() *diag.Fault {
-	if idle := l.PauseReason == nil && l.requestInFlight == nil && len(l.readyInstances()) == 0; !idle {
+	if isIdle := l.PauseReason == nil && l.requestInFlight == nil && len(l.readyInstances()) == 0; !isIdle {
 		return nil
 	}
 	var f *diag.Fault
 	for _, inst := range l.Instances {
 		switch {
-		case inst.phase() != busy:
+		case inst.phase() != phaseBusy:
 		case !inst.Stalled:
 			return nil
 		case f == nil && len(inst.Delegates) > 0:
@@ -193,15 +195,15 @@ func (l *Loop) StallFault() *diag.Fault {
 
 // AwaitsOnlyPeople reports whether the process waits for people and for nothing else.
 func (l *Loop) AwaitsOnlyPeople() bool {
-	running, waiting := l.anyBusyOrAwaitingPerson()
+	anyBusy, anyAwaitingPerson := l.anyBusyOrAwaitingPerson()
 	if l.PendingPlan != nil { // the next Request waits for it too
-		return !running
+		return !anyBusy
 	}
-	return waiting && !running && l.requestInFlight == nil && len(l.readyInstances()) == 0
+	return anyAwaitingPerson && !anyBusy && l.requestInFlight == nil && len(l.readyInstances()) == 0
 }
 
-// longWait is how long the wait for the next Request must be at least for IsAtRest to count it as rest.
-const longWait = time.Minute
+// minRestWait is how long the wait for the next Request must be at least for IsAtRest to count it as rest.
+const minRestWait = time.Minute
 
 // IsAtRest reports whether everything that can run has run, and the process waits for people or for time. For a paused
 // process it reports whether nothing in it runs any more. Advance must have been called before.
@@ -209,14 +211,14 @@ func (l *Loop) IsAtRest(now time.Time) bool {
 	if (l.requestInFlight != nil && l.PendingPlan == nil) || l.IsFinished() {
 		return false
 	}
-	runs := func(inst *InstanceProgress) bool {
-		return inst.phase() == busy && (l.PauseReason == nil || !inst.HeldByPause || inst.Running > 0)
+	isRunning := func(inst *InstanceProgress) bool {
+		return inst.phase() == phaseBusy && (l.PauseReason == nil || !inst.HeldByPause || inst.RunningCallCount > 0)
 	}
-	if l.anyInstance(runs) {
+	if l.anyInstance(isRunning) {
 		return false
 	}
 	return l.PauseReason != nil || l.PendingPlan != nil || len(l.readyInstances()) == 0 ||
-		l.wakeTime.After(now.Add(longWait))
+		l.wakeTime.After(now.Add(minRestWait))
 }
 
 // AllReportedSincePause reports whether every instance that is at work has reported since the pause reached it, or is
@@ -237,7 +239,7 @@ func (l *Loop) HasUnsealedPause() bool {
 // readyInstances lists the instances that the next Request can be about.
 func (l *Loop) readyInstances() []*InstanceProgress {
 	return l.instancesWhere(func(inst *InstanceProgress) bool {
-		return inst.phase() == ready &&
+		return inst.phase() == phaseReady &&
 			!l.awaitsWiredOutput(inst)
 	})
 }
@@ -245,8 +247,8 @@ func (l *Loop) readyInstances() []*InstanceProgress {
 // allInstancesEnded reports whether every instance has ended, so that only the output may be missing.
 func (l *Loop) allInstancesEnded() bool { return !l.anyInstance((*InstanceProgress).isWorking) }
 
-// GatherAskedChange names the rule that a Request waits for the decisions of people who were asked just now.
-const GatherAskedChange = "gather for people who were just asked"
+// GatherAskedChangeID names the rule that a Request waits for the decisions of people who were asked just now.
+const GatherAskedChangeID = "gather for people who were just asked"
 
 // isRequestDue reports whether a Request is made now. Once an instance is ready, the Request waits for busy instances
 // to share it, but no longer than the gathering time (RequestGatherDelay), and not once it is full. If people have just
@@ -264,57 +266,57 @@ func (l *Loop) isRequestDue(now time.Time) bool {
 	if l.ReadySince.IsZero() {
 		l.ReadySince = now
 	}
-	if len(l.fitIntoRequest(ready)) < len(ready) { // the Request is full
-		return !l.awaitsReports(now, l.ReadySince.Add(reportPatience))
+	if len(l.limitToRequestSize(ready)) < len(ready) { // the Request is full
+		return !l.awaitsReports(now, l.ReadySince.Add(reportWaitTime))
 	}
-	until := l.ReadySince.Add(l.Idea.Config.RequestGatherDelay)
-	running, waiting := l.anyBusyOrAwaitingPerson()
-	undecided := func(inst *InstanceProgress) bool { return !inst.DecidedSinceRequest }
-	if !running && !(waiting && !slices.ContainsFunc(ready, undecided)) {
-		asked, held := l.lastAskedTime(), l.Idea.Config.PeopleGatherDelay
-		if asked.IsZero() || held == 0 || !l.KnowsChange(GatherAskedChange) {
+	gatherUntil := l.ReadySince.Add(l.Idea.Config.RequestGatherDelay)
+	anyBusy, anyAwaitingPerson := l.anyBusyOrAwaitingPerson()
+	isUndecided := func(inst *InstanceProgress) bool { return !inst.DecidedSinceRequest }
+	if !anyBusy && !(anyAwaitingPerson && !slices.ContainsFunc(ready, isUndecided)) {
+		askedAt, gatherDelay := l.latestApprovalRequestTime(), l.Idea.Config.PeopleGatherDelay
+		if askedAt.IsZero() || gatherDelay == 0 || !l.KnowsChange(GatherAskedChangeID) {
 			return true
 		}
-		if at := asked.Add(held); at.Before(until) {
-			until = at
+		if askedUntil := askedAt.Add(gatherDelay); askedUntil.Before(gatherUntil) {
+			gatherUntil = askedUntil
 		}
 	}
-	if !now.Before(until) {
-		return !l.awaitsReports(now, until.Add(reportPatience))
+	if !now.Before(gatherUntil) {
+		return !l.awaitsReports(now, gatherUntil.Add(reportWaitTime))
 	}
-	l.scheduleWake(until)
+	l.scheduleWake(gatherUntil)
 	return false
 }
 
-// InterimReportChange names the rule that busy instances report before a Request that does not cover them is made.
-const InterimReportChange = "interim reports before a Request for others"
+// InterimReportChangeID names the rule that busy instances report before a Request that does not cover them is made.
+const InterimReportChangeID = "interim reports before a Request for others"
 
-// reportPatience bounds how long a Request waits for interim reports: an instance that cannot answer does not hold up
+// reportWaitTime bounds how long a Request waits for interim reports: an instance that cannot answer does not hold up
 // the others.
-const reportPatience = 5 * time.Second
+const reportWaitTime = 5 * time.Second
 
 // awaitsReports asks each busy instance once to report what it has done so far. It reports whether a report is missing
 // and the deadline is not reached. Unasked, an instance reports only when it is idle. Without the reports, the Idea of
 // a Request for other instances would list finished Calls as running, and a fork at that Idea would repeat their
 // effects.
-func (l *Loop) awaitsReports(now, deadline time.Time) (awaited bool) {
-	if !now.Before(deadline) || !l.KnowsChange(InterimReportChange) {
+func (l *Loop) awaitsReports(now, deadline time.Time) (anyMissing bool) {
+	if !now.Before(deadline) || !l.KnowsChange(InterimReportChangeID) {
 		return false
 	}
 	for _, inst := range l.Instances {
-		if inst.phase() != busy {
+		if inst.phase() != phaseBusy {
 			continue
 		}
-		if inst.WantedReport == 0 {
-			inst.WantedReport = inst.LastReportNumber[0] + 1
+		if inst.WantedReportNumber == 0 {
+			inst.WantedReportNumber = inst.LastReportNumber[0] + 1
 			l.instancesToReport = append(l.instancesToReport, inst)
 		}
-		awaited = awaited || inst.LastReportNumber[0] < inst.WantedReport
+		anyMissing = anyMissing || inst.LastReportNumber[0] < inst.WantedReportNumber
 	}
-	if awaited {
+	if anyMissing {
 		l.scheduleWake(deadline)
 	}
-	return awaited
+	return anyMissing
 }
 
 // TakeInstancesToReport returns the instances to ask for a report that were added since its last call.
@@ -326,42 +328,42 @@ func (l *Loop) TakeInstancesToReport() []*InstanceProgress {
 func (l *Loop) clearGathering() {
 	l.ReadySince = time.Time{}
 	for _, inst := range l.Instances {
-		inst.WantedReport = 0
+		inst.WantedReportNumber = 0
 	}
 }
 
-// lastAskedTime returns when a person was last asked about a Call that still waits; zero if none waits.
-func (l *Loop) lastAskedTime() (last time.Time) {
+// latestApprovalRequestTime returns when a person was last asked about a Call that still waits; zero if none waits.
+func (l *Loop) latestApprovalRequestTime() (latest time.Time) {
 	for _, inst := range l.Instances {
-		if inst.phase() != awaitingPerson {
+		if inst.phase() != phaseAwaitingPerson {
 			continue
 		}
 		for _, a := range inst.PendingApprovals {
-			if a.Since.After(last) {
-				last = a.Since
+			if a.Since.After(latest) {
+				latest = a.Since
 			}
 		}
 	}
-	return last
+	return latest
 }
 
 // HasBusyInstance reports whether an instance is busy.
 func (l *Loop) HasBusyInstance() bool {
-	running, _ := l.anyBusyOrAwaitingPerson()
-	return running
+	anyBusy, _ := l.anyBusyOrAwaitingPerson()
+	return anyBusy
 }
 
 // anyBusyOrAwaitingPerson reports whether an instance is busy, and whether one waits for a person.
-func (l *Loop) anyBusyOrAwaitingPerson() (running, waiting bool) {
+func (l *Loop) anyBusyOrAwaitingPerson() (anyBusy, anyAwaitingPerson bool) {
 	for _, inst := range l.Instances {
 		switch inst.phase() {
-		case awaitingPerson:
-			waiting = true
-		case busy:
-			running = true
+		case phaseAwaitingPerson:
+			anyAwaitingPerson = true
+		case phaseBusy:
+			anyBusy = true
 		}
 	}
-	return running, waiting
+	return anyBusy, anyAwaitingPerson
 }
 
 func (l *Loop) scheduleWake(t time.Time) {

@@ -27,8 +27,8 @@ type CarriedLoop struct {
 // carriedState holds the fields of a Loop that continue-as-new carries unchanged. A field added here is carried.
 type carriedState struct {
 	StartedAt time.Time `json:"started"`
-	// PriorRequests counts the Requests of the earlier process from whose Idea this one starts.
-	PriorRequests int `json:"before,omitempty"`
+	// PriorRequestCount counts the Requests of the earlier process from whose Idea this one starts.
+	PriorRequestCount int `json:"before,omitempty"`
 	// RequestCount counts the Requests that got a reply, failed ones included. TurnCount counts the attempts to ask the
 	// LLM, except those of Requests that were lost with their worker without a Call accepted.
 	RequestCount      int             `json:"requests"`
@@ -37,9 +37,9 @@ type carriedState struct {
 	BadOutputsInRow   int             `json:"badOutputs,omitempty"`
 	WorkerLossesInRow int             `json:"lost,omitempty"`
 	Usage             turn.TokenUsage `json:"usage"`
-	// UnassignedCalls counts the malformed Calls that name no instance. UnassignedFailures holds their faults.
-	UnassignedCalls    int           `json:"unnamed,omitempty"`
-	UnassignedFailures turn.Failures `json:"unassignedFailures,omitempty"`
+	// UnassignedCallCount counts the malformed Calls that name no instance. UnassignedFailures holds their faults.
+	UnassignedCallCount int           `json:"unnamed,omitempty"`
+	UnassignedFailures  turn.Failures `json:"unassignedFailures,omitempty"`
 	// ReadySince is when an instance became ready for a Request; zero: none is ready.
 	ReadySince time.Time `json:"readySince,omitzero"`
 	// PlannedCalls are the Calls that a later Request may be shown, in Plan order.
@@ -63,20 +63,20 @@ type carriedState struct {
 	Notes []turn.Note `json:"llmNotes,omitempty"`
 	// DraftOutput is the last output that does not count and that a later reply may correct.
 	DraftOutput *turn.DraftOutput `json:"draftOutput,omitempty"`
-	// PlanOutputTried means that takeDirectPlanOutput has taken the outputs of direct Plans, or found them unusable. It
-	// is set from the start in a part of a process whose output is final already.
-	PlanOutputTried bool `json:"planOutput,omitempty"`
+	// TriedPlanOutput means that resolveDirectPlanOutput has taken the outputs of direct Plans, or found them unusable.
+	// It is set from the start in a part of a process whose output is final already.
+	TriedPlanOutput bool `json:"planOutput,omitempty"`
 	// OutputFault is why there is no output, if the LLM may not be asked for it.
 	OutputFault *diag.Fault     `json:"outputFault,omitempty"`
 	PauseReason *diag.Fault     `json:"paused,omitempty"` // nil: not paused
 	Limits      ideafile.Limits `json:"limits"`
-	// SelfPauseCount counts the pauses that the process caused itself.
-	SelfPauseCount int           `json:"ownPauses,omitempty"`
-	Progress       StallDetector `json:"progress,omitzero"`
+	// AutomaticPauseCount counts the pauses that the process caused itself.
+	AutomaticPauseCount int           `json:"ownPauses,omitempty"`
+	StallDetector       StallDetector `json:"progress,omitzero"`
 	// ParentQuota is the quota that was granted by the process of which this one is a part or a delegate.
 	ParentQuota turn.Quota `json:"quota"`
-	// Rechecked counts the answers that the LLM was asked for twice, and how they compared.
-	Rechecked             quality.Tally `json:"rechecked,omitzero"`
+	// RecheckTally counts the answers that the LLM was asked for twice, and how they compared.
+	RecheckTally          quality.Tally `json:"rechecked,omitzero"`
 	PausedForDisagreement bool          `json:"disagreed,omitempty"`
 }
 
@@ -99,16 +99,17 @@ type CarriedInstance struct {
 
 // CarriedWiredRequest is the Request whose wired output waits for its Calls.
 type CarriedWiredRequest struct {
-	Request  int  `json:"request"`
-	Output   any  `json:"output"`
-	Finished bool `json:"finished,omitempty"`
+	RequestNumber int  `json:"request"`
+	Output        any  `json:"output"`
+	Finished      bool `json:"finished,omitempty"`
 }
 
 // CanCarryIntoNextRun reports whether CarryIntoNextRun loses nothing: no Request is in flight, except one whose Plan
-// waits for a person, no recheck is in flight, and TakeEndedInstances and TakeRestarts have nothing to return.
+// waits for a person, no recheck is in flight, and TakeEndedInstances and TakeInstancesToRestart have nothing to
+// return.
 func (l *Loop) CanCarryIntoNextRun() bool {
 	return (l.requestInFlight == nil || l.PendingPlan != nil) && !l.RechecksInFlight() &&
-		len(l.newlyEndedInstances) == 0 && len(l.restarts) == 0
+		len(l.newlyEndedInstances) == 0 && len(l.instancesToRestart) == 0
 }
 
 // CarryIntoNextRun returns the Loop as data for Restore. Invariant: CanCarryIntoNextRun holds.
@@ -129,7 +130,7 @@ func (l *Loop) CarryIntoNextRun() CarriedLoop {
 	}
 	if l.wiredRequest != nil {
 		c.WiredRequest = &CarriedWiredRequest{l.wiredRequest.RequestNumber, l.wiredRequest.Reply.Output,
-			l.wiredRequest.Reply.Finished}
+			l.wiredRequest.Reply.SaysFinished}
 	}
 	return c
 }
@@ -161,8 +162,8 @@ func Restore(idea *ideafile.Idea, process string, bindings ideafile.ToolBindings
 		l.PendingPlan, l.requestInFlight = &h.Pending, &llmRequest{RequestInput: &h.Input, Reply: &h.Reply}
 	}
 	if w := c.WiredRequest; w != nil {
-		l.wiredRequest = &llmRequest{RequestInput: &turn.RequestInput{RequestNumber: w.Request},
-			Reply: &turn.LLMReply{Output: w.Output, Finished: w.Finished}}
+		l.wiredRequest = &llmRequest{RequestInput: &turn.RequestInput{RequestNumber: w.RequestNumber},
+			Reply: &turn.LLMReply{Output: w.Output, SaysFinished: w.Finished}}
 	}
 	return l
 }

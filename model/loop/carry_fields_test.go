@@ -16,12 +16,12 @@ func TestEveryFieldOfAProcessIsCarriedOrFollows(t *testing.T) {
 		{Loop{}, []string{"carriedState", "Idea", "Instances", "wiredRequest", "PendingPlan"},
 			// Whether it is a part, and which rules it knows, is known at each start. No Request is in flight but that
 			// of a Plan that waits, and ended instances and resumed Calls were taken: see CanCarryIntoNextRun.
-			[]string{"initialMessageCount", "initialInstanceCount", "ProcessID", "bindings", "byToken", "wakeTime",
-				"requestInFlight", "rechecks", "newlyEndedInstances", "restarts", "resumedCalls", "IsPart",
-				"awaitsQuota", "instancesWithNewQuota", "instancesToReport", "KnowsChange",
+			[]string{"initialMessageCount", "initialInstanceCount", "ProcessID", "bindings", "instanceByToken", "wakeTime",
+				"requestInFlight", "rechecks", "newlyEndedInstances", "instancesToRestart", "resumedCalls", "IsPart",
+				"isAwaitingQuota", "instancesWithNewQuota", "instancesToReport", "KnowsChange",
 				// The Idea, and the processes that it works for, say at each start whether Plans wait.
-				"HoldsPlans", "PlanDeciders"}},
-		{InstanceProgress{}, []string{"Token", "Status", "Fault", "InstanceStanding", "carriedProgress",
+				"RequiresPlanReview", "PlanDeciders"}},
+		{InstanceProgress{}, []string{"Token", "Status", "Fault", "InstanceStatusDetails", "carriedProgress",
 			"state", "calls", "callsWithErrorsShown"}, nil},
 	} {
 		typ := reflect.TypeOf(c.of)

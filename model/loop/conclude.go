@@ -35,40 +35,40 @@ func (l *Loop) ConcludeRequest() *RequestConclusion {
 	l.requestInFlight = nil
 	c := &RequestConclusion{llmRequest: req}
 	l.reopenNamedInstances(req)
-	accepted := l.recordPlannedCalls(req)
+	acceptedCount := l.recordPlannedCalls(req)
 	c.CallsToRedeliver = l.callsToRedeliver(req)
 	if len(req.Questions) > 0 {
 		// such a Request makes no Idea: the next Idea takes the log
 		l.UnsealedLog = append(req.LogBeforeRequest, l.UnsealedLog...)
 		l.HasUnsealedChanges = l.HasUnsealedChanges || req.hadUnsealedChanges
 	}
-	if len(req.Questions) == 0 && (req.Reply.Complete || accepted > 0) {
+	if len(req.Questions) == 0 && (req.Reply.Complete || acceptedCount > 0) {
 		l.markErrorsShown(req, l.instancesPlannedFor(req)) // otherwise the next Request repeats them
 	}
 	c.Calls = l.plannedCallsOfRequest(req.RequestNumber)
-	if !req.Reply.Faked && (!req.Reply.WorkerLost || accepted > 0) {
+	if !req.Reply.Faked && (!req.Reply.WorkerLost || acceptedCount > 0) {
 		l.TurnCount += max(1, req.Reply.HTTPAttempts)
 	}
-	l.addRequestErrors(req, accepted)
+	l.addRequestErrors(req, acceptedCount)
 	if len(req.Questions) == 0 && req.Reply.Complete {
-		l.noteLastReply(req)
+		l.recordFinishedReply(req)
 		l.settleInstances(req)
-		l.endWithOrDropWiredOutput()
+		l.resolveOrDropWiredOutput()
 	}
 	l.countBadReply(req)
 	if len(c.Calls) == 0 && l.isGoalReached() {
-		l.addInstanceEnds(c.AllInstancesInput)
+		l.addInstanceOutcomes(c.AllInstancesInput)
 	}
 	return c
 }
 
-// addInstanceEnds records how each instance ended, in the input of the Request with which the process reached its goal.
-// The Idea of that Request is the last one.
-func (l *Loop) addInstanceEnds(full *turn.RequestInput) {
+// addInstanceOutcomes records how each instance ended, in the input of the Request with which the process reached its
+// goal. The Idea of that Request is the last one.
+func (l *Loop) addInstanceOutcomes(input *turn.RequestInput) {
 	for n, inst := range l.Instances {
-		one := &full.Instances[n]
-		one.EndedByRequest = one.Status == ""
-		one.Status, one.Fault, one.Steps = inst.Status, inst.Fault, inst.Steps
+		instance := &input.Instances[n]
+		instance.EndedByRequest = instance.Status == ""
+		instance.Status, instance.Fault, instance.Steps = inst.Status, inst.Fault, inst.Steps
 	}
 }
 
@@ -81,11 +81,11 @@ func (l *Loop) hasRequestEnded() bool {
 	if l.requestInFlight.OutputOnly || l.requestInFlight.Reply.Complete {
 		return true
 	}
-	number, mustTell := l.requestInFlight.RequestNumber, l.NeedsCallsFromInstances(l.requestInFlight.Reply)
+	number, mustReportCalls := l.requestInFlight.RequestNumber, l.NeedsCallsFromInstances(l.requestInFlight.Reply)
 	for _, inst := range l.instancesThatMayGetCalls(l.requestInFlight.RequestInput) {
 		switch {
 		case slices.Contains(l.requestInFlight.Reply.GoneInstances, inst.Token), inst.isGone():
-		case inst.RefusedThroughRequest < number, mustTell && inst.CanReceiveCalls() &&
+		case inst.RefusedThroughRequest < number, mustReportCalls && inst.CanReceiveCalls() &&
 			inst.ReportedThroughRequest < number:
 			return false
 		}
@@ -93,13 +93,14 @@ func (l *Loop) hasRequestEnded() bool {
 	return true
 }
 
-// TellCallsChange names the rule that instances report the Calls of a lost reply, even if they had received all of it.
-const TellCallsChange = "instances tell the Calls of a lost reply"
+// ReportLostCallsChangeID names the rule that instances report the Calls of a lost reply, even if they had received all
+// of it.
+const ReportLostCallsChangeID = "instances tell the Calls of a lost reply"
 
 // NeedsCallsFromInstances reports whether only the instances know the Calls of a reply. An instance that received the
 // whole reply has reported the outcomes of the Calls but not the Calls themselves.
 func (l *Loop) NeedsCallsFromInstances(r *turn.LLMReply) bool {
-	return r.CallsMayBeUndelivered() && l.KnowsChange(TellCallsChange)
+	return r.CallsMayBeUndelivered() && l.KnowsChange(ReportLostCallsChangeID)
 }
 
 // recordPlannedCalls keeps the Request's Calls for later Requests, and returns how many Calls instances accepted.
@@ -108,23 +109,25 @@ func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 		return len(req.Reply.Calls)
 	}
 	n := req.RequestNumber
-	calls, accepted := l.callsOfRequest(req)
+	calls, acceptedCount := l.callsOfRequest(req)
 	for _, inst := range l.instancesPlannedFor(req) {
 		inst.LastPlanningRequest = n
 	}
 	if len(calls) == 0 && !req.Reply.Complete {
-		return accepted
+		return acceptedCount
 	}
-	kept := l.PlannedCalls
+	plannedCalls := l.PlannedCalls
 	if !l.hasInstructions() { // with instructions, all Calls are evidence
-		kept = jsonval.Filter(kept, l.mayBeShownToLLM)
+		plannedCalls = jsonval.Filter(plannedCalls, l.mayBeShownToLLM)
 	}
 	for index, v := range jsonval.Sorted(calls) {
-		unassigned := slices.ContainsFunc(req.Reply.CallFaults, func(f turn.CallFault) bool { return f.Index == index })
-		kept = append(kept, PlannedCall{Request: n, Index: index, Call: v, Unassigned: unassigned})
+		isUnassigned := slices.ContainsFunc(req.Reply.CallFaults, func(f turn.CallFault) bool {
+			return f.Index == index
+		})
+		plannedCalls = append(plannedCalls, PlannedCall{Request: n, Index: index, Call: v, IsUnassigned: isUnassigned})
 	}
-	l.PlannedCalls = kept
-	return accepted
+	l.PlannedCalls = plannedCalls
+	return acceptedCount
 }
 
 // instancesPlannedFor returns the instances that a Request's reply has planned for: all that it covered or, if the
@@ -148,7 +151,7 @@ func (l *Loop) instancesPlannedFor(req *llmRequest) []*InstanceProgress {
 
 // callsOfRequest returns a Request's Calls by index: the Calls of its reply and, if the reply was lost, the Calls that
 // instances reported.
-func (l *Loop) callsOfRequest(req *llmRequest) (calls map[int]ideafile.WrittenCall, accepted int) {
+func (l *Loop) callsOfRequest(req *llmRequest) (calls map[int]ideafile.WrittenCall, acceptedCount int) {
 	calls = map[int]ideafile.WrittenCall{}
 	for n, call := range req.Reply.Calls {
 		calls[n+1] = call
@@ -159,37 +162,37 @@ func (l *Loop) callsOfRequest(req *llmRequest) (calls map[int]ideafile.WrittenCa
 			if key.Request != req.RequestNumber {
 				continue
 			}
-			accepted++
+			acceptedCount++
 			if calls[c.Index].IsZero() {
 				calls[c.Index] = c.Call
 			}
 		}
 	}
-	return calls, accepted
+	return calls, acceptedCount
 }
 
 // callsToRedeliver returns the Calls that must still be sent to the instances of a Request whose Calls may not have
 // reached all of them. If one instance has accepted a Call for several, every covered instance that the Call names must
 // get it.
-func (l *Loop) callsToRedeliver(req *llmRequest) (rest []ResumedCalls) {
+func (l *Loop) callsToRedeliver(req *llmRequest) (deliveries []ResumedCalls) {
 	if !req.Reply.CallsMayBeUndelivered() || req.OutputOnly {
 		return nil
 	}
 	covered := l.coveredInstances(req.RequestInput)
 	calls, _ := l.callsOfRequest(req)
 	for _, inst := range l.instancesThatMayGetCalls(req.RequestInput) {
-		missing := ResumedCalls{Token: inst.Token, Request: req.RequestNumber}
+		undelivered := ResumedCalls{Token: inst.Token, Request: req.RequestNumber}
 		for index, v := range jsonval.Sorted(calls) {
 			key := ideafile.CallKey{Request: req.RequestNumber, Index: index}
-			accepted := func(inst *InstanceProgress) bool { _, has := inst.calls[key]; return has }
-			isFor := slices.Contains(covered, inst) && !v.TargetsOtherInstance(inst.Token)
-			if !accepted(inst) && isFor && !v.IsZero() && slices.ContainsFunc(covered, accepted) {
-				missing.Calls = append(missing.Calls, turn.DeliveredCall{Index: index, Call: v})
+			hasAccepted := func(inst *InstanceProgress) bool { _, exists := inst.calls[key]; return exists }
+			isTargeted := slices.Contains(covered, inst) && !v.TargetsOtherInstance(inst.Token)
+			if !hasAccepted(inst) && isTargeted && !v.IsZero() && slices.ContainsFunc(covered, hasAccepted) {
+				undelivered.Calls = append(undelivered.Calls, turn.DeliveredCall{Index: index, Call: v})
 			}
 		}
-		rest = append(rest, missing)
+		deliveries = append(deliveries, undelivered)
 	}
-	return rest
+	return deliveries
 }
 
 func (l *Loop) plannedCallsOfRequest(request int) []ideafile.WrittenCall {
@@ -202,8 +205,8 @@ func (l *Loop) plannedCallsOfRequest(request int) []ideafile.WrittenCall {
 	return calls
 }
 
-// countBadReply pauses the process after MaxBadInRow bad replies in a row, after MaxWorkerLossesInRow lost workers, or
-// if repeating the Request cannot help. A lost worker is not a bad reply.
+// countBadReply pauses the process after MaxBadRepliesInRow bad replies in a row, after MaxWorkerLossesInRow lost
+// workers, or if repeating the Request cannot help. A lost worker is not a bad reply.
 func (l *Loop) countBadReply(req *llmRequest) {
 	switch {
 	case req.Reply.Fault != nil && req.Reply.Fault.Code == approval.CodePlanRejected:
@@ -225,7 +228,7 @@ func (l *Loop) countBadReply(req *llmRequest) {
 		req.Reply.Fault = diag.Faultf(turn.CodeNotJSON, "results that were asked for are missing")
 	}
 	l.BadRepliesInRow++
-	if l.BadRepliesInRow >= MaxBadInRow {
+	if l.BadRepliesInRow >= MaxBadRepliesInRow {
 		l.PauseWithFault(diag.Faultf(turn.CodeBadReplies, "%d bad replies in a row; the last one: %s",
 			l.BadRepliesInRow, req.Reply.Fault.Message))
 	}
@@ -251,8 +254,8 @@ func describeRequestFault(req *llmRequest) *diag.Fault {
 	if len(purposes) > 0 {
 		f.Message = fmt.Sprintf("%s; request %d %s", f.Message, req.RequestNumber, purposes[0])
 	}
-	if more := len(purposes) - 1; more > 0 {
-		f.Message = fmt.Sprintf("%s (and %d more)", f.Message, more)
+	if omitted := len(purposes) - 1; omitted > 0 {
+		f.Message = fmt.Sprintf("%s (and %d more)", f.Message, omitted)
 	}
 	return &f
 }
@@ -264,11 +267,11 @@ func WorkerLossesFault(n int) *diag.Fault {
 
 // hasUnansweredQuestions reports whether a Request's questions were not all answered.
 func (l *Loop) hasUnansweredQuestions(req *llmRequest) bool {
-	answered := map[string]bool{}
+	isAnswered := map[string]bool{}
 	for _, call := range req.Reply.Calls {
 		if q, _, _, f := turn.ReadLLMAnswer(l.Idea, req.RequestInput, call); f == nil {
-			answered[q.CallID] = true
+			isAnswered[q.CallID] = true
 		}
 	}
-	return slices.ContainsFunc(req.Questions, func(q turn.LLMQuestion) bool { return !answered[q.CallID] })
+	return slices.ContainsFunc(req.Questions, func(q turn.LLMQuestion) bool { return !isAnswered[q.CallID] })
 }

@@ -24,7 +24,7 @@ func TestWhatAReplyThatBrokeOffHasNotAnsweredIsShownAgain(t *testing.T) {
 		"the worker was lost": {WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 	} {
 		for _, isPart := range []bool{false, true} {
-			s := modeltest.NewScenarioOf(t,
+			s := modeltest.NewScenarioFromIdea(t,
 				modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioTools+`}}, `+goals+`}`), isPart)
 			s.ReplyWith(`{"calls":[{"_tool":"work","_instance":["①","③"],"_outputPath":"b"},{"_tool":"fail","_instance":"②","_outputPath":"b"},
 				{"_tool":"work","_instance":"②","x":"†state.b","_outputPath":"c"}]}`)

@@ -19,15 +19,15 @@ const CodeNoPlanSuffices = "no_plan"
 // assignDirectPlan gives a new instance its direct Plan, if one matches. The instance fails if none matches and the LLM
 // may not be asked.
 func (l *Loop) assignDirectPlan(plans ideafile.DirectPlans, inst *InstanceProgress, view ideafile.InstanceView) {
-	at, noneMatches := plans.ChooseForInstance(inst.Token, view)
+	planIndex, noPlanMatches := plans.ChooseForInstance(inst.Token, view)
 	switch {
-	case at >= 0 && slices.Contains(l.Idea.Context[at].FallbackInstances, inst.Token):
-		inst.FellBackToLLM, inst.DirectPlanPosition = true, at+1
-		l.addDirectPlanCalls(at)
-	case at >= 0:
-		inst.DirectPlanPosition, inst.Idle = at+1, false
-		l.addDirectPlanCalls(at)
-	case noneMatches:
+	case planIndex >= 0 && slices.Contains(l.Idea.Context[planIndex].FallbackInstances, inst.Token):
+		inst.FellBackToLLM, inst.DirectPlanPosition = true, planIndex+1
+		l.addDirectPlanCalls(planIndex)
+	case planIndex >= 0:
+		inst.DirectPlanPosition, inst.Idle = planIndex+1, false
+		l.addDirectPlanCalls(planIndex)
+	case noPlanMatches:
 		inst.NoPlanMatched = true
 		l.endInstance(inst, ideafile.InstanceFailed,
 			diag.Faultf(CodeNoPlanSuffices, "no Plan's condition holds, and nobody may be asked"))
@@ -36,19 +36,19 @@ func (l *Loop) assignDirectPlan(plans ideafile.DirectPlans, inst *InstanceProgre
 
 // RunsDirectPlan reports whether a direct Plan runs any instance.
 func (l *Loop) RunsDirectPlan() bool {
-	return l.anyInstance((*InstanceProgress).isPlannedDirectly)
+	return l.anyInstance((*InstanceProgress).usesDirectPlan)
 }
 
 // replaceDirectPlans gives each instance that a direct Plan runs the direct Plan for it, if any, at or after the
 // position behind in the context. It returns the instances that have a new Plan.
-func (l *Loop) replaceDirectPlans(behind int) (replaced []*InstanceProgress) {
+func (l *Loop) replaceDirectPlans(firstNewIndex int) (replaced []*InstanceProgress) {
 	plans, views := ideafile.FindDirectPlans(l.Idea.Context),
 		ideafile.InstanceViewsByToken(l.Idea.Context, l.InstanceTokens())
 	for _, inst := range l.instancesWhere((*InstanceProgress).runsDirectPlan) {
-		if at, _ := plans.ChooseForInstance(inst.Token, views[inst.Token]); at >= behind {
+		if planIndex, _ := plans.ChooseForInstance(inst.Token, views[inst.Token]); planIndex >= firstNewIndex {
 			inst.EarlierDirectPlans = append(inst.EarlierDirectPlans, inst.DirectPlanPosition)
-			inst.DirectPlanPosition = at + 1
-			l.addDirectPlanCalls(at)
+			inst.DirectPlanPosition = planIndex + 1
+			l.addDirectPlanCalls(planIndex)
 			replaced = append(replaced, inst)
 		}
 	}
@@ -56,16 +56,16 @@ func (l *Loop) replaceDirectPlans(behind int) (replaced []*InstanceProgress) {
 }
 
 // addDirectPlanCalls keeps the Calls of a direct Plan for later Requests to see.
-func (l *Loop) addDirectPlanCalls(at int) {
+func (l *Loop) addDirectPlanCalls(planIndex int) {
 	for _, p := range l.PlannedCalls {
-		if p.DirectPlanPosition == at+1 {
+		if p.DirectPlanPosition == planIndex+1 {
 			return
 		}
 	}
 	var calls []PlannedCall
-	for n, call := range l.Idea.Context[at].PlanCalls {
-		calls = append(calls, PlannedCall{Index: l.Idea.Context[at].CallIndexOffset + n + 1, Call: call,
-			DirectPlanPosition: at + 1})
+	for n, call := range l.Idea.Context[planIndex].PlanCalls {
+		calls = append(calls, PlannedCall{Index: l.Idea.Context[planIndex].CallIndexOffset + n + 1, Call: call,
+			DirectPlanPosition: planIndex + 1})
 	}
 	l.PlannedCalls = append(calls, l.PlannedCalls...)
 	slices.SortStableFunc(l.PlannedCalls, func(a, b PlannedCall) int {
@@ -73,23 +73,23 @@ func (l *Loop) addDirectPlanCalls(at int) {
 	})
 }
 
-// llmForbidden reports whether the LLM may not be asked about an instance, because its Plan is declared complete.
-func (l *Loop) llmForbidden(inst *InstanceProgress) bool {
+// isLLMForbidden reports whether the LLM may not be asked about an instance, because its Plan is declared complete.
+func (l *Loop) isLLMForbidden(inst *InstanceProgress) bool {
 	return inst.NoPlanMatched ||
 		(inst.DirectPlanPosition > 0 && l.Idea.Context[inst.DirectPlanPosition-1].PlanStage == ideafile.StageComplete)
 }
 
-// LLMAllowed reports whether the LLM may be asked about any instance.
-func (l *Loop) LLMAllowed() bool {
-	return l.anyInstance(func(inst *InstanceProgress) bool { return !l.llmForbidden(inst) })
+// IsLLMAllowed reports whether the LLM may be asked about any instance.
+func (l *Loop) IsLLMAllowed() bool {
+	return l.anyInstance(func(inst *InstanceProgress) bool { return !l.isLLMForbidden(inst) })
 }
 
 // settleDirectPlanInstances decides on the instances whose direct Plan has ended, unless they wait for an answer that
 // the LLM may give.
 func (l *Loop) settleDirectPlanInstances() {
 	for _, inst := range l.Instances {
-		if inst.isPlannedDirectly() && inst.phase() == ready &&
-			(len(inst.Questions) == 0 || l.llmForbidden(inst)) {
+		if inst.usesDirectPlan() && inst.phase() == phaseReady &&
+			(len(inst.Questions) == 0 || l.isLLMForbidden(inst)) {
 			l.settleDirectPlanInstance(inst)
 		}
 	}
@@ -102,7 +102,7 @@ func (l *Loop) settleDirectPlanInstance(inst *InstanceProgress) {
 	switch {
 	case f == nil:
 		l.endInstance(inst, ideafile.InstanceSettled, nil)
-	case l.llmForbidden(inst):
+	case l.isLLMForbidden(inst):
 		l.endInstance(inst, ideafile.InstanceFailed, f)
 	default:
 		inst.FellBackToLLM = true
@@ -116,33 +116,34 @@ func (l *Loop) directPlanFault(p *InstanceProgress) *diag.Fault {
 		return diag.Faultf(CodeNoPlanSuffices,
 			"%s waits for a result that the LLM would write, and nobody may be asked", p.Questions[0].CallID)
 	case p.PlanFailure == nil:
-		return l.missingToSettle(p)
+		return l.missingToSettleFault(p)
 	}
 	return p.PlanFailure
 }
 
-// takeDirectPlanOutput takes the output from the direct Plans, once every instance has ended. If that fails, a closing
-// Request reports the reason; if no Request may be made, the process fails. A part leaves the output to the whole.
-func (l *Loop) takeDirectPlanOutput() {
-	if l.HasOutput || l.PlanOutputTried || !l.allInstancesEnded() {
+// resolveDirectPlanOutput takes the output from the direct Plans, once every instance has ended. If that fails, a
+// closing Request reports the reason; if no Request may be made, the process fails. A part leaves the output to the
+// whole.
+func (l *Loop) resolveDirectPlanOutput() {
+	if l.HasOutput || l.TriedPlanOutput || !l.allInstancesEnded() {
 		return
 	}
 	wirings := l.DirectPlanOutputWirings()
-	l.PlanOutputTried = len(wirings) > 0
+	l.TriedPlanOutput = len(wirings) > 0
 	if l.IsPart {
 		return
 	}
 	if len(wirings) == 0 {
-		if l.Idea.OutputSchema != nil && !l.LLMAllowed() {
+		if l.Idea.OutputSchema != nil && !l.IsLLMAllowed() {
 			l.OutputFault = NoPlanOutputFault()
 		}
 		return
 	}
-	out, f := ResolveWirings(l.Idea, wirings, l.StateOf, l.KnowsChange)
+	out, f := ResolveOutputWirings(l.Idea, wirings, l.StateOf, l.KnowsChange)
 	switch {
 	case f == nil:
 		l.setOutput(out, nil)
-	case l.Idea.OutputSchema != nil && l.LLMAllowed():
+	case l.Idea.OutputSchema != nil && l.IsLLMAllowed():
 		l.addError(f)
 	case !l.AnyFellBackToLLM():
 		l.OutputFault = f
@@ -156,8 +157,8 @@ func (l *Loop) AnyFellBackToLLM() bool {
 
 // DirectPlanOutputWirings returns the output of each direct Plan, in the Plans' order, with the instances that settled
 // by it. It returns nil if a settled instance has no Plan with an output.
-func (l *Loop) DirectPlanOutputWirings() (list []Wiring) {
-	byPlan := map[int][]string{}
+func (l *Loop) DirectPlanOutputWirings() (list []OutputWiring) {
+	tokensByPlan := map[int][]string{}
 	for _, inst := range l.Instances {
 		if inst.Status != ideafile.InstanceSettled {
 			continue
@@ -165,11 +166,11 @@ func (l *Loop) DirectPlanOutputWirings() (list []Wiring) {
 		if l.lacksPlanOutput(inst) {
 			return nil
 		}
-		byPlan[inst.DirectPlanPosition] = append(byPlan[inst.DirectPlanPosition], inst.Token)
+		tokensByPlan[inst.DirectPlanPosition] = append(tokensByPlan[inst.DirectPlanPosition], inst.Token)
 	}
 	for n := range l.Idea.Context {
-		if len(byPlan[n+1]) > 0 {
-			list = append(list, Wiring{Output: l.Idea.Context[n].PlanOutput, Instances: byPlan[n+1],
+		if len(tokensByPlan[n+1]) > 0 {
+			list = append(list, OutputWiring{Output: l.Idea.Context[n].PlanOutput, Instances: tokensByPlan[n+1],
 				DirectPlanPosition: n + 1})
 		}
 	}
@@ -185,7 +186,7 @@ func (l *Loop) lacksPlanOutput(inst *InstanceProgress) bool {
 // delegate without a file (ideafile.AnonymousDelegate) always needs the LLM.
 type DelegateIdeaFiles struct {
 	IdeaFilesByPath jsonval.Object
-	Bind            func(*ideafile.Idea) ideafile.ToolBindings
+	BindTools       func(*ideafile.Idea) ideafile.ToolBindings
 }
 
 // IdeaNeedsLLM reports whether a process, or a delegate that its Plans call, needs a Request even if nothing goes
@@ -194,29 +195,29 @@ type DelegateIdeaFiles struct {
 func (d DelegateIdeaFiles) IdeaNeedsLLM(i *ideafile.Idea) bool { return d.needsLLMAtDepth(i, "", 0) }
 
 func (d DelegateIdeaFiles) needsLLMAtDepth(i *ideafile.Idea, file string, depth int) bool {
-	l := New(i, "", d.Bind(i), time.Time{})
+	l := New(i, "", d.BindTools(i), time.Time{})
 	for _, inst := range l.Instances {
 		if inst.isWorking() && (l.needsLLM(inst) || d.anyCalledDelegateNeedsLLM(i, file,
 			l.Idea.Context[inst.DirectPlanPosition-1].PlanCalls, depth)) {
 			return true
 		}
 	}
-	l.takeDirectPlanOutput()
+	l.resolveDirectPlanOutput()
 	return l.allInstancesEnded() && !l.isGoalReached()
 }
 
 func (l *Loop) needsLLM(inst *InstanceProgress) bool {
-	if !inst.isPlannedDirectly() {
+	if !inst.usesDirectPlan() {
 		return true
 	}
 	plan := l.Idea.Context[inst.DirectPlanPosition-1]
 	leavesOutput := l.Idea.OutputSchema != nil && plan.PlanOutput == nil
 	return plan.PlanStage == ideafile.StageOptimal &&
-		(leavesOutput || len(ideafile.UnansweredLatentCalls(plan, inst.Token, l.bindings)) > 0)
+		(leavesOutput || len(ideafile.UnansweredLatentCallIndexes(plan, inst.Token, l.bindings)) > 0)
 }
 
-// eachRecordedDirectCall calls do for each Call in the records of direct Plans, and each of its instances.
-func (l *Loop) eachRecordedDirectCall(do func(*InstanceProgress, turn.RecordedCall)) {
+// visitRecordedDirectCalls calls do for each Call in the records of direct Plans, and each of its instances.
+func (l *Loop) visitRecordedDirectCalls(visit func(*InstanceProgress, turn.RecordedCall)) {
 	tokensByPlan := map[int][]string{}
 	for _, inst := range l.Instances {
 		tokensByPlan[inst.DirectPlanPosition] = append(tokensByPlan[inst.DirectPlanPosition], inst.Token)
@@ -227,7 +228,7 @@ func (l *Loop) eachRecordedDirectCall(do func(*InstanceProgress, turn.RecordedCa
 		}
 		for _, p := range turn.ReadDirectPlanRecord(msg, tokensByPlan[n+1]) {
 			for token := range jsonval.Sorted(p.StatusByInstance) {
-				do(l.byToken[token], p)
+				visit(l.instanceByToken[token], p)
 			}
 		}
 	}
@@ -235,30 +236,30 @@ func (l *Loop) eachRecordedDirectCall(do func(*InstanceProgress, turn.RecordedCa
 
 // restoreDirectCall restores a Call of an earlier process from the record of a direct Plan. If the Plan goes on, only a
 // Call whose outcome is final for the instance is restored; the others are reported anew.
-func (p *InstanceProgress) restoreDirectCall(past turn.RecordedCall) {
-	status := past.StatusByInstance[p.Token]
-	if !status.IsFinal() || (p.runsDirectPlan() && !past.IsFinalFor(p.Token)) {
+func (p *InstanceProgress) restoreDirectCall(recorded turn.RecordedCall) {
+	status := recorded.StatusByInstance[p.Token]
+	if !status.IsFinal() || (p.runsDirectPlan() && !recorded.IsFinalFor(p.Token)) {
 		return
 	}
-	c := past.Report(p.Token)
+	c := recorded.Report(p.Token)
 	c.FromEarlierProcess = true
 	p.calls[c.CallKey()] = c
 	p.callsWithErrorsShown[c.CallKey()] = true // errors not shown yet are in the context
 }
 
 // CountResumedDirectPlanCalls counts the Calls that had not ended in the earlier process and that direct Plans resume.
-// askedAgain counts those about which a person is asked again; resumed counts the others.
-func (l *Loop) CountResumedDirectPlanCalls() (askedAgain, resumed int) {
-	l.eachRecordedDirectCall(func(inst *InstanceProgress, p turn.RecordedCall) {
+// reviewedCount counts those about which a person is asked again; resumed counts the others.
+func (l *Loop) CountResumedDirectPlanCalls() (reviewedCount, resumedCount int) {
+	l.visitRecordedDirectCalls(func(inst *InstanceProgress, p turn.RecordedCall) {
 		switch status := p.StatusByInstance[inst.Token]; {
 		case status.IsFinal(), !inst.runsDirectPlan():
 		case p.ReviewReasonOnResume(l.Idea.Tool(p.WrittenCall.Tool), inst.Token) != "":
-			askedAgain++
+			reviewedCount++
 		default:
-			resumed++
+			resumedCount++
 		}
 	})
-	return askedAgain, resumed
+	return reviewedCount, resumedCount
 }
 
 // anyCalledDelegateNeedsLLM reports whether a Call of a Plan has a delegate that needs the LLM. A delegate whose Plans

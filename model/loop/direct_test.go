@@ -128,7 +128,7 @@ func TestTheLLMIsToldOfEachInstanceWhatItsOwnPlanCameTo(t *testing.T) {
 		`0.1 "for a" at 3 {"_tool":"work"} {"done":1}; 0.2 "for a" at 3 {"_tool":"fail"} {"failed":1}; 0.1 "" at 4 {"_outputPath":"c","_tool":"fail"} {"failed":1}`)
 	s.WantEqual("the errors", describeErrors(b),
 		"0.2 tool_failed: no luck in ①\n0.1 tool_failed: no luck in ②")
-	again := modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
+	again := modeltest.SnapshotAndReparse(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
 	s.WantEqual("the records", string(jsonval.Encode(again.Context[0].PlanRecordByCallID))+
 		string(jsonval.Encode(again.Context[1].PlanRecordByCallID)),
 		`{"0.1":{"done":["①"],"results":{"①":"work done"}},`+
@@ -281,7 +281,7 @@ func TestLatentCallsOfADirectPlanAreAskedForByThemselves(t *testing.T) {
 
 func TestAPlanThatRunsDirectlyTakesThePlaceOfNoneWhereNoneIsAtWork(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	revise := func(text string) error {
 		_, err := s.Loop.ApplyRevision(approval.SteeringPayload{Context: modeltest.DecodeJSON(t, text).([]any)})
 		return err
@@ -343,7 +343,7 @@ func TestAnIdeaOfADirectPlanGoesOnWithIt(t *testing.T) {
 	s.RunDirectPlans()
 	c := s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"c"}],"output":null}`)
 	s.WantEqual("covered", fmt.Sprint(c.InstanceTokens()), "[② ③]")
-	again := modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
+	again := modeltest.SnapshotAndReparse(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
 	plan := again.Context[0]
 	s.WantEqual("the record", string(jsonval.Encode(plan.PlanRecordByCallID)), `{"0.1":{"done":["①","②"],`+
 		`"errors":[{"error":{"code":"tool_failed","message":"no luck"},"instances":["③"]}],"failed":["③"],"results":{"①":"done","②":"done"}}}`)
@@ -352,8 +352,8 @@ func TestAnIdeaOfADirectPlanGoesOnWithIt(t *testing.T) {
 		t.Errorf("%+v", again.Context)
 	}
 	s = &modeltest.Scenario{T: t, Idea: again, Instances: map[string]*dataflow.Instance{},
-		Reported: map[string]map[string]dataflow.ReportedCall{}, Bindings: s.Bindings, RunTool: s.RunTool, Now: s.Now,
-		CorrectionsAcked: s.CorrectionsAcked}
+		ReportedCallsByToken: map[string]map[string]dataflow.ReportedCall{}, Bindings: s.Bindings, RunTool: s.RunTool, Now: s.Now,
+		AckedCountByToken: s.AckedCountByToken}
 	s.Loop = loop.New(again, "q", s.Bindings, modeltest.StartTime)
 	s.StartInstances(again.InstanceTokens())
 	s.RunDirectPlans()
@@ -369,7 +369,7 @@ func TestNobodyIsAskedForACompletePlanWhateverHappens(t *testing.T) {
 	t.Parallel()
 	failed := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		p := modeltest.DrawPlan(rt, modeltest.PlanOptions{Calls: 6, Requests: 1})
+		p := modeltest.GeneratePlan(rt, modeltest.PlanOptions{MaxCalls: 6, MaxRequests: 1})
 		var calls []any
 		fails := map[string]bool{}
 		for n, c := range p.Requests[0] {

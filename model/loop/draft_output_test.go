@@ -199,7 +199,7 @@ func TestAnOutputThatWasPutRightDoesNotCountWhereMeanwhile(t *testing.T) {
 func TestAProcessThatBeganBeforePutsNoOutputRight(t *testing.T) {
 	t.Parallel()
 	s := newScenarioWithPeople(t, anything, threeGoals)
-	s.Loop.KnowsChange = func(change string) bool { return change != loop.DraftOutputChange }
+	s.Loop.KnowsChange = func(change string) bool { return change != loop.DraftOutputChangeID }
 	s.ReplyWith(counted)
 	expectWait(s, 0)
 	s.Decide(policy.Approve, "1.3@③")
@@ -216,7 +216,7 @@ func TestAnOutputThatWasPutRightDoesNotCountWhereAnotherHasFailedMeanwhile(t *te
 	t.Parallel()
 	s := refused(t, false)
 	r := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"②","_outputPath":"b"}`)})
-	r.Complete, r.Finished, r.Output, r.GoneInstances = true, true, map[string]any{"paid": 1}, []string{"③"}
+	r.Complete, r.SaysFinished, r.Output, r.GoneInstances = true, true, map[string]any{"paid": 1}, []string{"③"}
 	s.Conclude(r)
 	if in := s.ExpectRequest(); !in.OutputOnly {
 		t.Errorf("it asks about %v", in.InstanceTokens())
@@ -307,7 +307,7 @@ func TestAnOutputOfWhichACallFailedIsShownAgainWhereAllAre(t *testing.T) {
 // A query may not ask which rules a process knows: where nothing is left to do but to wait, none does.
 func TestWhereAnOutputWaitsAQueryAsksForNoChangeOfTheRules(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstancesContext)
 	s.ReplyWith(known("work", "slow"))
 	expectWait(s, 0)
 	s.Loop.KnowsChange = func(change string) bool {
@@ -327,13 +327,13 @@ func TestAnOutputIsNotPutRightWhereAnotherHasFailedThatHadNoGoal(t *testing.T) {
 	wantDraft(s, "②", `{"paid":3}`)
 	in := s.ExpectRequest()
 	r := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"②","_outputPath":"b"}`)})
-	r.Complete, r.Finished, r.Output, r.GoneInstances = true, true, map[string]any{"paid": 2}, []string{"③"}
+	r.Complete, r.SaysFinished, r.Output, r.GoneInstances = true, true, map[string]any{"paid": 2}, []string{"③"}
 	c := s.Conclude(r)
 	s.Decide(policy.Approve, "1.1@①")
 	if step, _ := s.Loop.Advance(s.Now); step == loop.StepFinished {
 		t.Errorf("after the Request about %v it ends with %s", in.InstanceTokens(), outputJSON(s))
 	}
-	if c.Reply.Finished {
+	if c.Reply.SaysFinished {
 		t.Error("its Idea says that this was the last word")
 	}
 }
@@ -343,7 +343,7 @@ func TestAWiredOutputIsDroppedWhereAnInstanceFails(t *testing.T) {
 	s := newScenarioWithPeople(t, anything, threeInstances)
 	s.ExpectRequest()
 	r := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"*","_outputPath":"b"}`)})
-	r.Complete, r.Finished, r.Output, r.GoneInstances = true, true, map[string]any{"paid": 3}, []string{"③"}
+	r.Complete, r.SaysFinished, r.Output, r.GoneInstances = true, true, map[string]any{"paid": 3}, []string{"③"}
 	s.Conclude(r)
 	s.WantEqual("the output", outputJSON(s), "null")
 	if step, _ := s.Loop.Advance(s.Now); step == loop.StepFinished {
@@ -383,10 +383,10 @@ func TestAnOutputThatCannotBeShownWholeIsNoDraft(t *testing.T) {
 func TestAnOutputDoesNotCountWhereAPersonChangedThePlanThatWaited(t *testing.T) {
 	t.Parallel()
 	for kind, finished := range map[string]bool{approval.SteerApprovePlan: true, approval.SteerAmendPlan: false} {
-		s := &heldScenario{Scenario: modeltest.NewScenario(t, anything, modeltest.TwoInstances)}
+		s := &heldScenario{Scenario: modeltest.NewScenario(t, anything, modeltest.TwoInstancesContext)}
 		s.ExpectRequest()
-		s.Loop.HoldsPlans = true
-		s.Loop.ApplyReply(turn.LLMReply{Calls: calls(t, workOne+", "+workTwo), Complete: true, Finished: true,
+		s.Loop.RequiresPlanReview = true
+		s.Loop.ApplyReply(turn.LLMReply{Calls: calls(t, workOne+", "+workTwo), Complete: true, SaysFinished: true,
 			Output: map[string]any{"done": "both"}})
 		if !s.Loop.HoldReply(s.Now) || !s.decide(t, kind, "ann", workOne) {
 			t.Fatal("the Plan does not wait")

@@ -43,24 +43,24 @@ func (l *Loop) addError(f *diag.Fault) { l.addErrorsFor(nil, turn.ContextError{F
 
 // addRequestErrors keeps, for each instance that a Request covered, how the Request failed, and those of its malformed
 // Calls that name no instance.
-func (l *Loop) addRequestErrors(req *llmRequest, accepted int) {
+func (l *Loop) addRequestErrors(req *llmRequest, acceptedCount int) {
 	var list []turn.ContextError
 	r, covered := req.Reply, l.coveredInstances(req.RequestInput)
-	if r.Fault != nil && (!r.WorkerLost || accepted > 0) {
+	if r.Fault != nil && (!r.WorkerLost || acceptedCount > 0) {
 		isHeld := func(inst *InstanceProgress) bool { return slices.Contains(req.HeldTokens, inst.Token) }
-		held := jsonval.Filter(covered, isHeld)
-		others := slices.DeleteFunc(slices.Clone(covered), isHeld)
-		f := turn.ContextError{Fault: l.truncatedReplyFault(req, accepted)}
-		if len(held) == 0 || len(others) == 0 || accepted == 0 {
+		heldInstances := jsonval.Filter(covered, isHeld)
+		otherInstances := slices.DeleteFunc(slices.Clone(covered), isHeld)
+		f := turn.ContextError{Fault: l.truncatedReplyFault(req, acceptedCount)}
+		if len(heldInstances) == 0 || len(otherInstances) == 0 || acceptedCount == 0 {
 			list = append(list, f)
 		} else { // Calls that waited for a second answer have not been handed out
-			l.addErrorsFor(others, f)
-			l.addErrorsFor(held, turn.ContextError{Fault: *cutOffFault(req,
+			l.addErrorsFor(otherInstances, f)
+			l.addErrorsFor(heldInstances, turn.ContextError{Fault: *interruptedReplyFault(req,
 				"; no Call of it was taken for these but those that are shown")})
 		}
 	}
 	for _, f := range r.CallFaults {
-		l.UnassignedCalls++
+		l.UnassignedCallCount++
 		id, tool := ideafile.FormatCallID(req.RequestNumber, f.Index, ""), ""
 		if f.Index <= len(r.Calls) {
 			tool = r.Calls[f.Index-1].Tool
@@ -69,44 +69,44 @@ func (l *Loop) addRequestErrors(req *llmRequest, accepted int) {
 		list = append(list, turn.ContextError{CallID: id, Fault: f.Fault})
 	}
 	l.addErrorsFor(covered, list...)
-	if req.amendment != "" { // for the next Request, if there is one
-		l.addError(diag.Faultf(approval.CodePlanAmended, "%s", req.amendment))
+	if req.amendmentText != "" { // for the next Request, if there is one
+		l.addError(diag.Faultf(approval.CodePlanAmended, "%s", req.amendmentText))
 	}
 }
 
-func (l *Loop) truncatedReplyFault(req *llmRequest, accepted int) diag.Fault {
+func (l *Loop) truncatedReplyFault(req *llmRequest, acceptedCount int) diag.Fault {
 	f := *req.Reply.Fault
 	if f.Code == approval.CodePlanRejected {
 		return f
 	}
-	what, n := "Call", len(l.plannedCallsOfRequest(req.RequestNumber))
+	noun, n := "Call", len(l.plannedCallsOfRequest(req.RequestNumber))
 	switch {
 	case len(req.Questions) > 0:
-		what, n = "result", accepted
+		noun, n = "result", acceptedCount
 	case len(req.HeldTokens) > 0:
-		n = l.takenCallCount(req.RequestNumber)
+		n = l.acceptedCallCount(req.RequestNumber)
 	}
 	switch {
-	case accepted == 0:
-		return *cutOffFault(req, "; no %s of it was taken", what)
+	case acceptedCount == 0:
+		return *interruptedReplyFault(req, "; no %s of it was taken", noun)
 	case n == 1:
-		return *cutOffFault(req, "; the %s that had come was taken", what)
+		return *interruptedReplyFault(req, "; the %s that had come was taken", noun)
 	}
-	return *cutOffFault(req, "; the %d %ss that had come were taken", n, what)
+	return *interruptedReplyFault(req, "; the %d %ss that had come were taken", n, noun)
 }
 
-// cutOffFault returns the fault of a Request that was cut off, with what became of its Calls.
-func cutOffFault(req *llmRequest, outcome string, args ...any) *diag.Fault {
+// interruptedReplyFault returns the fault of a Request that was cut off, with what became of its Calls.
+func interruptedReplyFault(req *llmRequest, outcome string, args ...any) *diag.Fault {
 	return diag.Faultf(req.Reply.Fault.Code, "request %d was cut off: %s%s", req.RequestNumber, req.Reply.Fault.Message,
 		fmt.Sprintf(outcome, args...))
 }
 
-// takenCallCount counts the Calls of a Request that at least one instance has reported.
-func (l *Loop) takenCallCount(request int) (n int) {
+// acceptedCallCount counts the Calls of a Request that at least one instance has reported.
+func (l *Loop) acceptedCallCount(request int) (n int) {
 	for _, p := range l.PlannedCalls {
 		if p.Request == request && l.anyInstance(func(inst *InstanceProgress) bool {
-			_, has := inst.calls[p.key()]
-			return has
+			_, exists := inst.calls[p.key()]
+			return exists
 		}) {
 			n++
 		}
@@ -124,9 +124,9 @@ func (l *Loop) errorsToReport(instances []*InstanceProgress) []turn.ContextError
 		}
 	}
 	var list []turn.ContextError
-	for _, pending := range l.PendingErrors {
-		e, tokens := pending.ContextError, tokensByID[pending.ID]
-		if pending.ID > 0 && len(tokens) == 0 {
+	for _, pendingError := range l.PendingErrors {
+		e, tokens := pendingError.ContextError, tokensByID[pendingError.ID]
+		if pendingError.ID > 0 && len(tokens) == 0 {
 			continue
 		}
 		if len(e.Instances) > 0 || (e.CallID == "" && len(tokens) < len(instances)) {
@@ -146,7 +146,7 @@ func (l *Loop) callErrors(instances []*InstanceProgress) []turn.ContextError {
 		fault diag.Fault
 	}
 	var list []turn.ContextError
-	entries := map[callFault]int{}
+	indexByFault := map[callFault]int{}
 	for _, p := range l.PlannedCalls {
 		for _, inst := range instances {
 			c, ok := inst.calls[p.key()]
@@ -155,14 +155,14 @@ func (l *Loop) callErrors(instances []*InstanceProgress) []turn.ContextError {
 			}
 			for _, f := range c.FaultsForLLM() {
 				key := callFault{p.key(), f}
-				at, seen := entries[key]
-				if !seen {
-					at = len(list)
-					entries[key] = at
+				index, exists := indexByFault[key]
+				if !exists {
+					index = len(list)
+					indexByFault[key] = index
 					list = append(list, turn.ContextError{CallID: p.key().ID(""), Fault: f})
 				}
 				if inst.Token != "" {
-					list[at].Instances = append(list[at].Instances, inst.Token)
+					list[index].Instances = append(list[index].Instances, inst.Token)
 				}
 			}
 		}
@@ -171,8 +171,8 @@ func (l *Loop) callErrors(instances []*InstanceProgress) []turn.ContextError {
 }
 
 // markErrorsShown notes that the LLM knew the errors which a Request reported when it planned for some instances.
-func (l *Loop) markErrorsShown(req *llmRequest, planned []*InstanceProgress) {
-	for _, inst := range planned {
+func (l *Loop) markErrorsShown(req *llmRequest, plannedInstances []*InstanceProgress) {
+	for _, inst := range plannedInstances {
 		inst.PendingErrorIDs, inst.ReopenReason = nil, ""
 	}
 	stillPending := map[int]bool{}
@@ -182,7 +182,7 @@ func (l *Loop) markErrorsShown(req *llmRequest, planned []*InstanceProgress) {
 		}
 	}
 	l.PendingErrors = jsonval.Filter(l.PendingErrors, func(e PendingError) bool { return stillPending[e.ID] })
-	for _, inst := range planned {
+	for _, inst := range plannedInstances {
 		//workflowcheck:ignore -- the order does not matter
 		for call, c := range inst.calls {
 			if call.Request < req.RequestNumber && len(c.FaultsForLLM()) > 0 {

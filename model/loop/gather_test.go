@@ -155,7 +155,7 @@ func TestAnInstanceWhoseApprovedCallRunsIsRunning(t *testing.T) {
 
 func TestWhoWaitsForAPersonIsNeitherCoveredNorSettledByARequestForOthers(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, "", modeltest.TwoInstancesContext)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"pay","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null}`)
 	s.ExpectRequestFor("②")
@@ -171,7 +171,7 @@ func TestWhoWaitsForAPersonIsNeitherCoveredNorSettledByARequestForOthers(t *test
 
 func TestAnAddedInstanceIsCoveredByTheNextRequest(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, "", modeltest.TwoInstancesContext)
 	s.ExpectRequest()
 	s.AddInstances(`[{"type":"state","_instance":"③","state":{"a":3}}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
@@ -181,7 +181,7 @@ func TestAnAddedInstanceIsCoveredByTheNextRequest(t *testing.T) {
 
 func TestAnAddedInstanceIsAskedAboutAtOnceWhereTheOthersWaitForPeople(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, "", modeltest.TwoInstancesContext)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"*","_outputPath":"b"}],"output":null}`)
 	expectWait(s, 0)
 	s.AddInstances(`[{"type":"state","_instance":"③","state":{"a":3}}]`)
@@ -190,7 +190,7 @@ func TestAnAddedInstanceIsAskedAboutAtOnceWhereTheOthersWaitForPeople(t *testing
 
 func TestWhoIsReadyForTheSecondTimeIsGatheredForAnew(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, "", modeltest.TwoInstancesContext)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"slow","_instance":"②","_outputPath":"b"}],"output":null}`)
 	expectWait(s, ideafile.DefaultGatherDelay)
@@ -229,7 +229,7 @@ func TestWhoWasAskedLongAgoHoldsNobodyUp(t *testing.T) {
 func TestAProcessThatBeganBeforeThatRuleGoesOnWithoutIt(t *testing.T) {
 	t.Parallel()
 	s := newScenarioWithPeople(t, "", threeInstances, `"config": {"gather": "60s"}`)
-	s.Loop.KnowsChange = func(change string) bool { return change != loop.GatherAskedChange }
+	s.Loop.KnowsChange = func(change string) bool { return change != loop.GatherAskedChangeID }
 	s.ReplyWith(every("work", "pay", "pay"))
 	s.ExpectRequestFor("①")
 }
@@ -280,7 +280,7 @@ func TestABusyInstanceThatCannotReportDoesNotHoldUpTheOthers(t *testing.T) {
 // However many are added, a Request covers no more than its size, and a full one waits for nobody.
 func TestARequestCoversNoMoreInstancesThanItsSize(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, "", `"config": {"batch": 2}`, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, "", `"config": {"batch": 2}`, modeltest.TwoInstancesContext)
 	s.ExpectRequestFor("① ②")
 	s.AddInstances(`[{"type":"state","_instance":"③","a":3},{"type":"state","_instance":"④","a":4},
 		{"type":"state","_instance":"⑤","a":5},{"type":"state","_instance":"⑥","a":6}]`)
@@ -298,7 +298,7 @@ func TestARequestCoversNoMoreInstancesThanItsSize(t *testing.T) {
 // Those who are asked about again each time keep nobody from being asked about.
 func TestAFullRequestCoversThoseWhoWaitedForLongest(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, "", `"config": {"batch": 2}`, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, "", `"config": {"batch": 2}`, modeltest.TwoInstancesContext)
 	s.ExpectRequestFor("① ②")
 	s.AddInstances(`[{"type":"state","_instance":"③","a":3},{"type":"state","_instance":"④","a":4},
 		{"type":"state","_instance":"⑤","a":5}]`)

@@ -14,7 +14,7 @@ import (
 // Nothing that waits for an instance waits for one whose workflow was terminated.
 func TestALostReplyIsConcludedWithoutAnInstanceThatIsGone(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	s.ExpectRequest()
 	s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"*","_outputPath":"b"}`)})
 	s.RunToIdle("①", 1)
@@ -36,12 +36,12 @@ func TestALostReplyIsConcludedWithoutAnInstanceThatIsGone(t *testing.T) {
 
 func TestAnUndoEndsWithoutAnInstanceThatIsGone(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
-	order := &approval.UndoOrder{By: "ann"}
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
+	order := &approval.UndoOrder{RequestedBy: "ann"}
 	for _, inst := range s.Loop.Instances {
-		inst.UndoneBy = order
+		inst.UndoOrder = order
 	}
-	s.Loop.Instances[0].TookBack = &turn.Withdrawn{Summary: "all was undone"}
+	s.Loop.Instances[0].UndoResult = &turn.UndoResult{Summary: "all was undone"}
 	if o, _ := s.Loop.TakeEndedUndo(); o != nil {
 		t.Error("it has ended before ②")
 	}
@@ -54,13 +54,13 @@ func TestAnUndoEndsWithoutAnInstanceThatIsGone(t *testing.T) {
 
 func TestAnUndoSaysOnceWhatCameOfManyInstances(t *testing.T) {
 	t.Parallel()
-	nothing := turn.Withdrawn{Summary: "nothing was taken back", Nothing: true}
-	failed := turn.Withdrawn{Summary: "not taken back: 1.1@②", Failed: true}
-	for _, all := range [][]turn.Withdrawn{{nothing, nothing}, {nothing, failed}, {failed, failed}} {
-		s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	nothing := turn.UndoResult{Summary: "nothing was taken back", NothingUndone: true}
+	failed := turn.UndoResult{Summary: "not taken back: 1.1@②", Failed: true}
+	for _, all := range [][]turn.UndoResult{{nothing, nothing}, {nothing, failed}, {failed, failed}} {
+		s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 		want := all[1].Summary
 		for n, came := range all {
-			s.Loop.Instances[n].UndoneBy, s.Loop.Instances[n].TookBack = &approval.UndoOrder{By: "ann"}, &came
+			s.Loop.Instances[n].UndoOrder, s.Loop.Instances[n].UndoResult = &approval.UndoOrder{RequestedBy: "ann"}, &came
 		}
 		if _, err := s.Loop.TakeEndedUndo(); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
@@ -70,18 +70,18 @@ func TestAnUndoSaysOnceWhatCameOfManyInstances(t *testing.T) {
 
 func TestAnUndoIsRefusedBeforeAnotherOneHasEnded(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	s.Loop.PauseReason = diag.Faultf(turn.CodePaused, "by ann")
 	for _, inst := range s.Loop.Instances {
 		inst.Idle = true
 	}
-	s.Loop.Instances[1].UndoneFor = diag.Faultf(turn.CodeInstanceGone, "it fails")
-	list, err := s.Loop.BeginUndo(approval.UndoOrder{By: "ann"}, s.Now)
+	s.Loop.Instances[1].UndoCause = diag.Faultf(turn.CodeInstanceGone, "it fails")
+	list, err := s.Loop.BeginUndo(approval.UndoOrder{RequestedBy: "ann"}, s.Now)
 	if refused, is := err.(approval.Refusal); !is || refused.Code != approval.CodeUndoUnderWay || list != nil {
 		t.Errorf("%v, %v", list, err)
 	}
-	s.Loop.Instances[1].UndoneFor = nil
-	if list, err = s.Loop.BeginUndo(approval.UndoOrder{By: "ann"}, s.Now); err != nil || len(list) != 2 {
+	s.Loop.Instances[1].UndoCause = nil
+	if list, err = s.Loop.BeginUndo(approval.UndoOrder{RequestedBy: "ann"}, s.Now); err != nil || len(list) != 2 {
 		t.Errorf("%v, %v", list, err)
 	}
 }
@@ -90,13 +90,13 @@ func TestAnUndoIsRefusedBeforeAnotherOneHasEnded(t *testing.T) {
 func TestAnUndoIsReviewedWherePlansWait(t *testing.T) {
 	t.Parallel()
 	for _, holds := range []bool{false, true} {
-		s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
-		s.Loop.PauseReason, s.Loop.HoldsPlans = diag.Faultf(turn.CodePaused, "by ann"), holds
+		s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
+		s.Loop.PauseReason, s.Loop.RequiresPlanReview = diag.Faultf(turn.CodePaused, "by ann"), holds
 		for _, inst := range s.Loop.Instances {
 			inst.Idle = true
 		}
-		list, err := s.Loop.BeginUndo(approval.UndoOrder{By: "ann"}, s.Now)
-		if err != nil || len(list) != 2 || list[1].UndoneBy.Review != holds {
+		list, err := s.Loop.BeginUndo(approval.UndoOrder{RequestedBy: "ann"}, s.Now)
+		if err != nil || len(list) != 2 || list[1].UndoOrder.Review != holds {
 			t.Errorf("%v: %+v, %v", holds, list, err)
 		}
 	}

@@ -19,7 +19,8 @@ import (
 // has no Call for any instance, since there is nothing to decide on.
 func (l *Loop) HoldReply(now time.Time) bool {
 	req := l.requestInFlight
-	if !l.HoldsPlans || req == nil || req.Reply == nil || !req.Reply.Complete || !HandsOutCalls(req.RequestInput) {
+	if !l.RequiresPlanReview || req == nil || req.Reply == nil || !req.Reply.Complete ||
+		!AsksForCalls(req.RequestInput) {
 		return false
 	}
 	p, deliverable := turn.PlanOfRequest(req.RequestInput, req.Reply.Calls)
@@ -33,41 +34,41 @@ func (l *Loop) HoldReply(now time.Time) bool {
 	return true
 }
 
-// HandsOutCalls reports whether the reply to a Request may have Calls for instances.
-func HandsOutCalls(input *turn.RequestInput) bool {
+// AsksForCalls reports whether the reply to a Request may have Calls for instances.
+func AsksForCalls(input *turn.RequestInput) bool {
 	return !input.OutputOnly && len(input.Questions) == 0
 }
 
-func (l *Loop) holdPlan(p approval.Plan, now time.Time, waiting []*InstanceProgress) {
+func (l *Loop) holdPlan(p approval.Plan, now time.Time, waitingInstances []*InstanceProgress) {
 	p.Since, p.Deciders = now, l.PlanDeciders
 	p.SetDigest(l.ProcessID)
 	l.PendingPlan = &p
-	for _, inst := range waiting {
-		inst.PlanHeld = true
+	for _, inst := range waitingInstances {
+		inst.IsPlanHeld = true
 	}
 }
 
-// HoldStart holds the Calls with which a process begins before any Request: those of its instances' direct Plans, and
-// those that an earlier process left unfinished. It reports whether there are any.
-func (l *Loop) HoldStart(now time.Time) bool {
+// HoldStartPlan holds the Calls with which a process begins before any Request: those of its instances' direct Plans,
+// and those that an earlier process left unfinished. It reports whether there are any.
+func (l *Loop) HoldStartPlan(now time.Time) bool {
 	var p approval.Plan
-	var waiting []*InstanceProgress
+	var waitingInstances []*InstanceProgress
 	positions := map[int]bool{}
 	for _, inst := range l.Instances {
-		direct := inst.runsDirectPlan()
-		resumed := slices.ContainsFunc(l.resumedCalls, func(r ResumedCalls) bool { return r.Token == inst.Token })
-		if !direct && !resumed {
+		isDirect := inst.runsDirectPlan()
+		isResumed := slices.ContainsFunc(l.resumedCalls, func(r ResumedCalls) bool { return r.Token == inst.Token })
+		if !isDirect && !isResumed {
 			continue
 		}
-		waiting = append(waiting, inst)
+		waitingInstances = append(waitingInstances, inst)
 		if inst.Token != "" {
 			p.Instances = append(p.Instances, inst.Token)
 		}
-		if direct {
+		if isDirect {
 			positions[inst.DirectPlanPosition] = true
 		}
 	}
-	p.Calls = append(l.callsThatBegin(l.isUnfinishedDirectCall), l.callsThatBegin(l.isResumedCall)...)
+	p.Calls = append(l.callsThatStart(l.isUnfinishedDirectCall), l.callsThatStart(l.isResumedCall)...)
 	switch {
 	case len(p.Calls) == 0:
 		return false
@@ -82,24 +83,24 @@ func (l *Loop) HoldStart(now time.Time) bool {
 		p.NotAmendable = fmt.Sprintf("it is %d Plans at once, to approve or reject; to amend them, start again from a "+
 			"changed file", len(positions))
 	}
-	l.holdPlan(p, now, waiting)
+	l.holdPlan(p, now, waitingInstances)
 	return true
 }
 
-// callsThatBegin lists the Calls for which begins returns true for at least one instance, with these instances.
-func (l *Loop) callsThatBegin(begins func(*InstanceProgress, PlannedCall) bool) (list []approval.PlanCall) {
-	for _, planned := range l.PlannedCalls {
-		c := approval.PlanCall{CallID: planned.key().ID(""), Written: planned.Call}
-		any := false
+// callsThatStart lists the Calls for which begins returns true for at least one instance, with these instances.
+func (l *Loop) callsThatStart(mayStart func(*InstanceProgress, PlannedCall) bool) (list []approval.PlanCall) {
+	for _, plannedCall := range l.PlannedCalls {
+		c := approval.PlanCall{CallID: plannedCall.key().ID(""), Written: plannedCall.Call}
+		found := false
 		for _, inst := range l.Instances {
-			if begins(inst, planned) {
-				any = true
+			if mayStart(inst, plannedCall) {
+				found = true
 				if inst.Token != "" {
 					c.Instances = append(c.Instances, inst.Token)
 				}
 			}
 		}
-		if any {
+		if found {
 			list = append(list, c)
 		}
 	}
@@ -111,8 +112,8 @@ func (l *Loop) isUnfinishedDirectCall(inst *InstanceProgress, p PlannedCall) boo
 	if !inst.runsDirectPlan() || p.DirectPlanPosition == 0 || !p.isPlannedFor(inst) {
 		return false
 	}
-	c, reported := inst.calls[p.key()]
-	return !(reported && c.Status.IsFinal()) &&
+	c, isReported := inst.calls[p.key()]
+	return !(isReported && c.Status.IsFinal()) &&
 		slices.Contains(p.Call.TargetInstances([]string{inst.Token}), inst.Token)
 }
 
@@ -130,19 +131,19 @@ func (l *Loop) DecidePlan(d approval.Decision) (decided bool) {
 	p := l.PendingPlan
 	d.ApprovalDigest = p.Digest
 	if d.Kind != approval.SteerApprovePlan {
-		d.PlannedCalls = p.Planned()
+		d.PlannedCalls = p.OriginalCalls()
 	}
 	if d.Kind == approval.SteerAmendPlan {
 		p = l.amendPending(d)
 	}
-	more := d.Kind != approval.SteerRejectPlan && p.WithVote(d)
-	if more {
+	needsMoreVotes := d.Kind != approval.SteerRejectPlan && p.AddVote(d)
+	if needsMoreVotes {
 		l.LogSteering(d)
 		return false
 	}
 	l.PendingPlan = nil
 	for _, inst := range l.Instances {
-		inst.PlanHeld = false
+		inst.IsPlanHeld = false
 	}
 	if p.Request == 0 {
 		l.LogSteering(d)
@@ -157,13 +158,13 @@ func (l *Loop) DecidePlan(d approval.Decision) (decided bool) {
 func (l *Loop) amendPending(d approval.Decision) *approval.Plan {
 	var calls []approval.PlanCall
 	if l.PendingPlan.Request > 0 {
-		amended, _ := turn.PlanOfRequest(l.requestInFlight.RequestInput, d.Calls)
-		calls = amended.Calls
+		amendedPlan, _ := turn.PlanOfRequest(l.requestInFlight.RequestInput, d.Calls)
+		calls = amendedPlan.Calls
 	} else {
 		l.replaceDirectPlanCalls(d.Calls)
-		calls = l.callsThatBegin(l.isUnfinishedDirectCall)
+		calls = l.callsThatStart(l.isUnfinishedDirectCall)
 	}
-	l.PendingPlan = l.PendingPlan.Amended(l.ProcessID, calls)
+	l.PendingPlan = l.PendingPlan.WithAmendment(l.ProcessID, calls)
 	return l.PendingPlan
 }
 
@@ -172,15 +173,15 @@ func (l *Loop) amendPending(d approval.Decision) *approval.Plan {
 func (l *Loop) decideReply(p approval.Plan, d approval.Decision) {
 	req := l.requestInFlight
 	// "finished" and the notes refer to the Plan as the LLM made it
-	if d.Kind != approval.SteerApprovePlan && l.KnowsChange(DraftOutputChange) {
-		req.Reply.Finished, req.Reply.Notes = false, ""
+	if d.Kind != approval.SteerApprovePlan && l.KnowsChange(DraftOutputChangeID) {
+		req.Reply.SaysFinished, req.Reply.Notes = false, ""
 	}
 	switch {
 	case d.Kind == approval.SteerRejectPlan:
 		turn.RejectPlan(p, req.Reply, d)
 	case p.Original != nil:
 		turn.AmendPlan(req.RequestInput, req.Reply, p.WrittenCalls())
-		req.amendment = p.ExplainAmendment(d)
+		req.amendmentText = p.ExplainAmendment(d)
 	}
 	req.hadUnsealedChanges = true
 	req.LogBeforeRequest = append(l.TakeUnsealedLog(), turn.LogEntry{Decision: &d})
@@ -203,16 +204,16 @@ func (l *Loop) decideStart(p approval.Plan, d approval.Decision) {
 // rejectResumedCalls ends the Calls that an earlier process left unfinished, as rejected by a person.
 func (l *Loop) rejectResumedCalls(d approval.Decision) {
 	// d becomes the decision on each Call. The proof belongs to the decision on the Plan, which is in the log.
-	d.Kind, d.PlanRequest, d.PlannedCalls, d.Proof, d.Signed = policy.Reject, nil, nil, "", nil
+	d.Kind, d.PlanRequest, d.PlannedCalls, d.Proof, d.Signature = policy.Reject, nil, nil, "", nil
 	for _, r := range l.TakeResumedCalls() {
-		inst := l.byToken[r.Token]
+		inst := l.instanceByToken[r.Token]
 		for _, c := range r.Calls {
 			key := ideafile.CallKey{Request: r.Request, Index: c.Index}
-			made := d
-			made.CallID = key.ID(r.Token)
+			decision := d
+			decision.CallID = key.ID(r.Token)
 			inst.calls[key] = turn.CallReport{Request: r.Request, Index: c.Index, CallState: turn.CallState{
-				Status: ideafile.Rejected, Decisions: []approval.Decision{made},
-				Fault: diag.Faultf(string(ideafile.Rejected), "%s", made.Describe())}}
+				Status: ideafile.Rejected, Decisions: []approval.Decision{decision},
+				Fault: diag.Faultf(string(ideafile.Rejected), "%s", decision.Describe())}}
 		}
 		inst.Idle = true
 	}
@@ -220,65 +221,67 @@ func (l *Loop) rejectResumedCalls(d approval.Decision) {
 
 // rejectDirectPlans takes the direct Plans from their instances. The LLM plans for these instead; instances for which
 // it may not be asked fail.
-func (l *Loop) rejectDirectPlans(why *diag.Fault) {
-	rejected := map[int]bool{}
-	var asked []*InstanceProgress
+func (l *Loop) rejectDirectPlans(fault *diag.Fault) {
+	rejectedPositions := map[int]bool{}
+	var fallbackInstances []*InstanceProgress
 	for _, inst := range l.instancesWhere((*InstanceProgress).runsDirectPlan) {
-		rejected[inst.DirectPlanPosition], inst.Idle = true, true
-		if l.llmForbidden(inst) {
+		rejectedPositions[inst.DirectPlanPosition], inst.Idle = true, true
+		if l.isLLMForbidden(inst) {
 			inst.NoPlanMatched = true
-			l.endInstance(inst, ideafile.InstanceFailed, why)
+			l.endInstance(inst, ideafile.InstanceFailed, fault)
 			continue
 		}
 		inst.FellBackToLLM = true
-		asked = append(asked, inst)
+		fallbackInstances = append(fallbackInstances, inst)
 	}
 	context := slices.Clone(l.Idea.Context)
 	//workflowcheck:ignore -- each by itself
-	for position := range rejected {
-		context[position-1] = context[position-1].WithoutInstances()
+	for position := range rejectedPositions {
+		context[position-1] = context[position-1].WithPlanDisabled()
 	}
 	l.Idea = l.Idea.WithContextReplaced(context)
-	if len(asked) > 0 {
-		l.addErrorsFor(asked, turn.ContextError{Fault: *why})
+	if len(fallbackInstances) > 0 {
+		l.addErrorsFor(fallbackInstances, turn.ContextError{Fault: *fault})
 	}
 }
 
 // replaceDirectPlanCalls puts other Calls into the only direct Plan that is about to run.
 func (l *Loop) replaceDirectPlanCalls(calls []ideafile.WrittenCall) {
-	at := l.startingPlan()
-	context, _ := l.StartWithPlan(calls)
+	position := l.startingPlanPosition()
+	context, _ := l.ContextWithStartPlan(calls)
 	l.Idea = l.Idea.WithContextReplaced(context)
-	l.PlannedCalls = slices.DeleteFunc(l.PlannedCalls, func(p PlannedCall) bool { return p.DirectPlanPosition == at })
-	l.addDirectPlanCalls(at - 1)
+	l.PlannedCalls = slices.DeleteFunc(l.PlannedCalls, func(p PlannedCall) bool {
+		return p.DirectPlanPosition == position
+	})
+	l.addDirectPlanCalls(position - 1)
 }
 
-// startingPlan returns the position in the context, from 1, of the direct Plan that is about to run; 0 if there is
-// none.
-func (l *Loop) startingPlan() int {
+// startingPlanPosition returns the position in the context, from 1, of the direct Plan that is about to run; 0 if there
+// is none.
+func (l *Loop) startingPlanPosition() int {
 	for _, inst := range l.instancesWhere((*InstanceProgress).runsDirectPlan) {
 		return inst.DirectPlanPosition
 	}
 	return 0
 }
 
-// StartWithPlan returns the context that the process would begin with if its direct Plan had these Calls, and the
-// number after which the Calls are numbered.
-func (l *Loop) StartWithPlan(calls []ideafile.WrittenCall) (context []ideafile.Message, offset int) {
+// ContextWithStartPlan returns the context that the process would begin with if its direct Plan had these Calls, and
+// the number after which the Calls are numbered.
+func (l *Loop) ContextWithStartPlan(calls []ideafile.WrittenCall) (context []ideafile.Message, offset int) {
 	context = slices.Clone(l.Idea.Context)
-	if at := l.startingPlan(); at > 0 {
-		context[at-1] = context[at-1].WithPlanCalls(calls)
-		offset = context[at-1].CallIndexOffset
+	if position := l.startingPlanPosition(); position > 0 {
+		context[position-1] = context[position-1].WithPlanCalls(calls)
+		offset = context[position-1].CallIndexOffset
 	}
 	return context, offset
 }
 
-// PlanToHandOut returns the Calls of a decided Plan by instance. A covered instance has an entry even if it gets none.
-func (l *Loop) PlanToHandOut() (list []ResumedCalls) {
+// CallDeliveries returns the Calls of a decided Plan by instance. A covered instance has an entry even if it gets none.
+func (l *Loop) CallDeliveries() (list []ResumedCalls) {
 	req := l.requestInFlight
-	byToken := callsByInstance(req.RequestInput, req.Reply.Calls)
+	callsByToken := callsByInstance(req.RequestInput, req.Reply.Calls)
 	for _, token := range slices.Concat(req.InstanceTokens(), req.ReopenableTokens) {
-		if calls := byToken[token]; len(calls) > 0 || slices.Contains(req.InstanceTokens(), token) {
+		if calls := callsByToken[token]; len(calls) > 0 || slices.Contains(req.InstanceTokens(), token) {
 			list = append(list, ResumedCalls{Token: token, Request: req.RequestNumber, Calls: calls})
 		}
 	}
@@ -287,24 +290,24 @@ func (l *Loop) PlanToHandOut() (list []ResumedCalls) {
 
 // callsByInstance returns the Calls of a reply, by the tokens of the instances that they are for.
 func callsByInstance(input *turn.RequestInput, calls []ideafile.WrittenCall) map[string][]turn.DeliveredCall {
-	byToken := map[string][]turn.DeliveredCall{}
+	callsByToken := map[string][]turn.DeliveredCall{}
 	for n, w := range calls {
 		tokens, _ := turn.TargetInstances(input, w)
 		for _, token := range tokens {
-			byToken[token] = append(byToken[token], turn.DeliveredCall{Index: n + 1, Call: w})
+			callsByToken[token] = append(callsByToken[token], turn.DeliveredCall{Index: n + 1, Call: w})
 		}
 	}
-	return byToken
+	return callsByToken
 }
 
 // MarkGone records the instances whose workflows somebody has terminated or deleted. Their Calls no longer wait for
 // anybody.
-func (l *Loop) MarkGone(tokens []string) {
-	for _, token := range tokens {
-		if inst := l.byToken[token]; inst != nil && inst.CanReceiveCalls() {
-			inst.InstanceStanding = turn.InstanceStanding{Idle: true}
-			if inst.UndoneBy != nil {
-				inst.TookBack = &turn.Withdrawn{Summary: "its workflow was terminated or deleted", Failed: true}
+func (l *Loop) MarkGone(goneTokens []string) {
+	for _, token := range goneTokens {
+		if inst := l.instanceByToken[token]; inst != nil && inst.CanReceiveCalls() {
+			inst.InstanceStatusDetails = turn.InstanceStatusDetails{Idle: true}
+			if inst.UndoOrder != nil {
+				inst.UndoResult = &turn.UndoResult{Summary: "its workflow was terminated or deleted", Failed: true}
 			}
 			l.endInstance(inst, ideafile.InstanceFailed,
 				diag.Faultf(turn.CodeInstanceGone, "its workflow was terminated or deleted"))
@@ -316,18 +319,18 @@ func (p *InstanceProgress) isGone() bool {
 	return p.Fault != nil && p.Fault.Code == turn.CodeInstanceGone
 }
 
-// checkPlansSeen returns why instances that people add may not join: they would run a direct Plan of the Idea that no
-// person has approved.
-func (l *Loop) checkPlansSeen(messages []ideafile.Message, tokens []string) error {
-	if !l.HoldsPlans {
+// checkPlansWereApproved returns why instances that people add may not join: they would run a direct Plan of the Idea
+// that no person has approved.
+func (l *Loop) checkPlansWereApproved(messages []ideafile.Message, tokens []string) error {
+	if !l.RequiresPlanReview {
 		return nil
 	}
 	context := l.Idea.WithMessages(messages).Context
 	plans, views := ideafile.FindDirectPlans(context), ideafile.InstanceViewsByToken(context, tokens)
 	for _, token := range tokens {
-		at, _ := plans.ChooseForInstance(token, views[token])
-		seen := func(inst *InstanceProgress) bool { return inst.DirectPlanPosition == at+1 }
-		if at >= 0 && at < len(l.Idea.Context) && !slices.ContainsFunc(l.Instances, seen) {
+		planIndex, _ := plans.ChooseForInstance(token, views[token])
+		runsPlan := func(inst *InstanceProgress) bool { return inst.DirectPlanPosition == planIndex+1 }
+		if planIndex >= 0 && planIndex < len(l.Idea.Context) && !slices.ContainsFunc(l.Instances, runsPlan) {
 			return fmt.Errorf(
 				"instance %s would run a Plan of the file that nobody has approved: start a process for it", token)
 		}

@@ -29,7 +29,7 @@ func calls(t *testing.T, text string) []ideafile.WrittenCall {
 func (s *heldScenario) holdReply(t *testing.T, written string) bool {
 	t.Helper()
 	in := s.ExpectRequest()
-	s.Loop.HoldsPlans, s.Loop.PlanDeciders = true, s.who
+	s.Loop.RequiresPlanReview, s.Loop.PlanDeciders = true, s.who
 	r := turn.LLMReply{Calls: calls(t, written), Complete: true, HTTPAttempts: 1, InstancesWithoutCalls: []string{}}
 	for _, token := range in.InstanceTokens() {
 		if !strings.Contains(written, `"`+token+`"`) && !strings.Contains(written, `"*"`) {
@@ -58,7 +58,7 @@ func (s *heldScenario) decide(t *testing.T, kind, by, amended string) (decided b
 // handOut gives the instances what they are sent once it is decided, runs them, and concludes the Request.
 func (s *heldScenario) handOut(t *testing.T) *loop.RequestConclusion {
 	t.Helper()
-	for _, r := range s.Loop.PlanToHandOut() {
+	for _, r := range s.Loop.CallDeliveries() {
 		for _, c := range r.Calls {
 			s.Instances[r.Token].AcceptCall(r.Request, c.Index, c.Call)
 		}
@@ -82,7 +82,7 @@ func (s *heldScenario) states() string {
 
 func newHeld(t *testing.T, rest ...string) *heldScenario {
 	if len(rest) == 0 {
-		rest = []string{modeltest.TwoInstances}
+		rest = []string{modeltest.TwoInstancesContext}
 	}
 	return &heldScenario{Scenario: modeltest.NewScenario(t, "", rest...)}
 }
@@ -158,7 +158,7 @@ func TestNothingRunsOfARejectedPlanAndTheNextRequestIsToldWhy(t *testing.T) {
 func TestAPlanThatWasChangedMeanwhileIsDecidedOnAnew(t *testing.T) {
 	t.Parallel()
 	s := newHeld(t)
-	s.who = policy.Rules{{Count: 2}}
+	s.who = policy.Rules{{RequiredCount: 2}}
 	s.holdReply(t, workOne+", "+workTwo)
 	seen := *s.Loop.PendingPlan
 	if s.decide(t, approval.SteerApprovePlan, "ann", "") {
@@ -203,7 +203,7 @@ func TestAPlanWithNothingToDecideOnDoesNotWait(t *testing.T) {
 	t.Run("a reply that broke off", func(t *testing.T) {
 		s := newHeld(t)
 		s.ExpectRequest()
-		s.Loop.HoldsPlans = true
+		s.Loop.RequiresPlanReview = true
 		s.Loop.ApplyReply(turn.LLMReply{Calls: calls(t, workOne)})
 		if s.Loop.HoldReply(s.Now) {
 			t.Error("it waits")
@@ -213,10 +213,10 @@ func TestAPlanWithNothingToDecideOnDoesNotWait(t *testing.T) {
 
 // heldStart is a process that begins with direct Plans, which wait.
 func heldStart(t *testing.T, stage, plans string) *heldScenario {
-	s := newHeld(t, strings.Replace(modeltest.TwoInstances, "}}]", "}}, "+strings.ReplaceAll(plans, "STAGE", stage)+"]",
+	s := newHeld(t, strings.Replace(modeltest.TwoInstancesContext, "}}]", "}}, "+strings.ReplaceAll(plans, "STAGE", stage)+"]",
 		1))
-	s.Loop.HoldsPlans = true
-	if !s.Loop.HoldStart(s.Now) {
+	s.Loop.RequiresPlanReview = true
+	if !s.Loop.HoldStartPlan(s.Now) {
 		t.Fatal("what the process begins with does not wait")
 	}
 	return s
@@ -295,14 +295,14 @@ func TestAnAddedInstanceRunsNoPlanThatNobodyHasSeen(t *testing.T) {
 // Whoever decides on a whole Plan is told of those whom the LLM answered otherwise when it was asked again.
 func TestAPlanThatWaitsShowsBothAnswersWhereTheyDiffer(t *testing.T) {
 	t.Parallel()
-	s := &heldScenario{Scenario: modeltest.NewScenario(t, "", `"config": {"quality": {"recheck": 1}}`, modeltest.TwoInstances)}
+	s := &heldScenario{Scenario: modeltest.NewScenario(t, "", `"config": {"quality": {"recheck": 1}}`, modeltest.TwoInstancesContext)}
 	if !s.holdReply(t, `{"_tool":"work","_instance":"*","x":"1"}`) {
 		t.Fatal("its Plan does not wait")
 	}
 	before := s.Loop.PendingPlan
-	list := s.Loop.ApplyRecheck(s.Loop.StartRecheck(), turn.LLMReply{Comparisons: []turn.Comparison{
+	list := s.Loop.ApplyRecheck(s.Loop.StartRecheck(), turn.LLMReply{Comparisons: []turn.AnswerComparison{
 		{Token: "①", Position: 1},
-		{Token: "②", Position: 2, Differed: true, First: calls(t, `{"_tool":"work","x":"1"}`), Second: calls(t, `{"_tool":"log"}`)},
+		{Token: "②", Position: 2, Differed: true, FirstCalls: calls(t, `{"_tool":"work","x":"1"}`), SecondCalls: calls(t, `{"_tool":"log"}`)},
 	}})
 	p := s.Loop.PendingPlan
 	want := `["②: asked a second time, the LLM decided otherwise. First: work {\"x\":\"1\"}. Then: log {}"]`
@@ -316,7 +316,7 @@ func TestAPlanThatWaitsShowsBothAnswersWhereTheyDiffer(t *testing.T) {
 func TestAnAmendedCallIsNotReviewedForWhatStoodInItsPlace(t *testing.T) {
 	t.Parallel()
 	for amended, want := range map[string]int{"": 1, `{"_tool":"log","_instance":"*"}`: 0} {
-		s := &heldScenario{Scenario: modeltest.NewScenario(t, "", `"config": {"quality": {"recheck": 1}}`, modeltest.TwoInstances)}
+		s := &heldScenario{Scenario: modeltest.NewScenario(t, "", `"config": {"quality": {"recheck": 1}}`, modeltest.TwoInstancesContext)}
 		s.holdReply(t, `{"_tool":"work","_instance":"*","x":"1"}`)
 		again, kind := s.Loop.StartRecheck(), approval.SteerAmendPlan
 		if amended == "" {
@@ -326,7 +326,7 @@ func TestAnAmendedCallIsNotReviewedForWhatStoodInItsPlace(t *testing.T) {
 		s.handOut(t)
 		got := 0
 		for _, sent := range s.Loop.ApplyRecheck(again, turn.LLMReply{
-			Comparisons: []turn.Comparison{{Token: "②", Position: 1, Differed: true}}}) {
+			Comparisons: []turn.AnswerComparison{{Token: "②", Position: 1, Differed: true}}}) {
 			got += len(sent.Calls)
 		}
 		if got != want {
@@ -338,7 +338,7 @@ func TestAnAmendedCallIsNotReviewedForWhatStoodInItsPlace(t *testing.T) {
 // A Plan of a later Request that waits says nothing of the Calls of an earlier one.
 func TestASecondAnswerIsNotLostWhileALaterPlanWaits(t *testing.T) {
 	t.Parallel()
-	s := &heldScenario{Scenario: modeltest.NewScenario(t, "", `"config": {"quality": {"recheck": 1}}`, modeltest.TwoInstances)}
+	s := &heldScenario{Scenario: modeltest.NewScenario(t, "", `"config": {"quality": {"recheck": 1}}`, modeltest.TwoInstancesContext)}
 	s.holdReply(t, `{"_tool":"fail","_instance":"*"}`)
 	again := s.Loop.StartRecheck()
 	s.decide(t, approval.SteerApprovePlan, "ann", "")
@@ -346,8 +346,8 @@ func TestASecondAnswerIsNotLostWhileALaterPlanWaits(t *testing.T) {
 	if !s.holdReply(t, `{"_tool":"work","_instance":"*"}`) {
 		t.Fatal("the second Plan does not wait")
 	}
-	list := s.Loop.ApplyRecheck(again, turn.LLMReply{Comparisons: []turn.Comparison{{Token: "②", Position: 1, Differed: true}}})
-	if len(list) != 1 || list[0].Token != "②" || !list[0].Known || len(s.Loop.PendingPlan.Disagreements) > 0 {
+	list := s.Loop.ApplyRecheck(again, turn.LLMReply{Comparisons: []turn.AnswerComparison{{Token: "②", Position: 1, Differed: true}}})
+	if len(list) != 1 || list[0].Token != "②" || !list[0].AlreadyDelivered || len(s.Loop.PendingPlan.Disagreements) > 0 {
 		t.Errorf("%v is sent, and the later Plan shows %v", list, s.Loop.PendingPlan.Disagreements)
 	}
 }

@@ -20,7 +20,7 @@ type InstanceProgress struct {
 	Fault  *diag.Fault             `json:"error,omitempty"` // why it failed
 
 	// Invariant: from a Request about it until the report that follows, it is not Idle.
-	turn.InstanceStanding
+	turn.InstanceStatusDetails
 	carriedProgress
 
 	state                *statelog.State
@@ -37,8 +37,8 @@ type carriedProgress struct {
 	LastCoveringRequest  int `json:"covered,omitempty"`
 	LastPlanningRequest  int `json:"planned,omitempty"`
 	ClosedThroughRequest int `json:"closed,omitempty"`
-	// LastWantedRequest is the Request whose reply the LLM called the last one for the instance; 0: none.
-	LastWantedRequest int `json:"last,omitempty"`
+	// LastFinishedRequest is the Request whose reply the LLM called the last one for the instance; 0: none.
+	LastFinishedRequest int `json:"last,omitempty"`
 	// OutputPlanRequest is the Request whose Calls were the instance's last ones when the LLM last described their
 	// result, in notes or in an output beside Calls; 0: it never did.
 	OutputPlanRequest int `json:"outputPlan,omitempty"`
@@ -61,16 +61,16 @@ type carriedProgress struct {
 	FellBackToLLM bool `json:"handed,omitempty"`
 	NoPlanMatched bool `json:"barred,omitempty"`
 
-	// UndoneFor is why the instance failed, if it undoes what it did because of that; nil otherwise.
-	UndoneFor *diag.Fault `json:"undoneFor,omitempty"`
+	// UndoCause is why the instance failed, if it undoes what it did because of that; nil otherwise.
+	UndoCause *diag.Fault `json:"undoneFor,omitempty"`
 
-	// UndoneBy is a person's order to undo what it did; nil: none. TookBack is the result, kept until the other
+	// UndoOrder is a person's order to undo what it did; nil: none. UndoResult is the result, kept until the other
 	// instances of the order have theirs.
-	UndoneBy *approval.UndoOrder `json:"undoneBy,omitempty"`
-	TookBack *turn.Withdrawn     `json:"tookBack,omitempty"`
+	UndoOrder  *approval.UndoOrder `json:"undoneBy,omitempty"`
+	UndoResult *turn.UndoResult    `json:"tookBack,omitempty"`
 
-	// SettledForNow means that it has settled, but a Call that names it reopens it.
-	SettledForNow bool `json:"forNow,omitempty"`
+	// IsSettledForNow means that it has settled, but a Call that names it reopens it.
+	IsSettledForNow bool `json:"forNow,omitempty"`
 	// ReopenCount counts how often it was reopened. ReopenReason says who reopened it and why, until a Request has
 	// reported that; empty: nothing to report.
 	ReopenCount  int    `json:"reopens,omitempty"`
@@ -78,15 +78,16 @@ type carriedProgress struct {
 
 	// Steps are the outcomes of the steps of its instructions when it ended.
 	Steps []ideafile.StepOutcome `json:"steps,omitempty"`
-	// HeldBackRequest is the last Request after whose Calls it did not settle because something was missing; 0: none.
-	HeldBackRequest int `json:"heldBack,omitempty"`
+	// LastUnsettledRequest is the last Request after whose Calls it did not settle because something was missing; 0:
+	// none.
+	LastUnsettledRequest int `json:"heldBack,omitempty"`
 
 	// Acts of people since the last Request that covered it.
 	DecidedSinceRequest bool `json:"back,omitempty"`
 	RevisedSinceRequest bool `json:"revised,omitempty"`
 
 	// how many Requests did not settle it because something was missing
-	MissingRetries int `json:"lacks,omitempty"`
+	MissingRetryCount int `json:"lacks,omitempty"`
 	// the IDs of the PendingErrors that its next Request reports
 	PendingErrorIDs []int `json:"untold,omitempty"`
 
@@ -96,15 +97,15 @@ type carriedProgress struct {
 	// the last report that was applied: its number, and its sender's count of workflow events
 	LastReportNumber [2]int `json:"report,omitzero"`
 	// the number of the report that the next Request waits for; 0: none
-	WantedReport int `json:"wantedReport,omitempty"`
+	WantedReportNumber int `json:"wantedReport,omitempty"`
 	// a Plan for it waits for a person, and nothing of the Plan was sent to it
-	PlanHeld            bool `json:"planHeld,omitempty"`
+	IsPlanHeld          bool `json:"planHeld,omitempty"`
 	StallCheckedRequest int  `json:"watched,omitempty"` // the last Request whose Calls takeNewFailures has seen
 }
 
-// isPlannedDirectly reports whether a direct Plan plans for the instance, so that no Request is made about it. A direct
+// usesDirectPlan reports whether a direct Plan plans for the instance, so that no Request is made about it. A direct
 // Plan may fall back to the LLM, once.
-func (p *InstanceProgress) isPlannedDirectly() bool {
+func (p *InstanceProgress) usesDirectPlan() bool {
 	return p.DirectPlanPosition > 0 && !p.FellBackToLLM && !p.NoPlanMatched
 }
 
@@ -112,50 +113,50 @@ func (p *InstanceProgress) isWorking() bool { return p.Status == ideafile.Instan
 
 // runsDirectPlan reports whether the instance is at work on a direct Plan.
 func (p *InstanceProgress) runsDirectPlan() bool {
-	return p.isWorking() && p.isPlannedDirectly()
+	return p.isWorking() && p.usesDirectPlan()
 }
 
 // instancePhase is the current phase of an instance, as far as the process knows.
 //
 //	phase           what it waits for                             what may come next
-//	busy            its Calls; the Calls of a Request about it;   awaitingPerson, ready
+//	busy            its Calls; the Calls of a Request about it;   phaseAwaitingPerson, ready
 //	                that it acknowledges a correction
-//	awaitingPerson  a person's decision, and nothing else         busy, ready
+//	phaseAwaitingPerson  a person's decision, and nothing else         busy, ready
 //	ready           a Request about it                            busy, ended
 //	ended           nothing; or a Call that reopens it            busy, ready
 type instancePhase int
 
 const (
-	busy instancePhase = iota
-	awaitingPerson
-	ready
-	ended
+	phaseBusy instancePhase = iota
+	phaseAwaitingPerson
+	phaseReady
+	phaseEnded
 )
 
 func (p *InstanceProgress) phase() instancePhase {
 	switch {
 	case !p.isWorking():
-		return ended
-	case (p.UndoneFor != nil || p.UndoneBy != nil) && (!p.Idle || len(p.PendingApprovals) == 0):
-		return busy
-	case p.PlanHeld && p.AckedCorrectionCount == p.SentCorrectionCount:
-		return awaitingPerson
+		return phaseEnded
+	case (p.UndoCause != nil || p.UndoOrder != nil) && (!p.Idle || len(p.PendingApprovals) == 0):
+		return phaseBusy
+	case p.IsPlanHeld && p.AckedCorrectionCount == p.SentCorrectionCount:
+		return phaseAwaitingPerson
 	case !p.Idle || p.ClosedThroughRequest < p.LastCoveringRequest || p.AckedCorrectionCount < p.SentCorrectionCount:
-		return busy
+		return phaseBusy
 	case len(p.PendingApprovals) > 0:
-		return awaitingPerson
+		return phaseAwaitingPerson
 	}
-	return ready
+	return phaseReady
 }
 
 // CanReceiveCalls reports whether the instance is at work, or may be reopened without being started anew.
 func (p *InstanceProgress) CanReceiveCalls() bool {
-	return p.isWorking() || p.SettledForNow
+	return p.isWorking() || p.IsSettledForNow
 }
 
 // DisplayStatus returns the status that people are shown: an instance that waits for a person has a status of its own.
 func (p *InstanceProgress) DisplayStatus() ideafile.InstanceStatus {
-	if p.phase() == awaitingPerson {
+	if p.phase() == phaseAwaitingPerson {
 		return ideafile.InstanceWaiting
 	}
 	return p.Status
@@ -163,7 +164,7 @@ func (p *InstanceProgress) DisplayStatus() ideafile.InstanceStatus {
 
 // StateOf returns an instance's State as far as it has reported it.
 func (l *Loop) StateOf(token string) any {
-	inst := l.byToken[token]
+	inst := l.instanceByToken[token]
 	if inst == nil {
 		return nil
 	}
@@ -173,20 +174,20 @@ func (l *Loop) StateOf(token string) any {
 // missingRequiredPathsForLLM returns the missing paths that the next Request reports. It returns none until a Request
 // or a Plan should have provided them.
 func (p *InstanceProgress) missingRequiredPathsForLLM() []string {
-	if !p.knowsOfLack() {
+	if !p.llmKnowsOfMissing() {
 		return nil
 	}
 	return p.MissingRequiredPaths
 }
 
-func (p *InstanceProgress) knowsOfLack() bool {
-	return p.MissingRetries > 0 || p.FellBackToLLM
+func (p *InstanceProgress) llmKnowsOfMissing() bool {
+	return p.MissingRetryCount > 0 || p.FellBackToLLM
 }
 
 // ApplyReport applies an instance's report, and returns whether the report was new: a repeated or overtaken report
 // changes nothing.
 func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
-	inst := l.byToken[r.Token]
+	inst := l.instanceByToken[r.Token]
 	if inst == nil {
 		return false
 	}
@@ -198,7 +199,7 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	for _, c := range r.Calls {
 		l.logDecisions(inst, c)
 		inst.calls[c.CallKey()] = c
-		l.planUndo(inst, c)
+		l.recordUndoCall(inst, c)
 	}
 	l.HasUnsealedChanges = l.HasUnsealedChanges || len(r.Calls)+len(r.Writes) > 0
 	for _, w := range r.Writes {
@@ -212,12 +213,12 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	inst.AckedCorrectionCount = max(inst.AckedCorrectionCount, r.AckedCorrectionCount)
 	inst.DecidedSinceRequest = inst.DecidedSinceRequest ||
 		(len(inst.PendingApprovals) > 0 && len(r.PendingApprovals) == 0)
-	inst.InstanceStanding, inst.QuotaClaim.QuotaUse = r.InstanceStanding, r.QuotaUse
+	inst.InstanceStatusDetails, inst.QuotaClaim.QuotaUse = r.InstanceStatusDetails, r.QuotaUse
 	if !inst.hasStalePauseFault(r) {
 		l.PauseWithFault(r.PauseFault)
 	}
-	if r.Withdrawn != nil && inst.isWorking() {
-		l.endWithdrawn(inst, *r.Withdrawn)
+	if r.UndoResult != nil && inst.isWorking() {
+		l.finishUndo(inst, *r.UndoResult)
 	}
 	return true
 }
@@ -237,7 +238,7 @@ func (l *Loop) applyWrite(inst *InstanceProgress, w statelog.Write) {
 	if w.CorrectionNumber == 0 {
 		e.ParamsAdaptation = inst.calls[key].ParamsAdaptation
 	}
-	if w.Request <= l.PriorRequests {
+	if w.Request <= l.PriorRequestCount {
 		e.Call = l.writtenCall(inst, key) // no Idea of this process has it in its solution
 	}
 	l.addToLog(e)
@@ -246,14 +247,14 @@ func (l *Loop) applyWrite(inst *InstanceProgress, w statelog.Write) {
 // logDecisions logs the decisions and remarks on a Call that are new in a report and, once a Call with decisions has
 // ended, its outcome.
 func (l *Loop) logDecisions(inst *InstanceProgress, c turn.CallReport) {
-	before := inst.calls[c.CallKey()]
-	for n := len(before.Decisions); n < len(c.Decisions); n++ {
+	previousReport := inst.calls[c.CallKey()]
+	for n := len(previousReport.Decisions); n < len(c.Decisions); n++ {
 		l.addToLog(turn.LogEntry{Instance: inst.Token, Decision: &c.Decisions[n]})
 	}
-	for n := len(before.Remarks); n < len(c.Remarks); n++ {
+	for n := len(previousReport.Remarks); n < len(c.Remarks); n++ {
 		l.addToLog(turn.LogEntry{Instance: inst.Token, Decision: &c.Remarks[n]})
 	}
-	if len(c.Decisions) > 0 && c.Status.IsFinal() && !before.Status.IsFinal() {
+	if len(c.Decisions) > 0 && c.Status.IsFinal() && !previousReport.Status.IsFinal() {
 		l.addToLog(turn.LogEntry{Instance: inst.Token, Outcome: &turn.CallOutcome{
 			CallID: c.CallKey().ID(inst.Token), Status: c.Status, RanCall: c.RanCall, Fault: c.Fault,
 		}})
@@ -273,9 +274,9 @@ func (l *Loop) noProgressFault() *diag.Fault {
 	ready := l.readyInstances()
 	digests, failures := l.takeNewFailures(ready)
 	if len(digests) > 0 {
-		l.Progress = l.Progress.UpdateAfterRequest(l.countProgress(), digests)
+		l.StallDetector = l.StallDetector.UpdateAfterRequest(l.countProgress(), digests)
 	}
-	return l.Progress.StallFault(failures)
+	return l.StallDetector.StallFault(failures)
 }
 
 func (l *Loop) countProgress() ProgressCounts {
@@ -304,24 +305,24 @@ func (l *Loop) countProgress() ProgressCounts {
 // digests has each as a digest of the Call and the reason, failures has all reasons, for people.
 func (l *Loop) takeNewFailures(instances []*InstanceProgress) (digests []string, failures turn.Failures) {
 	for _, p := range l.PlannedCalls {
-		call := ""
+		fingerprint := ""
 		for _, inst := range instances {
 			if p.Request <= inst.StallCheckedRequest {
 				continue
 			}
-			c, reported := inst.calls[p.key()]
-			if !p.Unassigned && (!reported || !c.Status.IsFinal() || c.Status == ideafile.Done) {
+			c, isReported := inst.calls[p.key()]
+			if !p.IsUnassigned && (!isReported || !c.Status.IsFinal() || c.Status == ideafile.Done) {
 				continue
 			}
-			if call == "" {
-				call = CallFingerprint(p.Call)
+			if fingerprint == "" {
+				fingerprint = CallFingerprint(p.Call)
 			}
-			digests = jsonval.AppendNew(digests, FailureDigest(call, c))
+			digests = jsonval.AppendNew(digests, FailureDigest(fingerprint, c))
 		}
 	}
 	for _, inst := range instances {
-		watched := inst.StallCheckedRequest
-		failures = inst.addFailures(failures, func(c turn.CallReport) bool { return c.Request > watched })
+		checkedRequest := inst.StallCheckedRequest
+		failures = inst.addFailures(failures, func(c turn.CallReport) bool { return c.Request > checkedRequest })
 		inst.StallCheckedRequest = inst.LastPlanningRequest
 	}
 	return digests, failures

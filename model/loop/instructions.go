@@ -29,7 +29,7 @@ func (l *Loop) stepOutcomes(inst *InstanceProgress) (list []ideafile.StepOutcome
 		}
 	}
 	for _, i := range ideafile.InstructionsFor(l.Idea.Context, inst.Token) {
-		list = append(list, i.Outcomes(view, calls)...)
+		list = append(list, i.StepOutcomes(view, calls)...)
 	}
 	return list
 }
@@ -41,17 +41,17 @@ func (l *Loop) unfulfilledSteps(inst *InstanceProgress) []ideafile.StepOutcome {
 		s.LLMRepliesFrom == ideafile.FakedBySchemas) {
 		return nil
 	}
-	return ideafile.Unfulfilled(l.stepOutcomes(inst))
+	return ideafile.UnfulfilledOutcomes(l.stepOutcomes(inst))
 }
 
-// missingToSettle returns why an instance may not settle; nil if it may.
-func (l *Loop) missingToSettle(inst *InstanceProgress) *diag.Fault {
+// missingToSettleFault returns why an instance may not settle; nil if it may.
+func (l *Loop) missingToSettleFault(inst *InstanceProgress) *diag.Fault {
 	if len(inst.MissingRequiredPaths) > 0 {
 		return diag.Faultf(turn.CodeMissingRequired, "its State still lacks %v", inst.MissingRequiredPaths)
 	}
-	if open := l.unfulfilledSteps(inst); len(open) > 0 {
-		return diag.Faultf(turn.CodeUnfulfilled, "step %s of %s is not fulfilled: %s", open[0].Step, open[0].File,
-			open[0].Why)
+	if unfulfilled := l.unfulfilledSteps(inst); len(unfulfilled) > 0 {
+		return diag.Faultf(turn.CodeUnfulfilled, "step %s of %s is not fulfilled: %s", unfulfilled[0].Step,
+			unfulfilled[0].File, unfulfilled[0].Reason)
 	}
 	return nil
 }
@@ -70,20 +70,20 @@ func (l *Loop) stepEvidence(inst *InstanceProgress, w ideafile.WrittenCall, c tu
 			}
 		}
 	}
-	e := jsonval.Object{"tool": w.Tool, "status": string(c.Status), "params": call.Params, "output": nil}
+	evidence := jsonval.Object{"tool": w.Tool, "status": string(c.Status), "params": call.Params, "output": nil}
 	resolved, err := refexpr.ResolveReferences(call.Params, func(ref refexpr.Reference) (any, bool) {
 		return inst.valueSeenByCall(c, ref, view)
 	})
 	if params, ok := resolved.(jsonval.Object); ok && err == nil {
-		e["params"] = c.ParamsAdaptation.ApplyTo(params)
+		evidence["params"] = c.ParamsAdaptation.ApplyTo(params)
 	}
 	if c.RanCall != nil {
-		e["tool"], e["params"] = c.RanCall.Tool, c.RanCall.Params
+		evidence["tool"], evidence["params"] = c.RanCall.Tool, c.RanCall.Params
 	}
 	if c.Status == ideafile.Done {
-		e["output"] = inst.outputOfCall(c, call)
+		evidence["output"] = inst.outputOfCall(c, call)
 	}
-	return e
+	return evidence
 }
 
 // valueSeenByCall finds the value of a Reference as a Call sees it from its place in the Plan.
@@ -91,8 +91,8 @@ func (p *InstanceProgress) valueSeenByCall(c turn.CallReport, ref refexpr.Refere
 	view jsonval.Object) (any, bool) {
 	value := view[ref.Kind]
 	if ref.Kind == ideafile.TypeState {
-		before := p.state.BeforeCall(c.Request, c.Index, ref.Path).CurrentValue
-		if v, ok := refexpr.ValueOrBlobHandleAt(before, ref.Path); ok {
+		stateBefore := p.state.StateBeforeCall(c.Request, c.Index, ref.Path).CurrentValue
+		if v, ok := refexpr.ValueOrBlobHandleAt(stateBefore, ref.Path); ok {
 			return v, true
 		}
 	}
@@ -124,11 +124,11 @@ func (p *InstanceProgress) outputOfCall(c turn.CallReport, call ideafile.Call) a
 	return nil
 }
 
-// unfulfilledForLLM returns the steps that the next Request reports as unfulfilled: the Request after each time that
-// they kept the instance from settling, so maxMissingRetries times at most, and the first Request after a Plan, an
+// unfulfilledStepsForLLM returns the steps that the next Request reports as unfulfilled: the Request after each time
+// that they kept the instance from settling, so maxMissingRetries times at most, and the first Request after a Plan, an
 // earlier process or an end should have fulfilled them. What the LLM plans in between may still fulfil them.
-func (l *Loop) unfulfilledForLLM(inst *InstanceProgress) []ideafile.StepOutcome {
-	wasHeldBack := inst.knowsOfLack() && inst.HeldBackRequest == inst.LastPlanningRequest
+func (l *Loop) unfulfilledStepsForLLM(inst *InstanceProgress) []ideafile.StepOutcome {
+	wasHeldBack := inst.llmKnowsOfMissing() && inst.LastUnsettledRequest == inst.LastPlanningRequest
 	isTakenUp := inst.ReopenReason != "" || inst.LastCoveringRequest == 0 && inst.LastPlanningRequest > 0
 	if !wasHeldBack && !isTakenUp {
 		return nil
@@ -138,7 +138,7 @@ func (l *Loop) unfulfilledForLLM(inst *InstanceProgress) []ideafile.StepOutcome 
 
 // StepCounts counts, for each step of the instructions, the ended instances in which it is fulfilled.
 func (l *Loop) StepCounts() ideafile.StepCounts {
-	counts := ideafile.CountSteps(l.Idea.Context)
+	counts := ideafile.ZeroStepCounts(l.Idea.Context)
 	for _, inst := range l.Instances {
 		if !inst.isWorking() {
 			counts = counts.CountOutcomes(inst.Steps)

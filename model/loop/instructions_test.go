@@ -76,7 +76,7 @@ func TestTheStepsOfAnInstanceThatTakesBackAreCountedAsBefore(t *testing.T) {
 	s.WantEqual("it takes back", s.DescribeInstances(), "working")
 	r := s.Report("", 1)
 	r.Calls = []turn.CallReport{{Request: 1, Index: 1, CallState: turn.CallState{Status: ideafile.Undone}}}
-	r.Withdrawn = &turn.Withdrawn{Summary: "taken back: 1.1"}
+	r.UndoResult = &turn.UndoResult{Summary: "taken back: 1.1"}
 	s.DeliverReport(r)
 	s.WantEqual("in the end", s.DescribeInstances()+" "+counts(s), "failed look@1 1/0/0, answer@1 0/0/1")
 }
@@ -93,7 +93,7 @@ func TestAnInstanceOfWhichAllThatItDidIsUnknownTakesBack(t *testing.T) {
 			s.ExpectRequest()
 			nothing(s)
 		}
-		s.WantEqual(code, fmt.Sprint(s.DescribeInstances(), " ", s.Loop.Instances[0].UndoneFor != nil), want)
+		s.WantEqual(code, fmt.Sprint(s.DescribeInstances(), " ", s.Loop.Instances[0].UndoCause != nil), want)
 	}
 }
 
@@ -167,11 +167,11 @@ func TestWhatARequestHasPlannedLongAgoIsEvidence(t *testing.T) {
 		s.ReplyWith(`{"calls":[{"_tool":"work","x":"†state.a","_outputPath":"` + path + `"}],"output":null}`)
 	}
 	s.ExpectRequest()
-	fork := modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
+	fork := modeltest.SnapshotAndReparse(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
 	nothing(s)
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("here", s.DescribeInstances(), "settled")
-	s = modeltest.NewScenarioOf(t, fork, false)
+	s = modeltest.NewScenarioFromIdea(t, fork, false)
 	s.ExpectRequest()
 	nothing(s)
 	s.WantEqual("told", unfulfilled(s.Input), "")
@@ -217,8 +217,8 @@ func TestAForkIsToldAtOnceOfTheStepsThatItTakesUp(t *testing.T) {
 	s := modeltest.NewScenario(t, "", `"context": [`+lookFirst+`, {"type": "state", "state": {}}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"work","x":"rude","_outputPath":"mood"}],"output":null}`)
 	s.ExpectRequest()
-	fork := modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
-	s = modeltest.NewScenarioOf(t, fork, false)
+	fork := modeltest.SnapshotAndReparse(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
+	s = modeltest.NewScenarioFromIdea(t, fork, false)
 	s.WantEqual("told", unfulfilled(s.ExpectRequest()), "look, answer")
 }
 

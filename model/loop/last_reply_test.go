@@ -9,7 +9,7 @@ import (
 
 func TestWhoNeedsNoMoreCallsIsNotAskedAgain(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	if !s.ExpectRequest().MayBeLast {
 		t.Error("the LLM cannot say that nothing is left")
 	}
@@ -20,14 +20,14 @@ func TestWhoNeedsNoMoreCallsIsNotAskedAgain(t *testing.T) {
 
 func TestWhoSaysThatMoreIsToComeIsAskedAgain(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"finished":false}`)
 	s.WantEqual("covered", s.ExpectRequest().InstanceTokens()[0], "①")
 }
 
 func TestAFailedCallIsToldOfEvenIfNothingWasLeftToPlan(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"fail","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"finished":true}`)
 	s.WantEqual("the next Request is told", describeErrors(s.ExpectRequest()),

@@ -17,15 +17,15 @@ import (
 
 // Loop is the agent loop of one process: its instances, the Request to the LLM, and whether to go on. It does no I/O:
 // its workflow reports events to it (ApplyReply, ApplyReport, Pause, …) and does what Advance returns. Its fields are
-// for reading, except those that its workflow sets at each start: IsPart, HoldsPlans, PlanDeciders, ParentQuota,
-// PlanOutputTried and KnowsChange.
+// for reading, except those that its workflow sets at each start: IsPart, RequiresPlanReview, PlanDeciders,
+// ParentQuota, TriedPlanOutput and KnowsChange.
 type Loop struct {
 	carriedState
 
 	Idea                 *ideafile.Idea // with every correction so far
 	ProcessID            string
 	Instances            []*InstanceProgress // in the order of their tokens
-	byToken              map[string]*InstanceProgress
+	instanceByToken      map[string]*InstanceProgress
 	initialMessageCount  int // how many Messages of the context it was started with
 	initialInstanceCount int // how many instances it was started with
 	bindings             ideafile.ToolBindings
@@ -34,22 +34,22 @@ type Loop struct {
 	wiredRequest        *llmRequest // see "the life of a Request" in doc.go
 	wakeTime            time.Time
 	newlyEndedInstances []*InstanceProgress // that TakeEndedInstances has not returned yet
-	restarts            []*InstanceProgress // that TakeRestarts has not returned yet
+	instancesToRestart  []*InstanceProgress // that TakeInstancesToRestart has not returned yet
 	// IsPart makes the process one part of a whole. The outputs of direct Plans are resolved over all instances of the
 	// whole, and the part does not ask the LLM for an output then.
 	IsPart                bool
-	awaitsQuota           bool                // a Request is due that the quota does not allow
+	isAwaitingQuota       bool                // a Request is due that the quota does not allow
 	instancesWithNewQuota []*InstanceProgress // whose Quota TakeInstancesWithNewQuota has not returned yet
 	instancesToReport     []*InstanceProgress // that TakeInstancesToReport has not returned yet
 	resumedCalls          []ResumedCalls
-	// HoldsPlans makes every Plan wait until people allowed by PlanDeciders have decided on it.
-	HoldsPlans   bool
-	PlanDeciders policy.Rules
-	PendingPlan  *approval.Plan // the Plan that waits for a decision; nil: none waits
-	rechecks     []*recheck     // in flight
+	// RequiresPlanReview makes every Plan wait until people allowed by PlanDeciders have decided on it.
+	RequiresPlanReview bool
+	PlanDeciders       policy.Rules
+	PendingPlan        *approval.Plan    // the Plan that waits for a decision; nil: none waits
+	rechecks           []*pendingRecheck // in flight
 
-	// KnowsChange reports whether the process began after a change of the rules, such as ChangeIDOutputs; if not, it
-	// keeps the old rule.
+	// KnowsChange reports whether the process began after a change of the rules, such as PartialOutputChangeID; if not,
+	// it keeps the old rule.
 	KnowsChange func(change string) bool
 }
 
@@ -63,16 +63,16 @@ type llmRequest struct {
 	hadUnsealedChanges bool           // HasUnsealedChanges when it was made
 	Reply              *turn.LLMReply // nil: in flight
 	// describes a person's changes to the Plan, for the LLM; empty: there were none
-	amendment       string
-	recheckedPlaces []int // positions of instances in the input that the LLM is asked about twice
+	amendmentText    string
+	recheckedIndexes []int // positions of instances in the input that the LLM is asked about twice
 }
 
 // PlannedCall is a Call of an earlier Request, or of a direct Plan, as written.
 type PlannedCall struct {
-	Request    int                  `json:"request"`
-	Index      int                  `json:"index"`
-	Call       ideafile.WrittenCall `json:"call"`
-	Unassigned bool                 `json:"nobody,omitempty"` // it names no instance that its Request covered
+	Request      int                  `json:"request"`
+	Index        int                  `json:"index"`
+	Call         ideafile.WrittenCall `json:"call"`
+	IsUnassigned bool                 `json:"nobody,omitempty"` // it names no instance that its Request covered
 	// OnlyForInstances lists the instances that it was planned for in the earlier process; nil: for all. Each part of a
 	// split process numbers its own Requests, so that two Calls may have the same Request and Index.
 	OnlyForInstances []string `json:"only,omitempty"`
@@ -86,8 +86,8 @@ func (p PlannedCall) key() ideafile.CallKey {
 }
 
 const (
-	// MaxBadInRow is how many bad replies, or bad outputs, in a row pause the process.
-	MaxBadInRow = 3
+	// MaxBadRepliesInRow is how many bad replies, or bad outputs, in a row pause the process.
+	MaxBadRepliesInRow = 3
 	// MaxWorkerLossesInRow is how many lost workers in a row pause the process. It is far above what deploys and
 	// crashes cause by chance. Without it, a Request that always crashes its worker would be paid for without end.
 	MaxWorkerLossesInRow = 10
@@ -97,7 +97,7 @@ const (
 // New starts the loop of a process; now is its starting time.
 func New(idea *ideafile.Idea, process string, bindings ideafile.ToolBindings, now time.Time) *Loop {
 	l := &Loop{
-		Idea: idea, ProcessID: process, bindings: bindings, byToken: map[string]*InstanceProgress{},
+		Idea: idea, ProcessID: process, bindings: bindings, instanceByToken: map[string]*InstanceProgress{},
 		KnowsChange:  func(string) bool { return true },
 		carriedState: carriedState{StartedAt: now, Limits: idea.Config.Limits, ParentQuota: turn.Unlimited},
 	}
@@ -121,10 +121,12 @@ func (l *Loop) addNewInstances(tokens []string) {
 	for _, token := range tokens {
 		view := views[token]
 		inst := &InstanceProgress{
-			Token: token, Status: ideafile.InstanceWorking, InstanceStanding: turn.InstanceStanding{Idle: true},
-			carriedProgress: carriedProgress{QuotaClaim: quota.Allocation{GrantedQuota: turn.Unlimited}},
-			state:           statelog.NewState(view.PayloadByKind[ideafile.TypeState]),
-			calls:           map[ideafile.CallKey]turn.CallReport{}, callsWithErrorsShown: map[ideafile.CallKey]bool{},
+			Token: token, Status: ideafile.InstanceWorking,
+			InstanceStatusDetails: turn.InstanceStatusDetails{Idle: true},
+			carriedProgress:       carriedProgress{QuotaClaim: quota.Allocation{GrantedQuota: turn.Unlimited}},
+			state:                 statelog.NewState(view.PayloadByKind[ideafile.TypeState]),
+			calls:                 map[ideafile.CallKey]turn.CallReport{},
+			callsWithErrorsShown:  map[ideafile.CallKey]bool{},
 		}
 		inst.MissingRequiredPaths = statelog.MissingRequiredPaths(view.SchemaByKind[ideafile.TypeState],
 			inst.state.CurrentValue)
@@ -136,7 +138,7 @@ func (l *Loop) addNewInstances(tokens []string) {
 
 func (l *Loop) registerInstance(inst *InstanceProgress, token string) {
 	l.Instances = append(l.Instances, inst)
-	l.byToken[token] = inst
+	l.instanceByToken[token] = inst
 }
 
 // EndedOrWaitingInstances gives the statuses of the instances that have ended or wait for a person, by token.
@@ -158,13 +160,13 @@ func tokensOf(instances []*InstanceProgress) []string {
 }
 
 // anyInstance reports whether holds returns true for at least one instance.
-func (l *Loop) anyInstance(holds func(*InstanceProgress) bool) bool {
-	return slices.ContainsFunc(l.Instances, holds)
+func (l *Loop) anyInstance(matches func(*InstanceProgress) bool) bool {
+	return slices.ContainsFunc(l.Instances, matches)
 }
 
 // instancesWhere lists the instances for which holds returns true.
-func (l *Loop) instancesWhere(holds func(*InstanceProgress) bool) []*InstanceProgress {
-	return jsonval.Filter(l.Instances, holds)
+func (l *Loop) instancesWhere(matches func(*InstanceProgress) bool) []*InstanceProgress {
+	return jsonval.Filter(l.Instances, matches)
 }
 
 // takeAll returns the elements of a list, and empties it.
@@ -175,27 +177,27 @@ func takeAll[T any](list *[]T) []T {
 }
 
 // HasInstance reports whether the process has an instance with a token.
-func (l *Loop) HasInstance(token string) bool { return l.byToken[token] != nil }
+func (l *Loop) HasInstance(token string) bool { return l.instanceByToken[token] != nil }
 
 // FindInstance returns the token of the instance that a word names, in either spelling.
-func (l *Loop) FindInstance(word string) (token string, ok bool) {
-	if l.HasInstance(word) || word == "" {
-		return word, l.HasInstance(word)
+func (l *Loop) FindInstance(typedToken string) (token string, ok bool) {
+	if l.HasInstance(typedToken) || typedToken == "" {
+		return typedToken, l.HasInstance(typedToken)
 	}
-	return spelling.FindToken(l.InstanceTokens(), word)
+	return spelling.FindToken(l.InstanceTokens(), typedToken)
 }
 
 // setOutput sets the output, and keeps it as written if that has only References.
-func (l *Loop) setOutput(out, written any) {
+func (l *Loop) setOutput(out, rawOutput any) {
 	l.Output, l.HasOutput, l.BadOutputsInRow, l.WiredOutput = out, true, 0, nil
-	if HasOnlyReferences(written) {
-		l.WiredOutput = written
+	if HasOnlyReferences(rawOutput) {
+		l.WiredOutput = rawOutput
 	}
 }
 
 // dropOutput forgets the output, because there is more to do.
 func (l *Loop) dropOutput() {
-	l.Output, l.HasOutput, l.WiredOutput, l.DraftOutput, l.PlanOutputTried, l.OutputFault = nil, false, nil,
+	l.Output, l.HasOutput, l.WiredOutput, l.DraftOutput, l.TriedPlanOutput, l.OutputFault = nil, false, nil,
 		nil, false, nil
 }
 
@@ -220,13 +222,13 @@ func (l *Loop) TakeEndedInstances() []*InstanceProgress {
 
 // endInstance ends an instance. A failing instance that must undo what it did does so first.
 func (l *Loop) endInstance(inst *InstanceProgress, s ideafile.InstanceStatus, f *diag.Fault) {
-	if s.HasFailed() && l.Idea.Config.UndoOnFailure && inst.UndoneFor == nil && f.Code != turn.CodeInstanceGone &&
+	if s.HasFailed() && l.Idea.Config.UndoOnFailure && inst.UndoCause == nil && f.Code != turn.CodeInstanceGone &&
 		l.mayNeedUndo(inst) {
-		inst.UndoneFor, inst.Steps = f, l.stepOutcomes(inst) // the outcomes before the undo
+		inst.UndoCause, inst.Steps = f, l.stepOutcomes(inst) // the outcomes before the undo
 		l.newlyEndedInstances = append(l.newlyEndedInstances, inst)
 		return
 	}
-	if inst.Status, inst.Fault = s, f; inst.UndoneFor == nil {
+	if inst.Status, inst.Fault = s, f; inst.UndoCause == nil {
 		inst.Steps = l.stepOutcomes(inst)
 	}
 	l.recordInstanceEnd(inst)
@@ -235,15 +237,15 @@ func (l *Loop) endInstance(inst *InstanceProgress, s ideafile.InstanceStatus, f 
 // recordInstanceEnd notes that an instance has ended. If all instances settle together (SettleTogether), it has settled
 // only for now.
 func (l *Loop) recordInstanceEnd(inst *InstanceProgress) {
-	inst.SettledForNow = l.Idea.Config.SettleTogether && inst.Status == ideafile.InstanceSettled
-	if inst.SettledForNow {
+	inst.IsSettledForNow = l.Idea.Config.SettleInstancesTogether && inst.Status == ideafile.InstanceSettled
+	if inst.IsSettledForNow {
 		return
 	}
 	l.newlyEndedInstances = append(l.newlyEndedInstances, inst)
 }
 
 // Pause makes the process start nothing new until Resume; what runs may end.
-func (l *Loop) Pause(by, reason string) { l.PauseReason = turn.PauseFault(by, reason) }
+func (l *Loop) Pause(pausedBy, reason string) { l.PauseReason = turn.PauseFault(pausedBy, reason) }
 
 // PauseWithFault pauses the process for a reason of its own, unless it is paused already or f is nil.
 func (l *Loop) PauseWithFault(f *diag.Fault) {
@@ -251,13 +253,14 @@ func (l *Loop) PauseWithFault(f *diag.Fault) {
 		return
 	}
 	l.PauseReason = f
-	l.SelfPauseCount++
+	l.AutomaticPauseCount++
 }
 
 // Resume lets a paused process go on with new limits; a limit of 0 keeps the old one.
 func (l *Loop) Resume(limits ideafile.Limits) {
 	l.PauseReason, l.BadRepliesInRow, l.BadOutputsInRow, l.WorkerLossesInRow = nil, 0, 0, 0
-	l.Progress = StallDetector{LastProgress: l.Progress.LastProgress} // the cause of failures may have been mended
+	// the cause of failures may have been mended
+	l.StallDetector = StallDetector{LastProgress: l.StallDetector.LastProgress}
 	l.setLimits(limits)
 	for _, inst := range l.Instances {
 		inst.HeldByPause = false

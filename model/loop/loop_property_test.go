@@ -34,7 +34,7 @@ func failedForGood(s *modeltest.Scenario, m *loop.InstanceProgress) string {
 			continue
 		}
 		// As written: of a Call that was never accepted, its record has no output path.
-		call, known := s.Idea.OutputOf(rec.WrittenCall)
+		call, known := s.Idea.OutputMetaOf(rec.WrittenCall)
 		there := known && len(call.OutputPath) > 0 && call.OutputMethod == ""
 		for _, p := range call.OutputPath.Paths() {
 			_, ok := refexpr.ValueOrBlobHandleAt(s.Instances[m.Token].State(), p)
@@ -53,7 +53,7 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		gone := map[string]bool{}
 		number := 0
-		s := modeltest.RunDrawnProcess(rt, func(s *modeltest.Scenario, c *loop.RequestConclusion) {
+		s := modeltest.RunRandomProcess(rt, func(s *modeltest.Scenario, c *loop.RequestConclusion) {
 			if number++; c.RequestNumber != number {
 				rt.Fatalf("Request %d has the number %d", number, c.RequestNumber)
 			}
@@ -62,9 +62,9 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 					rt.Fatalf("%s has ended and is sent again", covered.Token)
 				}
 			}
-			for _, m := range s.Ended {
-				late := s.Idea.Config.SettleTogether // it may have settled by an earlier one
-				lastReply := m.LastWantedRequest > 0 && m.LastWantedRequest == m.LastPlanningRequest
+			for _, m := range s.EndedInstances {
+				late := s.Idea.Config.SettleInstancesTogether // it may have settled by an earlier one
+				lastReply := m.LastFinishedRequest > 0 && m.LastFinishedRequest == m.LastPlanningRequest
 				if reachedGoal := (m.HasGoal || lastReply) && len(m.MissingRequiredPaths) == 0; !reachedGoal && !late &&
 					!settledByPlan(s.Loop, m.Token) && !c.Reply.Complete {
 					rt.Fatalf("%s ended by a Request that broke off", m.Token)
@@ -82,7 +82,7 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 		counts := turn.CallCounts{}
 		for _, m := range s.Loop.Instances {
 			run := s.Instances[m.Token]
-			if got, want := modeltest.StateOf(s.Loop, m.Token), string(jsonval.Encode(run.State())); got != want {
+			if got, want := modeltest.StateJSON(s.Loop, m.Token), string(jsonval.Encode(run.State())); got != want {
 				rt.Fatalf("the process knows %s of %s, which has %s", got, m.Token, want)
 			}
 			if m.Status == ideafile.InstanceSettled && len(run.MissingRequiredPaths()) > 0 {
@@ -92,7 +92,7 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 				counts.Increment(rec.Status)
 			}
 		}
-		counts.Failed += s.Loop.CarryIntoNextRun().UnassignedCalls
+		counts.Failed += s.Loop.CarryIntoNextRun().UnassignedCallCount
 		if got := s.Loop.CallCounts(); got != counts {
 			rt.Fatalf("counted %+v, and there are %+v", got, counts)
 		}
@@ -119,14 +119,14 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 func TestAnyIdeaOfAProcessBeginsAnother(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		modeltest.RunDrawnProcess(rt, func(s *modeltest.Scenario, c *loop.RequestConclusion) {
-			again := modeltest.SnapshotFile(rt, s.Idea, c.AllInstancesInput, c.Calls, c.Reply.Output)
+		modeltest.RunRandomProcess(rt, func(s *modeltest.Scenario, c *loop.RequestConclusion) {
+			again := modeltest.SnapshotAndReparse(rt, s.Idea, c.AllInstancesInput, c.Calls, c.Reply.Output)
 			if got, want := fmt.Sprint(again.InstanceTokens()), fmt.Sprint(s.Idea.InstanceTokens()); got != want {
 				rt.Fatalf("%s instead of %s", got, want)
 			}
 			mind := loop.New(again, "q", s.Bindings, modeltest.StartTime)
 			for n, m := range mind.Instances {
-				if got, want := modeltest.StateOf(mind, m.Token),
+				if got, want := modeltest.StateJSON(mind, m.Token),
 					string(jsonval.Encode(c.AllInstancesInput.Instances[n].State)); got != want {
 					rt.Fatalf("%s begins at %s instead of %s", m.Token, got, want)
 				}

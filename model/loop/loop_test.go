@@ -15,7 +15,7 @@ import (
 
 func TestARequestCoversEveryInstanceAndTellsWhereItStands(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	b := s.ExpectRequest()
 	s.WantEqual("the process", b.ProcessID, "p")
 	s.WantEqual("number and turn", fmt.Sprint(b.RequestNumber, b.Turn), "1 1")
@@ -31,11 +31,11 @@ func TestARequestCoversEveryInstanceAndTellsWhereItStands(t *testing.T) {
 
 func TestOneRequestIsInFlightAtMost(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	s.ExpectRequest()
 	s.ExpectStep(loop.StepWait)
 	s.DeliverReport(turn.InstanceReport{Token: "①", ClosedThroughRequest: 1,
-		InstanceStanding: turn.InstanceStanding{Idle: true}})
+		InstanceStatusDetails: turn.InstanceStatusDetails{Idle: true}})
 	s.ExpectStep(loop.StepWait)
 	s.Loop.ApplyReply(turn.LLMReply{Complete: true})
 	s.ExpectStep(loop.StepWait)
@@ -49,16 +49,16 @@ func TestOneRequestIsInFlightAtMost(t *testing.T) {
 
 func TestARequestThatBrokeOffEndsWhenEveryInstanceHasClosedIt(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	s.ExpectRequest()
 	s.Loop.ApplyReply(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")})
 	s.DeliverReport(turn.InstanceReport{Token: "①", ClosedThroughRequest: 1,
-		InstanceStanding: turn.InstanceStanding{Idle: true}})
+		InstanceStatusDetails: turn.InstanceStatusDetails{Idle: true}})
 	if s.Loop.ConcludeRequest() != nil {
 		t.Error("what ② has accepted is not known")
 	}
 	s.DeliverReport(turn.InstanceReport{Token: "②", ClosedThroughRequest: 1,
-		InstanceStanding: turn.InstanceStanding{Idle: false}})
+		InstanceStatusDetails: turn.InstanceStatusDetails{Idle: false}})
 	if s.Loop.ConcludeRequest() == nil {
 		t.Error("its Calls may go on running")
 	}
@@ -69,7 +69,7 @@ func TestAReplyAndTheReportsMayComeInAnyOrder(t *testing.T) {
 	s := modeltest.NewScenario(t, "")
 	s.ExpectRequest()
 	s.DeliverReport(turn.InstanceReport{Token: "", ClosedThroughRequest: 1,
-		InstanceStanding: turn.InstanceStanding{Idle: true}})
+		InstanceStatusDetails: turn.InstanceStatusDetails{Idle: true}})
 	if s.Loop.ConcludeRequest() != nil {
 		t.Error("it is over before the reply")
 	}
@@ -85,14 +85,14 @@ func TestWhatTheMindDidNotAskForChangesNothing(t *testing.T) {
 	s := modeltest.NewScenario(t, "")
 	s.Loop.ApplyReply(turn.LLMReply{Complete: true})
 	s.DeliverReport(turn.InstanceReport{Token: "③", ClosedThroughRequest: 1,
-		InstanceStanding: turn.InstanceStanding{Idle: true}})
+		InstanceStatusDetails: turn.InstanceStatusDetails{Idle: true}})
 	s.ExpectRequest()
 	s.Loop.ApplyReply(turn.LLMReply{Complete: true, Calls: []ideafile.WrittenCall{},
 		Usage: turn.TokenUsage{PromptTokens: 1}})
 	s.Loop.ApplyReply(turn.LLMReply{Complete: true, Calls: ideafile.ParseWrittenCalls([]any{"twice"}),
 		Usage: turn.TokenUsage{PromptTokens: 1}})
 	s.DeliverReport(turn.InstanceReport{ClosedThroughRequest: 1,
-		InstanceStanding: turn.InstanceStanding{Idle: true}})
+		InstanceStatusDetails: turn.InstanceStatusDetails{Idle: true}})
 	s.Loop.ConcludeRequest()
 	r := s.Loop.Result(loop.StatusRunning, false)
 	s.WantEqual("it counts once", fmt.Sprint(r.Requests, r.Usage.PromptTokens), "1 1")
@@ -100,7 +100,7 @@ func TestWhatTheMindDidNotAskForChangesNothing(t *testing.T) {
 
 func TestTheNextRequestSeesWhatBecameOfTheCalls(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"b"},{"_tool":"fail","_instance":"①"},{"_tool":"work","_instance":"②","x":"†state.never"},{"_tool":"work","_instance":"*","_outputPath":"a"},{"_tool":"work","_instance":"①","n":"x"}],"output":null}`)
 	b := s.ExpectRequest()
@@ -115,7 +115,7 @@ func TestTheNextRequestSeesWhatBecameOfTheCalls(t *testing.T) {
 
 func TestATroubleOfManyInstancesIsToldOnce(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	s.ReplyWith(`{"calls":[{"_tool":"fail","_instance":"*"},{"_tool":"fail","_instance":"*"}],"output":null}`)
 	s.WantEqual("it is told", describeErrors(s.ExpectRequest()),
 		"1.1 tool_failed: no luck in ①, ②\n1.2 tool_failed: no luck in ①, ②")
@@ -131,7 +131,7 @@ func TestATroubleIsToldToTheNextRequestAlone(t *testing.T) {
 
 func TestCallsWithoutAnOutputPathStayInSightWithTheirResults(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a"},{"_tool":"work","_instance":"*","_outputPath":"b"},{"_tool":"log","_instance":"*"},{"_tool":"work","_instance":"*","output":"†state.c"},"nonsense"],"output":null}`)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"d"}],"output":null}`)
@@ -142,7 +142,7 @@ func TestCallsWithoutAnOutputPathStayInSightWithTheirResults(t *testing.T) {
 
 func TestARequestIsNotShownTheCallsOfSettledInstances(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a"},{"_tool":"work","_instance":"②"}],"output":null}`)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"c"}],"output":null}`)
@@ -155,7 +155,7 @@ func TestARequestIsNotShownTheCallsOfSettledInstances(t *testing.T) {
 
 func TestARequestThatBrokeOffIsNotSpokenTwice(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	c := s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "the stream broke off")},
 		`{"_tool":"work","_instance":"①","_outputPath":"b"}`, `{"_tool":"work","_instance":"*","_outputPath":"c"}`)
 	s.WantEqual("its solution is what was accepted", string(jsonval.Encode(c.Calls)),
@@ -189,7 +189,7 @@ func TestALostWorkerIsNoTurnWhereNothingWasTaken(t *testing.T) {
 
 func TestWhatALostWorkerHandedOnIsTheSolution(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	c := s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		`{"_tool":"work","_instance":"①","_outputPath":"b"}`)
 	s.WantEqual("as the instances have it", string(jsonval.Encode(c.Calls)),
@@ -205,12 +205,12 @@ func TestABroadcastThatReachedOneInstanceIsHandedToAllThatTheRequestCovered(t *t
 	t.Parallel()
 	for _, lost := range []turn.LLMReply{{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		{CallsUndelivered: true, Fault: diag.Faultf(turn.CodeTruncated, "not handed on")}} {
-		s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
-		s.Unreached = []string{"②"}
+		s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
+		s.UnreachedTokens = []string{"②"}
 		s.InterruptRequest(lost, `{"_tool":"work","_instance":"*","x":"†state.c","_outputPath":"b"}`,
 			`{"_tool":"work","_instance":"①","_outputPath":"d"}`,
 			`{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"c"}`)
-		s.Unreached = nil
+		s.UnreachedTokens = nil
 		s.WantEqual("①", string(jsonval.Encode(s.Instances["①"].State())), `{"a":1,"b":1,"c":1,"d":"work done"}`)
 		s.WantEqual("②", string(jsonval.Encode(s.Instances["②"].State())), `{"a":2,"b":2,"c":2}`)
 		b := s.ExpectRequestFor("① ②")
@@ -222,8 +222,8 @@ func TestABroadcastThatReachedOneInstanceIsHandedToAllThatTheRequestCovered(t *t
 
 func TestABroadcastThatReachedNobodyIsAskedForAgain(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
-	s.Unreached = []string{"①", "②"}
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
+	s.UnreachedTokens = []string{"①", "②"}
 	s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		`{"_tool":"work","_instance":"*","_outputPath":"b"}`)
 	s.WantEqual("the next Request", describePlan(s.ExpectRequestFor("① ②")), "")
@@ -317,7 +317,7 @@ func TestAttemptsBeforeTheFirstByteAreTurns(t *testing.T) {
 
 func TestLatentResultsAreAskedForByThemselves(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstancesContext)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"think","_instance":"*","x":"†state.a","_outputPath":"mood"},{"_tool":"work","_instance":"①","x":"†state.mood","_outputPath":"b"},{"_tool":"fail","_instance":"②"}],"output":null}`)
 	b := s.ExpectRequest()
@@ -327,7 +327,7 @@ func TestLatentResultsAreAskedForByThemselves(t *testing.T) {
 		t.Error("it is no closing Request")
 	}
 	c := s.ReplyWith(`{"calls":[{"_call":"1.1@①","_output":"good"},{"_call":"1.1@②","_output":"bad"}],"output":null}`)
-	if len(s.Ended) != 0 || len(c.Calls) != 0 {
+	if len(s.EndedInstances) != 0 || len(c.Calls) != 0 {
 		t.Errorf("it settles nobody and plans nothing: %+v", c)
 	}
 	s.WantEqual("nobody settles by it", s.DescribeInstances(), "① working, ② working")
@@ -341,14 +341,14 @@ func TestLatentResultsAreAskedForByThemselves(t *testing.T) {
 
 func TestARequestForResultsCoversOnlyThoseThatWait(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	s.ReplyWith(`{"calls":[{"_tool":"think","_instance":"②"},{"_tool":"work","_instance":"①"}],"output":null}`)
 	s.WantEqual("covered", fmt.Sprint(s.ExpectRequest().InstanceTokens()), "[②]")
 }
 
 func TestResultsThatStayAwayAreAskedForAgainAndTheThirdTimePauses(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	s.ReplyWith(`{"calls":[{"_tool":"think","_instance":"*"}],"output":null}`)
 	s.ReplyWith(`{"calls":[{"_call":"1.1@①","_output":"good"}],"output":null}`)
 	b := s.ExpectRequest()
@@ -377,7 +377,7 @@ func TestALatentCallWithItsResultNeedsNoRequest(t *testing.T) {
 
 func TestEveryCallIsCountedByItsEnd(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"},{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"*"},{"_tool":"work","_instance":"②","x":"†state.never"},{"_tool":"work","_instance":"③"},{"_tool":"odd","_instance":"①"}],"output":null}`)
 	s.ReplyWith(modeltest.EmptyReply)
@@ -399,7 +399,7 @@ func TestEveryCallIsCountedByItsEnd(t *testing.T) {
 
 func TestTheMindKeepsEveryStateAsItsInstanceDoes(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"log","_instance":"*"},{"_tool":"work","_instance":"*","x":{"c":1},"_outputPath":"b"},{"_tool":"log","_instance":"②"},{"_tool":"work","_instance":"①","x":{"d":2},"_outputPath":"†state"}],"output":null}`)
 	for _, c := range s.Loop.AllInstancesInput().Instances {
@@ -423,12 +423,12 @@ func TestALongProcessShowsTheLLMNoMoreThanAShortOne(t *testing.T) {
 
 func TestACarriedMindIsTheSameToWhoeverLooks(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	s.ReplyWith(
 		`{"calls": [{"_tool": "work", "_instance": "*", "x": 1, "_outputPath": "x"}, {"_tool": "log", "_instance": "①"}], "output": null}`)
 	s.AddInstances(`[{"type": "state", "_instance": "③", "state": {"a": 3}}]`)
 	s.Revise(`{"context": [{"type": "input", "rule": "be kind"}], "by": "ann", "limits": {"requests": 7}}`)
-	m := modeltest.CarryLoop(t, s.Idea, s.Bindings, s.Loop)
+	m := modeltest.ContinueLoopAsNew(t, s.Idea, s.Bindings, s.Loop)
 	for what, look := range map[string]func(*loop.Loop) any{
 		"the Idea":   func(m *loop.Loop) any { return m.Idea.Source },
 		"the result": func(m *loop.Loop) any { return jsonval.ToJSONValue(m.Result(loop.StatusRunning, true)) },
@@ -448,7 +448,7 @@ func TestWhatHasNoPlaceInStateIsSaid(t *testing.T) {
 	t.Parallel()
 	tools := modeltest.ScenarioTools + `, "load": {"type": "object", "properties": {"x": {}}, "_outputPath": "†state"},
 		"exact": {"type": "object", "properties": {}, "_outputPath": "†state", "_output": {"type": "object", "properties": {"a": {}, "b": {}}, "additionalProperties": false}}`
-	s := modeltest.NewScenarioWithTools(t, tools, "", modeltest.TwoInstances)
+	s := modeltest.NewScenarioWithTools(t, tools, "", modeltest.TwoInstancesContext)
 	s.ReplyWith(`{"calls":[{"_tool":"load","_instance":"*","x":{"a":1,"b":2}}],"output":null}`)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"load","_instance":"*","x":{"a":7,"b":8,"c":3}},{"_tool":"exact","_instance":"①"},{"_tool":"work","_instance":"②","x":5,"_outputPath":"†state.a && †state.d"}],"output":null}`)
@@ -464,7 +464,7 @@ func TestWhatHasNoPlaceInStateIsSaid(t *testing.T) {
 	s.WantEqual("a Call without any place has not run", string(s.Instances["①"].FindCall("2.2@①").Status)+" by "+
 		s.Instances["①"].FindCall("2.2@①").SkippedBecauseOf, "skipped by 1.1@①")
 	r := s.Loop.Result(loop.StatusRunning, false)
-	s.WantEqual("the result", string(jsonval.Encode(jsonval.ToJSONValue(r.NotWrittenResults))),
+	s.WantEqual("the result", string(jsonval.Encode(jsonval.ToJSONValue(r.UnwrittenResults))),
 		`[{"by":"1.1","call":"2.1","instances":["①","②"],"path":"†state.a"},`+
 			`{"by":"1.1","call":"2.1","instances":["①","②"],"path":"†state.b"},{"by":"1.1","call":"2.3","instances":["②"],"path":"†state.a"}]`)
 	s.ReplyWith(modeltest.EmptyReply)

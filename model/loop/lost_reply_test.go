@@ -16,13 +16,13 @@ func TestWhatALostWorkerHandedOnIsTheSolutionThoughSomeInstancesHadHeardItsEnd(t
 	t.Parallel()
 	const call = `{"_instance":"*","_outputPath":"b","_tool":"work","x":"†state.a"}`
 	for name, whole := range map[string][]string{"the first": {"①"}, "both": {"①", "②"}} {
-		s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
-		s.FullyDelivered = whole
+		s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
+		s.FullyDeliveredTokens = whole
 		if len(whole) == 1 {
-			s.Unreached = []string{"②"}
+			s.UnreachedTokens = []string{"②"}
 		}
 		c := s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, call)
-		s.FullyDelivered, s.Unreached = nil, nil
+		s.FullyDeliveredTokens, s.UnreachedTokens = nil, nil
 		s.WantEqual("as the instances have it: "+name, string(jsonval.Encode(c.Calls)), "["+call+"]")
 		s.WantEqual("the next Request: "+name, describePlan(s.ExpectRequestFor("① ②")), "1.1 done 2")
 	}
@@ -31,8 +31,8 @@ func TestWhatALostWorkerHandedOnIsTheSolutionThoughSomeInstancesHadHeardItsEnd(t
 func TestALostReplyIsConcludedOnceEveryInstanceHasToldItsCalls(t *testing.T) {
 	t.Parallel()
 	for _, began := range []string{"now", "before"} {
-		s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
-		s.Loop.KnowsChange = func(change string) bool { return began == "now" || change != loop.TellCallsChange }
+		s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
+		s.Loop.KnowsChange = func(change string) bool { return began == "now" || change != loop.ReportLostCallsChangeID }
 		s.ExpectRequest()
 		s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"*","_outputPath":"b"}`)})
 		told := func(token string, through int) {
@@ -58,9 +58,9 @@ func TestALostReplyIsConcludedOnceEveryInstanceHasToldItsCalls(t *testing.T) {
 // An instance that had the whole reply, of a process that began before, does not tell its Calls again: another one may.
 func TestWhatOneInstanceHasNotToldOfALostReplyAnotherTells(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
-	s.Loop.KnowsChange = func(change string) bool { return change != loop.TellCallsChange }
-	s.FullyDelivered = []string{"①"}
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
+	s.Loop.KnowsChange = func(change string) bool { return change != loop.ReportLostCallsChangeID }
+	s.FullyDeliveredTokens = []string{"①"}
 	c := s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		`{"_instance":"*","_outputPath":"b","_tool":"work"}`)
 	s.WantEqual("the solution", string(jsonval.Encode(c.Calls)), `[{"_instance":"*","_outputPath":"b","_tool":"work"}]`)

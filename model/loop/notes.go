@@ -9,12 +9,12 @@ import (
 // This file keeps what the LLM said, in notes or in an output that did not count, about instances that later Requests
 // do not show. As long as that still holds, the output may come with the last Calls.
 
-// holdBeyond reports whether the draft and the notes hold for every instance that is not among some: each ended, or may
-// still end, as planned in the reply that described it.
-func (l *Loop) holdBeyond(some []*InstanceProgress) bool {
+// uncoveredFollowPlan reports whether the draft and the notes hold for every instance that is not among some: each
+// ended, or may still end, as planned in the reply that described it.
+func (l *Loop) uncoveredFollowPlan(covered []*InstanceProgress) bool {
 	return (l.DraftOutput != nil || len(l.Notes) > 0) &&
 		!l.anyInstance(func(inst *InstanceProgress) bool {
-			if slices.Contains(some, inst) {
+			if slices.Contains(covered, inst) {
 				return false
 			}
 			return inst.Status.HasFailed() || inst.OutputPlanRequest == 0 ||
@@ -22,11 +22,11 @@ func (l *Loop) holdBeyond(some []*InstanceProgress) bool {
 		})
 }
 
-// addKnownFacts adds to a Request the LLM's notes and the draft output that the reply may correct. It omits the draft
-// if it no longer holds for an instance that the Request does not cover.
-func (l *Loop) addKnownFacts(input *turn.RequestInput, covered []*InstanceProgress) {
+// addNotesAndDraft adds to a Request the LLM's notes and the draft output that the reply may correct. It omits the
+// draft if it no longer holds for an instance that the Request does not cover.
+func (l *Loop) addNotesAndDraft(input *turn.RequestInput, covered []*InstanceProgress) {
 	input.Notes = l.Notes
-	if input.OutputOnly || !l.holdBeyond(covered) {
+	if input.OutputOnly || !l.uncoveredFollowPlan(covered) {
 		return
 	}
 	input.DraftOutput, input.OthersAreKnown = l.DraftOutput, true
@@ -36,10 +36,10 @@ func (l *Loop) addKnownFacts(input *turn.RequestInput, covered []*InstanceProgre
 // asked for the output at the end, when every State is shown.
 const maxNotesBytes = 32 << 10
 
-// takeNotes keeps the LLM's notes. They count as its last word on covered instances that have a goal or got no Call.
+// recordNotes keeps the LLM's notes. They count as its last word on covered instances that have a goal or got no Call.
 // Later Requests will show it the other instances again.
-func (l *Loop) takeNotes(req *llmRequest) {
-	if req.Reply.Notes == "" || l.Idea.OutputSchema == nil || !l.KnowsChange(DraftOutputChange) {
+func (l *Loop) recordNotes(req *llmRequest) {
+	if req.Reply.Notes == "" || l.Idea.OutputSchema == nil || !l.KnowsChange(DraftOutputChangeID) {
 		return
 	}
 	l.Notes = append(slices.Clip(l.Notes), turn.Note{Request: req.RequestNumber, Text: req.Reply.Notes})

@@ -117,7 +117,7 @@ func TestNotesDoNotLetTheOutputComeWhere(t *testing.T) {
 // Without a goal, nothing tells that the Calls of an instance are its last ones.
 func TestNotesSayNothingOfAnInstanceWithoutAGoalThatIsNotShown(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstancesContext)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"look"},{"_tool":"slow","_instance":"②","_outputPath":"look"}],"finished":false,"output":null,"notes":"② paid"}`)
 	gather(s)
@@ -126,7 +126,7 @@ func TestNotesSayNothingOfAnInstanceWithoutAGoalThatIsNotShown(t *testing.T) {
 
 func TestNotesOfAnInstanceWithoutAGoalThatGetsNoCallAreOfOneThatIsFinished(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstancesContext)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"look"}],"finished":false,"output":null,"notes":"② needs nothing"}`)
 	wantKnown(s, "①", true, "② needs nothing")
@@ -161,7 +161,7 @@ func TestNotesAreShownWhereTheOutputAloneIsWanted(t *testing.T) {
 func TestAnOutputBesideCallsThatAreNotTheLastIsNotTaken(t *testing.T) {
 	t.Parallel()
 	for _, output := range []string{`{"all":"†state.b"}`, `{"paid":3}`} {
-		s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
+		s := newScenarioWithPeople(t, anything, modeltest.TwoInstancesContext)
 		s.ReplyWith(
 			`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"look"}],"output":` + output + `,"finished":false}`)
 		in := s.ExpectRequestFor("① ②")
@@ -183,7 +183,7 @@ func TestNotesThatGrowTooLargeAreDropped(t *testing.T) {
 func TestAProcessThatBeganBeforeKeepsNoNotes(t *testing.T) {
 	t.Parallel()
 	s := newScenarioWithPeople(t, anything, threeGoals)
-	s.Loop.KnowsChange = func(change string) bool { return change != loop.DraftOutputChange }
+	s.Loop.KnowsChange = func(change string) bool { return change != loop.DraftOutputChangeID }
 	s.ReplyWith(noted)
 	gather(s)
 	wantKnown(s, "②", false)
@@ -193,10 +193,10 @@ func TestAProcessThatBeganBeforeKeepsNoNotes(t *testing.T) {
 func TestNotesDoNotCountWhereAPersonChangedThePlanThatWaited(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[string]string{approval.SteerApprovePlan: "paid", approval.SteerAmendPlan: ""} {
-		s := &heldScenario{Scenario: modeltest.NewScenario(t, anything, modeltest.TwoInstances)}
+		s := &heldScenario{Scenario: modeltest.NewScenario(t, anything, modeltest.TwoInstancesContext)}
 		s.ExpectRequest()
-		s.Loop.HoldsPlans = true
-		s.Loop.ApplyReply(turn.LLMReply{Calls: calls(t, workOne+", "+workTwo), Complete: true, Unfinished: true,
+		s.Loop.RequiresPlanReview = true
+		s.Loop.ApplyReply(turn.LLMReply{Calls: calls(t, workOne+", "+workTwo), Complete: true, SaysUnfinished: true,
 			Notes: "paid"})
 		if !s.Loop.HoldReply(s.Now) || !s.decide(t, kind, "ann", workOne) {
 			t.Fatal("the Plan does not wait")

@@ -6,7 +6,7 @@ import (
 
 // NoticeWithDecision returns a notice with the decision on its Call, if there is one.
 func (l *Loop) NoticeWithDecision(n approval.Notice) approval.Notice {
-	inst := l.byToken[n.Instance]
+	inst := l.instanceByToken[n.Instance]
 	if inst == nil {
 		return n
 	}
@@ -16,7 +16,7 @@ func (l *Loop) NoticeWithDecision(n approval.Notice) approval.Notice {
 			if d.ApprovalDigest == n.Digest {
 				n.DecisionKind, n.DecidedBy = d.Kind, d.DecidedBy
 				if d.OnBehalfOf != nil {
-					n.DecidedFor = d.OnBehalfOf.Name
+					n.DecidedOnBehalfOf = d.OnBehalfOf.Name
 				}
 			}
 		}

@@ -73,9 +73,9 @@ func TestPeopleAreToldOnceOfEachReminderAndOfAnEscalation(t *testing.T) {
 	watch, reports := loop.SentNotices{}, 0
 	told := func(s *policy.Schedule) string {
 		reports++
-		pending := []approval.Pending{{CallID: "1.1@①", Digest: "d", WhileWaiting: s}}
+		pending := []approval.Pending{{CallID: "1.1@①", Digest: "d", ReminderSchedule: s}}
 		m.ApplyReport(turn.InstanceReport{Token: "①", ReportNumber: reports, WorkflowHistoryLength: reports,
-			InstanceStanding: turn.InstanceStanding{PendingApprovals: pending}})
+			InstanceStatusDetails: turn.InstanceStatusDetails{PendingApprovals: pending}})
 		n := watch.TakeChanges(m)
 		var parts []string
 		for _, r := range n.Reminders {
@@ -86,9 +86,9 @@ func TestPeopleAreToldOnceOfEachReminderAndOfAnEscalation(t *testing.T) {
 		}
 		return noticed(n) + strings.Join(parts, ", ")
 	}
-	var g policy.Governing
+	var g policy.RemindersByRule
 	g.Add(policy.WhileWaiting{RemindAfter: []time.Duration{time.Hour, 3 * time.Hour},
-		Escalation: &policy.Escalation{After: 2 * time.Hour, To: policy.Rule{Groups: []string{"heads"}}}}, -1)
+		Escalation: &policy.Escalation{After: 2 * time.Hour, AddedDeciders: policy.Rule{Groups: []string{"heads"}}}}, -1)
 	s := g.Schedule(modeltest.StartTime)
 	for after, want := range []string{"1: +1.1@①", "1: 1.1@① reminded 1", "1: 1.1@① escalated to people of heads",
 		"1: 1.1@① reminded 2", "1: "} {
@@ -115,7 +115,7 @@ func TestNoticesOfManyCallsNameTheFirstAndCountTheRest(t *testing.T) {
 		pending = append(pending, approval.Pending{CallID: fmt.Sprint(n), Digest: fmt.Sprint(n)})
 	}
 	m.ApplyReport(turn.InstanceReport{Token: "①", ReportNumber: 1, WorkflowHistoryLength: 1,
-		InstanceStanding: turn.InstanceStanding{PendingApprovals: pending}})
+		InstanceStatusDetails: turn.InstanceStatusDetails{PendingApprovals: pending}})
 	watch := loop.SentNotices{}
 	if n := watch.TakeChanges(m); n.AwaitingCount != 50 || len(n.NewlyWaiting) != 20 || n.OmittedWaiting != 30 ||
 		n.NewlyWaiting[0].CallID != "0" {

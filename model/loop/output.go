@@ -9,35 +9,35 @@ import (
 	"processidea/model/refexpr"
 )
 
-// Wiring is an output as written, with References, and the instances whose States these are resolved from. A Reference
-// to State becomes an object that maps the token of each instance with a value to that value. Instances without a
-// value, because they failed or took another branch, are left out.
+// OutputWiring is an output as written, with References, and the instances whose States these are resolved from. A
+// Reference to State becomes an object that maps the token of each instance with a value to that value. Instances
+// without a value, because they failed or took another branch, are left out.
 //
 // Invariant: the same Wirings over the same States give the same output, whether the process is split or not.
-type Wiring struct {
+type OutputWiring struct {
 	Output    any      `json:"output"`
 	Instances []string `json:"instances"`
 	// DirectPlanPosition is the place in the context, from 1, of the direct Plan with this output; 0: a reply gave it.
 	DirectPlanPosition int `json:"place,omitempty"`
 }
 
-// ChangeIDOutputs names the rule that an output leaves out instances without a value. Processes that began before it
-// refuse an output if one instance has no value.
-const ChangeIDOutputs = "outputs leave out instances without a value"
+// PartialOutputChangeID names the rule that an output leaves out instances without a value. Processes that began before
+// it refuse an output if one instance has no value.
+const PartialOutputChangeID = "outputs leave out instances without a value"
 
-// ResolveWirings makes the output of a process: it resolves each Wiring over its instances, merges the results in
-// order, and checks the output against its schema. knows is called with ChangeIDOutputs only if the answer matters; a
-// nil knows means yes.
-func ResolveWirings(i *ideafile.Idea, list []Wiring, stateOf func(token string) any,
-	knows func(change string) bool) (out any, f *diag.Fault) {
-	shared, whose := ideafile.InstanceViewOf(i.Context, ""), "the output"
+// ResolveOutputWirings makes the output of a process: it resolves each OutputWiring over its instances, merges the
+// results in order, and checks the output against its schema. knows is called with PartialOutputChangeID only if the
+// answer matters; a nil knows means yes.
+func ResolveOutputWirings(i *ideafile.Idea, list []OutputWiring, stateOf func(token string) any,
+	knowsChange func(change string) bool) (out any, f *diag.Fault) {
+	sharedView, subject := ideafile.InstanceViewOf(i.Context, ""), "the output"
 	for n, w := range list {
 		if w.DirectPlanPosition > 0 {
-			whose = "the Plan's output"
+			subject = "the Plan's output"
 		}
-		resolved, err := w.resolveReferences(shared, stateOf, knows)
+		resolved, err := w.resolveReferences(sharedView, stateOf, knowsChange)
 		if err != nil {
-			return nil, diag.Faultf(ideafile.CodeBadOutput, "%s: %s", whose, err)
+			return nil, diag.Faultf(ideafile.CodeBadOutput, "%s: %s", subject, err)
 		}
 		if n > 0 {
 			resolved = jsonval.DeepMerge(out, resolved)
@@ -48,7 +48,7 @@ func ResolveWirings(i *ideafile.Idea, list []Wiring, stateOf func(token string) 
 		return out, nil
 	}
 	if err := i.OutputSchema.Validate(out); err != nil {
-		return nil, diag.Faultf(ideafile.CodeBadOutput, "%s does not fit its form: %s", whose, err)
+		return nil, diag.Faultf(ideafile.CodeBadOutput, "%s does not fit its form: %s", subject, err)
 	}
 	return out, nil
 }
@@ -56,25 +56,26 @@ func ResolveWirings(i *ideafile.Idea, list []Wiring, stateOf func(token string) 
 // resolveReferences replaces the References by values. In a process with named instances, an expression that reads
 // State becomes an object with the value of each instance that has one, by token. It is an error if no instance has a
 // value, since nobody can mean that.
-func (w Wiring) resolveReferences(shared ideafile.InstanceView, stateOf func(token string) any,
-	knows func(change string) bool) (any, error) {
-	inNone := false
+func (w OutputWiring) resolveReferences(sharedView ideafile.InstanceView, stateOf func(token string) any,
+	knowsChange func(change string) bool) (any, error) {
+	missingEverywhere := false
 	out, err := refexpr.ResolveExpressions(w.Output, func(e refexpr.Expression) (any, bool) {
 		if w.Instances[0] == "" || !e.HasReferenceOfKind(ideafile.TypeState) {
-			return evaluateForInstance(e, shared, stateOf(w.Instances[0]))
+			return evaluateForInstance(e, sharedView, stateOf(w.Instances[0]))
 		}
-		all := jsonval.Object{}
+		valueByToken := jsonval.Object{}
 		for _, token := range w.Instances {
-			if v, ok := evaluateForInstance(e, shared, stateOf(token)); ok {
-				all[token] = v
+			if v, ok := evaluateForInstance(e, sharedView, stateOf(token)); ok {
+				valueByToken[token] = v
 			}
 		}
-		if inNone = len(all) == 0; inNone {
+		if missingEverywhere = len(valueByToken) == 0; missingEverywhere {
 			return nil, false
 		}
-		return all, len(all) == len(w.Instances) || knows == nil || knows(ChangeIDOutputs)
+		return valueByToken, len(valueByToken) == len(w.Instances) || knowsChange == nil ||
+			knowsChange(PartialOutputChangeID)
 	})
-	if inNone {
+	if missingEverywhere {
 		return nil, fmt.Errorf("%w in any instance", err)
 	}
 	return out, err
@@ -82,9 +83,9 @@ func (w Wiring) resolveReferences(shared ideafile.InstanceView, stateOf func(tok
 
 // evaluateForInstance resolves an expression over an instance's State and the shared context. State is final, since no
 // Call runs any more.
-func evaluateForInstance(e refexpr.Expression, shared ideafile.InstanceView, state any) (any, bool) {
+func evaluateForInstance(e refexpr.Expression, sharedView ideafile.InstanceView, state any) (any, bool) {
 	return e.Evaluate(func(r refexpr.Reference) (any, bool) {
-		payload, ok := shared.PayloadByKind[r.Kind]
+		payload, ok := sharedView.PayloadByKind[r.Kind]
 		if r.Kind == ideafile.TypeState {
 			payload, ok = state, true
 		}

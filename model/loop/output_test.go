@@ -14,7 +14,7 @@ func TestAnOutputIsMadeOfTheInstancesThatHaveTheValue(t *testing.T) {
 		"c": modeltest.DecodeJSON(t, `{}`)}
 	for name, c := range map[string]struct {
 		written string
-		old     bool // a process from before loop.ChangeIDOutputs
+		old     bool // a process from before loop.PartialOutputChangeID
 		want    string
 		asked   bool
 	}{
@@ -33,11 +33,11 @@ func TestAnOutputIsMadeOfTheInstancesThatHaveTheValue(t *testing.T) {
 		asked := false
 		idea := modeltest.IdeaFrom(t,
 			`{"schema": {"tools": {}, "output": {"type": "object"}}, "context": [{"type": "input", "z": 5}]}`)
-		wirings := []loop.Wiring{{Output: modeltest.DecodeJSON(t, c.written), Instances: []string{"a", "b", "c"}}}
-		out, f := loop.ResolveWirings(idea, wirings, func(token string) any { return states[token] },
+		wirings := []loop.OutputWiring{{Output: modeltest.DecodeJSON(t, c.written), Instances: []string{"a", "b", "c"}}}
+		out, f := loop.ResolveOutputWirings(idea, wirings, func(token string) any { return states[token] },
 			func(change string) bool {
 				asked = true
-				return change == loop.ChangeIDOutputs && !c.old
+				return change == loop.PartialOutputChangeID && !c.old
 			})
 		got := string(jsonval.Encode(out))
 		if f != nil {

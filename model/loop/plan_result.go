@@ -11,9 +11,9 @@ import (
 	"processidea/model/turn"
 )
 
-// ChangeIDAlternatives names the rule that another Call may make up for one that came to nothing. Processes that began
+// AlternativesChangeID names the rule that another Call may make up for one that came to nothing. Processes that began
 // before it ask the LLM about every Call that came to nothing.
-const ChangeIDAlternatives = "alternatives make up for a Call"
+const AlternativesChangeID = "alternatives make up for a Call"
 
 // PlanResult is what is known of the Calls that one Request planned for an instance. It decides whether each Call, or
 // another Call in its place, provided its value. The decision depends only on State and on how the Calls ended, not on
@@ -36,71 +36,72 @@ type PlanResult struct {
 	Reports []turn.CallReport
 	// WrittenCall returns a Call as the LLM wrote it, or the zero WrittenCall if that is not known.
 	WrittenCall func(ideafile.CallKey) ideafile.WrittenCall
-	// KnowsChange is called with ChangeIDAlternatives only if the answer matters.
+	// KnowsChange is called with AlternativesChangeID only if the answer matters.
 	KnowsChange func(change string) bool
 }
 
-// Failed reports whether a Call came to nothing and no other Call has made up for it or may still do so.
-func (p PlanResult) Failed() bool {
-	toNothing := p.callsThatCameToNothing()
-	for _, c := range toNothing {
-		if !p.madeUpFor(c) && !p.mayBeMadeUpFor(c) {
+// HasFailed reports whether a Call came to nothing and no other Call has made up for it or may still do so.
+func (p PlanResult) HasFailed() bool {
+	unsuccessful := p.unsuccessfulCalls()
+	for _, c := range unsuccessful {
+		if !p.hasAlternativeValue(c) && !p.mayGetAlternativeValue(c) {
 			return true
 		}
 	}
-	return len(toNothing) > 0 && !p.KnowsChange(ChangeIDAlternatives)
+	return len(unsuccessful) > 0 && !p.KnowsChange(AlternativesChangeID)
 }
 
-// Succeeded reports whether every Call is done, skipped because its value existed already, or made up for.
-func (p PlanResult) Succeeded() bool {
-	unfinished := slices.ContainsFunc(p.Reports, func(c turn.CallReport) bool { return !c.Status.IsFinal() })
-	return !unfinished && !p.Failed()
+// HasSucceeded reports whether every Call is done, skipped because its value existed already, or made up for.
+func (p PlanResult) HasSucceeded() bool {
+	anyUnfinished := slices.ContainsFunc(p.Reports, func(c turn.CallReport) bool { return !c.Status.IsFinal() })
+	return !anyUnfinished && !p.HasFailed()
 }
 
-func (p PlanResult) callsThatCameToNothing() []turn.CallReport {
+func (p PlanResult) unsuccessfulCalls() []turn.CallReport {
 	return jsonval.Filter(p.Reports, func(c turn.CallReport) bool {
 		return c.Status.IsFinal() && c.Status != ideafile.Done && c.Status != ideafile.Skipped
 	})
 }
 
-// madeUpFor reports whether State has a value at every path of one of the Call's branches. It does not look inside
-// values that are kept in the store.
-func (p PlanResult) madeUpFor(c turn.CallReport) bool {
-	for _, branch := range p.valueOf(c) {
-		missing := slices.ContainsFunc(branch, func(path jsonval.Path) bool {
-			_, there := jsonval.ValueAt(p.State, path)
-			return !there
+// hasAlternativeValue reports whether State has a value at every path of one of the Call's branches. It does not look
+// inside values that are kept in the store.
+func (p PlanResult) hasAlternativeValue(c turn.CallReport) bool {
+	for _, branch := range p.replaceableOutputPath(c) {
+		anyMissing := slices.ContainsFunc(branch, func(path jsonval.Path) bool {
+			_, exists := jsonval.ValueAt(p.State, path)
+			return !exists
 		})
-		if !missing {
+		if !anyMissing {
 			return true
 		}
 	}
 	return false
 }
 
-// mayBeMadeUpFor reports whether an unfinished Call of the Plan may still provide the value of a Call that came to
-// nothing.
-func (p PlanResult) mayBeMadeUpFor(c turn.CallReport) bool {
-	wanted := p.valueOf(c).Paths()
+// mayGetAlternativeValue reports whether an unfinished Call of the Plan may still provide the value of a Call that came
+// to nothing.
+func (p PlanResult) mayGetAlternativeValue(c turn.CallReport) bool {
+	wantedPaths := p.replaceableOutputPath(c).Paths()
 	return slices.ContainsFunc(p.Reports, func(other turn.CallReport) bool {
-		return !other.Status.IsFinal() && slices.ContainsFunc(p.valueOf(other).Paths(), func(path jsonval.Path) bool {
-			return slices.ContainsFunc(wanted, path.Overlaps)
-		})
+		return !other.Status.IsFinal() && slices.ContainsFunc(p.replaceableOutputPath(other).Paths(),
+			func(path jsonval.Path) bool {
+				return slices.ContainsFunc(wantedPaths, path.Overlaps)
+			})
 	})
 }
 
-// valueOf returns the paths of the value that a Call is for. It returns none if no value can prove that another Call
-// did the same, or if the LLM must read a person's decision on the Call.
-func (p PlanResult) valueOf(c turn.CallReport) refexpr.OutputPath {
-	call, ok := p.Idea.OutputOf(p.WrittenCall(c.CallKey()))
+// replaceableOutputPath returns the paths of the value that a Call is for. It returns none if no value can prove that
+// another Call did the same, or if the LLM must read a person's decision on the Call.
+func (p PlanResult) replaceableOutputPath(c turn.CallReport) refexpr.OutputPath {
+	call, ok := p.Idea.OutputMetaOf(p.WrittenCall(c.CallKey()))
 	if !ok || call.OutputPath.WritesWholeState() || call.OutputMethod != "" {
 		return nil
 	}
 	// a person changed the Call, or refused it with a reason
-	mustBeRead := func(d approval.Decision) bool {
+	isObjection := func(d approval.Decision) bool {
 		return d.Kind != policy.Approve && d.DecidedBy != approval.DecidedByTimeout
 	}
-	if slices.ContainsFunc(c.Decisions, mustBeRead) {
+	if slices.ContainsFunc(c.Decisions, isObjection) {
 		return nil
 	}
 	return call.OutputPath

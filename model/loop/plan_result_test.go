@@ -102,9 +102,9 @@ func TestAPlanHasFailedOrSucceededWhere(t *testing.T) {
 
 func resultOf(p loop.PlanResult) string {
 	switch {
-	case p.Failed():
+	case p.HasFailed():
 		return "failed"
-	case p.Succeeded():
+	case p.HasSucceeded():
 		return "succeeded"
 	}
 	return "open"
@@ -114,15 +114,15 @@ func TestWhereAlternativesDoNotCountACallThatFailedHasFailed(t *testing.T) {
 	t.Parallel()
 	asked := 0
 	p := planOf(t, `{"a":1}`, do(ideafile.Failed, "a"), do(ideafile.Done, "a"))
-	p.KnowsChange = func(change string) bool { asked++; return change != loop.ChangeIDAlternatives }
-	if !p.Failed() || p.Succeeded() || asked == 0 {
+	p.KnowsChange = func(change string) bool { asked++; return change != loop.AlternativesChangeID }
+	if !p.HasFailed() || p.HasSucceeded() || asked == 0 {
 		t.Error("the Call was made up for")
 	}
 	asked = 0
 	for _, c := range []call{do(ideafile.Done, "a"), do(ideafile.Failed, "b")} {
 		p := planOf(t, `{"a":1}`, c)
-		p.KnowsChange = func(change string) bool { asked++; return change != loop.ChangeIDAlternatives }
-		p.Failed()
+		p.KnowsChange = func(change string) bool { asked++; return change != loop.AlternativesChangeID }
+		p.HasFailed()
 	}
 	if asked > 0 {
 		t.Error("it is asked where it does not matter")

@@ -20,8 +20,8 @@ func (l *Loop) planEntries(instances []*InstanceProgress) []turn.PlannedCallSumm
 // planEntriesForIdea is planEntries over all instances, for an Idea, from which another process may start. It includes
 // the known Calls of the Request in flight, and Calls that were sent to an instance but not reported by it yet.
 func (l *Loop) planEntriesForIdea() []turn.PlannedCallSummary {
-	accepted, all := l.callsAcceptedInFlight(), l.hasInstructions()
-	return l.summarizeCalls(slices.Concat(l.PlannedCalls, accepted), l.Instances,
+	acceptedCalls, includeAll := l.callsAcceptedInFlight(), l.hasInstructions()
+	return l.summarizeCalls(slices.Concat(l.PlannedCalls, acceptedCalls), l.Instances,
 		func(p PlannedCall, inst *InstanceProgress) (turn.CallReport, bool) {
 			c, ok := inst.calls[p.key()]
 			switch isEarlier := slices.Contains(inst.EarlierDirectPlans, p.DirectPlanPosition); {
@@ -30,18 +30,19 @@ func (l *Loop) planEntriesForIdea() []turn.PlannedCallSummary {
 			case !ok:
 				c = turn.CallReport{Request: p.Request, Index: p.Index}
 				if c.Status = ideafile.Running; l.isHeldByRecheck(p, inst) { // the Call cannot have had its effect
-					c.Status, c.ReviewReason = ideafile.Waiting, heldByRecheck
+					c.Status, c.ReviewReason = ideafile.Waiting, heldByRecheckReason
 				}
 				return c, p.isUnreportedBy(inst)
 			}
-			return c, all || l.isShownToLLM(p, inst, c) || (len(accepted) > 0 && p.Request == accepted[0].Request)
+			return c, includeAll || l.isShownToLLM(p, inst, c) ||
+				(len(acceptedCalls) > 0 && p.Request == acceptedCalls[0].Request)
 		})
 }
 
 // isUnreportedBy reports whether a Call of a Request was sent to an instance at work that has not reported the Request
 // as closed.
 func (p PlannedCall) isUnreportedBy(inst *InstanceProgress) bool {
-	return p.Request > 0 && !p.Unassigned && inst.isWorking() &&
+	return p.Request > 0 && !p.IsUnassigned && inst.isWorking() &&
 		inst.LastPlanningRequest == p.Request &&
 		inst.ClosedThroughRequest < p.Request &&
 		slices.Contains(p.Call.TargetInstances([]string{inst.Token}), inst.Token)
@@ -54,8 +55,8 @@ func (l *Loop) callsAcceptedInFlight() (list []PlannedCall) {
 	}
 	for _, inst := range l.instancesThatMayGetCalls(l.requestInFlight.RequestInput) {
 		for _, key := range sortedCallKeys(inst.calls) {
-			known := slices.ContainsFunc(list, func(p PlannedCall) bool { return p.key() == key })
-			if c := inst.calls[key]; key.Request == l.requestInFlight.RequestNumber && !known &&
+			isListed := slices.ContainsFunc(list, func(p PlannedCall) bool { return p.key() == key })
+			if c := inst.calls[key]; key.Request == l.requestInFlight.RequestNumber && !isListed &&
 				!c.Call.IsZero() {
 				list = append(list, PlannedCall{Request: key.Request, Index: key.Index, Call: c.Call})
 			}
@@ -83,8 +84,8 @@ func (l *Loop) summarizeCalls(
 				e.AddReport(inst.Token, c)
 			}
 		}
-		ofLastPlan := func(inst *InstanceProgress) bool { return inst.LastPlanningRequest == p.Request }
-		if len(e.StatusCounts) > 0 || (p.Unassigned && slices.ContainsFunc(instances, ofLastPlan)) {
+		isOfLastPlan := func(inst *InstanceProgress) bool { return inst.LastPlanningRequest == p.Request }
+		if len(e.StatusCounts) > 0 || (p.IsUnassigned && slices.ContainsFunc(instances, isOfLastPlan)) {
 			out = append(out, e)
 		}
 	}
@@ -119,10 +120,10 @@ func (l *Loop) mayBeShownToLLM(p PlannedCall) bool {
 		if p.DirectPlanPosition > 0 && inst.LastPlanningRequest == 0 {
 			return true // it may still be running there
 		}
-		c, reported := inst.calls[p.key()]
-		ofLastPlan := inst.LastPlanningRequest == p.Request &&
-			(reported || p.Unassigned || inst.ClosedThroughRequest < p.Request)
-		if ofLastPlan || (reported && c.WasOverruledByPerson()) {
+		c, isReported := inst.calls[p.key()]
+		isOfLastPlan := inst.LastPlanningRequest == p.Request &&
+			(isReported || p.IsUnassigned || inst.ClosedThroughRequest < p.Request)
+		if isOfLastPlan || (isReported && c.WasOverruledByPerson()) {
 			return true
 		}
 	}
@@ -140,22 +141,22 @@ func (p PlannedCall) isPlannedFor(inst *InstanceProgress) bool {
 
 // LatestPlan lists the Calls of the latest Plan, and counts for each how many instances have it in which status. Calls
 // that were sent but not reported count as running: an instance reports once nothing in it runs, or a person must look.
-func (l *Loop) LatestPlan() []turn.CallCount {
-	calls, latest := slices.Concat(l.PlannedCalls, l.callsAcceptedInFlight()), 0
-	calls = slices.DeleteFunc(calls, func(p PlannedCall) bool { return p.Unassigned })
+func (l *Loop) LatestPlan() []turn.PlannedCallCounts {
+	calls, latestRequest := slices.Concat(l.PlannedCalls, l.callsAcceptedInFlight()), 0
+	calls = slices.DeleteFunc(calls, func(p PlannedCall) bool { return p.IsUnassigned })
 	for _, p := range calls {
-		latest = max(latest, p.Request)
+		latestRequest = max(latestRequest, p.Request)
 	}
-	list := []turn.CallCount{}
+	list := []turn.PlannedCallCounts{}
 	for _, p := range calls {
-		if p.Request != latest {
+		if p.Request != latestRequest {
 			continue
 		}
-		c := turn.CallCount{CallID: p.key().ID(""), Written: l.Idea.WithFixed(p.Call),
-			Statuses: map[ideafile.CallStatus]int{}}
+		c := turn.PlannedCallCounts{CallID: p.key().ID(""), WrittenCall: l.Idea.WithFixed(p.Call),
+			CountByStatus: map[ideafile.CallStatus]int{}}
 		for _, inst := range l.Instances {
-			if status, is := l.statusIn(inst, p); is {
-				c.Statuses[status]++
+			if status, isPlanned := l.plannedCallStatus(inst, p); isPlanned {
+				c.CountByStatus[status]++
 			}
 		}
 		list = append(list, c)
@@ -163,14 +164,14 @@ func (l *Loop) LatestPlan() []turn.CallCount {
 	return list
 }
 
-// statusIn returns the status of a Call in an instance, as far as it is known; is is false if the instance has no such
-// Call.
-func (l *Loop) statusIn(inst *InstanceProgress, p PlannedCall) (status ideafile.CallStatus, is bool) {
+// plannedCallStatus returns the status of a Call in an instance, as far as it is known; is is false if the instance has
+// no such Call.
+func (l *Loop) plannedCallStatus(inst *InstanceProgress, p PlannedCall) (status ideafile.CallStatus, isPlanned bool) {
 	if !p.isPlannedFor(inst) {
 		return "", false
 	}
-	if c, reported := inst.calls[p.key()]; reported {
+	if c, isReported := inst.calls[p.key()]; isReported {
 		return c.Status, true
 	}
-	return ideafile.Running, p.isUnreportedBy(inst) || (l.isUnfinishedDirectCall(inst, p) && !inst.PlanHeld)
+	return ideafile.Running, p.isUnreportedBy(inst) || (l.isUnfinishedDirectCall(inst, p) && !inst.IsPlanHeld)
 }

@@ -41,8 +41,8 @@ type Result struct {
 	// HeldUp lists what holds up the process, its parts and its delegates until a person outside mends it; absent:
 	// nothing.
 	HeldUp []turn.HeldUp `json:"heldUp,omitempty"`
-	// NotWrittenResults lists the parts of Calls' results that were not written to State.
-	NotWrittenResults []UnwrittenResult `json:"notWritten,omitempty"`
+	// UnwrittenResults lists the parts of Calls' results that were not written to State.
+	UnwrittenResults []UnwrittenResult `json:"notWritten,omitempty"`
 	// Instructions counts, for each step of the instructions, the ended instances in which it is fulfilled.
 	Instructions ideafile.StepCounts `json:"instructions,omitempty"`
 	// ToolNotes say which Tools of MCP servers are left out, and why.
@@ -61,13 +61,13 @@ type UnwrittenResult struct {
 // AddUnwrittenResult adds a result to a list. If the list has an entry for the same Call and path, it adds the
 // instances to that.
 func AddUnwrittenResult(list []UnwrittenResult, n UnwrittenResult) []UnwrittenResult {
-	at := slices.IndexFunc(list, func(o UnwrittenResult) bool {
+	index := slices.IndexFunc(list, func(o UnwrittenResult) bool {
 		return o.CallID == n.CallID && o.UnwrittenPath == n.UnwrittenPath
 	})
-	if at < 0 {
+	if index < 0 {
 		return append(list, n)
 	}
-	list[at].Instances = append(slices.Clip(list[at].Instances), n.Instances...)
+	list[index].Instances = append(slices.Clip(list[index].Instances), n.Instances...)
 	return list
 }
 
@@ -83,10 +83,10 @@ type InstanceResult struct {
 }
 
 // Standing describes the instance: its status, and how many of its Calls failed.
-func (i InstanceResult) Standing() string { return Standing(string(i.Status), i.FailedCalls) }
+func (i InstanceResult) Standing() string { return StatusText(string(i.Status), i.FailedCalls) }
 
-// Standing joins a status with the number of failed Calls.
-func Standing(status string, failedCalls int) string {
+// StatusText joins a status with the number of failed Calls.
+func StatusText(status string, failedCalls int) string {
 	switch failedCalls {
 	case 0:
 		return status

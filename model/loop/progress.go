@@ -12,8 +12,8 @@ import (
 	"processidea/model/turn"
 )
 
-// maxFruitless is how many Requests in a row may bring nothing new, before the process pauses.
-const maxFruitless = 3
+// maxFruitlessRequests is how many Requests in a row may bring nothing new, before the process pauses.
+const maxFruitlessRequests = 3
 
 // StallDetector reports whether Requests still bring anything new: a write to State, a Call that is done, an instance
 // that has ended, an act of a person, or at least a different failure. Failures that differ only in numbers, times and
@@ -36,9 +36,9 @@ type ProgressCounts struct {
 }
 
 // UpdateAfterRequest returns the detector after a Request, given the failures of the Request.
-func (w StallDetector) UpdateAfterRequest(mark ProgressCounts, failures []string) StallDetector {
-	if mark != w.LastProgress {
-		return StallDetector{LastProgress: mark, FailureDigests: failures}
+func (w StallDetector) UpdateAfterRequest(progress ProgressCounts, failures []string) StallDetector {
+	if progress != w.LastProgress {
+		return StallDetector{LastProgress: progress, FailureDigests: failures}
 	}
 	isNew := false
 	for _, f := range failures {
@@ -56,7 +56,7 @@ func (w StallDetector) UpdateAfterRequest(mark ProgressCounts, failures []string
 // StallFault returns why the next Request would be in vain; nil if it may bring something new. failures are the latest
 // failures.
 func (w StallDetector) StallFault(failures turn.Failures) *diag.Fault {
-	if w.FruitlessRequests < maxFruitless {
+	if w.FruitlessRequests < maxFruitlessRequests {
 		return nil
 	}
 	return diag.Faultf(turn.CodeNoProgress,
@@ -66,15 +66,15 @@ func (w StallDetector) StallFault(failures turn.Failures) *diag.Fault {
 		describeFailures(failures))
 }
 
-const shownFailures = 3
+const maxShownFailures = 3
 
 func describeFailures(list turn.Failures) string {
 	if len(list) == 0 {
 		return "They are skipped, since their output paths hold values already"
 	}
-	parts := jsonval.Map(list[:min(len(list), shownFailures)], turn.CallFailure.String)
-	if more := len(list) - shownFailures; more > 0 {
-		parts = append(parts, fmt.Sprintf("%d other reasons", more))
+	parts := jsonval.Map(list[:min(len(list), maxShownFailures)], turn.CallFailure.String)
+	if omitted := len(list) - maxShownFailures; omitted > 0 {
+		parts = append(parts, fmt.Sprintf("%d other reasons", omitted))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -88,14 +88,14 @@ func CallFingerprint(call ideafile.WrittenCall) string {
 	return jsonval.EncodeToString(v)
 }
 
-// changingText matches what differs between the texts of repeated failures: numbers, times and ids.
-var changingText = regexp.MustCompile(`[\pL\pN_-]*\pN[\pL\pN_-]*`)
+// variableTextPattern matches what differs between the texts of repeated failures: numbers, times and ids.
+var variableTextPattern = regexp.MustCompile(`[\pL\pN_-]*\pN[\pL\pN_-]*`)
 
 // FailureDigest distinguishes failures of a Call by their reasons. call is its CallFingerprint.
 func FailureDigest(call string, c turn.CallReport) string {
-	why := ""
+	reason := ""
 	if c.Fault != nil {
-		why = c.Fault.Code + " " + changingText.ReplaceAllString(c.Fault.Message, "#")
+		reason = c.Fault.Code + " " + variableTextPattern.ReplaceAllString(c.Fault.Message, "#")
 	}
-	return jsonval.Digest(string(c.Status) + "\n" + why + "\n" + call)[:16]
+	return jsonval.Digest(string(c.Status) + "\n" + reason + "\n" + call)[:16]
 }

@@ -31,18 +31,18 @@ func askedAgain(t *testing.T, config string) (s *modeltest.Scenario, again *turn
 // A reply that breaks off is not asked for twice: the Calls that waited for that are lost, and the LLM is told so.
 func TestTheLLMIsToldOfCallsThatWaitedForASecondAnswerAndWereLost(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", `"config": {"quality": {"recheck": 0.5, "before": true}}, `+modeltest.TwoInstances)
-	s.Unreached = s.ExpectRequest().HeldTokens
+	s := modeltest.NewScenario(t, "", `"config": {"quality": {"recheck": 0.5, "before": true}}, `+modeltest.TwoInstancesContext)
+	s.UnreachedTokens = s.ExpectRequest().HeldTokens
 	s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")},
 		`{"_tool":"work","_instance":"①","x":"1","_outputPath":"mood"}`, `{"_tool":"work","_instance":"②","x":"2","_outputPath":"mood"}`)
 	for _, e := range s.ExpectRequest().Errors {
 		want := "request 1 was cut off: cut; the Call that had come was taken"
-		if slices.Equal(e.Instances, s.Unreached) {
+		if slices.Equal(e.Instances, s.UnreachedTokens) {
 			want = "request 1 was cut off: cut; no Call of it was taken for these but those that are shown"
 		}
 		s.WantEqual(fmt.Sprint(e.Instances), e.Fault.Message, want)
 	}
-	s.WantEqual("held, and told", fmt.Sprint(len(s.Unreached), len(s.Input.Errors)), "1 2")
+	s.WantEqual("held, and told", fmt.Sprint(len(s.UnreachedTokens), len(s.Input.Errors)), "1 2")
 }
 
 // A Call that waits for a second answer has not begun: a fork of an Idea that is sealed meanwhile need not fear that it
@@ -50,8 +50,8 @@ func TestTheLLMIsToldOfCallsThatWaitedForASecondAnswerAndWereLost(t *testing.T) 
 func TestAnIdeaSaysOfACallThatWaitsForASecondAnswerThatItHasNotBegun(t *testing.T) {
 	t.Parallel()
 	for before, want := range map[string]ideafile.CallStatus{"true": ideafile.Waiting, "false": ideafile.Running} {
-		s := modeltest.NewScenario(t, "", `"config": {"quality": {"recheck": 1, "before": `+before+`}}, `+modeltest.TwoInstances)
-		s.Unreached = []string{"①", "②"} // held, or on the way
+		s := modeltest.NewScenario(t, "", `"config": {"quality": {"recheck": 1, "before": `+before+`}}, `+modeltest.TwoInstancesContext)
+		s.UnreachedTokens = []string{"①", "②"} // held, or on the way
 		s.ExpectRequest()
 		reply := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"*","x":"1","_outputPath":"mood"}`)})
 		reply.Complete = true
@@ -69,8 +69,8 @@ func TestAnIdeaSaysOfACallThatWaitsForASecondAnswerThatItHasNotBegun(t *testing.
 // person decides there, and in the fork of that fork.
 func TestAForkAsksAPersonAboutACallThatWaitedForASecondAnswerOrHasTwo(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, "", `"config": {"quality": {"recheck": 1, "before": true}}, `+modeltest.TwoInstances)
-	s.Unreached = []string{"①", "②"} // held
+	s := newScenarioWithPeople(t, "", `"config": {"quality": {"recheck": 1, "before": true}}, `+modeltest.TwoInstancesContext)
+	s.UnreachedTokens = []string{"①", "②"} // held
 	s.ExpectRequest()
 	reply := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"slow","_instance":"*","_outputPath":"later"}`),
 		modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"*","x":"†state.later","_outputPath":"mood"}`)})
@@ -84,7 +84,7 @@ func TestAForkAsksAPersonAboutACallThatWaitedForASecondAnswerOrHasTwo(t *testing
 		t.Helper()
 		origin := s
 		for n := range 2 {
-			fork := again(s, modeltest.SnapshotFile(t, s.Idea, origin.Loop.AllInstancesInput(), nil, nil), false)
+			fork := again(s, modeltest.SnapshotAndReparse(t, s.Idea, origin.Loop.AllInstancesInput(), nil, nil), false)
 			origin = fork
 			if n == 0 {
 				continue // it stands as it began when it is forked
@@ -106,7 +106,7 @@ func TestAForkAsksAPersonAboutACallThatWaitedForASecondAnswerOrHasTwo(t *testing
 		}
 	}
 	wantAsked("asked again", "①", "had not answered")
-	list := s.Loop.ApplyRecheck(recheck, turn.LLMReply{Comparisons: []turn.Comparison{
+	list := s.Loop.ApplyRecheck(recheck, turn.LLMReply{Comparisons: []turn.AnswerComparison{
 		{Token: "①", Position: 1, Differed: true}, {Token: "②", Position: 2}}})
 	wantAsked("sent", "①", "decided otherwise")
 	handOut(s, list)
@@ -124,7 +124,7 @@ func TestDisagreementPausesAProcessThatAPersonHadPausedMeanwhile(t *testing.T) {
 	t.Parallel()
 	s, again := askedAgain(t, `"quality": {"recheck": 1, "limit": 0.02, "onLimit": "pause"}`)
 	s.Loop.Pause("ann", "")
-	s.Loop.ApplyRecheck(again, turn.LLMReply{Comparisons: slices.Repeat([]turn.Comparison{{Position: 1, Differed: true}}, 30)})
+	s.Loop.ApplyRecheck(again, turn.LLMReply{Comparisons: slices.Repeat([]turn.AnswerComparison{{Position: 1, Differed: true}}, 30)})
 	for _, want := range []string{turn.CodePaused, turn.CodeDisagreement} {
 		if step, _ := s.Loop.Advance(s.Now); step != loop.StepPaused || s.Loop.PauseReason.Code != want {
 			t.Errorf("it is to %s, paused by %v", step, s.Loop.PauseReason)
@@ -145,8 +145,8 @@ func TestNoLimitOfTimeStopsAProcessThatIsOnlyAskedAgain(t *testing.T) {
 		s.AdvanceClock(2 * time.Minute)
 	}
 	s.Loop.ApplyRecheck(again, turn.LLMReply{})
-	if step, _ := s.Loop.Advance(s.Now); step != loop.StepFinished || s.Loop.Quality().Failed != 1 {
-		t.Errorf("it is to %s, with %+v", step, s.Loop.Quality())
+	if step, _ := s.Loop.Advance(s.Now); step != loop.StepFinished || s.Loop.QualityReport().Failed != 1 {
+		t.Errorf("it is to %s, with %+v", step, s.Loop.QualityReport())
 	}
 }
 
@@ -160,7 +160,7 @@ func TestAPartAsksAgainAboutAllOfARequestOrNothing(t *testing.T) {
 				"config": {"quality": {"recheck": 0.5, "before": true}}, "context": [{"type": "state", "_instance": "1", "a": 1},
 				{"type": "state", "_instance": "2", "a": 2}, {"type": "state", "_instance": "3", "a": 3},
 				{"type": "state", "_instance": "4", "a": 4}]}`, part))
-			got[len(modeltest.NewScenarioOf(t, idea, isPart).ExpectRequest().HeldTokens)] = true
+			got[len(modeltest.NewScenarioFromIdea(t, idea, isPart).ExpectRequest().HeldTokens)] = true
 		}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("as a part: %v, so many are drawn: %v", isPart, got)

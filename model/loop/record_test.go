@@ -56,7 +56,7 @@ func TestTheLogTellsOfEveryDecisionAndOfWhatRanInTheEnd(t *testing.T) {
 
 func TestAProcessIsAtRestWhenNothingOfItRuns(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, "", modeltest.TwoInstancesContext)
 	s.ReplyWith(
 		`{"calls": [{"_tool": "pay", "_instance": "①", "n": 1, "_outputPath": "b"}, {"_tool": "slow", "_instance": "②", "_outputPath": "b"}], "output": null}`)
 	s.ExpectStep(loop.StepWait)
@@ -69,12 +69,12 @@ func TestAProcessIsAtRestWhenNothingOfItRuns(t *testing.T) {
 		t.Error("② has not said what it had done")
 	}
 	held := s.Report("②", 1)
-	held.HeldByPause, held.Running = true, 1
+	held.HeldByPause, held.RunningCallCount = true, 1
 	s.DeliverReport(held)
 	if !s.Loop.AllReportedSincePause() || s.Loop.IsAtRest(s.Now) {
 		t.Error("② has said what it had done, and a Call still runs")
 	}
-	held.Running = 0
+	held.RunningCallCount = 0
 	s.DeliverReport(held)
 	if !s.Loop.IsAtRest(s.Now) {
 		t.Error("nothing runs any more")
@@ -88,14 +88,14 @@ func TestAProcessIsAtRestWhenNothingOfItRuns(t *testing.T) {
 // An Idea that is sealed when some instances are asked about must not forget what the others are doing.
 func TestAnIdeaTellsOfCallsOfWhichItsInstanceHasNotReported(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	in := s.ExpectRequest()
 	s.Loop.ApplyReply(turn.LLMReply{Complete: true, Calls: ideafile.ParseWrittenCalls(
 		[]any{modeltest.DecodeJSON(t, `{"_tool": "work", "_instance": "*", "x": 1, "_outputPath": "b"}`)})})
 	s.Loop.ConcludeRequest()
 	s.DeliverReport(turn.InstanceReport{Token: "②", ClosedThroughRequest: in.RequestNumber,
-		InstanceStanding: turn.InstanceStanding{Idle: true},
-		Calls:            []turn.CallReport{{Request: 1, Index: 1, CallState: turn.CallState{Status: "done"}}}})
+		InstanceStatusDetails: turn.InstanceStatusDetails{Idle: true},
+		Calls:                 []turn.CallReport{{Request: 1, Index: 1, CallState: turn.CallState{Status: "done"}}}})
 	s.WantEqual("the statuses", fmt.Sprint(s.Loop.AllInstancesInput().PlanEntries[0].InstancesByStatus),
 		"map[done:[②] running:[①]]")
 }

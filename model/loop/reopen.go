@@ -16,14 +16,14 @@ import (
 // This file reopens instances that have ended. A person reopens an instance with a correction. If instances settle for
 // good only together (config.settle "together"), a Call that names an instance reopens it, too.
 
-// endSettledInstances ends the instances that have settled for now, once every instance has ended, since no Call can
-// name them any more.
-func (l *Loop) endSettledInstances() {
+// endInstancesSettledForNow ends the instances that have settled for now, once every instance has ended, since no Call
+// can name them any more.
+func (l *Loop) endInstancesSettledForNow() {
 	if !l.allInstancesEnded() {
 		return
 	}
-	for _, inst := range l.instancesWhere(func(inst *InstanceProgress) bool { return inst.SettledForNow }) {
-		inst.SettledForNow = false
+	for _, inst := range l.instancesWhere(func(inst *InstanceProgress) bool { return inst.IsSettledForNow }) {
+		inst.IsSettledForNow = false
 		l.newlyEndedInstances = append(l.newlyEndedInstances, inst)
 	}
 }
@@ -31,7 +31,7 @@ func (l *Loop) endSettledInstances() {
 // reopenableTokens lists the instances that a Call may reopen by naming them.
 func (l *Loop) reopenableTokens() []string {
 	return tokensOf(l.instancesWhere(func(inst *InstanceProgress) bool {
-		return inst.SettledForNow && !l.llmForbidden(inst) && inst.AckedCorrectionCount >= inst.SentCorrectionCount
+		return inst.IsSettledForNow && !l.isLLMForbidden(inst) && inst.AckedCorrectionCount >= inst.SentCorrectionCount
 	}))
 }
 
@@ -40,7 +40,7 @@ func (l *Loop) reopenableTokens() []string {
 func (l *Loop) instancesThatMayGetCalls(input *turn.RequestInput) []*InstanceProgress {
 	list := l.coveredInstances(input)
 	for _, token := range input.ReopenableTokens {
-		list = append(list, l.byToken[token])
+		list = append(list, l.instanceByToken[token])
 	}
 	return list
 }
@@ -49,14 +49,14 @@ func (l *Loop) instancesThatMayGetCalls(input *turn.RequestInput) []*InstancePro
 func (l *Loop) reopenNamedInstances(req *llmRequest) {
 	number := req.RequestNumber
 	for _, token := range req.ReopenableTokens {
-		inst := l.byToken[token]
-		named := req.Reply.Complete &&
+		inst := l.instanceByToken[token]
+		isNamed := req.Reply.Complete &&
 			slices.ContainsFunc(req.Reply.Calls,
 				func(c ideafile.WrittenCall) bool { return slices.Contains(c.Targets, token) })
-		if inst.Status.HasFailed() || (!named && !inst.hasCallFromRequest(number)) {
+		if inst.Status.HasFailed() || (!isNamed && !inst.hasCallFromRequest(number)) {
 			continue
 		}
-		if inst.SettledForNow { // if not, a person has reopened it meanwhile
+		if inst.IsSettledForNow { // if not, a person has reopened it meanwhile
 			l.reopenInstance(inst)
 		}
 		inst.LastCoveringRequest, inst.LastPlanningRequest = number, number
@@ -77,8 +77,8 @@ func (p *InstanceProgress) hasCallFromRequest(request int) bool {
 
 // reopenInstance puts an ended instance back to work. From now on the LLM plans for it.
 func (l *Loop) reopenInstance(inst *InstanceProgress) {
-	inst.Status, inst.Fault, inst.SettledForNow, inst.MissingRetries = ideafile.InstanceWorking, nil, false, 0
-	inst.UndoneFor = nil
+	inst.Status, inst.Fault, inst.IsSettledForNow, inst.MissingRetryCount = ideafile.InstanceWorking, nil, false, 0
+	inst.UndoCause = nil
 	inst.ReopenCount++
 	inst.Steps = nil
 	inst.FellBackToLLM = inst.DirectPlanPosition > 0
@@ -89,7 +89,7 @@ func (l *Loop) reopenInstance(inst *InstanceProgress) {
 // instancesToReopen returns the instances that a correction reopens, or why one of them cannot be reopened.
 func (l *Loop) instancesToReopen(tokens []string) (list []*InstanceProgress, err error) {
 	for _, token := range tokens {
-		inst := l.byToken[token]
+		inst := l.instanceByToken[token]
 		switch {
 		case inst == nil && token == "":
 			return nil, fmt.Errorf("%q stands in a message that names no instance", ideafile.ReopenKey)
@@ -97,7 +97,7 @@ func (l *Loop) instancesToReopen(tokens []string) (list []*InstanceProgress, err
 			return nil, fmt.Errorf("there is no instance %s; add makes new ones", token)
 		case inst.isWorking():
 			return nil, fmt.Errorf("instance %s has not ended: there is nothing to reopen", token)
-		case l.llmForbidden(inst):
+		case l.isLLMForbidden(inst):
 			return nil,
 				fmt.Errorf("instance %s cannot be reopened: its Plan is declared complete, so the LLM may not be "+
 					"asked for another one", token)
@@ -108,9 +108,9 @@ func (l *Loop) instancesToReopen(tokens []string) (list []*InstanceProgress, err
 }
 
 // reopenByPerson reopens an instance. If the instance's workflow has been notified of its end, it must be started anew,
-// and TakeRestarts returns it.
+// and TakeInstancesToRestart returns it.
 func (l *Loop) reopenByPerson(inst *InstanceProgress, s approval.SteeringPayload) {
-	reported := !inst.SettledForNow && !slices.Contains(l.newlyEndedInstances, inst)
+	wasReported := !inst.IsSettledForNow && !slices.Contains(l.newlyEndedInstances, inst)
 	l.newlyEndedInstances = jsonval.Filter(l.newlyEndedInstances,
 		func(e *InstanceProgress) bool { return e != inst })
 	l.reopenInstance(inst)
@@ -118,15 +118,15 @@ func (l *Loop) reopenByPerson(inst *InstanceProgress, s approval.SteeringPayload
 	if s.Reason != "" {
 		inst.ReopenReason += ": " + s.Reason
 	}
-	if reported {
+	if wasReported {
 		inst.QuotaClaim.GrantedQuota = inst.QuotaClaim.UsedQuota() // the rest was free for others
-		l.restarts = append(l.restarts, inst)
+		l.instancesToRestart = append(l.instancesToRestart, inst)
 	}
 }
 
-// TakeRestarts returns the reopened instances whose workflows were notified of their end since its last call.
-func (l *Loop) TakeRestarts() []*InstanceProgress {
-	return takeAll(&l.restarts)
+// TakeInstancesToRestart returns the reopened instances whose workflows were notified of their end since its last call.
+func (l *Loop) TakeInstancesToRestart() []*InstanceProgress {
+	return takeAll(&l.instancesToRestart)
 }
 
 // StateHistory returns an instance's initial State, and every write since, in Plan order.

@@ -32,10 +32,10 @@ func tokensOf(list []*loop.InstanceProgress) string {
 
 func TestWhereAllSettleTogetherNobodySettlesForGoodBeforeAllHave(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances, settleTogether)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext, settleTogether)
 	s.ReplyWith(workForFirst)
 	s.WantEqual("after the first", s.DescribeInstances(), "① working, ② settled")
-	s.WantEqual("told that they have ended", tokensOf(s.Ended), "")
+	s.WantEqual("told that they have ended", tokensOf(s.EndedInstances), "")
 	in := s.ExpectRequestFor("①")
 	s.WantEqual("a Call may name", fmt.Sprint(in.ReopenableTokens), "[②]")
 	s.ReplyWith(modeltest.EmptyReply)
@@ -45,11 +45,11 @@ func TestWhereAllSettleTogetherNobodySettlesForGoodBeforeAllHave(t *testing.T) {
 
 func TestWhereAllSettleTogetherACallThatNamesASettledInstanceReopensIt(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances, settleTogether)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext, settleTogether)
 	s.ReplyWith(workForFirst)
 	s.ReplyWith(workForSecond)
 	s.WantEqual("they are", s.DescribeInstances(), "① settled, ② working")
-	s.WantEqual("its State", modeltest.StateOf(s.Loop, "②"), `{"a":2,"c":"work done"}`)
+	s.WantEqual("its State", modeltest.StateJSON(s.Loop, "②"), `{"a":2,"c":"work done"}`)
 	in := s.ExpectRequestFor("②")
 	s.WantEqual("it is shown", describePlan(in), "2.1 done 1")
 	s.ReplyWith(workForFirst)
@@ -60,11 +60,11 @@ func TestWhereAllSettleTogetherACallThatNamesASettledInstanceReopensIt(t *testin
 
 func TestWhereAllSettleTogetherAStarDoesNotMeanTheSettledOnes(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances, settleTogether)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext, settleTogether)
 	s.ReplyWith(workForFirst)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"c"}],"output":null}`)
 	s.WantEqual("they are", s.DescribeInstances(), "① working, ② settled")
-	s.WantEqual("②", modeltest.StateOf(s.Loop, "②"), `{"a":2}`)
+	s.WantEqual("②", modeltest.StateJSON(s.Loop, "②"), `{"a":2}`)
 }
 
 func TestAReopenedInstanceSettlesAgainOnceItsGoalIsReached(t *testing.T) {
@@ -83,7 +83,7 @@ func TestAReopenedInstanceSettlesAgainOnceItsGoalIsReached(t *testing.T) {
 
 func TestAnInstanceThatACallReopenedAndThatFailsIsShownAgain(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances, settleTogether)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext, settleTogether)
 	s.ReplyWith(workForFirst)
 	s.ReplyWith(`{"calls":[{"_tool":"fail","_instance":"②","_outputPath":"c"}],"output":null}`)
 	s.WantEqual("told", describeErrors(s.ExpectRequestFor("②")), "2.1 tool_failed: no luck in ②")
@@ -92,7 +92,7 @@ func TestAnInstanceThatACallReopenedAndThatFailsIsShownAgain(t *testing.T) {
 func TestElsewhereACallThatNamesASettledInstanceIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, config := range []string{`"config": {}`, `"config": {"settle": "asked"}`} {
-		s := modeltest.NewScenario(t, "", modeltest.TwoInstances, config)
+		s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext, config)
 		s.ReplyWith(workForFirst)
 		s.ReplyWith(workForSecond)
 		s.WantEqual("they are", s.DescribeInstances(), "① working, ② settled")
@@ -103,7 +103,7 @@ func TestElsewhereACallThatNamesASettledInstanceIsAnError(t *testing.T) {
 
 func TestOnceAllHaveSettledTogetherNobodyIsReopenedByACall(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances, settleTogether)
+	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstancesContext, settleTogether)
 	s.ReplyWith(workForFirst)
 	s.ReplyWith(modeltest.EmptyReply)
 	in := s.ExpectRequestFor("① ②")
@@ -118,22 +118,22 @@ func TestCallsThatASettledInstanceAcceptedBeforeTheRequestBrokeOffReopenIt(t *te
 	t.Parallel()
 	for _, end := range []turn.LLMReply{{Fault: diag.Faultf(turn.CodeTruncated, "cut")},
 		{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}} {
-		s := modeltest.NewScenario(t, "", modeltest.TwoInstances, settleTogether)
+		s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext, settleTogether)
 		s.ReplyWith(workForFirst)
 		c := s.InterruptRequest(end, `{"_tool":"work","_instance":"②","_outputPath":"c"}`,
 			`{"_tool":"work","_instance":"*","_outputPath":"d"}`)
 		s.WantEqual("they are", s.DescribeInstances(), "① working, ② working")
 		s.WantEqual("its Calls", fmt.Sprint(len(c.Calls)), "2")
-		s.WantEqual("②", modeltest.StateOf(s.Loop, "②"), `{"a":2,"c":"work done"}`)
+		s.WantEqual("②", modeltest.StateJSON(s.Loop, "②"), `{"a":2,"c":"work done"}`)
 		s.ExpectRequestFor("① ②")
 	}
 }
 
 func TestARequestThatBrokeOffBeforeItReachedASettledInstanceLeavesItSettled(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances, settleTogether)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext, settleTogether)
 	s.ReplyWith(workForFirst)
-	s.Unreached = []string{"②"}
+	s.UnreachedTokens = []string{"②"}
 	s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		`{"_tool":"work","_instance":"②","_outputPath":"c"}`)
 	s.WantEqual("they are", s.DescribeInstances(), "① working, ② settled")
@@ -158,7 +158,7 @@ func TestAnInstanceThatItsDirectPlanSettledIsReopenedUnlessThatIsComplete(t *tes
 
 func TestASharedCorrectionReachesTheInstancesThatMayBeReopened(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, "", modeltest.TwoInstances, settleTogether)
+	s := newScenarioWithPeople(t, "", modeltest.TwoInstancesContext, settleTogether)
 	s.ReplyWith(workForFirst)
 	s.WantEqual("touched", tokensOf(s.Revise(`{"context":[{"type":"input","lang":"de"}]}`)), "① ②")
 	s.ApplyCorrections("①", "ann")
@@ -168,12 +168,12 @@ func TestASharedCorrectionReachesTheInstancesThatMayBeReopened(t *testing.T) {
 	s.ReplyWith(workForFirst)
 	s.ExpectRequestFor("①")
 	s.ReplyWith(`{"calls":[{"_tool":"work","x":"†input.lang","_instance":"②","_outputPath":"c"}],"output":null}`)
-	s.WantEqual("②", modeltest.StateOf(s.Loop, "②"), `{"a":2,"c":"de"}`)
+	s.WantEqual("②", modeltest.StateJSON(s.Loop, "②"), `{"a":2,"c":"de"}`)
 }
 
 func TestReopeningTheSameInstanceInVainIsNoProgress(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances, settleTogether)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext, settleTogether)
 	s.ReplyWith(workForFirst)
 	for n := 0; n < 8 && s.Loop.PauseReason == nil; n++ {
 		calls := `{"_tool":"fail","_instance":"①","_outputPath":"c"}`
@@ -192,10 +192,10 @@ func TestReopeningTheSameInstanceInVainIsNoProgress(t *testing.T) {
 
 func TestAForkOfAProcessThatSettlesTogetherReopensToo(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances, settleTogether)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext, settleTogether)
 	s.ReplyWith(workForFirst)
-	idea := modeltest.SnapshotFile(t, s.Loop.Idea, s.Loop.AllInstancesInput(), nil, nil)
-	fork := modeltest.NewScenarioOf(t, idea, false)
+	idea := modeltest.SnapshotAndReparse(t, s.Loop.Idea, s.Loop.AllInstancesInput(), nil, nil)
+	fork := modeltest.NewScenarioFromIdea(t, idea, false)
 	fork.WantEqual("they begin", fork.DescribeInstances(), "① working, ② settled")
 	fork.WantEqual("told that they have ended", tokensOf(fork.Loop.TakeEndedInstances()), "")
 	fork.WantEqual("a Call may name", fmt.Sprint(fork.ExpectRequestFor("①").ReopenableTokens), "[②]")
@@ -205,9 +205,9 @@ func TestAForkOfAProcessThatSettlesTogetherReopensToo(t *testing.T) {
 
 func TestAPartSettlesTogetherByItself(t *testing.T) {
 	t.Parallel()
-	idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioTools+`}}, `+modeltest.TwoInstances+`, `+
+	idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioTools+`}}, `+modeltest.TwoInstancesContext+`, `+
 		settleTogether+`}`)
-	s := modeltest.NewScenarioOf(t, idea, true)
+	s := modeltest.NewScenarioFromIdea(t, idea, true)
 	s.ReplyWith(workForFirst)
 	s.ReplyWith(workForSecond)
 	s.WantEqual("they are", s.DescribeInstances(), "① settled, ② working")
@@ -255,7 +255,7 @@ func TestAnyProcessThatSettlesTogetherEndsTheSameWhicheverInstanceReportsFirst(t
 
 func TestAPersonReopensAnInstanceThatHasSettled(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, "", modeltest.TwoInstancesContext)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null}`)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"①","_outputPath":"c"}],"output":null}`)
@@ -270,7 +270,7 @@ func TestAPersonReopensAnInstanceThatHasSettled(t *testing.T) {
 	s.WantEqual("it is told", in.Instances[0].ReopenReason, "reopened by ann: the customer wrote again")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b","x":"new"},{"_tool":"work","_instance":"②","_outputPath":"b.below"},
 		{"_tool":"work","_instance":"②","_outputPath":"c","_after":["†call.1.2"]}],"output":null}`)
-	s.WantEqual("what a Call wrote stays closed", modeltest.StateOf(s.Loop, "②"),
+	s.WantEqual("what a Call wrote stays closed", modeltest.StateJSON(s.Loop, "②"),
 		`{"a":2,"b":"work done","c":"work done"}`)
 	s.WantEqual("the reason is told once", s.ExpectRequestFor("②").Instances[0].ReopenReason, "")
 	s.ReplyWith(modeltest.EmptyReply)
@@ -279,7 +279,7 @@ func TestAPersonReopensAnInstanceThatHasSettled(t *testing.T) {
 
 func TestAValueBesideTheReopeningIsAPersonsWrite(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, "", modeltest.TwoInstancesContext)
 	s.ReplyWith(workForFirst)
 	s.WantEqual(
 		"touched",
@@ -288,14 +288,14 @@ func TestAValueBesideTheReopeningIsAPersonsWrite(t *testing.T) {
 				`{"by":"ann","context":[{"type":"state","_instance":"②","reopen":true,"state":{"note":"call them"}},{"type":"input","lang":"de"}]}`)), "① ②")
 	s.ApplyCorrections("①", "ann")
 	s.ApplyCorrections("②", "ann")
-	s.WantEqual("its State", modeltest.StateOf(s.Loop, "②"), `{"a":2,"note":"call them"}`)
+	s.WantEqual("its State", modeltest.StateJSON(s.Loop, "②"), `{"a":2,"note":"call them"}`)
 	_, writes := s.Loop.Instances[1].StateHistory()
 	if len(writes) != 1 || !strings.Contains(writes[0].Author, "ann") {
 		t.Errorf("%+v", writes)
 	}
 	s.ExpectRequestFor("① ②")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","x":"†input.lang","_outputPath":"l"}],"output":null}`)
-	s.WantEqual("its State", modeltest.StateOf(s.Loop, "②"), `{"a":2,"l":"de","note":"call them"}`)
+	s.WantEqual("its State", modeltest.StateJSON(s.Loop, "②"), `{"a":2,"l":"de","note":"call them"}`)
 }
 
 func TestAPersonReopensAnInstanceThatHasFailed(t *testing.T) {
@@ -315,7 +315,7 @@ func TestAPersonReopensAnInstanceThatHasFailed(t *testing.T) {
 
 func TestReopeningAnInstanceHasTheOutputMadeAnew(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, modeltest.SummarySchema, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, modeltest.SummarySchema, modeltest.TwoInstancesContext)
 	s.ReplyWith(workForFirst)
 	s.ReplyWith(modeltest.EmptyReply)
 	if in := s.ExpectRequest(); !in.OutputOnly {
@@ -339,7 +339,7 @@ func TestAPersonReopensAnInstanceThatItsOptimalPlanSettledForTheLLM(t *testing.T
 	s.ReplyWith(workForFirst)
 	s.Revise(`{"context":[{"type":"state","_instance":"②","reopen":true}]}`)
 	s.ReplyWith(`{"calls":[{"_tool":"log","_instance":"②"}],"output":null}`)
-	s.WantEqual("its Plan does not run again", modeltest.StateOf(s.Loop, "②"), `{"go":1,"log":["log done","log done"]}`)
+	s.WantEqual("its Plan does not run again", modeltest.StateJSON(s.Loop, "②"), `{"go":1,"log":["log done","log done"]}`)
 }
 
 func TestWhatCannotBeReopenedIsRefusedAndChangesNothing(t *testing.T) {

@@ -11,10 +11,10 @@ import (
 // composeRequest composes the next Request. If ready instances have questions, it asks only these; if every instance
 // has ended, only for the output. Otherwise it covers all ready instances that fit.
 func (l *Loop) composeRequest() *turn.RequestInput {
-	input := &turn.RequestInput{ProcessID: l.ProcessID, RequestNumber: l.PriorRequests + l.RequestCount + 1,
+	input := &turn.RequestInput{ProcessID: l.ProcessID, RequestNumber: l.PriorRequestCount + l.RequestCount + 1,
 		Turn:       l.TurnCount + 1,
 		OutputOnly: l.allInstancesEnded()}
-	instances := l.fitIntoRequest(l.readyInstances())
+	instances := l.limitToRequestSize(l.readyInstances())
 	for _, inst := range instances {
 		input.Questions = append(input.Questions, inst.Questions...)
 	}
@@ -26,37 +26,37 @@ func (l *Loop) composeRequest() *turn.RequestInput {
 			input.Instances = append(input.Instances,
 				turn.InstanceInput{Token: inst.Token, State: inst.state.Snapshot(),
 					MissingRequiredPaths: inst.missingRequiredPathsForLLM(), ReopenReason: inst.ReopenReason,
-					UnfulfilledSteps: l.unfulfilledForLLM(inst),
-					HasReachedGoal:   l.isShownForErrorsAlone(inst, input.OutputOnly)})
+					UnfulfilledSteps: l.unfulfilledStepsForLLM(inst),
+					HasReachedGoal:   l.isShownOnlyForErrors(inst, input.OutputOnly)})
 		}
 	}
-	about := l.coveredInstances(input)
-	input.Others = l.countUncoveredInstances(about)
+	covered := l.coveredInstances(input)
+	input.Others = l.countUncoveredInstances(covered)
 	if !input.OutputOnly && len(input.Questions) == 0 {
-		input.ReopenableTokens, input.MayBeLast = l.reopenableTokens(), l.mayBeLast(about)
+		input.ReopenableTokens, input.MayBeLast = l.reopenableTokens(), l.mayBeLastRequest(covered)
 	}
 	if len(input.Questions) == 0 {
-		l.addKnownFacts(input, about)
+		l.addNotesAndDraft(input, covered)
 	}
-	input.PlanEntries, input.Errors = l.planEntries(about), l.errorsToReport(about)
+	input.PlanEntries, input.Errors = l.planEntries(covered), l.errorsToReport(covered)
 	return input
 }
 
-// requestSizeChange names the rule that a Request covers no more instances than quality.SizeFor allows, however many
+// requestSizeChangeID names the rule that a Request covers no more instances than quality.SizeFor allows, however many
 // were added.
-const requestSizeChange = "the size of a Request bounds its instances"
+const requestSizeChangeID = "the size of a Request bounds its instances"
 
-// requestTurnsChange names the rule that a full Request covers those who were not asked about for longest.
-const requestTurnsChange = "whom a full Request covers"
+// requestFairnessChangeID names the rule that a full Request covers those who were not asked about for longest.
+const requestFairnessChangeID = "whom a full Request covers"
 
-// fitIntoRequest picks the ready instances that one Request covers: those who were not asked about for longest, since
-// the limits may stop a process before those who are asked about again and again have ended.
-func (l *Loop) fitIntoRequest(ready []*InstanceProgress) []*InstanceProgress {
-	size := quality.SizeFor(l.Idea, l.bindings).First
-	if len(ready) <= size || !l.KnowsChange(requestSizeChange) {
+// limitToRequestSize picks the ready instances that one Request covers: those who were not asked about for longest,
+// since the limits may stop a process before those who are asked about again and again have ended.
+func (l *Loop) limitToRequestSize(ready []*InstanceProgress) []*InstanceProgress {
+	size := quality.SizeFor(l.Idea, l.bindings).Initial
+	if len(ready) <= size || !l.KnowsChange(requestSizeChangeID) {
 		return ready
 	}
-	if l.KnowsChange(requestTurnsChange) {
+	if l.KnowsChange(requestFairnessChangeID) {
 		ready = slices.Clone(ready)
 		slices.SortStableFunc(ready, func(a, b *InstanceProgress) int {
 			return a.LastCoveringRequest - b.LastCoveringRequest
@@ -66,33 +66,35 @@ func (l *Loop) fitIntoRequest(ready []*InstanceProgress) []*InstanceProgress {
 }
 
 // countUncoveredInstances counts the instances that a Request about some of them leaves out.
-func (l *Loop) countUncoveredInstances(covered []*InstanceProgress) (others turn.OtherInstanceCounts) {
+func (l *Loop) countUncoveredInstances(covered []*InstanceProgress) (counts turn.OtherInstanceCounts) {
 	for _, inst := range l.Instances {
 		if slices.Contains(covered, inst) {
 			continue
 		}
 		switch phase := inst.phase(); {
 		case inst.Status.HasFailed():
-			others.Failed++
-		case phase == ended:
-			others.Finished++
-		case phase == awaitingPerson:
-			others.AwaitingPeople++
+			counts.Failed++
+		case phase == phaseEnded:
+			counts.Finished++
+		case phase == phaseAwaitingPerson:
+			counts.AwaitingPeople++
 		default:
-			others.Working++
+			counts.Working++
 		}
 	}
-	return others
+	return counts
 }
 
 func (l *Loop) coveredInstances(input *turn.RequestInput) []*InstanceProgress {
-	return jsonval.Map(input.Instances, func(c turn.InstanceInput) *InstanceProgress { return l.byToken[c.Token] })
+	return jsonval.Map(input.Instances, func(c turn.InstanceInput) *InstanceProgress {
+		return l.instanceByToken[c.Token]
+	})
 }
 
 // AllInstancesInput returns the current process in the form of a Request about every instance, for an Idea.
 func (l *Loop) AllInstancesInput() *turn.RequestInput {
 	input := &turn.RequestInput{
-		ProcessID: l.ProcessID, RequestNumber: l.PriorRequests + l.RequestCount, Turn: l.TurnCount,
+		ProcessID: l.ProcessID, RequestNumber: l.PriorRequestCount + l.RequestCount, Turn: l.TurnCount,
 		PlanEntries: l.planEntriesForIdea(), Errors: l.errorsToReport(l.Instances),
 	}
 	for _, inst := range l.Instances {
@@ -126,7 +128,7 @@ func (l *Loop) ApplyReply(r turn.LLMReply) {
 	l.RequestCount++
 	l.Usage.Add(r.Usage)
 	covered := l.coveredInstances(l.requestInFlight.RequestInput)
-	for n, share := range r.Usage.Cost.Shares(len(covered)) {
+	for n, share := range r.Usage.Cost.SplitEvenly(len(covered)) {
 		covered[n].LLMCost = covered[n].LLMCost.Plus(share)
 	}
 	if r.AnsweringLLM != nil {

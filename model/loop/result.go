@@ -9,8 +9,8 @@ import (
 	"processidea/model/turn"
 )
 
-// notWrittenResults lists what was not written to State, instance by instance.
-func (l *Loop) notWrittenResults() (list []UnwrittenResult) {
+// unwrittenResults lists what was not written to State, instance by instance.
+func (l *Loop) unwrittenResults() (list []UnwrittenResult) {
 	for _, inst := range l.Instances {
 		for _, c := range inst.CallReports() {
 			for _, n := range c.NotWrittenPaths {
@@ -25,7 +25,7 @@ func (l *Loop) notWrittenResults() (list []UnwrittenResult) {
 
 // CallCounts counts the ends of the Calls in all instances.
 func (l *Loop) CallCounts() turn.CallCounts {
-	c := turn.CallCounts{Failed: l.UnassignedCalls}
+	c := turn.CallCounts{Failed: l.UnassignedCallCount}
 	for _, inst := range l.Instances {
 		c.Add(inst.callCounts())
 	}
@@ -57,10 +57,10 @@ func (l *Loop) Failures() turn.Failures {
 	return list
 }
 
-// addFailures adds the unsuccessful Calls of one instance for which ofInterest returns true.
-func (p *InstanceProgress) addFailures(list turn.Failures, ofInterest func(turn.CallReport) bool) turn.Failures {
+// addFailures adds the unsuccessful Calls of one instance for which include returns true.
+func (p *InstanceProgress) addFailures(list turn.Failures, include func(turn.CallReport) bool) turn.Failures {
 	for _, c := range p.CallReports() {
-		if c.IsUnsuccessful() && ofInterest(c) {
+		if c.IsUnsuccessful() && include(c) {
 			list = list.AddFailedCall(c.CallKey().ID(p.Token), c.Status, c.Tool, *c.Fault)
 		}
 	}
@@ -72,9 +72,9 @@ func (l *Loop) Result(status Status, withStates bool) Result {
 	r := Result{
 		ProcessID: l.ProcessID, Status: status, Output: l.Output, Instances: map[string]InstanceResult{},
 		Requests: l.RequestCount, Calls: l.CallCounts(), Failures: l.Failures(), Usage: l.Usage, Error: l.PauseReason,
-		Simulated:         l.Idea.Simulation,
-		NotWrittenResults: l.notWrittenResults(), Instructions: l.StepCounts(),
-		Quality: l.Quality(),
+		Simulated:        l.Idea.Simulation,
+		UnwrittenResults: l.unwrittenResults(), Instructions: l.StepCounts(),
+		Quality: l.QualityReport(),
 	}
 	for _, inst := range l.Instances {
 		i := InstanceResult{Status: inst.DisplayStatus(), Cost: inst.LLMCost, FailedCalls: inst.FailedCallCount()}
@@ -99,19 +99,19 @@ func (l *Loop) FinalStatus() Status {
 
 func (l *Loop) firstFailure() *diag.Fault {
 	var first *InstanceProgress
-	failed := 0
+	failedCount := 0
 	for _, inst := range l.Instances {
 		if inst.Status.HasFailed() {
-			failed++
+			failedCount++
 			first = cmp.Or(first, inst)
 		}
 	}
 	switch {
-	case failed == 0:
+	case failedCount == 0:
 		return l.OutputFault
 	case first.Token == "":
 		return first.Fault
 	}
-	return diag.Faultf(first.Fault.Code, "%d of %d instances failed; the first, %s: %s", failed, len(l.Instances),
+	return diag.Faultf(first.Fault.Code, "%d of %d instances failed; the first, %s: %s", failedCount, len(l.Instances),
 		first.Token, first.Fault.Message)
 }

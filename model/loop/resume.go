@@ -10,8 +10,8 @@ import (
 	"processidea/model/turn"
 )
 
-// resumedEndChange names the rule that a resumed solution may end the process, as a reply may.
-const resumedEndChange = "a resumed solution may end the process"
+// resumedEndChangeID names the rule that a resumed solution may end the process, as a reply may.
+const resumedEndChangeID = "a resumed solution may end the process"
 
 // ResumedCalls are Calls of one Request that are sent to an instance past the stream of the reply, such as the
 // unfinished Calls of an earlier process.
@@ -19,23 +19,23 @@ type ResumedCalls struct {
 	Token   string
 	Request int
 	Calls   []turn.DeliveredCall
-	// Known means that the instance has the Calls already and only learns that a person must review them.
-	Known bool
+	// AlreadyDelivered means that the instance has the Calls already and only learns that a person must review them.
+	AlreadyDelivered bool
 }
 
 // dropHistoryMessages removes errors and records from the Idea's context, since restoreHistory reads them.
 func (l *Loop) dropHistoryMessages() {
-	left := jsonval.Filter(l.Idea.Context, func(m ideafile.Message) bool { return !turn.IsHistoryMessage(m) })
-	if len(left) < len(l.Idea.Context) {
-		l.Idea = l.Idea.WithContextReplaced(left)
+	remaining := jsonval.Filter(l.Idea.Context, func(m ideafile.Message) bool { return !turn.IsHistoryMessage(m) })
+	if len(remaining) < len(l.Idea.Context) {
+		l.Idea = l.Idea.WithContextReplaced(remaining)
 	}
 }
 
 // restoreHistory restores what the context records about the earlier process, from whose Idea this one starts.
 func (l *Loop) restoreHistory(context []ideafile.Message) {
 	tokens := l.InstanceTokens()
-	if n, err := jsonval.ReadPositiveInt(jsonval.At(l.Idea.Source, "meta", "request")); err == nil {
-		l.PriorRequests = n - 1
+	if n, err := jsonval.ReadPositiveInt(jsonval.Lookup(l.Idea.Source, "meta", "request")); err == nil {
+		l.PriorRequestCount = n - 1
 	}
 	for _, msg := range context {
 		if msg.IsPlanWithRecord() {
@@ -45,7 +45,7 @@ func (l *Loop) restoreHistory(context []ideafile.Message) {
 		}
 		l.restoreStatus(msg)
 	}
-	l.eachRecordedDirectCall((*InstanceProgress).restoreDirectCall)
+	l.visitRecordedDirectCalls((*InstanceProgress).restoreDirectCall)
 	l.restoreErrors(context)
 	for _, inst := range l.Instances {
 		if !inst.isWorking() && !inst.NoPlanMatched {
@@ -63,10 +63,10 @@ func (l *Loop) restoreOutput() {
 	if l.Idea.OutputSchema == nil || out == nil || len(calls) > 0 || !l.allInstancesEnded() {
 		return
 	}
-	written := l.Idea.OutputSchema.WithoutNulls(out)
-	if final, f := l.resolveAndCheckOutput(written); f == nil {
-		l.setOutput(final, nil)
-		l.WiredOutput = written // so that all parts of a whole have the same
+	rawOutput := l.Idea.OutputSchema.WithoutNulls(out)
+	if output, f := l.resolveAndCheckOutput(rawOutput); f == nil {
+		l.setOutput(output, nil)
+		l.WiredOutput = rawOutput // so that all parts of a whole have the same
 	}
 }
 
@@ -74,27 +74,28 @@ func (l *Loop) restoreOutput() {
 // if it names none.
 func (l *Loop) restoreErrors(context []ideafile.Message) {
 	for _, msg := range context {
-		t, ok := turn.ReadContextError(msg)
+		contextError, ok := turn.ReadContextError(msg)
 		if !ok {
 			continue
 		}
-		concerned := l.instancesWhere(func(inst *InstanceProgress) bool {
-			return inst.isWorking() && (len(t.Instances) == 0 || slices.Contains(t.Instances, inst.Token))
+		affected := l.instancesWhere(func(inst *InstanceProgress) bool {
+			return inst.isWorking() && (len(contextError.Instances) == 0 ||
+				slices.Contains(contextError.Instances, inst.Token))
 		})
-		if len(concerned) > 0 || len(t.Instances) == 0 {
-			l.addErrorsFor(concerned, t)
+		if len(affected) > 0 || len(contextError.Instances) == 0 {
+			l.addErrorsFor(affected, contextError)
 		}
 	}
 }
 
 // restoreStatus restores how an instance had ended, from its last State message.
 func (l *Loop) restoreStatus(msg ideafile.Message) {
-	inst := l.byToken[msg.InstanceToken]
-	forgotten := msg.InstanceEndStatus == ideafile.InstanceForgotten // and so is what a Plan's condition would match
-	if inst == nil || msg.PayloadKind != ideafile.TypeState || inst.NoPlanMatched && !forgotten {
+	inst := l.instanceByToken[msg.InstanceToken]
+	isForgotten := msg.InstanceEndStatus == ideafile.InstanceForgotten // and so is what a Plan's condition would match
+	if inst == nil || msg.PayloadKind != ideafile.TypeState || inst.NoPlanMatched && !isForgotten {
 		return
 	}
-	inst.Status, inst.Fault, inst.Steps = ideafile.InstanceWorking, nil, msg.InstanceSteps
+	inst.Status, inst.Fault, inst.Steps = ideafile.InstanceWorking, nil, msg.InstanceStepOutcomes
 	if msg.InstanceEndStatus.HasEnded() {
 		inst.Status = msg.InstanceEndStatus
 	}
@@ -105,30 +106,30 @@ func (l *Loop) restoreStatus(msg ideafile.Message) {
 }
 
 // restoreCall restores a Call of the earlier process: as a fact if it had ended, otherwise as a Call to resume.
-func (l *Loop) restoreCall(p turn.RecordedCall) {
-	l.PriorRequests = max(l.PriorRequests, p.Request)
-	key := p.CallKey()
-	l.PlannedCalls = append(l.PlannedCalls, PlannedCall{Request: p.Request, Index: p.Index, Call: p.WrittenCall,
-		Unassigned:       len(p.StatusByInstance) == 0,
-		OnlyForInstances: jsonval.SortedKeys(p.StatusByInstance)})
-	for token, v := range jsonval.Sorted(p.StatusByInstance) {
-		inst := l.byToken[token]
+func (l *Loop) restoreCall(recorded turn.RecordedCall) {
+	l.PriorRequestCount = max(l.PriorRequestCount, recorded.Request)
+	key := recorded.CallKey()
+	l.PlannedCalls = append(l.PlannedCalls, PlannedCall{Request: recorded.Request, Index: recorded.Index,
+		Call: recorded.WrittenCall, IsUnassigned: len(recorded.StatusByInstance) == 0,
+		OnlyForInstances: jsonval.SortedKeys(recorded.StatusByInstance)})
+	for token, v := range jsonval.Sorted(recorded.StatusByInstance) {
+		inst := l.instanceByToken[token]
 		if inst == nil {
 			continue
 		}
-		inst.LastPlanningRequest = max(inst.LastPlanningRequest, p.Request)
+		inst.LastPlanningRequest = max(inst.LastPlanningRequest, recorded.Request)
 		status := v
 		if key.IsUndo() && !status.IsFinal() {
 			continue // an undo goes on only in the process that began it
 		}
 		if status.IsFinal() {
-			c := p.Report(token)
+			c := recorded.Report(token)
 			c.FromEarlierProcess = true
 			inst.calls[key] = c
 		} else {
-			l.resumeCall(inst, p.Request,
-				turn.DeliveredCall{Index: p.Index, Call: p.WrittenCall,
-					ReviewReason: p.ReviewReasonOnResume(l.Idea.Tool(p.WrittenCall.Tool), token)})
+			l.resumeCall(inst, recorded.Request,
+				turn.DeliveredCall{Index: recorded.Index, Call: recorded.WrittenCall,
+					ReviewReason: recorded.ReviewReasonOnResume(l.Idea.Tool(recorded.WrittenCall.Tool), token)})
 		}
 	}
 }
@@ -172,41 +173,41 @@ func (l *Loop) ResumeRecordedCalls() {
 	palette := ideafile.Palette{Tools: l.Idea.Tools, BindingByTool: l.bindings}
 	ready := l.readyInstances()
 	palette.InstanceTokens = tokensOf(ready)
-	l.PriorRequests++
-	var broken []turn.ContextError
-	written := ideafile.ParseWrittenCalls(calls)
-	for n, call := range written {
+	l.PriorRequestCount++
+	var badCallErrors []turn.ContextError
+	writtenCalls := ideafile.ParseWrittenCalls(calls)
+	for n, call := range writtenCalls {
 		tokens, f := palette.TargetInstances(call)
 		if len(tokens) == 0 {
-			l.UnassignedCalls++
-			broken = append(broken, turn.ContextError{CallID: ideafile.FormatCallID(l.PriorRequests, n+1, ""),
-				Fault: *f})
+			l.UnassignedCallCount++
+			badCallErrors = append(badCallErrors,
+				turn.ContextError{CallID: ideafile.FormatCallID(l.PriorRequestCount, n+1, ""), Fault: *f})
 		}
 		l.resumePlannedCall(n+1, call, tokens)
 	}
-	l.addErrorsFor(ready, broken...)
-	reply := &turn.LLMReply{Calls: written, Output: solution["output"]}
-	reply.Finished, _ = solution["finished"].(bool)
+	l.addErrorsFor(ready, badCallErrors...)
+	reply := &turn.LLMReply{Calls: writtenCalls, Output: solution["output"]}
+	reply.SaysFinished, _ = solution["finished"].(bool)
 	reply.Notes = jsonval.AsText(solution["notes"])
-	if len(broken) == 0 && (reply.Finished || reply.Output != nil || reply.Notes != "") &&
-		l.KnowsChange(resumedEndChange) {
-		l.resumeEnd(ready, reply)
+	if len(badCallErrors) == 0 && (reply.SaysFinished || reply.Output != nil || reply.Notes != "") &&
+		l.KnowsChange(resumedEndChangeID) {
+		l.resumeFinalReply(ready, reply)
 	}
 }
 
-// resumeEnd applies the end and the notes of a solution, as if it were a reply about the ready instances. It ignores an
-// output that does not hold for each of these; the LLM is asked for a new one.
-func (l *Loop) resumeEnd(ready []*InstanceProgress, reply *turn.LLMReply) {
-	req := &llmRequest{RequestInput: &turn.RequestInput{RequestNumber: l.PriorRequests, MayBeLast: l.mayBeLast(ready)},
-		Reply: reply}
+// resumeFinalReply applies the end and the notes of a solution, as if it were a reply about the ready instances. It
+// ignores an output that does not hold for each of these; the LLM is asked for a new one.
+func (l *Loop) resumeFinalReply(ready []*InstanceProgress, reply *turn.LLMReply) {
+	req := &llmRequest{RequestInput: &turn.RequestInput{RequestNumber: l.PriorRequestCount,
+		MayBeLast: l.mayBeLastRequest(ready)}, Reply: reply}
 	for _, inst := range ready {
 		req.Instances = append(req.Instances, turn.InstanceInput{Token: inst.Token})
 	}
 	req.resumesFinalOutput = !l.anyInstance(func(inst *InstanceProgress) bool {
 		return !slices.Contains(ready, inst) && inst.Status != ideafile.InstanceSettled
 	})
-	l.takeNotes(req)
-	l.noteLastReply(req)
+	l.recordNotes(req)
+	l.recordFinishedReply(req)
 	if !l.doesReplyWireOutput(req) {
 		return
 	}
@@ -219,18 +220,18 @@ func (l *Loop) resumeEnd(ready []*InstanceProgress, reply *turn.LLMReply) {
 func (l *Loop) resumePlannedCall(index int, call ideafile.WrittenCall, tokens []string) {
 	var unfinished []*InstanceProgress
 	for _, token := range tokens {
-		if inst := l.byToken[token]; !l.wasDoneEarlier(inst, call) {
+		if inst := l.instanceByToken[token]; !l.wasDoneEarlier(inst, call) {
 			unfinished = append(unfinished, inst)
 		}
 	}
 	if len(unfinished) == 0 && len(tokens) > 0 {
 		return
 	}
-	l.PlannedCalls = append(l.PlannedCalls, PlannedCall{Request: l.PriorRequests, Index: index, Call: call,
-		Unassigned: len(tokens) == 0})
+	l.PlannedCalls = append(l.PlannedCalls, PlannedCall{Request: l.PriorRequestCount, Index: index, Call: call,
+		IsUnassigned: len(tokens) == 0})
 	for _, inst := range unfinished {
-		inst.LastPlanningRequest = l.PriorRequests
-		l.resumeCall(inst, l.PriorRequests, turn.DeliveredCall{Index: index, Call: call})
+		inst.LastPlanningRequest = l.PriorRequestCount
+		l.resumeCall(inst, l.PriorRequestCount, turn.DeliveredCall{Index: index, Call: call})
 	}
 }
 

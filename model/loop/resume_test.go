@@ -24,8 +24,8 @@ func again(s *modeltest.Scenario, i *ideafile.Idea, withSolution bool) *modeltes
 	s.T.Helper()
 	next := &modeltest.Scenario{
 		T: s.T, Idea: i, Now: modeltest.StartTime, Bindings: s.Bindings, RunTool: s.RunTool,
-		Instances: map[string]*dataflow.Instance{}, Reported: map[string]map[string]dataflow.ReportedCall{},
-		CorrectionsAcked: map[string]int{}, Corrections: map[string][]approval.SteeringPayload{},
+		Instances: map[string]*dataflow.Instance{}, ReportedCallsByToken: map[string]map[string]dataflow.ReportedCall{},
+		AckedCountByToken: map[string]int{}, CorrectionsByToken: map[string][]approval.SteeringPayload{},
 	}
 	next.Loop = loop.New(i, "q", s.Bindings, modeltest.StartTime)
 	if withSolution {
@@ -33,7 +33,7 @@ func again(s *modeltest.Scenario, i *ideafile.Idea, withSolution bool) *modeltes
 	}
 	next.StartInstances(i.InstanceTokens())
 	handOut(next, next.Loop.TakeResumedCalls())
-	next.Ended = next.Loop.TakeEndedInstances()
+	next.EndedInstances = next.Loop.TakeEndedInstances()
 	return next
 }
 
@@ -53,7 +53,7 @@ func handOut(s *modeltest.Scenario, list []loop.ResumedCalls) {
 
 // sealed gives the Idea of a Request.
 func sealed(s *modeltest.Scenario, c *loop.RequestConclusion) *ideafile.Idea {
-	return modeltest.SnapshotFile(s.T, s.Idea, c.AllInstancesInput, c.Calls, c.Reply.Output)
+	return modeltest.SnapshotAndReparse(s.T, s.Idea, c.AllInstancesInput, c.Calls, c.Reply.Output)
 }
 
 // halfway is a process of three instances at the moment of its second Request, which is about ① alone: an effect is
@@ -129,7 +129,7 @@ func TestTheSolutionIsTakenUpWithoutWhatTheRecordCallsDone(t *testing.T) {
 
 func TestABrokenCallOfTheSolutionIsToldOf(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances,
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext,
 		`"solution": {"calls": [{"_tool": "work", "_instance": "⑨"}, {"_tool": "nobody", "_instance": "*"}, 5]}`)
 	q := again(s, s.Idea, true)
 	s.WantEqual("the next Request hears", describeErrors(q.ExpectRequest()), `1.1 bad_instance: the Request covers no instance "⑨"
@@ -209,7 +209,7 @@ func TestFactsOfTheProcessBeforeAreToldWithResultsAndDecisions(t *testing.T) {
 	s.Decide(policy.Approve, "1.1@①")
 	s.Decide(policy.Reject, "1.1@②", `{"reason":"too much"}`)
 	s.Decide(policy.Approve, "1.1@③")
-	idea := modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
+	idea := modeltest.SnapshotAndReparse(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
 	q := again(s, idea, false)
 	before, after := s.ReplyWith(modeltest.EmptyReply).AllInstancesInput, q.ExpectRequest()
 	s.WantEqual("decisions", describeDecisions(after), describeDecisions(before))
@@ -225,7 +225,7 @@ func TestFactsOfTheProcessBeforeAreToldWithResultsAndDecisions(t *testing.T) {
 func TestAnySnapshotOfAProcessThatStartsFromASnapshotIsTheSame(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		s := modeltest.NewScenario(rt, "", modeltest.TwoInstances)
+		s := modeltest.NewScenario(rt, "", modeltest.TwoInstancesContext)
 		for range rapid.IntRange(1, 3).Draw(rt, "requests") {
 			var calls []string
 			for n := range rapid.IntRange(1, 3).Draw(rt, "calls") {
@@ -242,11 +242,11 @@ func TestAnySnapshotOfAProcessThatStartsFromASnapshotIsTheSame(t *testing.T) {
 				return
 			}
 		}
-		once := modeltest.SnapshotFile(rt, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
+		once := modeltest.SnapshotAndReparse(rt, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
 		if strings.Contains(contextText(once), `":{}`) {
 			return
 		}
-		twice := modeltest.SnapshotFile(rt, once, again(s, once, false).Loop.AllInstancesInput(), nil, nil)
+		twice := modeltest.SnapshotAndReparse(rt, once, again(s, once, false).Loop.AllInstancesInput(), nil, nil)
 		if a, b := contextText(once), contextText(twice); a != b {
 			rt.Fatalf("%s\nbecame\n%s", a, b)
 		}
@@ -263,14 +263,14 @@ func TestWhatIsTakenOutOfStateIsNotDoneAnyMore(t *testing.T) {
 	} {
 		i := modeltest.IdeaFrom(t,
 			fmt.Sprintf(text, `, {"type": "state", "_instance": "①"}, {"type": "state", "_instance": "②"}`))
-		turn.ForgetWritesTo(i.Source, "①", jsonval.Path{path})
+		turn.ForgetCallsWritingTo(i.Source, "①", jsonval.Path{path})
 		if got := string(jsonval.Encode(jsonval.AsObject(i.Context[0].Source)["record"])); got != want {
 			t.Errorf("%s: %s", path, got)
 		}
 	}
 	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioTools+
 		`}}, "context": [{"type": "plan", "plan": [{"_tool":"work","_outputPath":"a"}], "record": {"1.1":{"done":1}}}]}`)
-	turn.ForgetWritesTo(i.Source, "", jsonval.Path{"a"})
+	turn.ForgetCallsWritingTo(i.Source, "", jsonval.Path{"a"})
 	if got := string(jsonval.Encode(i.Context[0].Source["record"])); got != `{"1.1":{}}` {
 		t.Error(got)
 	}
@@ -312,7 +312,7 @@ func TestHowAnInstanceEndedIsReadFromAMessageWithItsPayloadUnderItsKey(t *testin
 func TestRequestsGoOnFromTheNumberOfTheIdea(t *testing.T) {
 	t.Parallel()
 	for meta, want := range map[string]int{`{"request": 5}`: 5, `{}`: 1, `{"request": 0}`: 1, `{"request": "5"}`: 1} {
-		s := modeltest.NewScenario(t, "", `"meta": `+meta, modeltest.TwoInstances)
+		s := modeltest.NewScenario(t, "", `"meta": `+meta, modeltest.TwoInstancesContext)
 		if b := s.ExpectRequest(); b.RequestNumber != want || b.Turn != 1 {
 			t.Errorf("%s: Request %d, turn %d", meta, b.RequestNumber, b.Turn)
 		}
@@ -335,7 +335,7 @@ func lastIdea(s *modeltest.Scenario, c *loop.RequestConclusion) *ideafile.Idea {
 	if c != nil {
 		return sealed(s, c)
 	}
-	return modeltest.SnapshotFile(s.T, s.Idea, s.Loop.AllInstancesInput(), nil, s.Loop.Output)
+	return modeltest.SnapshotAndReparse(s.T, s.Idea, s.Loop.AllInstancesInput(), nil, s.Loop.Output)
 }
 
 func TestAForkOfTheLastIdeaOfAProcessThatHasEndedDoesNothing(t *testing.T) {
@@ -344,7 +344,7 @@ func TestAForkOfTheLastIdeaOfAProcessThatHasEndedDoesNothing(t *testing.T) {
 	output := `"stage": "complete", "output": {"summary": "†input.say"}, `
 	for name, play := range map[string]func() *ideafile.Idea{
 		"settled by a Request": func() *ideafile.Idea {
-			s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
+			s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstancesContext)
 			s.ReplyWith(`{"calls":[` + work + `],"output":null}`)
 			return lastIdea(s, s.ReplyWith(`{"calls":[],"output":{"summary":"said"}}`))
 		},
@@ -383,7 +383,7 @@ func TestAForkOfTheLastIdeaOfAProcessThatHasEndedDoesNothing(t *testing.T) {
 					s.Bindings[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindGo}
 				}
 				bind := func(*ideafile.Idea) map[string]ideafile.ToolBinding { return s.Bindings }
-				if (loop.DelegateIdeaFiles{Bind: bind}).IdeaNeedsLLM(idea) {
+				if (loop.DelegateIdeaFiles{BindTools: bind}).IdeaNeedsLLM(idea) {
 					t.Error("an LLM is needed")
 				}
 				s = again(s, idea, false)
@@ -438,7 +438,7 @@ func TestAForkOfADirectPlanThatRestsGoesOnWithoutWhatHadEnded(t *testing.T) {
 	for _, stage := range []string{ideafile.StageComplete, ideafile.StageOptimal} {
 		s := resting(t, stage)
 		for _, whose := range []string{"the fork", "its fork"} {
-			idea := modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
+			idea := modeltest.SnapshotAndReparse(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
 			s.RunTool = func(tool string, _ map[string]any) (any, *diag.Fault) {
 				if tool != "pay" {
 					t.Errorf("in %s %s runs again", whose, tool)
@@ -470,7 +470,7 @@ func TestAForkOfADirectPlanThatRestsGoesOnWithoutWhatHadEnded(t *testing.T) {
 func TestAnInstanceThatAPersonOpensAgainTriesWhatItsDirectPlanHadTriedInVain(t *testing.T) {
 	t.Parallel()
 	s := resting(t, ideafile.StageComplete)
-	idea := modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
+	idea := modeltest.SnapshotAndReparse(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
 	turn.ForgetFailures(idea.Source, []string{"①"})
 	idea, _ = ideafile.ReadIdea(idea.Source)
 	s = again(s, idea, false)

@@ -12,51 +12,51 @@ type SentNotices map[string]approval.Notice
 
 // TakeChanges returns the changes since its last call.
 func (s SentNotices) TakeChanges(l *Loop) approval.Notices {
-	n := approval.Notices{ProcessID: l.ProcessID, ProcessPath: l.Idea.ProcessPath, NewlyWaiting: []approval.Notice{},
-		NewlyDecided: []approval.Notice{}}
-	now := map[string]bool{}
+	notices := approval.Notices{ProcessID: l.ProcessID, ProcessPath: l.Idea.ProcessPath,
+		NewlyWaiting: []approval.Notice{}, NewlyDecided: []approval.Notice{}}
+	isWaiting := map[string]bool{}
 	for _, inst := range l.Instances {
 		for _, p := range inst.PendingApprovals {
-			now[p.Digest] = true
-			before, known := s[p.Digest]
-			after := p.Notice(inst.Token)
+			isWaiting[p.Digest] = true
+			oldNotice, wasWaiting := s[p.Digest]
+			newNotice := p.Notice(inst.Token)
 			switch {
-			case !known:
-				n.NewlyWaiting = append(n.NewlyWaiting, after)
+			case !wasWaiting:
+				notices.NewlyWaiting = append(notices.NewlyWaiting, newNotice)
 				// nobody was notified before, and the people it was escalated to must be notified
-				if len(after.EscalatedTo) > 0 {
-					n.Escalations = append(n.Escalations, after)
+				if len(newNotice.EscalatedTo) > 0 {
+					notices.Escalations = append(notices.Escalations, newNotice)
 				}
-			case len(after.EscalatedTo) > len(before.EscalatedTo):
-				n.Escalations = append(n.Escalations, after)
-			case after.Reminders > before.Reminders:
-				n.Reminders = append(n.Reminders, after)
-			case after.RemarkCount > before.RemarkCount:
-				n.Remarks = append(n.Remarks, after)
+			case len(newNotice.EscalatedTo) > len(oldNotice.EscalatedTo):
+				notices.Escalations = append(notices.Escalations, newNotice)
+			case newNotice.Reminders > oldNotice.Reminders:
+				notices.Reminders = append(notices.Reminders, newNotice)
+			case newNotice.RemarkCount > oldNotice.RemarkCount:
+				notices.Remarks = append(notices.Remarks, newNotice)
 			default:
 				continue
 			}
-			s[p.Digest] = after
+			s[p.Digest] = newNotice
 		}
 	}
 	for digest := range jsonval.Sorted(s) {
-		if !now[digest] {
-			n.NewlyDecided = append(n.NewlyDecided, l.NoticeWithDecision(s[digest]))
+		if !isWaiting[digest] {
+			notices.NewlyDecided = append(notices.NewlyDecided, l.NoticeWithDecision(s[digest]))
 			delete(s, digest)
 		}
 	}
-	sort.SliceStable(n.NewlyDecided,
-		func(a, b int) bool { return n.NewlyDecided[a].Since.Before(n.NewlyDecided[b].Since) })
-	n.AwaitingCount = len(now)
-	n.NewlyWaiting, n.OmittedWaiting = firstNotices(n.NewlyWaiting)
-	n.NewlyDecided, n.OmittedDecided = firstNotices(n.NewlyDecided)
-	n.Reminders, n.OmittedReminders = firstNotices(n.Reminders)
-	n.Escalations, n.OmittedEscalations = firstNotices(n.Escalations)
-	n.Remarks, n.OmittedRemarks = firstNotices(n.Remarks)
-	return n
+	sort.SliceStable(notices.NewlyDecided,
+		func(a, b int) bool { return notices.NewlyDecided[a].Since.Before(notices.NewlyDecided[b].Since) })
+	notices.AwaitingCount = len(isWaiting)
+	notices.NewlyWaiting, notices.OmittedWaiting = clipNotices(notices.NewlyWaiting)
+	notices.NewlyDecided, notices.OmittedDecided = clipNotices(notices.NewlyDecided)
+	notices.Reminders, notices.OmittedReminders = clipNotices(notices.Reminders)
+	notices.Escalations, notices.OmittedEscalations = clipNotices(notices.Escalations)
+	notices.Remarks, notices.OmittedRemarks = clipNotices(notices.Remarks)
+	return notices
 }
 
-func firstNotices(list []approval.Notice) (first []approval.Notice, more int) {
+func clipNotices(list []approval.Notice) (clipped []approval.Notice, omitted int) {
 	if len(list) <= approval.MaxNotices {
 		return list, 0
 	}

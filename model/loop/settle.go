@@ -11,25 +11,25 @@ import (
 
 // settleInstances settles, after a whole reply, the instances that got no Call, and takes the reply's notes and output.
 func (l *Loop) settleInstances(req *llmRequest) {
-	l.takeNotes(req)
-	wasFinished := req.Reply.Finished
+	l.recordNotes(req)
+	wasFinished := req.Reply.SaysFinished
 	if l.Idea.OutputSchema != nil && wasFinished && req.Reply.Output != nil && !l.mayReplyGiveOutput(req) &&
-		l.KnowsChange(DraftOutputChange) {
-		req.Reply.Finished = false // the Idea must not record the output as final
+		l.KnowsChange(DraftOutputChangeID) {
+		req.Reply.SaysFinished = false // the Idea must not record the output as final
 	}
 	if l.doesReplyWireOutput(req) {
 		l.wireOutput(req)
 	}
 	candidates := l.instancesThatMaySettle(req)
 	if l.Idea.OutputSchema != nil && l.wouldCompleteBySettling(candidates, req) {
-		accepted := l.takeReplyOutput(req)
+		accepted := l.acceptReplyOutput(req)
 		if !accepted {
 			return
 		}
 	}
 	if l.Idea.OutputSchema != nil && req.Reply.Output != nil && !l.HasOutput && l.wiredRequest != req {
-		draftCounts := req.DraftOutput == nil || l.DraftOutput != nil // the draft to be corrected is still kept
-		isDraft := wasFinished && req.OthersAreKnown && draftCounts && l.keepOutputAsDraft(req)
+		isDraftUsable := req.DraftOutput == nil || l.DraftOutput != nil // the draft to be corrected is still kept
+		isDraft := wasFinished && req.OthersAreKnown && isDraftUsable && l.keepOutputAsDraft(req)
 		if !isDraft {
 			l.addError(diag.Faultf(turn.CodeOutputTooEarly,
 				"the output given in request %d was not taken: there was more to do. You are asked for it again, at "+
@@ -51,12 +51,12 @@ func (l *Loop) settleReachedGoals() {
 		return
 	}
 	for _, inst := range l.Instances {
-		if inst.phase() != ready || l.isPlannedInFlight(inst) || l.awaitsWiredOutput(inst) &&
+		if inst.phase() != phaseReady || l.isPlannedInFlight(inst) || l.awaitsWiredOutput(inst) &&
 			!l.settlesWhileOutputWaits(inst) {
 			continue
 		}
-		if inst.hasRequired() && !l.hasCallWithoutInstance(inst.LastPlanningRequest) &&
-			!l.planOf(inst, inst.LastPlanningRequest).Failed() {
+		if inst.hasReachedGoal() && !l.hasCallWithoutInstance(inst.LastPlanningRequest) &&
+			!l.planResult(inst, inst.LastPlanningRequest).HasFailed() {
 			l.settleOrAskAgain(inst)
 		}
 	}
@@ -68,21 +68,21 @@ func (l *Loop) isPlannedInFlight(inst *InstanceProgress) bool {
 		inst.LastCoveringRequest == l.requestInFlight.RequestNumber
 }
 
-// noteLastReply records that the LLM wants to plan nothing more for the instances of a Request, if the reply says so
-// and was allowed to.
-func (l *Loop) noteLastReply(req *llmRequest) {
-	if !req.MayBeLast || !req.Reply.Finished {
+// recordFinishedReply records that the LLM wants to plan nothing more for the instances of a Request, if the reply says
+// so and was allowed to.
+func (l *Loop) recordFinishedReply(req *llmRequest) {
+	if !req.MayBeLast || !req.Reply.SaysFinished {
 		return
 	}
 	for _, inst := range l.coveredInstances(req.RequestInput) {
-		inst.LastWantedRequest = req.RequestNumber
+		inst.LastFinishedRequest = req.RequestNumber
 	}
 }
 
-// mayBeLast reports whether the LLM may call its reply to a Request about these instances the last one. At least one of
-// them must have no goal in State, and the process must need no output, since the References of an output would say the
-// same.
-func (l *Loop) mayBeLast(instances []*InstanceProgress) bool {
+// mayBeLastRequest reports whether the LLM may call its reply to a Request about these instances the last one. At least
+// one of them must have no goal in State, and the process must need no output, since the References of an output would
+// say the same.
+func (l *Loop) mayBeLastRequest(instances []*InstanceProgress) bool {
 	return l.Idea.OutputSchema == nil && !l.Idea.Config.AskLLMBeforeSettling &&
 		slices.ContainsFunc(instances, l.hasNoGoal)
 }
@@ -94,19 +94,19 @@ func (l *Loop) hasNoGoal(inst *InstanceProgress) bool {
 	return len(statelog.MissingRequiredPaths(schema, inst.state.InitialValue)) == 0
 }
 
-// hasRequired reports whether an instance that is ready for a Request needs no Request, provided its Plan has not
+// hasReachedGoal reports whether an instance that is ready for a Request needs no Request, provided its Plan has not
 // failed and its instructions are fulfilled.
-func (p *InstanceProgress) hasRequired() bool {
-	replyFinished := !p.HasGoal && p.LastWantedRequest == p.LastPlanningRequest
-	return (p.HasGoal || replyFinished) && len(p.MissingRequiredPaths) == 0 && p.LastPlanningRequest > 0 &&
+func (p *InstanceProgress) hasReachedGoal() bool {
+	isReplyFinished := !p.HasGoal && p.LastFinishedRequest == p.LastPlanningRequest
+	return (p.HasGoal || isReplyFinished) && len(p.MissingRequiredPaths) == 0 && p.LastPlanningRequest > 0 &&
 		len(p.PendingErrorIDs) == 0 && !p.RevisedSinceRequest &&
 		len(p.Questions) == 0 && p.PlanFailure == nil
 }
 
-// isShownForErrorsAlone reports whether an instance has reached its goal, and did not settle only because not all of
+// isShownOnlyForErrors reports whether an instance has reached its goal, and did not settle only because not all of
 // its last Plan went well.
-func (l *Loop) isShownForErrorsAlone(inst *InstanceProgress, outputOnly bool) bool {
-	return !outputOnly && inst.HasGoal && l.missingToSettle(inst) == nil && inst.ReopenReason == "" &&
+func (l *Loop) isShownOnlyForErrors(inst *InstanceProgress, outputOnly bool) bool {
+	return !outputOnly && inst.HasGoal && l.missingToSettleFault(inst) == nil && inst.ReopenReason == "" &&
 		!inst.RevisedSinceRequest &&
 		inst.LastPlanningRequest > 0 && !l.Idea.Config.AskLLMBeforeSettling
 }
@@ -114,19 +114,21 @@ func (l *Loop) isShownForErrorsAlone(inst *InstanceProgress, outputOnly bool) bo
 // hasCallWithoutInstance reports whether a Request planned a Call that names none of its instances, and so may have
 // been meant for any.
 func (l *Loop) hasCallWithoutInstance(request int) bool {
-	return slices.ContainsFunc(l.PlannedCalls, func(p PlannedCall) bool { return p.Unassigned && p.Request == request })
+	return slices.ContainsFunc(l.PlannedCalls, func(p PlannedCall) bool {
+		return p.IsUnassigned && p.Request == request
+	})
 }
 
 // wouldCompleteBySettling reports whether the instances in settling may all settle by a Request, and no other is at
 // work.
-func (l *Loop) wouldCompleteBySettling(settling []*InstanceProgress, req *llmRequest) bool {
+func (l *Loop) wouldCompleteBySettling(candidates []*InstanceProgress, req *llmRequest) bool {
 	if l.anyInstance(func(inst *InstanceProgress) bool {
 		return inst.isWorking() &&
-			!slices.Contains(settling, inst)
+			!slices.Contains(candidates, inst)
 	}) {
 		return false
 	}
-	return (len(settling) > 0 || req.OutputOnly) && !slices.ContainsFunc(settling, l.lacksSomething)
+	return (len(candidates) > 0 || req.OutputOnly) && !slices.ContainsFunc(candidates, l.isMissingSomething)
 }
 
 // instancesThatMaySettle returns the instances that the reply gave no Call, except those corrected since the Request
@@ -136,7 +138,7 @@ func (l *Loop) instancesThatMaySettle(req *llmRequest) (list []*InstanceProgress
 		return nil
 	}
 	for _, token := range req.Reply.InstancesWithoutCalls {
-		if inst := l.byToken[token]; inst != nil && inst.isWorking() &&
+		if inst := l.instanceByToken[token]; inst != nil && inst.isWorking() &&
 			!inst.RevisedSinceRequest {
 			list = append(list, inst)
 		}
@@ -148,45 +150,47 @@ func (l *Loop) instancesThatMaySettle(req *llmRequest) (list []*InstanceProgress
 // not fulfilled. In that case the next Request reports the lack; after maxMissingRetries times the instance fails. All
 // Calls of one Request count as one attempt.
 func (l *Loop) settleOrAskAgain(inst *InstanceProgress) {
-	lack := l.missingToSettle(inst)
+	fault := l.missingToSettleFault(inst)
 	switch {
-	case lack == nil:
+	case fault == nil:
 		l.endInstance(inst, ideafile.InstanceSettled, nil)
-	case inst.HeldBackRequest == inst.LastPlanningRequest:
-	case inst.MissingRetries < maxMissingRetries:
-		inst.MissingRetries++
-		inst.HeldBackRequest = inst.LastPlanningRequest
+	case inst.LastUnsettledRequest == inst.LastPlanningRequest:
+	case inst.MissingRetryCount < maxMissingRetries:
+		inst.MissingRetryCount++
+		inst.LastUnsettledRequest = inst.LastPlanningRequest
 	default:
-		l.endInstance(inst, ideafile.InstanceFailed, lack)
+		l.endInstance(inst, ideafile.InstanceFailed, fault)
 	}
 }
 
-func (l *Loop) lacksSomething(inst *InstanceProgress) bool { return l.missingToSettle(inst) != nil }
+func (l *Loop) isMissingSomething(inst *InstanceProgress) bool {
+	return l.missingToSettleFault(inst) != nil
+}
 
-// takeReplyOutput takes the output of the reply that ends the process, and reports whether the instances may settle. It
-// ignores the output if mayReplyGiveOutput is false, since a closing Request follows, and in a part whose Plans give
+// acceptReplyOutput takes the output of the reply that ends the process, and reports whether the instances may settle.
+// It ignores the output if mayReplyGiveOutput is false, since a closing Request follows, and in a part whose Plans give
 // the output of the whole. A bad output is reported in the next Request.
-func (l *Loop) takeReplyOutput(req *llmRequest) bool {
+func (l *Loop) acceptReplyOutput(req *llmRequest) bool {
 	if !l.mayReplyGiveOutput(req) || (l.IsPart && !l.anyInstance(l.lacksPlanOutput)) {
 		return true
 	}
-	written, f := l.Idea.OutputSchema.WithoutNulls(req.Reply.Output), req.Reply.OutputFault
+	rawOutput, f := l.Idea.OutputSchema.WithoutNulls(req.Reply.Output), req.Reply.OutputFault
 	var out any
 	if f == nil {
-		out, f = l.resolveAndCheckOutput(written)
+		out, f = l.resolveAndCheckOutput(rawOutput)
 	}
 	if f != nil {
 		l.refuseOutput(f)
 		return false
 	}
-	l.setOutput(out, written)
+	l.setOutput(out, rawOutput)
 	return true
 }
 
 func (l *Loop) refuseOutput(f *diag.Fault) {
 	l.addError(f)
 	l.BadOutputsInRow++
-	if l.BadOutputsInRow >= MaxBadInRow {
+	if l.BadOutputsInRow >= MaxBadRepliesInRow {
 		l.PauseWithFault(diag.Faultf(turn.CodeBadOutputs, "%d bad outputs in a row; the last one: %s",
 			l.BadOutputsInRow, f.Message))
 	}
@@ -197,5 +201,6 @@ func (l *Loop) resolveAndCheckOutput(out any) (any, *diag.Fault) {
 	if out == nil {
 		return nil, diag.Faultf(ideafile.CodeBadOutput, "there are no calls and no output; the output form wants one")
 	}
-	return ResolveWirings(l.Idea, []Wiring{{Output: out, Instances: l.InstanceTokens()}}, l.StateOf, l.KnowsChange)
+	return ResolveOutputWirings(l.Idea, []OutputWiring{{Output: out, Instances: l.InstanceTokens()}}, l.StateOf,
+		l.KnowsChange)
 }

@@ -14,11 +14,11 @@ import (
 
 func TestAnInstanceSettlesWhenARequestCoveredItAndGaveItNoCall(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
 	s.WantEqual("after the first", s.DescribeInstances(), "① working, ② settled")
-	if len(s.Ended) != 1 || s.Ended[0].Token != "②" {
-		t.Errorf("ended: %v", s.Ended)
+	if len(s.EndedInstances) != 1 || s.EndedInstances[0].Token != "②" {
+		t.Errorf("ended: %v", s.EndedInstances)
 	}
 	s.ReplyWith(modeltest.EmptyReply)
 	s.WantEqual("after the second", s.DescribeInstances(), "① settled, ② settled")
@@ -38,14 +38,14 @@ func TestAProcessWithoutTokensSettlesTheSameWay(t *testing.T) {
 
 func TestACallForEveryInstanceCountsForEveryCoveredOne(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"}],"output":null}`)
 	s.WantEqual("they are", s.DescribeInstances(), "① working, ② working")
 }
 
 func TestSettledInstancesAreNotSentAgain(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null}`)
 	b := s.ExpectRequest()
 	s.WantEqual("covered", fmt.Sprint(b.InstanceTokens()), "[②]")
@@ -53,7 +53,7 @@ func TestSettledInstancesAreNotSentAgain(t *testing.T) {
 
 func TestACallCountsEvenWhenItIsInvalid(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	s.ReplyWith(`{"calls":[{"_tool":"nonsense","_instance":"①"}],"output":null}`)
 	s.WantEqual("they are", s.DescribeInstances(), "① working, ② settled")
 	s.WantEqual("the next Request is told", describeErrors(s.ExpectRequest()),
@@ -64,7 +64,7 @@ func TestNobodySettlesByACallThatNamesNoCoveredInstance(t *testing.T) {
 	t.Parallel()
 	for _, call := range []string{`{"_tool":"work","_instance":"③"}`, `{"_tool":"work"}`,
 		`{"_tool":"work","_instance":5}`, `"work"`} {
-		s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+		s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 		s.ReplyWith(`{"calls":[` + call + `],"output":null}`)
 		s.WantEqual(call, s.DescribeInstances(), "① working, ② working")
 		if len(s.ExpectRequest().Errors) != 1 {
@@ -75,7 +75,7 @@ func TestNobodySettlesByACallThatNamesNoCoveredInstance(t *testing.T) {
 
 func TestATruncatedSolutionSettlesNobody(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")},
 		`{"_tool":"work","_instance":"①","_outputPath":"b"}`)
 	s.WantEqual("they are", s.DescribeInstances(), "① working, ② working")
@@ -97,8 +97,8 @@ func TestAnInstanceThatLacksWhatItsSchemaRequiresIsToldThreeTimesThenItHasFailed
 		s.WantEqual(fmt.Sprint("told for the ", n+1, ". time"), fmt.Sprint(b.Instances[0].MissingRequiredPaths),
 			"[mood]")
 		s.Conclude(func() turn.LLMReply { r := s.DeliverCalls(nil); r.Complete = true; return r }())
-		if failed := n == 2; (len(s.Ended) == 1) != failed {
-			t.Errorf("ended after %d: %v", n+1, s.Ended)
+		if failed := n == 2; (len(s.EndedInstances) == 1) != failed {
+			t.Errorf("ended after %d: %v", n+1, s.EndedInstances)
 		}
 	}
 	s.WantEqual("in the end", s.DescribeInstances(), "① failed, ② settled")
@@ -190,7 +190,7 @@ func TestWhatAPersonSaidOfARefusedCallIsReadBeforeTheInstanceSettles(t *testing.
 		`{"calls":[{"_tool":"pay","_instance":"①","_outputPath":"mood"},{"_tool":"work","_instance":"①","x":"good","_outputPath":"mood"}]}`)
 	expectWait(s, 0)
 	s.Decide(policy.Reject, "1.1@①", `{"reason":"write to them first"}`)
-	s.WantEqual("the alternative", modeltest.StateOf(s.Loop, "①"), `{"mood":"good"}`)
+	s.WantEqual("the alternative", modeltest.StateJSON(s.Loop, "①"), `{"mood":"good"}`)
 	s.ExpectRequestFor("①")
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepFinished)

@@ -15,7 +15,7 @@ import (
 
 // ApplyRevision applies a correction: messages, which go behind all others, and limits. It returns the instances to
 // which the correction must be sent. If it returns an error, nothing has changed.
-func (l *Loop) ApplyRevision(s approval.SteeringPayload) (touched []*InstanceProgress, err error) {
+func (l *Loop) ApplyRevision(s approval.SteeringPayload) (instancesToCorrect []*InstanceProgress, err error) {
 	context, tokens, err := ideafile.ExtractReopenedTokens(
 		l.WithInstanceTokensResolved(ideafile.NumberDirectPlans(l.Idea.Context, s.Context)))
 	if err != nil {
@@ -25,36 +25,36 @@ func (l *Loop) ApplyRevision(s approval.SteeringPayload) (touched []*InstancePro
 	if err != nil {
 		return nil, err
 	}
-	reopened, err := l.instancesToReopen(tokens)
+	reopenedInstances, err := l.instancesToReopen(tokens)
 	if err != nil {
 		return nil, err
 	}
-	affected, err := l.checkCorrections(messages, reopened)
+	changesViewByInstance, err := l.checkCorrections(messages, reopenedInstances)
 	if err != nil {
 		return nil, err
 	}
-	for _, inst := range reopened {
+	for _, inst := range reopenedInstances {
 		l.reopenByPerson(inst, s)
 	}
-	behind := len(l.Idea.Context)
+	oldMessageCount := len(l.Idea.Context)
 	l.Idea = l.Idea.WithMessages(messages)
 	if len(messages) > 0 {
 		l.DraftOutput = nil // another output may be wanted: the LLM will be shown every State when asked for it
 		l.forgetOutputPlans()
 	}
 	l.setLimits(s.Limits)
-	for _, inst := range l.replaceDirectPlans(behind) {
-		affected[inst] = true
+	for _, inst := range l.replaceDirectPlans(oldMessageCount) {
+		changesViewByInstance[inst] = true
 	}
 	for _, inst := range l.Instances {
-		changesView, revised := affected[inst]
-		inst.RevisedSinceRequest = inst.RevisedSinceRequest || revised
+		changesView, isRevised := changesViewByInstance[inst]
+		inst.RevisedSinceRequest = inst.RevisedSinceRequest || isRevised
 		if changesView {
 			inst.SentCorrectionCount++
-			touched = append(touched, inst)
+			instancesToCorrect = append(instancesToCorrect, inst)
 		}
 	}
-	return touched, nil
+	return instancesToCorrect, nil
 }
 
 // WithInstanceTokensResolved returns people's messages with the tokens of the instances that they name, in place of
@@ -66,16 +66,16 @@ func (l *Loop) WithInstanceTokensResolved(context []any) []any {
 // CheckCallWaiting explains why a Call does not wait for a person, as far as its instance has reported. For an unknown
 // Call it proposes similar ones, which takes long. briefly, which is called only then, turns the proposals off; nil
 // leaves them on.
-func (l *Loop) CheckCallWaiting(call string, briefly func() bool) error {
-	token, known := l.FindInstance(ideafile.InstanceTokenOfCallID(call))
+func (l *Loop) CheckCallWaiting(call string, mayArriveSoon func() bool) error {
+	token, isKnown := l.FindInstance(ideafile.InstanceTokenOfCallID(call))
 	key, isCall := ideafile.ParseCallKey(call)
-	if known && isCall {
-		if report, reported := l.byToken[token].calls[key]; reported {
+	if isKnown && isCall {
+		if report, isReported := l.instanceByToken[token].calls[key]; isReported {
 			return approval.CallNotWaitingError(key.ID(token), report.Status, report.Decisions)
 		}
 	}
-	if briefly != nil && briefly() {
-		return approval.ErrUnknownCallBriefly(call)
+	if mayArriveSoon != nil && mayArriveSoon() {
+		return approval.UnknownCallShortError(call)
 	}
 	var pending []approval.Pending
 	for _, inst := range l.Instances {
@@ -91,15 +91,15 @@ var ErrNoPlanToReplace = errors.New("it could only replace a Plan that runs dire
 // checkCorrections returns the instances that messages are about, each with whether the messages change its view, or
 // why one of the messages cannot be applied. A message without a payload, such as text, is for the LLM only.
 func (l *Loop) checkCorrections(messages []ideafile.Message,
-	reopened []*InstanceProgress) (map[*InstanceProgress]bool, error) {
-	affected := map[*InstanceProgress]bool{}
+	reopenedInstances []*InstanceProgress) (map[*InstanceProgress]bool, error) {
+	changesViewByInstance := map[*InstanceProgress]bool{}
 	if err := l.Idea.CheckInstructions(messages, l.KnowsChange); err != nil {
 		return nil, err
 	}
 	for n, msg := range messages {
-		instances, err := l.instancesAffectedByRevision(msg, reopened)
+		instances, err := l.instancesAffectedByRevision(msg, reopenedInstances)
 		if err == nil && msg.IsDirectPlan() &&
-			!slices.ContainsFunc(instances, (*InstanceProgress).isPlannedDirectly) {
+			!slices.ContainsFunc(instances, (*InstanceProgress).usesDirectPlan) {
 			err = ErrNoPlanToReplace
 		}
 		if err != nil {
@@ -112,10 +112,10 @@ func (l *Loop) checkCorrections(messages []ideafile.Message,
 			if err != nil {
 				return nil, fmt.Errorf("$.context[%d]: %w", n, err)
 			}
-			affected[inst] = affected[inst] || msg.PayloadKind != ""
+			changesViewByInstance[inst] = changesViewByInstance[inst] || msg.PayloadKind != ""
 		}
 	}
-	return affected, nil
+	return changesViewByInstance, nil
 }
 
 // AllCorrectionsAcked reports whether every instance has acknowledged its corrections.
@@ -128,19 +128,19 @@ func (l *Loop) AllCorrectionsAcked() bool {
 // instancesAffectedByRevision lists the instances that a message is about: the one that it names or, if it names none,
 // all that are at work, have settled only for now, or are reopened with it.
 func (l *Loop) instancesAffectedByRevision(msg ideafile.Message,
-	reopened []*InstanceProgress) ([]*InstanceProgress, error) {
+	reopenedInstances []*InstanceProgress) ([]*InstanceProgress, error) {
 	if msg.InstanceToken != "" {
-		inst := l.byToken[msg.InstanceToken]
+		inst := l.instanceByToken[msg.InstanceToken]
 		switch {
 		case inst == nil:
 			return nil, fmt.Errorf("there is no instance %s; add makes new ones", msg.InstanceToken)
-		case !inst.isWorking() && !slices.Contains(reopened, inst):
+		case !inst.isWorking() && !slices.Contains(reopenedInstances, inst):
 			return nil, InstanceEndedError(inst.Token, inst.Status)
 		}
 		return []*InstanceProgress{inst}, nil
 	}
 	return l.instancesWhere(func(inst *InstanceProgress) bool {
-		return inst.CanReceiveCalls() || slices.Contains(reopened, inst)
+		return inst.CanReceiveCalls() || slices.Contains(reopenedInstances, inst)
 	}), nil
 }
 
@@ -152,8 +152,8 @@ func CheckStateCorrection(msg ideafile.Message, view ideafile.InstanceView, stat
 		schema = msg.PayloadSchema
 	}
 	for _, w := range statelog.SplitPatch(msg.Payload, nil) {
-		if why := state.BlockingAncestorReason(w.Path); why != "" {
-			return fmt.Errorf("%s: %s", refexpr.Reference{Kind: ideafile.TypeState, Path: w.Path}, why)
+		if reason := state.BlockingAncestorReason(w.Path); reason != "" {
+			return fmt.Errorf("%s: %s", refexpr.Reference{Kind: ideafile.TypeState, Path: w.Path}, reason)
 		}
 		if schema == nil || jsonval.ContainsBlobHandle(w.Value) {
 			continue
@@ -168,7 +168,7 @@ func CheckStateCorrection(msg ideafile.Message, view ideafile.InstanceView, stat
 // ReadAddedInstances reads messages that add instances to a process, which already has instances with the given tokens.
 // Each message must name a new instance. has reports whether there is an instance of a token.
 func ReadAddedInstances(i *ideafile.Idea, context []any, tokens []string,
-	has, knowsChange func(string) bool) ([]ideafile.Message, error) {
+	hasInstance, knowsChange func(string) bool) ([]ideafile.Message, error) {
 	messages, err := ideafile.ReadMessages(context)
 	if err == nil {
 		err = i.CheckInstructions(messages, knowsChange)
@@ -176,16 +176,16 @@ func ReadAddedInstances(i *ideafile.Idea, context []any, tokens []string,
 	if err != nil {
 		return nil, err
 	}
-	known := spelling.NewTokenIndex(tokens)
+	tokenIndex := spelling.NewTokenIndex(tokens)
 	for n, msg := range messages {
 		switch {
 		case msg.InstanceToken == "":
 			return nil, fmt.Errorf("$.context[%d]: it names no new instance", n)
-		case has(msg.InstanceToken):
+		case hasInstance(msg.InstanceToken):
 			return nil, fmt.Errorf("$.context[%d]: there is an instance %s already", n, msg.InstanceToken)
 		}
-		if alike := known.AddToken(msg.InstanceToken); alike != "" {
-			return nil, fmt.Errorf("$.context[%d]: %w", n, ideafile.ConfusableTokensError(msg.InstanceToken, alike))
+		if conflict := tokenIndex.AddToken(msg.InstanceToken); conflict != "" {
+			return nil, fmt.Errorf("$.context[%d]: %w", n, ideafile.ConfusableTokensError(msg.InstanceToken, conflict))
 		}
 	}
 	return messages, nil
@@ -193,7 +193,7 @@ func ReadAddedInstances(i *ideafile.Idea, context []any, tokens []string,
 
 // AddInstances adds instances and returns their tokens.
 func (l *Loop) AddInstances(s approval.SteeringPayload) ([]string, error) {
-	if l.byToken[""] != nil {
+	if l.instanceByToken[""] != nil {
 		return nil, errors.New("the process has one instance without a name, and takes no others")
 	}
 	messages, err := ReadAddedInstances(l.Idea, s.Context, l.InstanceTokens(), l.HasInstance, l.KnowsChange)
@@ -201,7 +201,7 @@ func (l *Loop) AddInstances(s approval.SteeringPayload) ([]string, error) {
 		return nil, err
 	}
 	tokens := (&ideafile.Idea{Context: messages}).InstanceTokens()
-	if err := l.checkPlansSeen(messages, tokens); err != nil {
+	if err := l.checkPlansWereApproved(messages, tokens); err != nil {
 		return nil, err
 	}
 	l.Idea = l.Idea.WithMessages(messages)

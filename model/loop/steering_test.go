@@ -102,7 +102,7 @@ func TestACorrectionIsInTheIdeaAndInTheNextRequest(t *testing.T) {
 
 func TestNobodyIsAskedAboutBeforeItHasTakenInWhatWasCorrected(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, "", modeltest.TwoInstancesContext)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"}],"output":null}`)
 	s.Revise(`{"context":[{"type":"state","_instance":"①","a":5}]}`)
 	s.Revise(`{"context":[{"type":"state","_instance":"①","a":6}]}`)
@@ -119,7 +119,7 @@ func TestAnInstanceThatWasCorrectedDuringARequestDoesNotSettleByIt(t *testing.T)
 	t.Parallel()
 	for _, message := range []string{`{"type":"state","_instance":"①","a":5}`,
 		`{"type":"text","_instance":"①","text":"look again"}`} {
-		s := newScenarioWithPeople(t, modeltest.SummarySchema, modeltest.TwoInstances)
+		s := newScenarioWithPeople(t, modeltest.SummarySchema, modeltest.TwoInstancesContext)
 		s.ExpectRequest()
 		s.Revise(`{"context":[` + message + `]}`)
 		if !s.Loop.AllCorrectionsAcked() {
@@ -138,7 +138,7 @@ func TestAnInstanceThatWasCorrectedDuringARequestDoesNotSettleByIt(t *testing.T)
 
 func TestACorrectionThatArrivesAfterASettlingSolutionIsRefused(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, "", modeltest.TwoInstancesContext)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
 	_, err := s.Loop.ApplyRevision(
 		approval.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"②","a":5}]`).([]any)})
@@ -160,7 +160,7 @@ func TestLimitsAloneAreACorrectionOfNobody(t *testing.T) {
 
 func TestAddRefusesWhatIsNoNewInstance(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, "", modeltest.TwoInstancesContext)
 	for message, why := range map[string]string{
 		`{"type":"input","lang":"de"}`:            `$.context[1]: it names no new instance`,
 		`{"type":"state","_instance":"②","a":1}`:  `$.context[1]: there is an instance ② already`,
@@ -192,7 +192,7 @@ func TestAddedInstancesSeeWhatAllSeeAndWantAnOutputAnew(t *testing.T) {
 	s.AddInstances(
 		`[{"type":"state","_instance":"⑤","state":{"a":5}},{"type":"input","_instance":"④","x":1},{"type":"text","_instance":"⑤","text":"t"}]`)
 	s.WantEqual("they are", fmt.Sprint(s.Loop.InstanceTokens()), "[① ② ③ ⑤ ④]")
-	s.WantEqual("the State", modeltest.StateOf(s.Loop, "⑤"), `{"a":5,"n":7}`)
+	s.WantEqual("the State", modeltest.StateJSON(s.Loop, "⑤"), `{"a":5,"n":7}`)
 }
 
 func TestAPausedProcessStartsNothingAndGoesOnWhenResumed(t *testing.T) {
@@ -219,7 +219,7 @@ func TestThePersonWhoPausesIsNamed(t *testing.T) {
 
 func TestARequestThatIsUnderWayWhenItIsPausedStillCounts(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, "", modeltest.TwoInstancesContext)
 	s.ExpectRequest()
 	s.Loop.Pause("ann", "")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
@@ -302,7 +302,7 @@ func TestTheGatheringTimeIsWokenForWhereItEndsBeforeTheLimit(t *testing.T) {
 
 func TestNobodyDecidedInTimeAndTheProcessIsPaused(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, "", modeltest.TwoInstancesContext)
 	s.ReplyWith(`{"calls":[{"_tool":"due","_instance":"*","_outputPath":"b"}],"output":null}`)
 	s.AdvanceClock(time.Hour)
 	for _, token := range []string{"①", "②"} {
@@ -336,7 +336,7 @@ func TestACorrectionMayNameAnInstanceAsItIsTyped(t *testing.T) {
 
 func TestWhoDecidesOnACallOfTheProcessHearsWhatBecameOfIt(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, "", modeltest.TwoInstancesContext)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"*","n":1,"_outputPath":"z"}],"output":null}`)
 	s.Decide(policy.Approve, "1.1@①")
 	for call, want := range map[string]string{
@@ -379,7 +379,7 @@ func TestRequestsThatBringNothingNewPauseTheProcess(t *testing.T) {
 		"after one that brought something": {[]string{failing, failing, failing + "," + done("c"), failing, failing,
 			failing}, "no luck"},
 	} {
-		s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+		s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 		for _, calls := range c.replies {
 			s.ReplyWith(`{"calls":[` + calls + `],"output":null}`)
 		}
@@ -441,7 +441,7 @@ func TestAPlanThatIsAtWorkGivesWayToAnotherThatPeopleBring(t *testing.T) {
 		t.Errorf("%s after %v", r.Status, ran)
 	}
 	s.WantEqual("the Calls", fmt.Sprintf("%+v", r.Calls), "{Done:6 Failed:0 Rejected:0 Skipped:6 Blocked:0 Undone:0}")
-	idea := modeltest.SnapshotFile(t, s.Loop.Idea, s.Loop.AllInstancesInput(), nil, nil)
+	idea := modeltest.SnapshotAndReparse(t, s.Loop.Idea, s.Loop.AllInstancesInput(), nil, nil)
 	var record []string
 	for _, m := range idea.Context {
 		for _, c := range turn.ReadDirectPlanRecord(m, idea.InstanceTokens()) {
@@ -455,7 +455,7 @@ func TestAPlanThatIsAtWorkGivesWayToAnotherThatPeopleBring(t *testing.T) {
 // What an instance lacked when it said so may be mended by the time that it is heard.
 func TestAPauseThatWasAskedForBeforeTheLatestOneEndedIsOvertaken(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	s.ExpectRequest()
 	lacks := func(code string, heard int) turn.InstanceReport {
 		r := s.Report("①", 1)

@@ -17,31 +17,31 @@ import (
 
 // This file makes instances undo what they did: because they fail (config.onFailure), or because a person ordered it.
 
-// undoUnknownChange names the rule that an instance is undone even if it is unknown whether any of its Calls took
+// undoUnknownChangeID names the rule that an instance is undone even if it is unknown whether any of its Calls took
 // effect.
-const undoUnknownChange = "undo of unknown outcomes"
+const undoUnknownChangeID = "undo of unknown outcomes"
 
 // mayNeedUndo reports whether an instance may have something to undo, or an effect that stays.
 func (l *Loop) mayNeedUndo(inst *InstanceProgress) bool {
-	unknown := false
+	anyUnknown := false
 	//workflowcheck:ignore -- any or none, in any order
 	for _, c := range inst.calls {
 		if c.Status == ideafile.Done {
 			return true
 		}
-		unknown = unknown || c.Status == ideafile.Failed && ideafile.MayHaveTakenEffect(c.Fault)
+		anyUnknown = anyUnknown || c.Status == ideafile.Failed && ideafile.MayHaveTakenEffect(c.Fault)
 	}
-	return unknown && l.KnowsChange(undoUnknownChange)
+	return anyUnknown && l.KnowsChange(undoUnknownChangeID)
 }
 
-// planUndo keeps undo Calls and undone Calls, so that Ideas can record them. No Request planned the undo Call, and the
-// undone Call may have been dropped.
-func (l *Loop) planUndo(inst *InstanceProgress, c turn.CallReport) {
+// recordUndoCall keeps undo Calls and undone Calls, so that Ideas can record them. No Request planned the undo Call,
+// and the undone Call may have been dropped.
+func (l *Loop) recordUndoCall(inst *InstanceProgress, c turn.CallReport) {
 	if !isUndoOrUndone(c) || c.Call.IsZero() {
 		return
 	}
-	known := func(p PlannedCall) bool { return p.key() == c.CallKey() && p.isPlannedFor(inst) }
-	if !slices.ContainsFunc(l.PlannedCalls, known) {
+	isPlanned := func(p PlannedCall) bool { return p.key() == c.CallKey() && p.isPlannedFor(inst) }
+	if !slices.ContainsFunc(l.PlannedCalls, isPlanned) {
 		l.PlannedCalls = append(l.PlannedCalls, PlannedCall{Request: c.Request, Index: c.Index, Call: c.Call,
 			OnlyForInstances: []string{inst.Token}})
 	}
@@ -53,8 +53,8 @@ func isUndoOrUndone(c turn.CallReport) bool {
 
 // The reasons why BeginUndo refuses to undo anything.
 var (
-	ErrUndoAtWork    = errors.New("the process is at work: pause it first, so that all that it did is on record")
-	ErrUndoNotAtRest = approval.Refusal{Code: approval.CodeNotAtRest,
+	ErrUndoWhileRunning = errors.New("the process is at work: pause it first, so that all that it did is on record")
+	ErrUndoNotAtRest    = approval.Refusal{Code: approval.CodeNotAtRest,
 		Text: "something in it is still running: wait until it rests"}
 	ErrUndoUnderWay = approval.Refusal{Code: approval.CodeUndoUnderWay,
 		Text: "it is taking back already: wait until that is done"}
@@ -66,86 +66,88 @@ var (
 // person, each undo Call does, since only the instances know the undo's Plan. If BeginUndo returns an error, nothing is
 // undone.
 func (l *Loop) BeginUndo(o approval.UndoOrder, now time.Time) (list []*InstanceProgress, err error) {
-	token, named := o.NamedInstance()
-	found, known := l.FindInstance(token)
+	token, hasToken := o.TargetInstance()
+	foundToken, isKnown := l.FindInstance(token)
 	list = l.instancesWhere(func(inst *InstanceProgress) bool {
-		return inst.isWorking() && (!named || inst.Token == found)
+		return inst.isWorking() && (!hasToken || inst.Token == foundToken)
 	})
-	undoes := func(inst *InstanceProgress) bool { return inst.UndoneBy != nil || inst.UndoneFor != nil }
-	runs := func(inst *InstanceProgress) bool { return !inst.Idle && (!inst.HeldByPause || inst.Running > 0) }
+	isUndoing := func(inst *InstanceProgress) bool { return inst.UndoOrder != nil || inst.UndoCause != nil }
+	isRunning := func(inst *InstanceProgress) bool {
+		return !inst.Idle && (!inst.HeldByPause || inst.RunningCallCount > 0)
+	}
 	switch {
 	case l.PauseReason == nil:
-		return nil, ErrUndoAtWork
-	case slices.ContainsFunc(list, undoes):
+		return nil, ErrUndoWhileRunning
+	case slices.ContainsFunc(list, isUndoing):
 		return nil, ErrUndoUnderWay
-	case !l.IsAtRest(now) || slices.ContainsFunc(list, runs):
+	case !l.IsAtRest(now) || slices.ContainsFunc(list, isRunning):
 		return nil, ErrUndoNotAtRest
-	case named && !known:
+	case hasToken && !isKnown:
 		return nil, fmt.Errorf("there is no instance %q", token)
 	case len(list) == 0:
 		return nil, ErrNothingToUndo
 	}
-	o.Review = o.Review || l.HoldsPlans
+	o.Review = o.Review || l.RequiresPlanReview
 	for _, inst := range list {
-		inst.UndoneBy, inst.Idle = &o, false
+		inst.UndoOrder, inst.Idle = &o, false
 	}
 	return list, nil
 }
 
 // TakeEndedUndo returns, once, an order of BeginUndo that all its instances have carried out; nil if there is none.
 // refusal names the Calls that could not be undone. The next Request about each instance reports the undo.
-func (l *Loop) TakeEndedUndo() (o *approval.UndoOrder, refusal error) {
+func (l *Loop) TakeEndedUndo() (order *approval.UndoOrder, refusal error) {
 	var list []*InstanceProgress
 	for _, inst := range l.Instances {
 		switch {
-		case inst.UndoneBy == nil:
-		case inst.TookBack == nil:
+		case inst.UndoOrder == nil:
+		case inst.UndoResult == nil:
 			return nil, nil
 		default:
 			list = append(list, inst)
 		}
 	}
 	var failures, sentences []string
-	failed, nothing := false, true
+	anyFailed, allNothing := false, true
 	for _, inst := range list {
-		t := *inst.TookBack
-		o, failed, nothing = inst.UndoneBy, failed || t.Failed, nothing && t.Nothing
-		inst.UndoneBy, inst.TookBack, inst.RevisedSinceRequest = nil, nil, true
+		result := *inst.UndoResult
+		order, anyFailed, allNothing = inst.UndoOrder, anyFailed || result.Failed, allNothing && result.NothingUndone
+		inst.UndoOrder, inst.UndoResult, inst.RevisedSinceRequest = nil, nil, true
 		switch {
-		case t.Failed:
-			failures = jsonval.AppendNew(failures, t.Summary)
-		case t.Nothing:
-			sentences = jsonval.AppendNew(sentences, t.Summary)
+		case result.Failed:
+			failures = jsonval.AppendNew(failures, result.Summary)
+		case result.NothingUndone:
+			sentences = jsonval.AppendNew(sentences, result.Summary)
 		}
-		if !t.Nothing {
-			why := "by " + cmp.Or(o.By, "a person")
-			if o.Reason != "" {
-				why += ", since: " + o.Reason
+		if !result.NothingUndone {
+			reason := "by " + cmp.Or(order.RequestedBy, "a person")
+			if order.Reason != "" {
+				reason += ", since: " + order.Reason
 			}
 			l.addErrorsFor([]*InstanceProgress{inst}, turn.ContextError{Fault: *diag.Faultf(turn.CodeWithdrawn,
-				"%s; %s", why, t.Summary)})
+				"%s; %s", reason, result.Summary)})
 		}
 	}
 	switch {
-	case failed:
+	case anyFailed:
 		refusal = errors.New(strings.Join(failures, "; "))
-	case len(list) > 0 && nothing:
+	case len(list) > 0 && allNothing:
 		refusal = approval.NothingDone(strings.Join(sentences, "; "))
 	}
-	return o, refusal
+	return order, refusal
 }
 
-// endWithdrawn keeps the result of an ordered undo, and ends an instance that failed and has undone what it could.
-func (l *Loop) endWithdrawn(inst *InstanceProgress, t turn.Withdrawn) {
-	if inst.UndoneBy != nil {
-		inst.TookBack = &t
+// finishUndo keeps the result of an ordered undo, and ends an instance that failed and has undone what it could.
+func (l *Loop) finishUndo(inst *InstanceProgress, result turn.UndoResult) {
+	if inst.UndoOrder != nil {
+		inst.UndoResult = &result
 	}
-	if inst.UndoneFor == nil {
+	if inst.UndoCause == nil {
 		return
 	}
 	status := ideafile.InstanceFailed
-	if t.Failed {
+	if result.Failed {
 		status = ideafile.InstanceUndoFailed
 	}
-	l.endInstance(inst, status, diag.Faultf(inst.UndoneFor.Code, "%s; %s", inst.UndoneFor.Message, t.Summary))
+	l.endInstance(inst, status, diag.Faultf(inst.UndoCause.Code, "%s; %s", inst.UndoCause.Message, result.Summary))
 }

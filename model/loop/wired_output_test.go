@@ -83,8 +83,8 @@ func TestAWiredOutputEndsTheProcessInOneRequest(t *testing.T) {
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", outputJSON(s), `{"summary":"well"}`)
 	s.WantEqual("the instance", s.DescribeInstances(), "settled")
-	if len(s.Ended) != 1 || s.Loop.Result(loop.StatusCompleted, false).Requests != 1 {
-		t.Errorf("ended %v", s.Ended)
+	if len(s.EndedInstances) != 1 || s.Loop.Result(loop.StatusCompleted, false).Requests != 1 {
+		t.Errorf("ended %v", s.EndedInstances)
 	}
 }
 
@@ -115,7 +115,7 @@ func TestAnOutputLeavesOutInstancesWithoutAValue(t *testing.T) {
 			`{"type": "object", "properties": {"all": {"type": "object", "minProperties": 2}}}`,
 			`{"all":"†state.b"}`, ``},
 	} {
-		s := modeltest.NewScenario(t, c.form, modeltest.TwoInstances)
+		s := modeltest.NewScenario(t, c.form, modeltest.TwoInstancesContext)
 		s.ReplyWith(
 			`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"c"}],"output":` + c.written + `}`)
 		if c.want == "" {
@@ -129,7 +129,7 @@ func TestAnOutputLeavesOutInstancesWithoutAValue(t *testing.T) {
 
 func TestAnOutputThatReadsWhatNoInstanceHasIsRefusedInTheseWords(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, `{"type": "object"}`, modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, `{"type": "object"}`, modeltest.TwoInstancesContext)
 	s.ReplyWith(`{"calls":[],"output":{"all":"†state.bb"}}`)
 	s.WantEqual("told", describeErrors(s.ExpectRequest()),
 		"bad_output: the output: reference †state.bb: nothing there in any instance")
@@ -210,7 +210,7 @@ func TestACallThatWasSkippedAsItsValueWasThereCameToAValue(t *testing.T) {
 
 func TestAWiredOutputThatCoversOnlySomeInstancesIsDropped(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstancesContext)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","x":"y","_outputPath":"b"}],"output":null}`)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"①","x":"y","_outputPath":"c"}],"output":{"summary":"†input.x"}}`)
@@ -234,7 +234,7 @@ func TestWhatMayBeLeftOutOfAnOutputMayBeNull(t *testing.T) {
 
 func TestAnOutputThatWasGivenForSomeIsAskedForOnceMoreOverAll(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstancesContext)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","x":"y","_outputPath":"b"}],"output":{"summary":"only ②"}}`)
 	s.WantEqual("② has settled", s.DescribeInstances(), "① working, ② settled")
 	s.ReplyWith(`{"calls":[],"output":{"summary":"only ①"}}`)
@@ -246,8 +246,8 @@ func TestAnOutputThatWasGivenForSomeIsAskedForOnceMoreOverAll(t *testing.T) {
 	}
 	s.WantEqual("it sees the final States", string(jsonval.Encode(b.Instances[0].State)), `{"a":1,"b":"y"}`)
 	s.ReplyWith(`{"calls":[],"output":{"summary":"both"}}`)
-	if len(s.Ended) != 0 {
-		t.Errorf("nobody ends twice: %v", s.Ended)
+	if len(s.EndedInstances) != 0 {
+		t.Errorf("nobody ends twice: %v", s.EndedInstances)
 	}
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", outputJSON(s), `{"summary":"both"}`)
@@ -255,7 +255,7 @@ func TestAnOutputThatWasGivenForSomeIsAskedForOnceMoreOverAll(t *testing.T) {
 
 func TestAnOutputGivenForAllAtOnceIsFinal(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstancesContext)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":"y","_outputPath":"b"}],"output":null}`)
 	s.ReplyWith(`{"calls":[],"output":{"summary":"both"}}`)
 	s.ExpectStep(loop.StepFinished)
@@ -264,7 +264,7 @@ func TestAnOutputGivenForAllAtOnceIsFinal(t *testing.T) {
 
 func TestAClosingRequestWithoutAGoodOutputIsMadeAgain(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstancesContext)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
 	s.ReplyWith(modeltest.EmptyReply)
 	for range 2 {

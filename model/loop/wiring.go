@@ -9,13 +9,13 @@ import (
 	"processidea/model/turn"
 )
 
-// KnownOutputChange names two rules. An output of known values may be given beside Calls. Instances that have reached
+// KnownOutputChangeID names two rules. An output of known values may be given beside Calls. Instances that have reached
 // their goal settle while an output waits for other instances.
-const KnownOutputChange = "an output beside Calls may hold what is known"
+const KnownOutputChangeID = "an output beside Calls may hold what is known"
 
-// DraftOutputChange names two rules. An output that did not count, since not all Calls ended as planned, is corrected
+// DraftOutputChangeID names two rules. An output that did not count, since not all Calls ended as planned, is corrected
 // in the Request about the instances that are still open. The LLM keeps notes of the other instances.
-const DraftOutputChange = "an output that did not count is a draft"
+const DraftOutputChangeID = "an output that did not count is a draft"
 
 // doesReplyWireOutput reports whether a reply gives the output of the whole process beside its last Calls: as
 // References alone, or with "finished".
@@ -24,29 +24,30 @@ func (l *Loop) doesReplyWireOutput(req *llmRequest) bool {
 		len(req.Reply.Calls) == 0 {
 		return false
 	}
-	if req.Reply.Unfinished && l.KnowsChange(DraftOutputChange) {
+	if req.Reply.SaysUnfinished && l.KnowsChange(DraftOutputChangeID) {
 		return false
 	}
-	written := l.Idea.OutputSchema.WithoutNulls(req.Reply.Output)
-	return HasOnlyReferences(written) || (written != nil && req.Reply.Finished && l.KnowsChange(KnownOutputChange))
+	rawOutput := l.Idea.OutputSchema.WithoutNulls(req.Reply.Output)
+	return HasOnlyReferences(rawOutput) || (rawOutput != nil && req.Reply.SaysFinished &&
+		l.KnowsChange(KnownOutputChangeID))
 }
 
 // mayReplyGiveOutput reports whether the output of a reply can be the output of the whole process: the reply is about
 // every instance, or what the LLM said about the others still holds.
 func (l *Loop) mayReplyGiveOutput(req *llmRequest) bool {
 	return len(req.Instances) == len(l.Instances) || req.resumesFinalOutput ||
-		l.holdBeyond(l.coveredInstances(req.RequestInput))
+		l.uncoveredFollowPlan(l.coveredInstances(req.RequestInput))
 }
 
 // wireOutput keeps the output of a reply until the Calls of every instance have ended.
 func (l *Loop) wireOutput(req *llmRequest) {
 	l.wiredRequest, l.DraftOutput = req, nil
-	l.noteOutputPlans()
+	l.recordOutputPlans()
 }
 
-// noteOutputPlans notes, for each instance, the Request whose Calls the output takes to be the instance's last ones.
-func (l *Loop) noteOutputPlans() {
-	if !l.KnowsChange(DraftOutputChange) {
+// recordOutputPlans notes, for each instance, the Request whose Calls the output takes to be the instance's last ones.
+func (l *Loop) recordOutputPlans() {
+	if !l.KnowsChange(DraftOutputChangeID) {
 		return
 	}
 	for _, inst := range l.Instances {
@@ -68,37 +69,37 @@ func (l *Loop) awaitsWiredOutput(inst *InstanceProgress) bool {
 	return l.wiredRequest != nil && inst.LastPlanningRequest == l.requestOfWiredOutput(inst) && len(inst.Questions) == 0
 }
 
-// endWithOrDropWiredOutput ends the process with the wired output once all its Calls have their values, or drops that
+// resolveOrDropWiredOutput ends the process with the wired output once all its Calls have their values, or drops that
 // output. It also drops the output if instances that are done would have to wait for a person's decision on another
 // instance. Instances that have reached their goal do not count: they settle without waiting.
-func (l *Loop) endWithOrDropWiredOutput() {
+func (l *Loop) resolveOrDropWiredOutput() {
 	if l.wiredRequest == nil {
 		return
 	}
-	running, done := false, false
+	anyRunning, anyUnsettled := false, false
 	for _, inst := range l.Instances {
 		switch {
-		case inst.Status.HasFailed() && l.KnowsChange(DraftOutputChange):
+		case inst.Status.HasFailed() && l.KnowsChange(DraftOutputChangeID):
 			l.dropWiredOutput() // the output includes an instance that has failed since
 			return
 		case !inst.isWorking():
 		case l.breaksWiredOutput(inst):
-			if l.wiredRequest.Reply.Finished {
+			if l.wiredRequest.Reply.SaysFinished {
 				l.keepOutputAsDraft(l.wiredRequest)
 			}
 			l.dropWiredOutput()
 			return
 		case inst.hasActiveCalls():
-			running = true
+			anyRunning = true
 		case len(inst.PendingApprovals) == 0:
-			done = done || !l.settlesWhileOutputWaits(inst)
+			anyUnsettled = anyUnsettled || !l.settlesWhileOutputWaits(inst)
 		}
 	}
-	_, waiting := l.anyBusyOrAwaitingPerson()
-	if running || (waiting && !done) {
+	_, anyAwaitingPerson := l.anyBusyOrAwaitingPerson()
+	if anyRunning || (anyAwaitingPerson && !anyUnsettled) {
 		return
 	}
-	if !waiting {
+	if !anyAwaitingPerson {
 		l.settleByWiredOutput()
 	}
 	l.dropWiredOutput()
@@ -107,24 +108,24 @@ func (l *Loop) endWithOrDropWiredOutput() {
 // settlesWhileOutputWaits reports whether an instance settles because it has reached its goal, whatever happens to the
 // output that was given beside its Calls.
 func (l *Loop) settlesWhileOutputWaits(inst *InstanceProgress) bool {
-	return inst.HasGoal && inst.hasRequired() && !l.Idea.Config.AskLLMBeforeSettling &&
-		l.KnowsChange(KnownOutputChange) &&
-		!l.lacksSomething(inst)
+	return inst.HasGoal && inst.hasReachedGoal() && !l.Idea.Config.AskLLMBeforeSettling &&
+		l.KnowsChange(KnownOutputChangeID) &&
+		!l.isMissingSomething(inst)
 }
 
 // keepOutputAsDraft keeps an output that does not count, or no longer holds for some instances, so that it may be
 // corrected for these. It reports whether it kept the output. After a person's revision it does not, since another
 // output may be wanted.
 func (l *Loop) keepOutputAsDraft(req *llmRequest) bool {
-	revised := l.anyInstance(func(inst *InstanceProgress) bool { return inst.RevisedSinceRequest })
+	anyRevised := l.anyInstance(func(inst *InstanceProgress) bool { return inst.RevisedSinceRequest })
 	canBeShown := !jsonval.ContainsBlobHandle(req.Reply.Output) // the LLM sees only the beginning of a stored value
-	if revised || !canBeShown || !l.KnowsChange(DraftOutputChange) {
+	if anyRevised || !canBeShown || !l.KnowsChange(DraftOutputChangeID) {
 		return false
 	}
 	l.DraftOutput = &turn.DraftOutput{Request: req.RequestNumber,
 		Output: l.Idea.OutputSchema.WithoutNulls(req.Reply.Output)}
 	if req != l.wiredRequest {
-		l.noteOutputPlans()
+		l.recordOutputPlans()
 	}
 	return true
 }
@@ -152,36 +153,38 @@ func (l *Loop) breaksWiredOutput(inst *InstanceProgress) bool {
 // anew or corrected, a Call failed and no other makes up for it, or its Calls ended without all their values. If
 // overrulingCounts, it also departs if a person overruled the LLM on a Call.
 func (l *Loop) departsFromPlan(inst *InstanceProgress, request int, overrulingCounts bool) bool {
-	plan := l.planOf(inst, request)
-	if inst.LastPlanningRequest != request || inst.RevisedSinceRequest || plan.Failed() {
+	plan := l.planResult(inst, request)
+	if inst.LastPlanningRequest != request || inst.RevisedSinceRequest || plan.HasFailed() {
 		return true
 	}
 	if overrulingCounts && slices.ContainsFunc(plan.Reports, turn.CallReport.WasOverruledByPerson) {
 		return true
 	}
-	return !inst.hasActiveCalls() && len(inst.PendingApprovals) == 0 && !plan.Succeeded()
+	return !inst.hasActiveCalls() && len(inst.PendingApprovals) == 0 && !plan.HasSucceeded()
 }
 
 // hasActiveCalls reports whether Calls run, or wait for the LLM's answer.
-func (p *InstanceProgress) hasActiveCalls() bool { return p.phase() == busy || len(p.Questions) > 0 }
+func (p *InstanceProgress) hasActiveCalls() bool {
+	return p.phase() == phaseBusy || len(p.Questions) > 0
+}
 
 // settleByWiredOutput settles every instance, if the output resolves and fits its schema and nothing is missing. The
 // next Request reports unfulfilled steps.
 func (l *Loop) settleByWiredOutput() {
-	written := l.Idea.OutputSchema.WithoutNulls(l.wiredRequest.Reply.Output)
-	out, f := l.resolveAndCheckOutput(written)
-	missing := l.anyInstance(func(inst *InstanceProgress) bool { return len(inst.MissingRequiredPaths) > 0 })
-	if f != nil || missing {
+	rawOutput := l.Idea.OutputSchema.WithoutNulls(l.wiredRequest.Reply.Output)
+	out, f := l.resolveAndCheckOutput(rawOutput)
+	anyMissing := l.anyInstance(func(inst *InstanceProgress) bool { return len(inst.MissingRequiredPaths) > 0 })
+	if f != nil || anyMissing {
 		return
 	}
 	isOpen := func(inst *InstanceProgress) bool { return inst.isWorking() && len(l.unfulfilledSteps(inst)) > 0 }
-	if open := l.instancesWhere(isOpen); len(open) > 0 {
-		for _, inst := range open {
+	if unfulfilledInstances := l.instancesWhere(isOpen); len(unfulfilledInstances) > 0 {
+		for _, inst := range unfulfilledInstances {
 			l.settleOrAskAgain(inst)
 		}
 		return
 	}
-	l.setOutput(out, written)
+	l.setOutput(out, rawOutput)
 	for _, inst := range l.Instances {
 		if inst.isWorking() {
 			l.settleOrAskAgain(inst)
@@ -189,8 +192,8 @@ func (l *Loop) settleByWiredOutput() {
 	}
 }
 
-// planOf returns the PlanResult of the Calls that a Request planned for an instance.
-func (l *Loop) planOf(inst *InstanceProgress, request int) PlanResult {
+// planResult returns the PlanResult of the Calls that a Request planned for an instance.
+func (l *Loop) planResult(inst *InstanceProgress, request int) PlanResult {
 	p := PlanResult{Idea: l.Idea, State: inst.state.CurrentValue, KnowsChange: l.KnowsChange}
 	//workflowcheck:ignore -- in any order
 	for key, c := range inst.calls {

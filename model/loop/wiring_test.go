@@ -24,7 +24,7 @@ func wired(first, second string) string {
 
 func TestAWiredOutputHoldsAsLongAsItsCallsRunAndNobodyIsAskedAbout(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstancesContext)
 	s.ReplyWith(wired("work", "slow"))
 	expectWait(s, 0)
 	s.AdvanceClock(time.Hour)
@@ -40,7 +40,7 @@ func TestAWiredOutputHoldsAsLongAsItsCallsRunAndNobodyIsAskedAbout(t *testing.T)
 
 func TestAWiredOutputIsDroppedAtOnceWhenACallFailed(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstancesContext)
 	s.ReplyWith(wired("slow", "slow"))
 	expectWait(s, 0)
 	failSlow(s, "1.2@②")
@@ -56,7 +56,7 @@ func TestAWiredOutputIsDroppedAtOnceWhenACallFailed(t *testing.T) {
 // The other Call of the instance is still running: nothing more is known than that the wiring cannot hold.
 func TestAWiredOutputIsDroppedAtOnceWhereTheInstanceOfTheFailedCallStillRuns(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstancesContext)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"slow","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"②"},{"_tool":"slow","_instance":"②","_outputPath":"b"}],` +
 			`"output":{"all":"†state.b"}}`)
@@ -68,7 +68,7 @@ func TestAWiredOutputIsDroppedAtOnceWhereTheInstanceOfTheFailedCallStillRuns(t *
 
 func TestAWiredOutputHoldsWhereAnAlternativeMakesUpForTheFailedCall(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstancesContext)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"slow","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"②","_outputPath":"b"},{"_tool":"slow","_instance":"②","_outputPath":"b"}],` +
 			`"output":{"all":"†state.b"}}`)
@@ -81,7 +81,7 @@ func TestAWiredOutputHoldsWhereAnAlternativeMakesUpForTheFailedCall(t *testing.T
 
 func TestAWiredOutputIsDroppedWhereTheAlternativeFailsToo(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstancesContext)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"②","_outputPath":"b"},{"_tool":"slow","_instance":"②","_outputPath":"b"}],` +
 			`"output":{"all":"†state.b"}}`)
@@ -92,7 +92,7 @@ func TestAWiredOutputIsDroppedWhereTheAlternativeFailsToo(t *testing.T) {
 
 func TestAWiredOutputIsDroppedRatherThanMakingOthersWaitForAPerson(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstancesContext)
 	s.ReplyWith(wired("work", "pay"))
 	s.ExpectRequestFor("①")
 	s.Decide(policy.Approve, "1.2@②")
@@ -103,7 +103,7 @@ func TestAWiredOutputIsDroppedRatherThanMakingOthersWaitForAPerson(t *testing.T)
 
 func TestAWiredOutputHoldsWhileCallsRunAndIsDroppedThenForWhoWouldWaitForAPerson(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstancesContext)
 	s.ReplyWith(wired("slow", "pay"))
 	expectWait(s, 0)
 	completeSlow(s, "1.1@①")
@@ -112,7 +112,7 @@ func TestAWiredOutputHoldsWhileCallsRunAndIsDroppedThenForWhoWouldWaitForAPerson
 
 func TestAWiredOutputHoldsWhereEverybodyWaitsForAPerson(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstancesContext)
 	s.ReplyWith(wired("pay", "pay"))
 	expectWait(s, 0)
 	s.WantEqual("they are", s.DescribeInstances(), "① waiting, ② waiting")
@@ -167,7 +167,7 @@ func TestAWiredOutputEndsTheProcessAfterLatentResultsWereAskedFor(t *testing.T) 
 
 func TestAWiredOutputIsDroppedWhenAnInstanceJoins(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstancesContext)
 	s.ReplyWith(wired("work", "slow"))
 	expectWait(s, 0)
 	s.AddInstances(`[{"type":"state","_instance":"③","state":{"b":3}}]`)
@@ -181,7 +181,7 @@ func TestAWiredOutputIsDroppedWhenAnInstanceJoins(t *testing.T) {
 
 func TestAWiredOutputOfTwoIsNotTakenWhereOneHasJoinedMeanwhile(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstancesContext)
 	s.ExpectRequest()
 	s.AddInstances(`[{"type":"state","_instance":"③","state":{"b":3}}]`)
 	s.ReplyWith(wired("work", "work"))
@@ -207,7 +207,7 @@ func TestAWiredOutputIsDroppedWhenAPersonCorrectsWhatItWasMadeFrom(t *testing.T)
 
 func TestAWiredOutputDoesNotEndTheProcessBeforeAPersonHasDecided(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstancesContext)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"pay","_instance":"②","_outputPath":"b"}],"output":{"all":"†state.a"}}`)
 	s.ExpectRequestFor("①")
@@ -217,7 +217,7 @@ func TestAWiredOutputDoesNotEndTheProcessBeforeAPersonHasDecided(t *testing.T) {
 // Each instance's value is found by itself: one may have taken the one branch, one the other.
 func TestAWiredOutputTakesEachInstancesBranch(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, `{"type": "object"}`, modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, `{"type": "object"}`, modeltest.TwoInstancesContext)
 	s.RunTool = func(_ string, params map[string]any) (any, *diag.Fault) {
 		if string(jsonval.Encode(params["x"])) == "2" {
 			return nil, diag.Faultf(ideafile.CodeToolFailed, "no luck")
@@ -241,7 +241,7 @@ func TestAnOutputThatCameTooEarlyIsSaid(t *testing.T) {
 		"beside Calls":          `{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"}],"output":{"summary":"early"}}`,
 		"for some of them only": `{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":{"summary":"early"}}`,
 	} {
-		s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
+		s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstancesContext)
 		s.ReplyWith(reply)
 		told := describeErrors(s.ExpectRequest())
 		if !strings.Contains(told, "output_not_taken: the output given in request 1 was"+why) {
@@ -252,7 +252,7 @@ func TestAnOutputThatCameTooEarlyIsSaid(t *testing.T) {
 
 func TestAWiredOutputWhoseCallsFailedIsToBeGivenAgain(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
+	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstancesContext)
 	s.ReplyWith(`{"calls":[{"_tool":"fail","_instance":"*","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
 	if told := describeErrors(s.ExpectRequest()); !strings.Contains(told,
 		"output_not_taken: the output given in request 1 was not taken, since not all Calls brought their values: "+
@@ -270,7 +270,7 @@ func known(first, second string) string {
 
 func TestAnOutputOfWhatIsKnownCountsOnceItsCallsHaveSucceeded(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstancesContext)
 	s.ReplyWith(known("work", "slow"))
 	expectWait(s, 0)
 	s.WantEqual("the output", outputJSON(s), "null")
@@ -284,7 +284,7 @@ func TestAnOutputOfWhatIsKnownCountsOnceItsCallsHaveSucceeded(t *testing.T) {
 
 func TestAnOutputOfWhatIsKnownIsGivenAgainWhereACallFailed(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstancesContext)
 	s.ReplyWith(known("work", "fail"))
 	if told := describeErrors(s.ExpectRequest()); !strings.Contains(told,
 		"not all Calls brought their values: give it again") {
@@ -314,7 +314,7 @@ func TestASolutionThatIsRunAgainEndsTheProcessAsTheReplyDid(t *testing.T) {
 		"no output, no goal, more to come": {"", strings.Replace(goalless, "true", "false", 1), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newScenarioWithPeople(t, c.schema, modeltest.TwoInstances)
+			s := newScenarioWithPeople(t, c.schema, modeltest.TwoInstancesContext)
 			text := string(jsonval.Encode(s.Idea.Source))
 			i := modeltest.IdeaFrom(t, strings.TrimSuffix(text, "}")+`,"solution":`+c.solution+`}`)
 			next := again(s, i, true)
@@ -342,8 +342,8 @@ func TestAnOutputOfWhatIsKnownIsGivenAgainWhereAPersonDecidedOtherwise(t *testin
 
 func TestAProcessThatBeganBeforeTakesNoOutputOfWhatIsKnown(t *testing.T) {
 	t.Parallel()
-	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
-	s.Loop.KnowsChange = func(change string) bool { return change != loop.KnownOutputChange }
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstancesContext)
+	s.Loop.KnowsChange = func(change string) bool { return change != loop.KnownOutputChangeID }
 	s.ReplyWith(known("work", "work"))
 	s.ExpectRequestFor("① ②")
 }

@@ -9,8 +9,8 @@ import (
 	"processidea/model/loop"
 )
 
-// CarryInstance returns an Instance after continue-as-new: its carried data is encoded, decoded and restored.
-func CarryInstance(t Fataler, i *dataflow.Instance) *dataflow.Instance {
+// ContinueInstanceAsNew returns an Instance after continue-as-new: its carried data is encoded, decoded and restored.
+func ContinueInstanceAsNew(t Fataler, i *dataflow.Instance) *dataflow.Instance {
 	var c dataflow.CarriedInstance
 	roundTripJSON(t, i.CarryIntoNextRun(), &c)
 	palette, context, token := i.StartParameters()
@@ -27,8 +27,8 @@ func roundTripJSON(t Fataler, from, to any) {
 	}
 }
 
-// CarryLoop returns a Loop after continue-as-new. A Loop that cannot be carried now is returned as it is.
-func CarryLoop(t Fataler, idea *ideafile.Idea, bindings ideafile.ToolBindings, l *loop.Loop) *loop.Loop {
+// ContinueLoopAsNew returns a Loop after continue-as-new. A Loop that cannot be carried now is returned as it is.
+func ContinueLoopAsNew(t Fataler, idea *ideafile.Idea, bindings ideafile.ToolBindings, l *loop.Loop) *loop.Loop {
 	if !l.CanCarryIntoNextRun() {
 		return l
 	}

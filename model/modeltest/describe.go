@@ -8,15 +8,15 @@ import (
 )
 
 // WantEqual reports an error, and goes on, if two texts differ.
-func (s *Scenario) WantEqual(what, got, want string) {
+func (s *Scenario) WantEqual(label, got, want string) {
 	s.T.Helper()
 	if got != want {
-		s.T.Errorf("%s: got %q, want %q", what, got, want)
+		s.T.Errorf("%s: got %q, want %q", label, got, want)
 	}
 }
 
-// StateOf returns the State of an instance as the loop knows it, as JSON.
-func StateOf(l *loop.Loop, token string) string {
+// StateJSON returns the State of an instance as the loop knows it, as JSON.
+func StateJSON(l *loop.Loop, token string) string {
 	return jsonval.EncodeToString(l.Result(loop.StatusRunning, true).Instances[token].State)
 }
 

@@ -36,7 +36,7 @@ func AnyJSON(depth int) *rapid.Generator[any] {
 		case 0:
 			return AnyText().Draw(t, "text")
 		case 1:
-			return json.Number(oneOf(t, "number", "0", "-0", "1.0", "7", "12345678901234567890", "1e5",
+			return json.Number(drawOneOf(t, "number", "0", "-0", "1.0", "7", "12345678901234567890", "1e5",
 				"-2.5E-3"))
 		case 2:
 			return rapid.Bool().Draw(t, "bool")
@@ -50,7 +50,7 @@ func AnyJSON(depth int) *rapid.Generator[any] {
 			return list
 		}
 		m := jsonval.Object{}
-		for range oneOf(t, "size", 0, 1, 1, 2, 3) {
+		for range drawOneOf(t, "size", 0, 1, 1, 2, 3) {
 			m[AnyText().Draw(t, "key")] = AnyJSON(depth-1).Draw(t, "value")
 		}
 		return m
@@ -81,7 +81,7 @@ type Fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-func oneOf[T any](t *rapid.T, label string, values ...T) T {
+func drawOneOf[T any](t *rapid.T, label string, values ...T) T {
 	return rapid.SampledFrom(values).Draw(t, label)
 }
 

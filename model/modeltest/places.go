@@ -10,8 +10,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// NumberPlace is a place in an Idea file that holds a number or a duration.
-type NumberPlace struct {
+// NumberField is a place in an Idea file that holds a number or a duration.
+type NumberField struct {
 	// Path leads to the place by the keys of objects; "*" matches any key, "[]" an item of a list.
 	Path       []string
 	IsDuration bool
@@ -19,25 +19,25 @@ type NumberPlace struct {
 	Minimum, Maximum json.Number
 }
 
-func (l NumberPlace) String() string { return strings.Join(l.Path, ".") }
+func (l NumberField) String() string { return strings.Join(l.Path, ".") }
 
-// NumberPlaces lists every place in the JSON Schema of Idea files that holds a number or a duration.
-func NumberPlaces(schema jsonval.Object) []NumberPlace {
-	w := placeWalk{definitions: jsonval.AsObject(schema["$defs"]), seen: map[string]NumberPlace{}}
+// NumberFields lists every place in the JSON Schema of Idea files that holds a number or a duration.
+func NumberFields(schema jsonval.Object) []NumberField {
+	w := numberFieldCollector{definitions: jsonval.AsObject(schema["$defs"]), fieldByPath: map[string]NumberField{}}
 	w.walk(schema, nil)
-	var all []NumberPlace
-	for _, leaf := range jsonval.Sorted(w.seen) {
-		all = append(all, leaf)
+	var fields []NumberField
+	for _, place := range jsonval.Sorted(w.fieldByPath) {
+		fields = append(fields, place)
 	}
-	return all
+	return fields
 }
 
-type placeWalk struct {
+type numberFieldCollector struct {
 	definitions jsonval.Object
-	seen        map[string]NumberPlace
+	fieldByPath map[string]NumberField
 }
 
-func (w *placeWalk) walk(node any, path []string) {
+func (w *numberFieldCollector) walk(node any, path []string) {
 	m := jsonval.AsObject(node)
 	if m == nil {
 		return
@@ -45,16 +45,16 @@ func (w *placeWalk) walk(node any, path []string) {
 	if ref, ok := m["$ref"].(string); ok {
 		name := strings.TrimPrefix(ref, "#/$defs/")
 		if name == "duration" {
-			w.add(NumberPlace{Path: path, IsDuration: true})
+			w.add(NumberField{Path: path, IsDuration: true})
 			return
 		}
 		w.walk(w.definitions[name], path)
 	}
-	least, _ := m["minimum"].(json.Number)
+	minimum, _ := m["minimum"].(json.Number)
 	maximum, _ := m["maximum"].(json.Number)
 	for _, kind := range jsonschema.Types(m) {
 		if kind == "number" || kind == "integer" {
-			w.add(NumberPlace{Path: path, Minimum: least, Maximum: maximum})
+			w.add(NumberField{Path: path, Minimum: minimum, Maximum: maximum})
 		}
 	}
 	for key, below := range jsonschema.Properties(m) {
@@ -63,15 +63,15 @@ func (w *placeWalk) walk(node any, path []string) {
 	w.walk(m["additionalProperties"], append(slices.Clip(path), "*"))
 	w.walk(m["items"], append(slices.Clip(path), "[]"))
 	for _, key := range []string{"anyOf", "oneOf", "allOf"} {
-		for _, one := range jsonval.AsList(m[key]) {
-			w.walk(one, path)
+		for _, choice := range jsonval.AsList(m[key]) {
+			w.walk(choice, path)
 		}
 	}
 	w.walk(m["then"], path)
 	w.walk(m["else"], path)
 }
 
-func (w *placeWalk) add(l NumberPlace) { w.seen[l.String()] = l }
+func (w *numberFieldCollector) add(l NumberField) { w.fieldByPath[l.String()] = l }
 
 // requiredSiblings maps a path to the members that a value there needs beside it to mean anything.
 var requiredSiblings = map[string]string{
@@ -84,48 +84,49 @@ var requiredSiblings = map[string]string{
 }
 
 // WithValue returns a copy of an Idea with a value at the place. "*" stands for the first key that the Idea has there.
-func (l NumberPlace) WithValue(idea jsonval.Object, value any) jsonval.Object {
-	return jsonval.AsObject(putAt(idea, l.Path, 0, value))
+func (l NumberField) WithValue(idea jsonval.Object, value any) jsonval.Object {
+	return jsonval.AsObject(setAtPath(idea, l.Path, 0, value))
 }
 
-func putAt(node any, path []string, at int, value any) any {
-	if at == len(path) {
+func setAtPath(node any, path []string, depth int, value any) any {
+	if depth == len(path) {
 		return value
 	}
-	if path[at] == "[]" {
+	if path[depth] == "[]" {
 		list, isList := node.([]any)
 		if isList {
 			node = nil
 		}
-		return append(slices.Clone(list), putAt(node, path, at+1, value)) // one LLM may be written in place of a list
+		// one LLM may be written in place of a list
+		return append(slices.Clone(list), setAtPath(node, path, depth+1, value))
 	}
 	m := maps.Clone(jsonval.AsObject(node))
 	if m == nil {
 		m = jsonval.Object{}
 	}
-	if more, there := requiredSiblings[strings.Join(path[:at], ".")]; there {
-		m = jsonval.AsObject(jsonval.DeepMerge(MustDecodeJSON(more), m))
+	if siblings, hasSiblings := requiredSiblings[strings.Join(path[:depth], ".")]; hasSiblings {
+		m = jsonval.AsObject(jsonval.DeepMerge(MustDecodeJSON(siblings), m))
 	}
-	key := path[at]
+	key := path[depth]
 	if key == "*" {
 		key = append(jsonval.SortedKeys(m), "any")[0]
 	}
-	m[key] = putAt(m[key], path, at+1, value)
+	m[key] = setAtPath(m[key], path, depth+1, value)
 	return m
 }
 
-// Edges lists the values, as JSON, that test the reading of a place: the smallest and the largest valid value, values
-// just beyond them, and values that are not numbers.
-func (l NumberPlace) Edges() []string {
-	beyond := strings.Fields(`0 -1 1.5 1e-10 -0.5 9007199254740993 9223372036854775807 1e300
+// EdgeValues lists the values, as JSON, that test the reading of a place: the smallest and the largest valid value,
+// values just beyond them, and values that are not numbers.
+func (l NumberField) EdgeValues() []string {
+	values := strings.Fields(`0 -1 1.5 1e-10 -0.5 9007199254740993 9223372036854775807 1e300
 		"1" "many" "" true [] {} "NaN" "Infinity" "Inf" -0 -0.0 1e-300 "0x10" "1_000" "５" null`)
-	beyond = append(beyond, `" 5 "`)
+	values = append(values, `" 5 "`)
 	if l.IsDuration {
-		return append(beyond, strings.Fields(`"1ns" "1us" "999us" "1ms" "1s" "2s" "3s" "100y" "1000000h" "87600h"
+		return append(values, strings.Fields(`"1ns" "1us" "999us" "1ms" "1s" "2s" "3s" "100y" "1000000h" "87600h"
 			"87600h1ms" "0s" "-1s" 0.001 0.0009 0.5 2 315360000 315360001 "1.5" "2562047h" "2562048h" "1e3s" "-0"
 			"0x10s" "1_000s" "５s" "1h-1s" "9223372036854775808ns" "0.9999ms"`)...)
 	}
-	edges := append(beyond, `1`, `1.0`, `1e2`)
+	edges := append(values, `1`, `1.0`, `1e2`)
 	if l.Minimum != "" {
 		edges = append(edges, l.Minimum.String())
 	}
@@ -135,16 +136,16 @@ func (l NumberPlace) Edges() []string {
 	return edges
 }
 
-// Smallest is the smallest value, as JSON, that the place takes.
-func (l NumberPlace) Smallest() string {
+// MinimumJSON is the smallest value, as JSON, that the place takes.
+func (l NumberField) MinimumJSON() string {
 	if l.IsDuration {
 		return `"` + jsonval.MinDuration.String() + `"`
 	}
 	return l.Minimum.String()
 }
 
-// Largest is the largest value, as JSON, that the place takes.
-func (l NumberPlace) Largest() string {
+// MaximumJSON is the largest value, as JSON, that the place takes.
+func (l NumberField) MaximumJSON() string {
 	if l.IsDuration {
 		return `"87600h"`
 	}

@@ -12,8 +12,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// DrawnCall is a Call of a random Plan, and what its Tool answers.
-type DrawnCall struct {
+// RandomCall is a Call of a random Plan, and what its Tool answers.
+type RandomCall struct {
 	Request, Index int
 	Source         jsonval.Object
 	Fails          bool
@@ -23,18 +23,18 @@ type DrawnCall struct {
 type resultFunc = func(params, scopes jsonval.Object) any
 
 // ID returns the Call's id without an instance.
-func (c DrawnCall) ID() string { return ideafile.FormatCallID(c.Request, c.Index, "") }
+func (c RandomCall) ID() string { return ideafile.FormatCallID(c.Request, c.Index, "") }
 
-// DrawnPlan is a random Plan of one or more Requests over an initial State, which may have a schema.
+// RandomPlan is a random Plan of one or more Requests over an initial State, which may have a schema.
 //
 // Invariant: what a Tool answers is part of the Plan and depends only on what its Call was given. So two executions of
 // one Plan can differ only because of the order of events.
-type DrawnPlan struct {
+type RandomPlan struct {
 	Context  []any
-	Requests [][]DrawnCall
+	Requests [][]RandomCall
 }
 
-func (p DrawnPlan) String() string {
+func (p RandomPlan) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "context %s\n", jsonval.Encode(p.Context))
 	for _, calls := range p.Requests {
@@ -47,15 +47,15 @@ func (p DrawnPlan) String() string {
 
 // PlanOptions bound what a random Plan may hold.
 type PlanOptions struct {
-	Calls, Requests int
+	MaxCalls, MaxRequests int
 	// OnlyWriteOnce leaves out update methods. NoWholeState leaves out Calls that write the whole State.
 	OnlyWriteOnce, NoWholeState bool
 
 	paths []string
 }
 
-// DrawnPlanTools is the palette of random Plans: work is run by code, think is latent.
-var DrawnPlanTools = func() ideafile.Palette {
+// RandomPlanTools is the palette of random Plans: work is run by code, think is latent.
+var RandomPlanTools = func() ideafile.Palette {
 	var ps diag.Problems
 	source := jsonval.Object{
 		"_outputMethod": jsonval.Object{"enum": []any{"set", "assign", "merge", "push", "concat"}},
@@ -74,59 +74,59 @@ var DrawnPlanTools = func() ideafile.Palette {
 
 // The elements of random Plans.
 var (
-	DrawnPlanPaths   = strings.Fields("a a.b a.b.c a.d b b.a c c.e")
-	DrawnStartStates = []string{`{}`, `{"a":{"b":{}}}`, `{"a":1}`, `{"b":null,"c":{"e":2}}`,
+	RandomPlanPaths   = strings.Fields("a a.b a.b.c a.d b b.a c c.e")
+	RandomStartStates = []string{`{}`, `{"a":{"b":{}}}`, `{"a":1}`, `{"b":null,"c":{"e":2}}`,
 		`{"a":{"d":[1]},"b":"text"}`}
-	// drawnStateSchemas are closed or narrow, so that it matters where a value is written.
-	drawnStateSchemas = []string{``, ``, ``,
+	// randomStateSchemas are closed or narrow, so that it matters where a value is written.
+	randomStateSchemas = []string{``, ``, ``,
 		`{"properties":{"a":{"properties":{"b":true,"d":{"maxItems":2}},"additionalProperties":false}}}`,
 		`{"properties":{"b":{"maxItems":2,"maxLength":30},"c":{"maxProperties":2}}}`}
 )
 
-// DrawPlan draws a Plan.
-func DrawPlan(t *rapid.T, opts PlanOptions) DrawnPlan {
-	opts.paths = DrawnPlanPaths
+// GeneratePlan draws a Plan.
+func GeneratePlan(t *rapid.T, opts PlanOptions) RandomPlan {
+	opts.paths = RandomPlanPaths
 	if rapid.Bool().Draw(t, "few paths") {
 		opts.paths = []string{"a", "a.b", "b"} // so that Calls often write to the same path
 	}
 	state := jsonval.Object{"type": "state",
-		"state": MustDecodeJSON(oneOf(t, "start", DrawnStartStates...))}
-	if s := oneOf(t, "schema", drawnStateSchemas...); s != "" {
+		"state": MustDecodeJSON(drawOneOf(t, "start", RandomStartStates...))}
+	if s := drawOneOf(t, "schema", randomStateSchemas...); s != "" {
 		state["schema"] = MustDecodeJSON(s)
 	}
-	p := DrawnPlan{Context: []any{state, jsonval.Object{"type": "input", "x": "in"}}}
-	for request := 1; request <= drawInt(t, "requests", 1, opts.Requests); request++ {
-		var calls []DrawnCall
-		for index := 1; index <= drawInt(t, "calls", 1, opts.Calls); index++ {
-			calls = append(calls, drawCall(t, opts, request, index))
+	p := RandomPlan{Context: []any{state, jsonval.Object{"type": "input", "x": "in"}}}
+	for request := 1; request <= drawInt(t, "requests", 1, opts.MaxRequests); request++ {
+		var calls []RandomCall
+		for index := 1; index <= drawInt(t, "calls", 1, opts.MaxCalls); index++ {
+			calls = append(calls, generateCall(t, opts, request, index))
 		}
 		p.Requests = append(p.Requests, calls)
 	}
 	return p
 }
 
-func drawCall(t *rapid.T, opts PlanOptions, request, index int) DrawnCall {
-	c := DrawnCall{Request: request, Index: index, Source: jsonval.Object{"_tool": "work"}}
-	for i := range oneOf(t, "reads", 0, 0, 1, 1, 2) {
-		c.Source[fmt.Sprintf("p%d", i)] = drawReference(t, opts)
+func generateCall(t *rapid.T, opts PlanOptions, request, index int) RandomCall {
+	c := RandomCall{Request: request, Index: index, Source: jsonval.Object{"_tool": "work"}}
+	for i := range drawOneOf(t, "reads", 0, 0, 1, 1, 2) {
+		c.Source[fmt.Sprintf("p%d", i)] = generateReference(t, opts)
 	}
 	if drawInt(t, "scoped", 0, 9) == 0 {
-		c.Source["_scopes"] = []any{"state." + oneOf(t, "scope", opts.paths...)}
+		c.Source["_scopes"] = []any{"state." + drawOneOf(t, "scope", opts.paths...)}
 	}
-	awaited := []string{"", "", "", "", "†state." + oneOf(t, "awaited", opts.paths...),
-		fmt.Sprintf("†call.%d.%d", request, drawInt(t, "awaited Call", 1, opts.Calls))}
-	if after := oneOf(t, "after", awaited...); after != "" {
+	awaited := []string{"", "", "", "", "†state." + drawOneOf(t, "awaited", opts.paths...),
+		fmt.Sprintf("†call.%d.%d", request, drawInt(t, "awaited Call", 1, opts.MaxCalls))}
+	if after := drawOneOf(t, "after", awaited...); after != "" {
 		c.Source["_after"] = []any{after}
 	}
 	path := ""
 	if drawInt(t, "written", 0, 9) > 0 {
-		path = oneOf(t, "path", append([]string{"", ""}, opts.paths...)...)
+		path = drawOneOf(t, "path", append([]string{"", ""}, opts.paths...)...)
 		if path == "" && opts.NoWholeState {
 			path = "a"
 		}
 		c.Source["_outputPath"] = strings.TrimSuffix("†state."+path, ".")
 		if path != "" && drawInt(t, "several paths", 0, 2) == 0 {
-			c.Source["_outputPath"] = drawOutputPaths(t, opts, path)
+			c.Source["_outputPath"] = generateOutputPaths(t, opts, path)
 		}
 	}
 	if !opts.OnlyWriteOnce && rapid.Bool().Draw(t, "updates") {
@@ -134,19 +134,19 @@ func drawCall(t *rapid.T, opts PlanOptions, request, index int) DrawnCall {
 		if path == "" {
 			methods = methods[:2]
 		}
-		c.Source["_outputMethod"] = oneOf(t, "method", methods...)
+		c.Source["_outputMethod"] = drawOneOf(t, "method", methods...)
 	}
 	c.Fails = drawInt(t, "fails", 0, 3) == 0
-	c.Result = drawResult(t, c.ID(), path == "")
+	c.Result = generateResultFunc(t, c.ID(), path == "")
 	if text := jsonval.AsText(c.Source["_outputPath"]); strings.Contains(text, "||") {
-		c.Result = drawBranchChoice(t, text, c.Result)
+		c.Result = generateBranchChoice(t, text, c.Result)
 	}
 	c.makeLatent(t)
 	return c
 }
 
 // makeLatent turns some Calls into latent ones, half of them with their result.
-func (c *DrawnCall) makeLatent(t *rapid.T) {
+func (c *RandomCall) makeLatent(t *rapid.T) {
 	switch drawInt(t, "latent", 0, 7) {
 	case 0:
 		c.Source["_tool"] = "think"
@@ -155,11 +155,11 @@ func (c *DrawnCall) makeLatent(t *rapid.T) {
 	}
 }
 
-// drawReference draws a Reference or an expression.
-func drawReference(t *rapid.T, opts PlanOptions) any {
+// generateReference draws a Reference or an expression.
+func generateReference(t *rapid.T, opts PlanOptions) any {
 	text := ""
-	for i := range oneOf(t, "terms", 1, 1, 2, 2, 3) {
-		term := referenceTo(oneOf(t, "read", append([]string{"", "x", "x.never"}, opts.paths...)...))
+	for i := range drawOneOf(t, "terms", 1, 1, 2, 2, 3) {
+		term := referenceTo(drawOneOf(t, "read", append([]string{"", "x", "x.never"}, opts.paths...)...))
 		if term == "†input.x.never" && i == 0 {
 			term = "†input.x" // alone, †input.x.never would always be absent
 		}
@@ -167,17 +167,17 @@ func drawReference(t *rapid.T, opts PlanOptions) any {
 			text = term
 			continue
 		}
-		text += oneOf(t, "sign", " || ", " || ", " && ") + term
+		text += drawOneOf(t, "sign", " || ", " || ", " && ") + term
 	}
 	return text
 }
 
-// drawOutputPaths draws an expression of two or three output paths that begins with a path.
-func drawOutputPaths(t *rapid.T, opts PlanOptions, path string) string {
+// generateOutputPaths draws an expression of two or three output paths that begins with a path.
+func generateOutputPaths(t *rapid.T, opts PlanOptions, path string) string {
 	text := "†state." + path
 	for range drawInt(t, "more paths", 1, 2) {
-		more := oneOf(t, "another path", opts.paths...)
-		longer := text + oneOf(t, "sign", " && ", " || ", " || ") + "†state." + more
+		more := drawOneOf(t, "another path", opts.paths...)
+		longer := text + drawOneOf(t, "sign", " && ", " || ", " || ") + "†state." + more
 		if _, err := refexpr.ParseOutputPath(longer); err == nil {
 			text = longer
 		}
@@ -185,11 +185,11 @@ func drawOutputPaths(t *rapid.T, opts PlanOptions, path string) string {
 	return text
 }
 
-// drawBranchChoice draws the branch that a result names: none, one of the output path's, or one that the output path
-// lacks.
-func drawBranchChoice(t *rapid.T, text string, result resultFunc) resultFunc {
+// generateBranchChoice draws the branch that a result names: none, one of the output path's, or one that the output
+// path lacks.
+func generateBranchChoice(t *rapid.T, text string, result resultFunc) resultFunc {
 	branches := strings.Split(text, " || ")
-	chosen := oneOf(t, "taken", append([]string{"", "", "nowhere"}, branches...)...)
+	chosen := drawOneOf(t, "taken", append([]string{"", "", "nowhere"}, branches...)...)
 	if chosen == "" {
 		return result
 	}
@@ -208,11 +208,11 @@ func referenceTo(path string) string {
 	return "†state." + path
 }
 
-// drawResult draws the form of a result. The result holds everything that the Call was given, so that a difference
-// cannot hide.
-func drawResult(t *rapid.T, id string, whole bool) resultFunc {
+// generateResultFunc draws the form of a result. The result holds everything that the Call was given, so that a
+// difference cannot hide.
+func generateResultFunc(t *rapid.T, id string, writesWholeState bool) resultFunc {
 	form := drawInt(t, "result", 0, 4)
-	if whole {
+	if writesWholeState {
 		form = drawInt(t, "whole result", 2, 4)
 	}
 	return func(params, scopes jsonval.Object) any {

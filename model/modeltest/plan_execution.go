@@ -14,23 +14,23 @@ import (
 // PlanExecution is one execution of a drawn Plan in one instance, step by step.
 type PlanExecution struct {
 	Instance *dataflow.Instance
-	Plan     DrawnPlan
+	Plan     RandomPlan
 	token    string
-	Calls    map[string]DrawnCall
-	// Inputs are the parameters of each started Call, by its id.
-	Inputs map[string]string
-	// Running are the Calls that are run by code and have not ended.
-	Running []dataflow.ReadyCall
+	CallByID map[string]RandomCall
+	// InputByCallID are the parameters of each started Call, by its id.
+	InputByCallID map[string]string
+	// RunningCalls are the Calls that are run by code and have not ended.
+	RunningCalls []dataflow.ReadyCall
 	// AfterStep is called after each step.
 	AfterStep func()
 }
 
 // NewPlanExecution starts an execution in the anonymous instance.
-func NewPlanExecution(plan DrawnPlan) *PlanExecution { return NewPlanExecutionFor(plan, "") }
+func NewPlanExecution(plan RandomPlan) *PlanExecution { return NewPlanExecutionFor(plan, "") }
 
 // NewPlanExecutionFor starts an execution in the instance of a token.
-func NewPlanExecutionFor(plan DrawnPlan, token string) *PlanExecution {
-	p := &PlanExecution{Plan: plan, token: token, Calls: map[string]DrawnCall{}, Inputs: map[string]string{},
+func NewPlanExecutionFor(plan RandomPlan, token string) *PlanExecution {
+	p := &PlanExecution{Plan: plan, token: token, CallByID: map[string]RandomCall{}, InputByCallID: map[string]string{},
 		AfterStep: func() {}}
 	context, err := ideafile.ReadMessages(plan.Context)
 	if err != nil {
@@ -38,28 +38,29 @@ func NewPlanExecutionFor(plan DrawnPlan, token string) *PlanExecution {
 	}
 	for _, calls := range plan.Requests {
 		for _, c := range calls {
-			p.Calls[ideafile.FormatCallID(c.Request, c.Index, token)] = c
+			p.CallByID[ideafile.FormatCallID(c.Request, c.Index, token)] = c
 		}
 	}
-	p.Instance = dataflow.New(DrawnPlanTools, context, token)
+	p.Instance = dataflow.New(RandomPlanTools, context, token)
 	return p
 }
 
-// startReady starts the ready Calls, and fails the test if a Call starts for the second time.
-func (p *PlanExecution) startReady(t Fataler) {
+// startReadyCalls starts the ready Calls, and fails the test if a Call starts for the second time.
+func (p *PlanExecution) startReadyCalls(t Fataler) {
 	for _, ready := range p.Instance.Advance() {
 		id := ready.Record.ID
-		if _, twice := p.Inputs[id]; twice {
+		if _, isDuplicate := p.InputByCallID[id]; isDuplicate {
 			t.Fatalf("%s started twice", id)
 		}
-		p.Inputs[id] = jsonval.EncodeToString(jsonval.Object{"params": ready.Params, "scopes": ready.ScopeValues})
-		p.Running = append(p.Running, ready)
+		p.InputByCallID[id] = jsonval.EncodeToString(jsonval.Object{"params": ready.Params,
+			"scopes": ready.ScopeValues})
+		p.RunningCalls = append(p.RunningCalls, ready)
 	}
 	p.AfterStep()
 }
 
 // Accept delivers a Call to the instance.
-func (p *PlanExecution) Accept(c DrawnCall) {
+func (p *PlanExecution) Accept(c RandomCall) {
 	source := c.Source
 	if p.token != "" {
 		source = jsonval.DeepMerge(source, jsonval.Object{"_instance": p.token}).(jsonval.Object)
@@ -68,14 +69,14 @@ func (p *PlanExecution) Accept(c DrawnCall) {
 }
 
 // EndCall ends the running Call at an index of Running, with its drawn result.
-func (p *PlanExecution) EndCall(at int) {
-	ready := p.Running[at]
-	p.Running = slices.Delete(slices.Clone(p.Running), at, at+1)
-	p.endAsDrawn(ready.Record.ID, ready.Params, ready.ScopeValues, "said no")
+func (p *PlanExecution) EndCall(index int) {
+	ready := p.RunningCalls[index]
+	p.RunningCalls = slices.Delete(slices.Clone(p.RunningCalls), index, index+1)
+	p.endWithPlannedResult(ready.Record.ID, ready.Params, ready.ScopeValues, "said no")
 }
 
-func (p *PlanExecution) endAsDrawn(id string, params, scopes jsonval.Object, refusal string) {
-	if c := p.Calls[id]; c.Fails {
+func (p *PlanExecution) endWithPlannedResult(id string, params, scopes jsonval.Object, refusal string) {
+	if c := p.CallByID[id]; c.Fails {
 		p.Instance.FailCall(id, diag.Faultf(ideafile.CodeToolFailed, "%s %s", c.ID(), refusal))
 	} else {
 		p.Instance.SucceedCall(id, c.Result(params, scopes))
@@ -88,8 +89,8 @@ func (p *PlanExecution) AnswerLatent(t Fataler, rec *dataflow.CallRecord) {
 	if err != nil {
 		t.Fatalf("%s asks and cannot be resolved: %s", rec.ID, err)
 	}
-	p.Inputs[rec.ID] = jsonval.EncodeToString(params)
-	p.endAsDrawn(rec.ID, params, nil, "was not answered")
+	p.InputByCallID[rec.ID] = jsonval.EncodeToString(params)
+	p.endWithPlannedResult(rec.ID, params, nil, "was not answered")
 }
 
 // RunAll runs the whole Plan. choose(n) picks one of n events that could happen next. A Request starts when all Calls
@@ -101,35 +102,35 @@ func (p *PlanExecution) RunAll(t Fataler, choose func(n int) int) {
 	}
 }
 
-func (p *PlanExecution) runRequest(t Fataler, request int, calls []DrawnCall, choose func(n int) int) {
-	accepted, closed, unasked := 0, false, false
+func (p *PlanExecution) runRequest(t Fataler, request int, calls []RandomCall, choose func(n int) int) {
+	acceptedCount, isClosed, skipsStart := 0, false, false
 	for {
 		latent := p.Instance.CallsAwaitingLLM()
-		arrivals := 1 // the next Call of the reply, or its end
-		if closed {
-			arrivals = 0
+		replyEvents := 1 // the next Call of the reply, or its end
+		if isClosed {
+			replyEvents = 0
 		}
-		events := arrivals + len(p.Running) + len(latent)
-		if events == 0 && !unasked {
+		events := replyEvents + len(p.RunningCalls) + len(latent)
+		if events == 0 && !skipsStart {
 			return
 		}
 		if events > 0 {
 			switch k := choose(events); {
-			case k < arrivals && accepted < len(calls):
-				p.Accept(calls[accepted])
-				accepted++
-			case k < arrivals:
+			case k < replyEvents && acceptedCount < len(calls):
+				p.Accept(calls[acceptedCount])
+				acceptedCount++
+			case k < replyEvents:
 				p.Instance.CloseRequest(request)
-				closed = true
-			case k < arrivals+len(p.Running):
-				p.EndCall(k - arrivals)
+				isClosed = true
+			case k < replyEvents+len(p.RunningCalls):
+				p.EndCall(k - replyEvents)
 			default:
-				p.AnswerLatent(t, latent[k-arrivals-len(p.Running)])
+				p.AnswerLatent(t, latent[k-replyEvents-len(p.RunningCalls)])
 			}
 		}
-		unasked = events > 0 && choose(4) == 3
-		if !unasked {
-			p.startReady(t)
+		skipsStart = events > 0 && choose(4) == 3
+		if !skipsStart {
+			p.startReadyCalls(t)
 		}
 	}
 }
@@ -139,12 +140,12 @@ func (p *PlanExecution) runRequest(t Fataler, request int, calls []DrawnCall, ch
 func (p *PlanExecution) Outcome() string {
 	var b strings.Builder
 	for _, rec := range p.Instance.CallRecords() {
-		fmt.Fprintf(&b, "%s %s by=%q taken=%d untaken=%q", rec.ID, rec.Status, rec.SkippedBecauseOf, rec.Branch,
+		fmt.Fprintf(&b, "%s %s by=%q taken=%d untaken=%q", rec.ID, rec.Status, rec.SkippedBecauseOf, rec.BranchNumber,
 			rec.UntakenBranchReference)
 		if rec.Fault != nil {
 			fmt.Fprintf(&b, " fault=%s", rec.Fault)
 		}
-		fmt.Fprintf(&b, " given=%s result=%s\n", p.Inputs[rec.ID], jsonval.Encode(rec.Result))
+		fmt.Fprintf(&b, " given=%s result=%s\n", p.InputByCallID[rec.ID], jsonval.Encode(rec.Result))
 	}
 	fmt.Fprintf(&b, "state %s\n", jsonval.Encode(p.Instance.State()))
 	return b.String()

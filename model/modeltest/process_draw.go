@@ -9,43 +9,43 @@ import (
 	"processidea/model/turn"
 )
 
-// drawReply draws a solution, good or bad, that an LLM might write for a Request.
-func drawReply(t *rapid.T, in *turn.RequestInput) string {
+// generateReply draws a solution, good or bad, that an LLM might write for a Request.
+func generateReply(t *rapid.T, in *turn.RequestInput) string {
 	calls, output := []any{}, any(nil)
 	if len(in.Questions) > 0 {
 		for _, a := range in.Questions {
 			if drawInt(t, "answered", 0, 4) > 0 {
 				calls = append(calls, jsonval.Object{"_call": a.CallID,
-					"_output": oneOf[any](t, "result", "good", "", nil)})
+					"_output": drawOneOf[any](t, "result", "good", "", nil)})
 			}
 		}
 		return jsonval.EncodeToString(jsonval.Object{"calls": calls, "output": nil})
 	}
-	for range oneOf(t, "calls", 0, 0, 1, 2, 3) {
+	for range drawOneOf(t, "calls", 0, 0, 1, 2, 3) {
 		call := jsonval.Object{
-			"_tool": oneOf(t, "tool", "work", "work", "fail", "think", "log", "odd")}
-		if token := oneOf(t, "token", "*", "①", "②", "③", ""); token != "" {
+			"_tool": drawOneOf(t, "tool", "work", "work", "fail", "think", "log", "odd")}
+		if token := drawOneOf(t, "token", "*", "①", "②", "③", ""); token != "" {
 			call["_instance"] = token
 		}
-		if path := oneOf(t, "path", "", "b", "c", "b.d", "†state"); path != "" && call["_tool"] != "log" {
+		if path := drawOneOf(t, "path", "", "b", "c", "b.d", "†state"); path != "" && call["_tool"] != "log" {
 			call["_outputPath"] = path
 		}
-		if read := oneOf(t, "read", "", "†state.a", "†state.b", "†state.never", "†"); read != "" {
-			call["x"] = read
+		if reference := drawOneOf(t, "read", "", "†state.a", "†state.b", "†state.never", "†"); reference != "" {
+			call["x"] = reference
 		}
 		calls = append(calls, call)
 	}
-	output = oneOf[any](t, "output", nil, nil, jsonval.Object{"summary": "text"},
+	output = drawOneOf[any](t, "output", nil, nil, jsonval.Object{"summary": "text"},
 		jsonval.Object{"summary": "†state.b"}, jsonval.Object{"summary": true})
 	finished := rapid.Bool().Draw(t, "finished")
 	return jsonval.EncodeToString(jsonval.Object{"calls": calls, "output": output, "finished": finished})
 }
 
-// RunDrawnProcess plays a process of two instances with random replies until it has ended or paused, or for twelve
+// RunRandomProcess plays a process of two instances with random replies until it has ended or paused, or for twelve
 // Requests. after is called when a Request is concluded.
-func RunDrawnProcess(t *rapid.T, after func(*Scenario, *loop.RequestConclusion)) *Scenario {
-	s := NewScenario(t, oneOf(t, "form", "", `{"type": "object"}`),
-		oneOf(t, "context", TwoInstances,
+func RunRandomProcess(t *rapid.T, onConcluded func(*Scenario, *loop.RequestConclusion)) *Scenario {
+	s := NewScenario(t, drawOneOf(t, "form", "", `{"type": "object"}`),
+		drawOneOf(t, "context", TwoInstancesContext,
 			`"context": [{"type": "state", "_instance": "①", "state": {"a": 1}, "schema": {"type": "object", "required": ["b"]}},
 			{"type": "state", "_instance": "②", "state": {}}]`,
 			`"context": [{"type": "state", "_instance": "①", "state": {"a": 1}}, {"type": "state", "_instance": "②", "state": {"a": null}},
@@ -53,7 +53,7 @@ func RunDrawnProcess(t *rapid.T, after func(*Scenario, *loop.RequestConclusion))
 				{"_tool": "work", "n": "†state.a", "_outputPath": "c"}, {"_tool": "log"}],
 				"output": {"all": "†state.c"}},
 			{"type": "plan", "_instance": "②", "stage": "optimal", "when": {"properties": {"state": {"required": ["odd"]}}}, "plan": []}]`),
-		oneOf(t, "config", `"config": {}`, `"config": {"settle": "together"}`))
+		drawOneOf(t, "config", `"config": {}`, `"config": {"settle": "together"}`))
 	s.RunDirectPlans()
 	for range 12 {
 		step, in := s.nextStep()
@@ -73,9 +73,9 @@ func RunDrawnProcess(t *rapid.T, after func(*Scenario, *loop.RequestConclusion))
 			lost := turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}
 			c = s.InterruptRequest(lost, `{"_tool":"work","_instance":"*","_outputPath":"e"}`)
 		default:
-			c = s.ReplyWith(drawReply(t, in))
+			c = s.ReplyWith(generateReply(t, in))
 		}
-		after(s, c)
+		onConcluded(s, c)
 	}
 	return s
 }

@@ -21,15 +21,15 @@ const (
 	SummarySchema = `{"type": "object", "properties": {"summary": {"type": "string"}}, "required": ["summary"]}`
 )
 
-// SnapshotFile returns the Snapshot of a Request, encoded and parsed again.
-func SnapshotFile(t Fataler, i *ideafile.Idea, input *turn.RequestInput, calls []ideafile.WrittenCall,
+// SnapshotAndReparse returns the Snapshot of a Request, encoded and parsed again.
+func SnapshotAndReparse(t Fataler, i *ideafile.Idea, input *turn.RequestInput, calls []ideafile.WrittenCall,
 	output any) *ideafile.Idea {
 	text := jsonval.Encode(turn.SnapshotIdea(i.Source, input, calls, output))
-	again, ps := ideafile.ParseIdea(text)
+	reparsed, ps := ideafile.ParseIdea(text)
 	if len(ps) > 0 {
 		t.Fatalf("%s\nin %s", ps, text)
 	}
-	return again
+	return reparsed
 }
 
 // Scenario plays a process without Temporal: the loop, its instances, and an LLM whose replies the test writes. It
@@ -46,23 +46,23 @@ type Scenario struct {
 	RunTool func(tool string, params jsonval.Object) (any, *diag.Fault)
 
 	// Input is the input of the Request in flight, and Ended are the instances that the last Request ended.
-	Input *turn.RequestInput
-	Ended []*loop.InstanceProgress
+	Input          *turn.RequestInput
+	EndedInstances []*loop.InstanceProgress
 	// Usage is the usage of each Request; zero: 100 tokens in and 10 out.
 	Usage turn.TokenUsage
-	// Unreached are the instances that receive no Call of a Request.
-	Unreached []string
-	// FullyDelivered are the instances that received a whole reply which the process then loses, and that have reported
-	// its outcome.
-	FullyDelivered    []string
-	rereportedRequest int // instances report all Calls of this lost Request
-	// Reported is what each instance has reported of its Calls, by token and Call id.
-	Reported map[string]map[string]dataflow.ReportedCall
-	// CorrectionsAcked counts the corrections that each instance has applied. Corrections holds those that it has not
+	// UnreachedTokens are the instances that receive no Call of a Request.
+	UnreachedTokens []string
+	// FullyDeliveredTokens are the instances that received a whole reply which the process then loses, and that have
+	// reported its outcome.
+	FullyDeliveredTokens []string
+	rereportedRequest    int // instances report all Calls of this lost Request
+	// ReportedCallsByToken is what each instance has reported of its Calls, by token and Call id.
+	ReportedCallsByToken map[string]map[string]dataflow.ReportedCall
+	// AckedCountByToken counts the corrections that each instance has applied. Corrections holds those that it has not
 	// applied yet.
-	CorrectionsAcked map[string]int
-	Corrections      map[string][]approval.SteeringPayload
-	named            []string // the instances that the Calls of the last reply are for
+	AckedCountByToken  map[string]int
+	CorrectionsByToken map[string][]approval.SteeringPayload
+	calledTokens       []string // the instances that the Calls of the last reply are for
 	// reportCount numbers the reports of all instances together.
 	reportCount int
 }
@@ -77,26 +77,27 @@ var StartTime = time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
 
 // NewScenario starts a process. output is the schema of its output, empty for none, and rest are more keys of its Idea,
 // such as `"context": […]`.
-func NewScenario(t rapid.TB, output string, rest ...string) *Scenario {
-	return NewScenarioWithTools(t, ScenarioTools, output, rest...)
+func NewScenario(t rapid.TB, output string, ideaKeys ...string) *Scenario {
+	return NewScenarioWithTools(t, ScenarioTools, output, ideaKeys...)
 }
 
 // NewScenarioWithTools is NewScenario with another palette.
-func NewScenarioWithTools(t rapid.TB, tools, output string, rest ...string) *Scenario {
+func NewScenarioWithTools(t rapid.TB, tools, output string, ideaKeys ...string) *Scenario {
 	if output != "" {
 		output = `, "output": ` + output
 	}
 	schema := `"schema": {"tools": {` + tools + `}` + output + `}`
-	return NewScenarioOf(t, IdeaFrom(t, "{"+strings.Join(append([]string{schema}, rest...), ", ")+"}"), false)
+	return NewScenarioFromIdea(t, IdeaFrom(t, "{"+strings.Join(append([]string{schema}, ideaKeys...), ", ")+"}"), false)
 }
 
-// NewScenarioOf starts a process of an Idea; with isPart, it is a part of a split process.
-func NewScenarioOf(t rapid.TB, idea *ideafile.Idea, isPart bool) *Scenario {
+// NewScenarioFromIdea starts a process of an Idea; with isPart, it is a part of a split process.
+func NewScenarioFromIdea(t rapid.TB, idea *ideafile.Idea, isPart bool) *Scenario {
 	s := &Scenario{
 		T: t, Idea: idea, Now: StartTime,
 		Instances: map[string]*dataflow.Instance{}, Bindings: ideafile.ToolBindings{},
-		Reported:         map[string]map[string]dataflow.ReportedCall{},
-		CorrectionsAcked: map[string]int{}, Corrections: map[string][]approval.SteeringPayload{}, RunTool: defaultTool,
+		ReportedCallsByToken: map[string]map[string]dataflow.ReportedCall{},
+		AckedCountByToken:    map[string]int{}, CorrectionsByToken: map[string][]approval.SteeringPayload{},
+		RunTool: runDefaultTool,
 	}
 	for _, tool := range s.Idea.Tools {
 		s.Bindings[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindGo}
@@ -108,8 +109,8 @@ func NewScenarioOf(t rapid.TB, idea *ideafile.Idea, isPart bool) *Scenario {
 	return s
 }
 
-// defaultTool returns the parameter x, if there is one.
-func defaultTool(tool string, params jsonval.Object) (any, *diag.Fault) {
+// runDefaultTool returns the parameter x, if there is one.
+func runDefaultTool(tool string, params jsonval.Object) (any, *diag.Fault) {
 	if tool == "fail" {
 		return nil, diag.Faultf(ideafile.CodeToolFailed, "no luck")
 	}
@@ -123,7 +124,7 @@ func defaultTool(tool string, params jsonval.Object) (any, *diag.Fault) {
 func (s *Scenario) StartInstances(tokens []string) {
 	for _, token := range tokens {
 		s.Instances[token] = dataflow.New(s.palette(), s.Loop.Idea.Context, token)
-		s.Reported[token] = map[string]dataflow.ReportedCall{}
+		s.ReportedCallsByToken[token] = map[string]dataflow.ReportedCall{}
 		s.Instances[token].StartDirectPlan()
 	}
 }
@@ -142,15 +143,15 @@ func (s *Scenario) RunDirectPlans() {
 	}
 }
 
-// TwoInstances is a context in which ① has a 1 and ② a 2.
-const TwoInstances = `"context": [{"type": "state", "_instance": "①", "state": {"a": 1}}, {"type": "state", "_instance": "②", "state": {"a": 2}}]`
+// TwoInstancesContext is a context in which ① has a 1 and ② a 2.
+const TwoInstancesContext = `"context": [{"type": "state", "_instance": "①", "state": {"a": 1}}, {"type": "state", "_instance": "②", "state": {"a": 2}}]`
 
 // continueAsNew carries the loop and the instances over to new runs of their workflows. A test must not notice.
 func (s *Scenario) continueAsNew() {
-	before := s.Loop
-	s.Loop = CarryLoop(s.T, s.Idea, s.Bindings, before)
-	s.Loop.KnowsChange, s.Loop.IsPart = before.KnowsChange, before.IsPart
+	oldLoop := s.Loop
+	s.Loop = ContinueLoopAsNew(s.T, s.Idea, s.Bindings, oldLoop)
+	s.Loop.KnowsChange, s.Loop.IsPart = oldLoop.KnowsChange, oldLoop.IsPart
 	for token, instance := range s.Instances {
-		s.Instances[token] = CarryInstance(s.T, instance)
+		s.Instances[token] = ContinueInstanceAsNew(s.T, instance)
 	}
 }

@@ -20,10 +20,10 @@ func (s *Scenario) Advance(token string) {
 
 // Decide gives an instance a person's decision on a Call, and advances the instance. more are further keys of the
 // signal's payload.
-func (s *Scenario) Decide(kind, id string, more ...string) {
+func (s *Scenario) Decide(kind, id string, extraPayloads ...string) {
 	s.T.Helper()
 	m := jsonval.Object{"call": id, "by": "ann"}
-	for _, text := range more {
+	for _, text := range extraPayloads {
 		m = jsonval.DeepMerge(m, DecodeJSON(s.T, text)).(jsonval.Object)
 	}
 	instance := s.Instances[ideafile.InstanceTokenOfCallID(id)]
@@ -67,20 +67,20 @@ func (s *Scenario) Revise(payload string) []*loop.InstanceProgress {
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	touched, err := s.Loop.ApplyRevision(r)
+	affected, err := s.Loop.ApplyRevision(r)
 	if err != nil {
 		s.T.Fatal(err)
 	}
 	s.restartReopened()
-	for _, p := range touched {
-		s.Corrections[p.Token] = append(s.Corrections[p.Token], r)
+	for _, p := range affected {
+		s.CorrectionsByToken[p.Token] = append(s.CorrectionsByToken[p.Token], r)
 	}
-	return touched
+	return affected
 }
 
 // restartReopened starts the dataflow of reopened instances anew, if they had been told that they had ended.
 func (s *Scenario) restartReopened() {
-	for _, inst := range s.Loop.TakeRestarts() {
+	for _, inst := range s.Loop.TakeInstancesToRestart() {
 		initial, writes := inst.StateHistory()
 		context, err := ideafile.ReadMessages(ideafile.ContextForRestartedInstance(s.Loop.Idea.Context,
 			inst.Token, initial))
@@ -93,19 +93,20 @@ func (s *Scenario) restartReopened() {
 }
 
 // ApplyCorrections lets an instance apply the corrections that it has not applied yet, and advances it.
-func (s *Scenario) ApplyCorrections(token, by string) {
-	for _, r := range s.Corrections[token] {
-		before := s.Loop.Idea.Context
+func (s *Scenario) ApplyCorrections(token, person string) {
+	for _, r := range s.CorrectionsByToken[token] {
+		wholeContext := s.Loop.Idea.Context
 		context, _, _ := ideafile.ExtractReopenedTokens(r.Context)
-		messages, err := ideafile.ReadMessages(ideafile.NumberDirectPlans(before[:len(before)-len(context)], context))
+		messages, err := ideafile.ReadMessages(ideafile.NumberDirectPlans(wholeContext[:len(wholeContext)-len(context)],
+			context))
 		if err != nil {
 			s.T.Fatal(err)
 		}
 		s.Instances[token].ApplyRevision(slices.DeleteFunc(messages, func(m ideafile.Message) bool {
 			return m.PayloadKind == "" && !m.IsDirectPlan() || m.InstanceToken != "" && m.InstanceToken != token
-		}), by, "")
-		s.CorrectionsAcked[token]++
+		}), person, "")
+		s.AckedCountByToken[token]++
 	}
-	s.Corrections[token] = nil
+	s.CorrectionsByToken[token] = nil
 	s.Advance(token)
 }

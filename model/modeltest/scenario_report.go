@@ -10,8 +10,8 @@ func (s *Scenario) RunToIdle(token string, request int) {
 	instance := s.Instances[token]
 	instance.SetTime(s.Now)
 	instance.CloseRequest(request)
-	for todo := instance.Advance(); len(todo) > 0; todo = instance.Advance() {
-		for _, ready := range todo {
+	for readyCalls := instance.Advance(); len(readyCalls) > 0; readyCalls = instance.Advance() {
+		for _, ready := range readyCalls {
 			if ready.Record.Tool == "slow" {
 				continue // until completeSlow or failSlow
 			}
@@ -25,9 +25,9 @@ func (s *Scenario) RunToIdle(token string, request int) {
 }
 
 // runAndReport runs an instance until it is idle, and delivers its report.
-func (s *Scenario) runAndReport(token string, closed int) {
-	s.RunToIdle(token, closed)
-	s.DeliverReport(s.Report(token, closed))
+func (s *Scenario) runAndReport(token string, closedRequest int) {
+	s.RunToIdle(token, closedRequest)
+	s.DeliverReport(s.Report(token, closedRequest))
 }
 
 // DeliverReport delivers an instance's next report the way it arrives when a worker is lost: a shorter version of the
@@ -35,29 +35,31 @@ func (s *Scenario) runAndReport(token string, closed int) {
 // two and ignore the others.
 func (s *Scenario) DeliverReport(r turn.InstanceReport) {
 	s.reportCount++
-	early := r
-	early.Writes = r.Writes[:len(r.Writes)/2]
-	early.ReportNumber, early.WorkflowHistoryLength = s.reportCount, 10
+	partialReport := r
+	partialReport.Writes = r.Writes[:len(r.Writes)/2]
+	partialReport.ReportNumber, partialReport.WorkflowHistoryLength = s.reportCount, 10
 	r.ReportNumber, r.WorkflowHistoryLength = s.reportCount, 15
-	known := s.Loop.HasInstance(r.Token)
-	for n, accepted := range []bool{s.Loop.ApplyReport(early), s.Loop.ApplyReport(r), s.Loop.ApplyReport(r),
-		s.Loop.ApplyReport(early)} {
-		if want := known && n < 2; accepted != want {
+	isKnown := s.Loop.HasInstance(r.Token)
+	for n, accepted := range []bool{s.Loop.ApplyReport(partialReport), s.Loop.ApplyReport(r), s.Loop.ApplyReport(r),
+		s.Loop.ApplyReport(partialReport)} {
+		if want := isKnown && n < 2; accepted != want {
 			s.T.Fatalf("report %d of %+v: taken %v, want %v", n, r, accepted, want)
 		}
 	}
 }
 
 // Report returns the report of an idle instance, encoded and decoded as a signal's payload is.
-func (s *Scenario) Report(token string, closed int) turn.InstanceReport {
+func (s *Scenario) Report(token string, closedRequest int) turn.InstanceReport {
 	instance := s.Instances[token]
 	r := turn.InstanceReport{
-		Token: token, ClosedThroughRequest: closed, Writes: instance.TakeNewWrites(),
-		PauseFault: instance.TakePauseFault(), AckedCorrectionCount: s.CorrectionsAcked[token],
-		InstanceStanding: instance.Standing(),
+		Token: token, ClosedThroughRequest: closedRequest, Writes: instance.TakeNewWrites(),
+		PauseFault: instance.TakePauseFault(), AckedCorrectionCount: s.AckedCountByToken[token],
+		InstanceStatusDetails: instance.StatusDetails(),
 	}
-	r.Calls = instance.ReportCalls(s.Reported[token],
-		func(rec *dataflow.CallRecord) bool { return rec.Request > closed || rec.Request == s.rereportedRequest })
+	r.Calls = instance.ReportCalls(s.ReportedCallsByToken[token],
+		func(rec *dataflow.CallRecord) bool {
+			return rec.Request > closedRequest || rec.Request == s.rereportedRequest
+		})
 	var out turn.InstanceReport
 	roundTripJSON(s.T, r, &out)
 	return out

@@ -32,11 +32,11 @@ func (s *Scenario) ExpectRequest() *turn.RequestInput {
 func (s *Scenario) nextStep() (loop.Step, *turn.RequestInput) {
 	s.continueAsNew()
 	step, in := s.Loop.Advance(s.Now)
-	asked := s.Loop.TakeInstancesToReport()
-	if len(asked) == 0 {
+	instances := s.Loop.TakeInstancesToReport()
+	if len(instances) == 0 {
 		return step, in
 	}
-	for _, m := range asked {
+	for _, m := range instances {
 		s.DeliverReport(s.Report(m.Token, s.Instances[m.Token].CarryIntoNextRun().ClosedThroughRequest))
 	}
 	return s.nextStep()
@@ -58,7 +58,7 @@ func (s *Scenario) ReplyWith(reply string) *loop.RequestConclusion {
 	r := s.DeliverCalls(jsonval.AsList(m["calls"]))
 	r.Complete, r.Output = true, m["output"]
 	if finished, isGiven := m["finished"].(bool); isGiven {
-		r.Finished, r.Unfinished = finished, !finished
+		r.SaysFinished, r.SaysUnfinished = finished, !finished
 	}
 	r.Notes = jsonval.AsText(m["notes"])
 	r.OutputFault = turn.CheckOutput(s.Idea, m["output"])
@@ -66,7 +66,7 @@ func (s *Scenario) ReplyWith(reply string) *loop.RequestConclusion {
 }
 
 // InterruptRequest ends the next Request with an incomplete Reply after some Calls, and concludes it.
-func (s *Scenario) InterruptRequest(end turn.LLMReply, calls ...string) *loop.RequestConclusion {
+func (s *Scenario) InterruptRequest(incompleteReply turn.LLMReply, calls ...string) *loop.RequestConclusion {
 	s.T.Helper()
 	s.ExpectRequest()
 	var list []any
@@ -74,21 +74,21 @@ func (s *Scenario) InterruptRequest(end turn.LLMReply, calls ...string) *loop.Re
 		list = append(list, DecodeJSON(s.T, c))
 	}
 	r := s.DeliverCalls(list)
-	for _, token := range s.FullyDelivered {
+	for _, token := range s.FullyDeliveredTokens {
 		s.runAndReport(token, s.Input.RequestNumber)
 	}
-	if end.WorkerLost {
+	if incompleteReply.WorkerLost {
 		r = turn.LLMReply{} // the reply is lost with its worker; the instances have the Calls
 	}
-	r.Fault, r.WorkerLost, r.CallsUndelivered, r.NotRetryable, r.InstancesWithoutCalls = end.Fault, end.WorkerLost,
-		end.CallsUndelivered, end.NotRetryable, nil
+	r.Fault, r.WorkerLost, r.CallsUndelivered, r.NotRetryable, r.InstancesWithoutCalls = incompleteReply.Fault,
+		incompleteReply.WorkerLost, incompleteReply.CallsUndelivered, incompleteReply.NotRetryable, nil
 	return s.Conclude(r)
 }
 
 // DeliverCalls delivers the Calls of a reply to their instances, as the stream does when each Call closes, and returns
 // the Reply so far.
-func (s *Scenario) DeliverCalls(values []any) turn.LLMReply {
-	calls := ideafile.ParseWrittenCalls(values)
+func (s *Scenario) DeliverCalls(rawCalls []any) turn.LLMReply {
+	calls := ideafile.ParseWrittenCalls(rawCalls)
 	r := turn.LLMReply{Calls: calls, Usage: cmp.Or(s.Usage, turn.TokenUsage{PromptTokens: 100, CompletionTokens: 10}),
 		HTTPAttempts: 1}
 	p := ideafile.Palette{Tools: s.Idea.Tools, BindingByTool: s.Bindings, InstanceTokens: s.Input.InstanceTokens(),
@@ -96,7 +96,7 @@ func (s *Scenario) DeliverCalls(values []any) turn.LLMReply {
 	if s.Input.OutputOnly {
 		p.InstanceTokens = nil
 	}
-	withCalls := map[string]bool{}
+	tokensWithCalls := map[string]bool{}
 	for n, call := range calls {
 		deliver := s.deliverCall
 		if len(s.Input.Questions) > 0 {
@@ -107,12 +107,12 @@ func (s *Scenario) DeliverCalls(values []any) turn.LLMReply {
 			r.CallFaults = append(r.CallFaults, turn.CallFault{Index: n + 1, Fault: *f})
 		}
 		for _, token := range tokens {
-			withCalls[token] = true
+			tokensWithCalls[token] = true
 		}
 	}
-	s.named = jsonval.SortedKeys(withCalls)
+	s.calledTokens = jsonval.SortedKeys(tokensWithCalls)
 	for _, token := range p.InstanceTokens {
-		if !withCalls[token] {
+		if !tokensWithCalls[token] {
 			r.InstancesWithoutCalls = append(r.InstancesWithoutCalls, token)
 		}
 	}
@@ -123,7 +123,7 @@ func (s *Scenario) DeliverCalls(values []any) turn.LLMReply {
 func (s *Scenario) deliverCall(p ideafile.Palette, index int, call ideafile.WrittenCall) ([]string, *diag.Fault) {
 	tokens, f := p.TargetInstances(call)
 	for _, token := range tokens {
-		if !slices.Contains(s.Unreached, token) {
+		if !slices.Contains(s.UnreachedTokens, token) {
 			s.Instances[token].AcceptCall(s.Input.RequestNumber, index, call)
 		}
 	}
@@ -150,19 +150,19 @@ func (s *Scenario) Conclude(r turn.LLMReply) *loop.RequestConclusion {
 	for _, token := range slices.Concat(s.Input.InstanceTokens(), s.Input.ReopenableTokens) {
 		switch {
 		case s.Input.OutputOnly, slices.Contains(s.Input.ReopenableTokens, token) && r.Complete &&
-			!slices.Contains(s.named, token):
+			!slices.Contains(s.calledTokens, token):
 		case r.CallsMayBeUndelivered():
-			closed := s.Instances[token].CarryIntoNextRun().ClosedThroughRequest
-			s.Instances[token].SuspendRequest(s.Input.RequestNumber)
-			s.RunToIdle(token, closed)
+			closedRequest := s.Instances[token].CarryIntoNextRun().ClosedThroughRequest
+			s.Instances[token].StopAcceptingCalls(s.Input.RequestNumber)
+			s.RunToIdle(token, closedRequest)
 			if s.Loop.NeedsCallsFromInstances(&r) {
 				s.rereportedRequest = s.Input.RequestNumber
-				maps.DeleteFunc(s.Reported[token],
+				maps.DeleteFunc(s.ReportedCallsByToken[token],
 					func(id string, _ dataflow.ReportedCall) bool {
 						return s.Instances[token].FindCall(id).Request == s.rereportedRequest
 					})
 			}
-			report := s.Report(token, closed)
+			report := s.Report(token, closedRequest)
 			report.RefusedThroughRequest, report.ReportedThroughRequest = s.Input.RequestNumber, s.rereportedRequest
 			s.DeliverReport(report)
 		default:
@@ -175,13 +175,13 @@ func (s *Scenario) Conclude(r turn.LLMReply) *loop.RequestConclusion {
 	if c == nil {
 		s.T.Fatal("the Request is not concluded")
 	}
-	for _, rest := range c.CallsToRedeliver {
-		for _, call := range rest.Calls {
-			s.Instances[rest.Token].AcceptRedeliveredCall(rest.Request, call.Index, call.Call)
+	for _, undelivered := range c.CallsToRedeliver {
+		for _, call := range undelivered.Calls {
+			s.Instances[undelivered.Token].AcceptRedeliveredCall(undelivered.Request, call.Index, call.Call)
 		}
-		s.runAndReport(rest.Token, rest.Request)
+		s.runAndReport(undelivered.Token, undelivered.Request)
 	}
-	s.Ended = s.Loop.TakeEndedInstances()
+	s.EndedInstances = s.Loop.TakeEndedInstances()
 	s.continueAsNew()
 	return c
 }

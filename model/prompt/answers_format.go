@@ -13,27 +13,27 @@ import (
 // adaptationChoices are the schemas of the entries with corrected parameters for one Tool, one for each set of
 // parameter names.
 func (b *formatBuilder) adaptationChoices(t *ideafile.Tool, questions []turn.LLMQuestion) []any {
-	var nameSets [][]string
-	var idsBySet [][]string
+	var paramNameSets [][]string
+	var callIDsBySet [][]string
 	for _, question := range questions {
 		if question.Tool != t.Name || question.ParamsError == "" {
 			continue
 		}
 		names := jsonval.SortedKeys(question.Params)
-		set := slices.IndexFunc(nameSets, func(known []string) bool { return slices.Equal(known, names) })
-		if set < 0 {
-			set, nameSets, idsBySet = len(nameSets), append(nameSets, names), append(idsBySet, nil)
+		setIndex := slices.IndexFunc(paramNameSets, func(known []string) bool { return slices.Equal(known, names) })
+		if setIndex < 0 {
+			setIndex, paramNameSets, callIDsBySet = len(paramNameSets), append(paramNameSets, names), append(callIDsBySet, nil)
 		}
-		idsBySet[set] = append(idsBySet[set], question.CallID)
+		callIDsBySet[setIndex] = append(callIDsBySet[setIndex], question.CallID)
 	}
 	var choices []any
-	for n, names := range nameSets {
+	for n, names := range paramNameSets {
 		props := jsonschema.Properties(t.ParamsSchemaSource())
 		var fields jsonval.OrderedObject
 		for _, k := range names {
 			fields = fields.Append(k, b.adaptedParamSchema(t, k, props[k], n))
 		}
-		entry := jsonval.OrderedObject{}.Append("_call", stringEnum(idsBySet[n]...))
+		entry := jsonval.OrderedObject{}.Append("_call", stringEnum(callIDsBySet[n]...))
 		choices = append(choices, closedObjectSchema(entry.Append("_params", closedObjectSchema(fields))))
 	}
 	return choices

@@ -13,15 +13,15 @@ import (
 // writeGuidingPlans shows the Plans of the file that guide the LLM, with the status of their Calls. Plans that ran
 // directly are written by writeCallHistory.
 func (w *promptWriter) writeGuidingPlans() {
-	guides := jsonval.Filter(w.idea.Context, func(plan ideafile.Message) bool {
+	guidingPlans := jsonval.Filter(w.idea.Context, func(plan ideafile.Message) bool {
 		return plan.Type == ideafile.TypePlan && !plan.IsDirectPlan() &&
 			(plan.InstanceToken == "" || slices.Contains(w.InstanceTokens(), plan.InstanceToken))
 	})
-	if len(guides) > 1 {
+	if len(guidingPlans) > 1 {
 		w.writeHeading("Plans")
 		w.writeLine("These are alternatives: pick the one that fits, as the instructions say.")
 	}
-	for _, plan := range guides {
+	for _, plan := range guidingPlans {
 		title := strings.TrimSpace("Plan that you may follow, extend or drop: " + oneLine(plan.PlanName))
 		title = strings.TrimSuffix(title, ":")
 		if plan.InstanceToken != "" {
@@ -34,41 +34,41 @@ func (w *promptWriter) writeGuidingPlans() {
 		}
 		ids := plan.RecordedCallIDs()
 		for n, call := range plan.PlanCalls {
-			var recorded any
+			var recordedStatus any
 			if ids != nil {
-				recorded = plan.PlanRecordByCallID[ids[n]]
+				recordedStatus = plan.PlanRecordByCallID[ids[n]]
 			}
 			target := ""
 			if len(call.Targets) > 0 {
 				target = " for " + strings.Join(call.Targets, ", ")
 			}
-			w.writeLine("- %s%s%s", w.callText(call), target, w.guidingCallStatus(recorded, call))
+			w.writeLine("- %s%s%s", w.callText(call), target, w.guidingCallStatus(recordedStatus, call))
 		}
 	}
 }
 
 // guidingCallStatus describes a guiding Plan's Call: its record, or the number of instances whose output path already
 // has a value.
-func (w *promptWriter) guidingCallStatus(recorded any, call ideafile.WrittenCall) string {
-	switch status := recorded.(type) {
+func (w *promptWriter) guidingCallStatus(recordedStatus any, call ideafile.WrittenCall) string {
+	switch status := recordedStatus.(type) {
 	case string:
 		return ": " + status
 	case jsonval.Object:
 		return ": " + jsonval.EncodeToString(status)
 	}
-	present := 0
+	presentCount := 0
 	for _, instance := range w.Instances {
 		if isOutputPresent(w.idea, call, instance) {
-			present++
+			presentCount++
 		}
 	}
 	switch {
-	case present == 0:
+	case presentCount == 0:
 		return ""
 	case !w.Several():
 		return ": its value is there"
 	}
-	return fmt.Sprintf(": its value is there in %d of %d", present, len(w.Instances))
+	return fmt.Sprintf(": its value is there in %d of %d", presentCount, len(w.Instances))
 }
 
 // isOutputPresent reports whether an instance's State already holds a value at all paths of one branch of a Call's

@@ -13,11 +13,12 @@ import (
 	"processidea/model/turn"
 )
 
-// maxNamedInstances is how many instances a line of the prompt lists by name. If there are more, it gives their number.
-const maxNamedInstances = 12
+// maxListedInstances is how many instances a line of the prompt lists by name. If there are more, it gives their
+// number.
+const maxListedInstances = 12
 
-// maxNamedCalls is how many Calls with the same result a line of the prompt lists by their ids.
-const maxNamedCalls = 8
+// maxListedCalls is how many Calls with the same result a line of the prompt lists by their ids.
+const maxListedCalls = 8
 
 // writeCallHistory writes the outcomes of the Calls planned so far. Done Calls whose result is in State are summarized,
 // since the State shows the rest.
@@ -26,25 +27,25 @@ func (w *promptWriter) writeCallHistory() {
 		return
 	}
 	w.writeText("calls")
-	doneByResult, idsByResult := map[string][]string{}, map[string][]string{}
+	doneTokensByLabel, callIDsByLabel := map[string][]string{}, map[string][]string{}
 	for _, entry := range w.PlanEntries {
-		if label, summedUp := w.doneLabel(entry); summedUp {
-			doneByResult[label] = append(doneByResult[label], entry.InstancesByStatus[ideafile.Done]...)
-			idsByResult[label] = append(idsByResult[label], entry.CallID)
+		if label, isSummarized := w.doneLabel(entry); isSummarized {
+			doneTokensByLabel[label] = append(doneTokensByLabel[label], entry.InstancesByStatus[ideafile.Done]...)
+			callIDsByLabel[label] = append(callIDsByLabel[label], entry.CallID)
 		}
 	}
 	for _, entry := range w.PlanEntries {
-		label, summedUp := w.doneLabel(entry)
-		ids := idsByResult[label]
+		label, isSummarized := w.doneLabel(entry)
+		ids := callIDsByLabel[label]
 		switch {
-		case !summedUp:
+		case !isSummarized:
 			w.writeCall(entry)
 		case entry.CallID == ids[0]: // one line for all Calls with the same result, at the place of the first
-			if len(ids) > maxNamedCalls {
-				ids = append(slices.Clone(ids[:maxNamedCalls]), "…")
+			if len(ids) > maxListedCalls {
+				ids = append(slices.Clone(ids[:maxListedCalls]), "…")
 			}
 			w.writeLine("- %s %s: done%s", strings.Join(ids, ", "), label,
-				w.instancesSuffix(w.inOrder(doneByResult[label])))
+				w.instancesSuffix(w.sortTokens(doneTokensByLabel[label])))
 		}
 	}
 }
@@ -67,8 +68,8 @@ func (w *promptWriter) AnySkipped() bool {
 func (w *promptWriter) CallIDExample() string {
 	answer, number := "1", "2"
 	for _, entry := range w.PlanEntries {
-		if of, n, _ := strings.Cut(entry.CallID, "."); of != "0" && of != n {
-			answer, number = of, n
+		if answerNumber, n, _ := strings.Cut(entry.CallID, "."); answerNumber != "0" && answerNumber != n {
+			answer, number = answerNumber, n
 			break
 		}
 	}
@@ -84,7 +85,7 @@ func (w *promptWriter) CallIDExample() string {
 // other Call.
 func (w *promptWriter) doneLabel(entry turn.PlannedCallSummary) (string, bool) {
 	output, hasOutput := w.idea.OutputPathOf(entry.Call)
-	if slices.ContainsFunc(entry.Decisions, saysMore) || len(entry.StatusCounts) != 1 || entry.StatusCounts[ideafile.Done] == 0 || len(entry.ResultByInstance) > 0 ||
+	if slices.ContainsFunc(entry.Decisions, isMoreThanPlainApproval) || len(entry.StatusCounts) != 1 || entry.StatusCounts[ideafile.Done] == 0 || len(entry.ResultByInstance) > 0 ||
 		!hasOutput || len(output) == 0 || output.HasBranches() {
 		return "", false
 	}
@@ -126,9 +127,9 @@ func (w *promptWriter) callText(call ideafile.WrittenCall) string {
 	return text
 }
 
-// saysMore reports whether a person's decision tells more than an approval: it changes the LLM's proposal, or has a
-// reason.
-func saysMore(d turn.InstanceDecision) bool {
+// isMoreThanPlainApproval reports whether a person's decision tells more than an approval: it changes the LLM's
+// proposal, or has a reason.
+func isMoreThanPlainApproval(d turn.InstanceDecision) bool {
 	return d.Decision.Kind != policy.Approve || d.Decision.Reason != ""
 }
 
@@ -139,7 +140,7 @@ func (w *promptWriter) writeDecisions(decisions []turn.InstanceDecision) {
 	tokensByFact := map[string][]string{}
 	for _, d := range decisions {
 		fact := d.Decision.Describe()
-		if !saysMore(d) {
+		if !isMoreThanPlainApproval(d) {
 			continue
 		}
 		if tokensByFact[fact] == nil {
@@ -154,20 +155,20 @@ func (w *promptWriter) writeDecisions(decisions []turn.InstanceDecision) {
 
 // instancesSuffix names instances, in brackets: all, each, or how many.
 func (w *promptWriter) instancesSuffix(tokens []string) string {
-	switch named := jsonval.Filter(tokens, func(t string) bool { return t != "" }); {
-	case len(named) == 0:
+	switch namedTokens := jsonval.Filter(tokens, func(t string) bool { return t != "" }); {
+	case len(namedTokens) == 0:
 		return ""
-	case len(named) > 1 && len(named) == len(w.Instances):
-		return fmt.Sprintf(" (all %d)", len(named))
-	case len(named) > maxNamedInstances:
-		return fmt.Sprintf(" (%d instances)", len(named))
+	case len(namedTokens) > 1 && len(namedTokens) == len(w.Instances):
+		return fmt.Sprintf(" (all %d)", len(namedTokens))
+	case len(namedTokens) > maxListedInstances:
+		return fmt.Sprintf(" (%d instances)", len(namedTokens))
 	default:
-		return " (" + strings.Join(named, ", ") + ")"
+		return " (" + strings.Join(namedTokens, ", ") + ")"
 	}
 }
 
-// inOrder sorts instances in the order in which they are shown.
-func (w *promptWriter) inOrder(tokens []string) []string {
+// sortTokens sorts instances in the order in which they are shown.
+func (w *promptWriter) sortTokens(tokens []string) []string {
 	position := func(token string) int {
 		return slices.IndexFunc(w.Instances, func(i turn.InstanceInput) bool { return i.Token == token })
 	}
@@ -195,17 +196,17 @@ func (w *promptWriter) statusSummary(entry turn.PlannedCallSummary) string {
 // the errors of the file.
 func (w *promptWriter) writeContextErrors() {
 	fileErrors := jsonval.Filter(w.idea.Context, func(m ideafile.Message) bool { return m.Type == ideafile.TypeError })
-	errors := jsonval.Filter(w.Errors, func(e turn.ContextError) bool {
+	contextErrors := jsonval.Filter(w.Errors, func(e turn.ContextError) bool {
 		return e.Fault.Code != turn.CodeOutputTooEarly || w.DraftOutput == nil // writeDraftOutput reports it
 	})
-	if len(errors)+len(fileErrors) == 0 {
+	if len(contextErrors)+len(fileErrors) == 0 {
 		return
 	}
 	w.writeHeading("What went wrong")
 	for _, m := range fileErrors {
 		w.writeLine("- %s", w.JSON(jsonval.WithoutKey(m.Source, "type")))
 	}
-	for _, e := range errors {
+	for _, e := range contextErrors {
 		subject := "your last answer"
 		switch {
 		case e.CallID != "":

@@ -14,11 +14,11 @@ import (
 // writeSharedContext writes the part of the context that all instances share: the instructions, and the goal.
 func (w *promptWriter) writeSharedContext() {
 	w.writeHeading("The process")
-	headingOnly := w.Len()
+	lengthWithHeading := w.Len()
 	for _, kind := range []string{ideafile.TypeInstruction, ideafile.TypeText} {
 		for _, m := range ideafile.WithLatestInstructions(w.idea.Context) {
 			if m.Type == kind && m.InstanceToken == "" && len(m.InstructionToolNames) == 0 {
-				if w.isReplacedInSome(m) {
+				if w.isReplacedInSomeInstance(m) {
 					w.writeLine("%s, for those instances that have no %[1]s of their own:", m.Instruction.File)
 				}
 				w.writeQuoted("", m.Text)
@@ -26,28 +26,28 @@ func (w *promptWriter) writeSharedContext() {
 		}
 	}
 	view := ideafile.InstanceViewOf(w.idea.Context, "")
-	kinds, payloads := w.payloadsBesideState(view)
+	kinds, payloads := w.nonStatePayloads(view)
 	for n, payload := range w.fitToPrompt(payloads) {
 		w.writeLabeledValue("†"+kinds[n]+": ", payload)
 	}
-	if shared, ok := view.PayloadByKind[ideafile.TypeState].(jsonval.Object); ok && len(shared) > 0 &&
+	if sharedState, ok := view.PayloadByKind[ideafile.TypeState].(jsonval.Object); ok && len(sharedState) > 0 &&
 		w.Several() {
 		w.writeLabeledValue("Beside what is shown below, †state holds in every instance: ",
-			w.fitToPrompt([]any{shared})[0])
+			w.fitToPrompt([]any{sharedState})[0])
 	}
-	w.writePreviewsRule()
+	w.writePreviewExplanation()
 	if s := view.SchemaByKind[ideafile.TypeState]; s != nil {
-		w.writeLine(stateFormText(s), w.stateForm(s))
+		w.writeLine(stateSchemaFormat(s), w.stateSchemaText(s))
 		w.writeGoal(s)
 	}
-	if w.Len() == headingOnly {
+	if w.Len() == lengthWithHeading {
 		w.writeLine("Bring the process to its end.")
 	}
 }
 
-// stateFormText is a format with a place for the schema of State. If State may hold only what its schema names, the
+// stateSchemaFormat is a format with a place for the schema of State. If State may hold only what its schema names, the
 // text says what that means for a Call.
-func stateFormText(stateSchema any) string {
+func stateSchemaFormat(stateSchema any) string {
 	if m := jsonval.AsObject(stateSchema); m["additionalProperties"] != false {
 		return "Form of State: %s"
 	}
@@ -59,7 +59,7 @@ func (w *promptWriter) writeGoal(stateSchema any) {
 	m := jsonval.AsObject(stateSchema)
 	views := ideafile.InstanceViewsByToken(w.idea.Context, w.idea.InstanceTokens())
 	required := jsonval.Filter(jsonschema.Required(m),
-		func(name string) bool { return !allStartWithValue(views, name) })
+		func(name string) bool { return !allInitialStatesHave(views, name) })
 	if len(required) == 0 {
 		return
 	}
@@ -71,9 +71,9 @@ func (w *promptWriter) writeGoal(stateSchema any) {
 		strings.Join(required, ", "))
 }
 
-// allStartWithValue reports whether every instance starts with a value of this name in its State. Such a value is no
+// allInitialStatesHave reports whether every instance starts with a value of this name in its State. Such a value is no
 // part of the goal.
-func allStartWithValue(views map[string]ideafile.InstanceView, name string) bool {
+func allInitialStatesHave(views map[string]ideafile.InstanceView, name string) bool {
 	//workflowcheck:ignore -- all or not all, in any order
 	for _, view := range views {
 		state := jsonval.AsObject(view.PayloadByKind[ideafile.TypeState])
@@ -89,15 +89,15 @@ func (w *promptWriter) writeInstanceStates() {
 		return
 	}
 	w.writeHeading("State now")
-	shared := ideafile.InstanceViewOf(w.idea.Context, "").PayloadByKind[ideafile.TypeState]
-	states, own := make([]any, len(w.Instances)), w.ownPayloads()
+	sharedState := ideafile.InstanceViewOf(w.idea.Context, "").PayloadByKind[ideafile.TypeState]
+	states, payloadsByToken := make([]any, len(w.Instances)), w.ownPayloadsByToken()
 	for n, instance := range w.Instances {
 		if states[n] = instance.State; instance.Token != "" {
-			states[n] = withoutSharedValues(shared, instance.State)
+			states[n] = withoutSharedValues(sharedState, instance.State)
 		}
 	}
 	states = w.fitToPrompt(states)
-	for _, n := range w.instanceOrder() {
+	for _, n := range w.shuffledInstanceOrder() {
 		instance, label := w.Instances[n], ""
 		if instance.Token != "" {
 			label = instanceLabel(instance.Token) + ": "
@@ -106,34 +106,34 @@ func (w *promptWriter) writeInstanceStates() {
 		if instance.ReopenReason != "" {
 			w.writeLine("  It had ended and was %s", oneLine(instance.ReopenReason))
 		}
-		w.writeInstanceContext(instance, own[instance.Token])
+		w.writeInstanceContext(instance, payloadsByToken[instance.Token])
 		if len(instance.MissingRequiredPaths) > 0 {
 			w.writeLine("  still missing: %s", strings.Join(instance.MissingRequiredPaths, ", "))
 		}
 		for _, s := range instance.UnfulfilledSteps {
-			w.writeLine("  step %s is not fulfilled, so that it cannot be finished: %s", s.Step, oneLine(s.Why))
+			w.writeLine("  step %s is not fulfilled, so that it cannot be finished: %s", s.Step, oneLine(s.Reason))
 		}
 		if instance.HasReachedGoal {
 			w.writeLine("  It has all that it needs to be finished, and is shown since something went wrong: it may " +
 				"need no Call.")
 		}
 	}
-	w.writePreviewsRule()
+	w.writePreviewExplanation()
 }
 
-// instanceOrder returns an order of the instances that depends on the seed of the Idea. Places in a prompt affect
-// answers, so no instance should have the same place each time. The rules and the palette stay in front, for prompt
-// caches.
-func (w *promptWriter) instanceOrder() []int {
+// shuffledInstanceOrder returns an order of the instances that depends on the seed of the Idea. Places in a prompt
+// affect answers, so no instance should have the same place each time. The rules and the palette stay in front, for
+// prompt caches.
+func (w *promptWriter) shuffledInstanceOrder() []int {
 	if w.Recheck == nil {
-		return quality.Order(w.idea.QualitySeed, w.RequestNumber, quality.AskedFirst, len(w.Instances))
+		return quality.ShuffledOrder(w.idea.QualitySeed, w.RequestNumber, quality.PurposeRequest, len(w.Instances))
 	}
 	return quality.OrderAgain(w.idea.QualitySeed, w.RequestNumber,
-		jsonval.Map(w.Instances, func(one turn.InstanceInput) int { return w.Recheck.Positions[one.Token] }))
+		jsonval.Map(w.Instances, func(one turn.InstanceInput) int { return w.Recheck.PositionByToken[one.Token] }))
 }
 
-// payloadsBesideState lists the payloads of a view except State, by kind.
-func (w *promptWriter) payloadsBesideState(view ideafile.InstanceView) (kinds []string, payloads []any) {
+// nonStatePayloads lists the payloads of a view except State, by kind.
+func (w *promptWriter) nonStatePayloads(view ideafile.InstanceView) (kinds []string, payloads []any) {
 	for kind, v := range jsonval.Sorted(view.PayloadByKind) {
 		if kind != ideafile.TypeState {
 			kinds, payloads = append(kinds, kind), append(payloads, v)
@@ -142,36 +142,37 @@ func (w *promptWriter) payloadsBesideState(view ideafile.InstanceView) (kinds []
 	return kinds, payloads
 }
 
-// ownPayloads returns what each instance of the Request has beside its State and the shared context, by token and kind.
-func (w *promptWriter) ownPayloads() map[string]jsonval.Object {
-	own := map[string]jsonval.Object{}
+// ownPayloadsByToken returns what each instance of the Request has beside its State and the shared context, by token
+// and kind.
+func (w *promptWriter) ownPayloadsByToken() map[string]jsonval.Object {
+	payloadsByToken := map[string]jsonval.Object{}
 	var tokens, kinds []string
-	var all []any
+	var allPayloads []any
 	for _, instance := range w.Instances {
 		if instance.Token == "" {
 			continue
 		}
-		own[instance.Token] = jsonval.Object{}
-		itsKinds, payloads := w.payloadsBesideState(ideafile.InstanceMessagesView(w.idea.Context, instance.Token))
-		tokens, kinds, all = append(tokens, slices.Repeat([]string{instance.Token}, len(itsKinds))...),
-			append(kinds, itsKinds...), append(all, payloads...)
+		payloadsByToken[instance.Token] = jsonval.Object{}
+		instanceKinds, payloads := w.nonStatePayloads(ideafile.OwnInstanceView(w.idea.Context, instance.Token))
+		tokens, kinds, allPayloads = append(tokens, slices.Repeat([]string{instance.Token}, len(instanceKinds))...),
+			append(kinds, instanceKinds...), append(allPayloads, payloads...)
 	}
-	for n, payload := range w.fitToPrompt(all) {
-		own[tokens[n]][kinds[n]] = payload
+	for n, payload := range w.fitToPrompt(allPayloads) {
+		payloadsByToken[tokens[n]][kinds[n]] = payload
 	}
-	return own
+	return payloadsByToken
 }
 
 // withoutSharedValues is a State without the values that all instances share, which writeSharedContext writes.
-func withoutSharedValues(shared, state any) any {
-	sharedObject, ok := shared.(jsonval.Object)
+func withoutSharedValues(sharedState, state any) any {
+	sharedObject, ok := sharedState.(jsonval.Object)
 	instanceObject, isObject := state.(jsonval.Object)
 	if !ok || !isObject {
 		return state
 	}
 	out := jsonval.Object{}
 	for k, v := range jsonval.Sorted(instanceObject) {
-		if same, ok := sharedObject[k]; !ok || !jsonval.Equal(same, v) {
+		if sharedValue, ok := sharedObject[k]; !ok || !jsonval.Equal(sharedValue, v) {
 			out[k] = v
 		}
 	}
@@ -179,7 +180,7 @@ func withoutSharedValues(shared, state any) any {
 }
 
 // writeInstanceContext writes the part of the context, beside State, that only this instance sees.
-func (w *promptWriter) writeInstanceContext(instance turn.InstanceInput, own jsonval.Object) {
+func (w *promptWriter) writeInstanceContext(instance turn.InstanceInput, ownPayloads jsonval.Object) {
 	if instance.Token == "" {
 		return
 	}
@@ -190,27 +191,27 @@ func (w *promptWriter) writeInstanceContext(instance turn.InstanceInput, own jso
 			w.writeLine("  For %s:", strings.Join(m.InstructionToolNames, ", "))
 			w.writeQuoted("  ", m.Text)
 		case m.Type == ideafile.TypeText, m.Type == ideafile.TypeInstruction:
-			w.writeReplacement(m)
+			w.writeReplacementNote(m)
 			w.writeQuoted("  ", m.Text)
 			w.writeStepsOfTools(m)
 		}
 	}
-	for kind, v := range jsonval.Sorted(own) {
+	for kind, v := range jsonval.Sorted(ownPayloads) {
 		w.writeLabeledValue("  its own †"+kind+": ", v)
 	}
-	if s := ideafile.InstanceMessagesView(w.idea.Context, instance.Token).SchemaByKind[ideafile.TypeState]; s != nil {
-		w.writeLine("  form of its State: %s", w.stateForm(s))
+	if s := ideafile.OwnInstanceView(w.idea.Context, instance.Token).SchemaByKind[ideafile.TypeState]; s != nil {
+		w.writeLine("  form of its State: %s", w.stateSchemaText(s))
 	}
 }
 
-// writeReplacement says which shared instruction an instance's own instruction of the same file replaces. If the shared
-// one has steps, it names them, since they may also be shown with Tools.
-func (w *promptWriter) writeReplacement(own ideafile.Message) {
-	if own.Instruction == nil {
+// writeReplacementNote says which shared instruction an instance's own instruction of the same file replaces. If the
+// shared one has steps, it names them, since they may also be shown with Tools.
+func (w *promptWriter) writeReplacementNote(ownInstruction ideafile.Message) {
+	if ownInstruction.Instruction == nil {
 		return
 	}
 	for _, m := range ideafile.WithLatestInstructions(w.idea.Context) {
-		if m.Instruction == nil || m.InstanceToken != "" || m.Instruction.File != own.Instruction.File {
+		if m.Instruction == nil || m.InstanceToken != "" || m.Instruction.File != ownInstruction.Instruction.File {
 			continue
 		}
 		ids := jsonval.Map(m.Instruction.Steps, func(s ideafile.InstructionStep) string { return s.ID })
@@ -222,8 +223,8 @@ func (w *promptWriter) writeReplacement(own ideafile.Message) {
 	}
 }
 
-// isReplacedInSome reports whether some instance has an instruction of its own in place of this shared one.
-func (w *promptWriter) isReplacedInSome(shared ideafile.Message) bool {
+// isReplacedInSomeInstance reports whether some instance has an instruction of its own in place of this shared one.
+func (w *promptWriter) isReplacedInSomeInstance(shared ideafile.Message) bool {
 	return shared.Instruction != nil && shared.Text != "" && slices.ContainsFunc(w.idea.Context,
 		func(m ideafile.Message) bool {
 			return m.Instruction != nil && m.InstanceToken != "" && m.Instruction.File == shared.Instruction.File
@@ -238,21 +239,21 @@ func (w *promptWriter) writeStepsOfTools(m ideafile.Message) {
 	}
 }
 
-// worthNaming is the minimum length of a repeated type that gets a name.
-const worthNaming = 30
+// minNamedTypeLength is the minimum length of a repeated type that gets a name.
+const minNamedTypeLength = 30
 
-// stateForm writes the schema of a State. A long type that the palette has already shown as a Tool's result is only
-// named.
-func (w *promptWriter) stateForm(schema any) string {
-	names := map[string]string{}
+// stateSchemaText writes the schema of a State. A long type that the palette has already shown as a Tool's result is
+// only named.
+func (w *promptWriter) stateSchemaText(schema any) string {
+	nameByTypeText := map[string]string{}
 	for _, t := range w.idea.Tools {
 		if t.OutputSchema == nil {
 			continue
 		}
 		text := schemaText(t.OutputSchema.Source, t.OutputSchema.Source)
-		if _, known := names[text]; !known && len(text) >= worthNaming {
-			names[text] = "result of " + t.Name
+		if _, known := nameByTypeText[text]; !known && len(text) >= minNamedTypeLength {
+			nameByTypeText[text] = "result of " + t.Name
 		}
 	}
-	return schemaTextWithNames(schema, schema, names)
+	return schemaTextWithNames(schema, schema, nameByTypeText)
 }

@@ -28,9 +28,9 @@ func TestInstancesStandInAnOrderByTheSeed(t *testing.T) {
 			input.Instances = append(input.Instances, turn.InstanceInput{Token: token, State: map[string]any{}})
 		}
 		if again {
-			input.Recheck = &turn.Recheck{Positions: map[string]int{}}
-			for place, n := range quality.Order(seed, request, quality.AskedFirst, len(input.Instances)) {
-				input.Recheck.Positions[input.Instances[n].Token] = place + 1
+			input.Recheck = &turn.Recheck{PositionByToken: map[string]int{}}
+			for place, n := range quality.ShuffledOrder(seed, request, quality.PurposeRequest, len(input.Instances)) {
+				input.Recheck.PositionByToken[input.Instances[n].Token] = place + 1
 			}
 		}
 		messages := Render(idea, nil, input, nil)
@@ -74,13 +74,13 @@ func withOrder(t *testing.T, text string) (idea string, count int) {
 			count++
 		})
 	}
-	for _, tool := range jsonval.Sorted(jsonval.AsObject(jsonval.At(v, "schema", "tools"))) {
+	for _, tool := range jsonval.Sorted(jsonval.AsObject(jsonval.Lookup(v, "schema", "tools"))) {
 		reverse(tool)
-		reverse(jsonval.At(tool, "_output"))
+		reverse(jsonval.Lookup(tool, "_output"))
 	}
-	reverse(jsonval.At(v, "schema", "output"))
+	reverse(jsonval.Lookup(v, "schema", "output"))
 	for _, m := range jsonval.AsList(v["context"]) {
-		reverse(jsonval.At(m, "schema"))
+		reverse(jsonval.Lookup(m, "schema"))
 	}
 	return jsonval.EncodeToString(v), count
 }
@@ -99,7 +99,7 @@ func TestTheOrderThatPeopleAreShownIsNothingToTheLLM(t *testing.T) {
 	for _, c := range forms {
 		source, _ := withOrder(t, `{"schema": {"tools": {`+c.tools+`}}}`)
 		other := c
-		tools := jsonval.EncodeToString(jsonval.At(modeltest.DecodeJSON(t, source), "schema", "tools"))
+		tools := jsonval.EncodeToString(jsonval.Lookup(modeltest.DecodeJSON(t, source), "schema", "tools"))
 		other.tools = strings.TrimSuffix(strings.TrimPrefix(tools, "{"), "}")
 		first, then := NewResponseFormat(c.input(t)), NewResponseFormat(other.input(t))
 		if !jsonval.Equal(first.Schema, then.Schema) {

@@ -51,7 +51,7 @@ func TestAnOutlineShowsTheKeysOfAnObjectAndTheFirstItemsOfAList(t *testing.T) {
 		"a list of long items": {[]any{strings.Repeat("a", 9000), strings.Repeat("b", 9000)}, 300,
 			`["` + strings.Repeat("a", 120) + `…","` + strings.Repeat("b", 120) + `…"]`, 2, 0},
 	} {
-		outline, more, ok := outlineOf(c.value, c.room)
+		outline, more, ok := outlineValue(c.value, c.room)
 		text := string(jsonval.Encode(outline))
 		count := 0
 		switch o := outline.(type) {
@@ -71,10 +71,10 @@ func TestThereIsNoOutlineOfATextOrWithoutRoom(t *testing.T) {
 	for name, c := range map[string]struct {
 		value any
 		room  int
-	}{"a text": {"text", 1000}, "a number": {5, 1000}, "no room": {notes(5, 5), leastOutlineBytes - 1},
+	}{"a text": {"text", 1000}, "a number": {5, 1000}, "no room": {notes(5, 5), minOutlineBytes - 1},
 		"an empty object":            {map[string]any{}, 1000},
 		"keys that are all too long": {map[string]any{strings.Repeat("k", 300): 1}, 1000}} {
-		if o, _, ok := outlineOf(c.value, c.room); ok {
+		if o, _, ok := outlineValue(c.value, c.room); ok {
 			t.Errorf("%s: %v", name, o)
 		}
 	}
@@ -92,9 +92,9 @@ func TestAnOutlineKeepsToItsRoomAndIsTheSameEachTime(t *testing.T) {
 		if rapid.Bool().Draw(rt, "a list") {
 			v = rapid.SliceOfN(inner, 0, 40).Draw(rt, "list")
 		}
-		room := rapid.IntRange(leastOutlineBytes, maxOutlineBytes).Draw(rt, "room")
-		first, more, ok := outlineOf(v, room)
-		again, _, _ := outlineOf(v, room)
+		room := rapid.IntRange(minOutlineBytes, maxOutlineBytes).Draw(rt, "room")
+		first, more, ok := outlineValue(v, room)
+		again, _, _ := outlineValue(v, room)
 		if text := jsonval.Encode(first); ok && jsonval.SizeUpToLimit(first, 1<<20) > room+100 {
 			rt.Fatalf("%d bytes in a room of %d: %s", len(text), room, text)
 		}

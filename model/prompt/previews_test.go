@@ -51,7 +51,7 @@ func TestStatesThatAreTooMuchTogetherAreShownByPreviews(t *testing.T) {
 		if text != again {
 			t.Errorf("%s: it is shown differently", name)
 		}
-		if len(text) > shownBytes+1000 || strings.Contains(text, previewsRule) == c.whole ||
+		if len(text) > maxShownBytes+1000 || strings.Contains(text, previewsRule) == c.whole ||
 			strings.Count(text, `"title":"title`) < c.titles {
 			t.Errorf("%s: %d bytes and %d titles\n%s", name, len(text), strings.Count(text, `"title":"title`),
 				jsonval.Clip(text, 2000))
@@ -103,7 +103,7 @@ func TestInputsThatAreTooMuchTogetherAreShownByPreviews(t *testing.T) {
 	}
 	messages := Render(idea, nil, &turn.RequestInput{Instances: instances}, nil)
 	for n, says := range map[int]string{1: `"lang":"en"}`, 2: `its own †input: {"note":"n","text":{"(large value)"`} {
-		if text := messages[n].Content; len(text) > shownBytes || !strings.Contains(text, says) ||
+		if text := messages[n].Content; len(text) > maxShownBytes || !strings.Contains(text, says) ||
 			strings.Count(text, previewsRule) != 1 {
 			t.Errorf("%d bytes: %s", len(text), jsonval.Clip(text, 2000))
 		}

@@ -20,20 +20,20 @@ type Message struct {
 // the rules and the palette, then the context that all instances share, then the Plans, the States, the errors and the
 // question. stored returns the bytes of a value in the store, or nil if they are unavailable; stored itself may be nil.
 func Render(idea *ideafile.Idea, bindings ideafile.ToolBindings, request *turn.RequestInput,
-	stored func(jsonval.BlobHandle) []byte) []Message {
-	w := &promptWriter{idea: idea, bindings: bindings, RequestInput: request, stored: stored}
-	about := []func(*promptWriter){(*promptWriter).writeGuidingPlans, (*promptWriter).writeCallHistory,
+	readStored func(jsonval.BlobHandle) []byte) []Message {
+	w := &promptWriter{idea: idea, bindings: bindings, RequestInput: request, readStored: readStored}
+	finalParts := []func(*promptWriter){(*promptWriter).writeGuidingPlans, (*promptWriter).writeCallHistory,
 		(*promptWriter).writeInstanceStates,
-		(*promptWriter).writeContextErrors, textPart("notes"), (*promptWriter).writeDraftOutput, textPart("reply")}
+		(*promptWriter).writeContextErrors, templatePart("notes"), (*promptWriter).writeDraftOutput, templatePart("reply")}
 	// The parameters of each Call are shown resolved, so States would only repeat them. Errors say why an alternative
 	// is tried.
 	if len(request.Questions) > 0 {
-		about = []func(*promptWriter){(*promptWriter).writeContextErrors, textPart("reply")}
+		finalParts = []func(*promptWriter){(*promptWriter).writeContextErrors, templatePart("reply")}
 	}
 	return []Message{
-		{"system", w.render(textPart("rules"), (*promptWriter).writePalette)},
+		{"system", w.render(templatePart("rules"), (*promptWriter).writeToolDescriptions)},
 		{"user", w.render((*promptWriter).writeSharedContext)},
-		{"user", w.render(about...)},
+		{"user", w.render(finalParts...)},
 	}
 }
 
@@ -43,8 +43,8 @@ type promptWriter struct {
 	idea     *ideafile.Idea
 	bindings ideafile.ToolBindings
 	*turn.RequestInput
-	stored func(jsonval.BlobHandle) []byte
-	// showsPreviews says that a preview was written since writePreviewsRule last ran.
+	readStored func(jsonval.BlobHandle) []byte
+	// showsPreviews says that a preview was written since writePreviewExplanation last ran.
 	showsPreviews bool
 	showsOutlines bool // one of the previews has an outline
 }
@@ -110,7 +110,7 @@ func instanceLabel(token string) string {
 	return jsonval.EncodeToString(token)
 }
 
-func isOfSingleUnnamedInstance(idea *ideafile.Idea) bool {
+func hasOnlyUnnamedInstance(idea *ideafile.Idea) bool {
 	tokens := idea.InstanceTokens()
 	return len(tokens) == 1 && tokens[0] == ""
 }

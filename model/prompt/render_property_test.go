@@ -15,7 +15,7 @@ import (
 func TestAnyRequestHasAPromptAndAForm(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		modeltest.RunDrawnProcess(rt, func(s *modeltest.Scenario, c *loop.RequestConclusion) {
+		modeltest.RunRandomProcess(rt, func(s *modeltest.Scenario, c *loop.RequestConclusion) {
 			first, second := Render(s.Idea, s.Bindings, c.RequestInput, nil), Render(s.Idea, s.Bindings, c.RequestInput, nil)
 			if fmt.Sprint(first) != fmt.Sprint(second) || len(first) != 3 || first[2].Content == "" {
 				rt.Fatalf("%v\n%v", first, second)

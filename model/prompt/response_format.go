@@ -79,11 +79,11 @@ func (b *formatBuilder) setNotStrictReason(location, reason string) {
 func (b *formatBuilder) rootSchema() any {
 	if b.hasNamedInstances() {
 		tokens := slices.Concat(b.input.InstanceTokens, []string{"*"}, b.input.ReopenableTokens)
-		one := b.addDefinition("instance", stringEnum(tokens...))
-		b.addDefinition("instances", schemaOrAlternative(one, arraySchema(one)))
+		instanceRef := b.addDefinition("instance", stringEnum(tokens...))
+		b.addDefinition("instances", schemaWithAlternative(instanceRef, arraySchema(instanceRef)))
 	}
 	if len(b.input.Tools) > 0 {
-		b.addDefinition("after", nullableSchema(arraySchema(awaitedSchema)))
+		b.addDefinition("after", nullableSchema(arraySchema(awaitedReferenceSchema)))
 	}
 	callChoices := []any{}
 	for _, t := range b.input.Tools {
@@ -169,7 +169,7 @@ func closedObjectSchema(props jsonval.OrderedObject) jsonval.OrderedObject {
 	return objectSchema(props, func(string) bool { return true }, false)
 }
 
-func objectSchema(props jsonval.OrderedObject, isRequired func(name string) bool, open bool) jsonval.OrderedObject {
+func objectSchema(props jsonval.OrderedObject, isRequired func(name string) bool, isOpen bool) jsonval.OrderedObject {
 	required := []any{}
 	for _, p := range props {
 		if isRequired(p.Key) {
@@ -177,7 +177,7 @@ func objectSchema(props jsonval.OrderedObject, isRequired func(name string) bool
 		}
 	}
 	return typeSchema("object").Append("properties", props).Append("required", required).
-		Append("additionalProperties", open)
+		Append("additionalProperties", isOpen)
 }
 
 func (b *formatBuilder) hasNamedInstances() bool {
@@ -262,24 +262,24 @@ func (b *formatBuilder) metaPropertySchema(t *ideafile.Tool, key string, schema 
 // referenceSchema matches a Reference, where the schema itself does not allow every string.
 var referenceSchema = typeSchema("string").Append("pattern", "^†[^†]")
 
-// awaitedSchema matches a Reference in `_after`: to a place in State, or to a Call.
-var awaitedSchema = typeSchema("string").Append("pattern", "^†(state|call)")
+// awaitedReferenceSchema matches a Reference in `_after`: to a place in State, or to a Call.
+var awaitedReferenceSchema = typeSchema("string").Append("pattern", "^†(state|call)")
 
 func nullableSchema(schema any) any {
-	return schemaOrAlternative(schema, typeSchema("null"))
+	return schemaWithAlternative(schema, typeSchema("null"))
 }
 
-// schemaOrAlternative adds a choice to a schema. An anyOf is extended rather than nested.
-func schemaOrAlternative(schema any, choice any) any {
+// schemaWithAlternative adds a choice to a schema. An anyOf is extended rather than nested.
+func schemaWithAlternative(schema any, alternative any) any {
 	anyOf, ok := schema.(jsonval.OrderedObject)
 	if !ok || len(anyOf) != 1 || anyOf[0].Key != "anyOf" {
-		return anyOfSchema(schema, choice)
+		return anyOfSchema(schema, alternative)
 	}
 	choices := anyOf[0].Value.([]any)
-	if jsonval.ContainsValue(choices, choice) {
+	if jsonval.ContainsValue(choices, alternative) {
 		return schema
 	}
-	return jsonval.OrderedObject{{Key: "anyOf", Value: append(slices.Clip(choices), choice)}}
+	return jsonval.OrderedObject{{Key: "anyOf", Value: append(slices.Clip(choices), alternative)}}
 }
 
 // paramSchema is the schema of a parameter. It allows what the Tool declares, a Reference, and, in strict mode, null
@@ -287,7 +287,7 @@ func schemaOrAlternative(schema any, choice any) any {
 func (b *formatBuilder) paramSchema(t *ideafile.Tool, name string, schema any) any {
 	result := b.declaredParamSchema(t, name, schema, "tool_"+t.Name)
 	if !acceptsAnyString(schema) {
-		result = schemaOrAlternative(result, referenceSchema)
+		result = schemaWithAlternative(result, referenceSchema)
 	}
 	if !t.RequiresParam(name) && b.strict {
 		result = nullableSchema(result)
@@ -324,20 +324,20 @@ func acceptsAnyString(schema any) bool {
 // there. The whole may be null if Calls may be planned too.
 func (b *formatBuilder) outputSchema() any {
 	if !b.strict {
-		defined := b.addRebasedDefinition("output", b.input.OutputSchema.Source)
+		outputRef := b.addRebasedDefinition("output", b.input.OutputSchema.Source)
 		if b.input.OutputWithoutReferences {
-			return b.nullableOutput(defined)
+			return b.nullableOutput(outputRef)
 		}
 		// its leaves may be References
-		anyContainer := typeSchema([]any{"object", "array"})
+		containerSchema := typeSchema([]any{"object", "array"})
 		return b.nullableOutput(
-			anyOfSchema(defined, anyContainer, referenceSchema))
+			anyOfSchema(outputRef, containerSchema, referenceSchema))
 	}
 	allowReference := func(schema, strict any) any {
 		if b.input.OutputWithoutReferences || acceptsAnyString(schema) {
 			return strict
 		}
-		return schemaOrAlternative(strict, referenceSchema)
+		return schemaWithAlternative(strict, referenceSchema)
 	}
 	strictSchema, reason := toInlinedStrictSchema(b.input.OutputSchema.Source, b.input.OutputSchema.Source,
 		allowReference)
@@ -364,7 +364,7 @@ func ResponseFormatFor(idea *ideafile.Idea, bindings ideafile.ToolBindings,
 		ReopenableTokens: request.ReopenableTokens,
 		OutputSchema:     idea.OutputSchema, OutputWithoutReferences: idea.OutputSchema != nil &&
 			!outputMayReferToState(idea),
-		MayBeLast: maySayFinished(idea, request), MayHoldNotes: mayHoldNotes(idea, request),
+		MayBeLast: mayReportFinished(idea, request), MayHoldNotes: mayHoldNotes(idea, request),
 		ToolInstructions: ToolInstructions(idea)}
 	if request.OutputOnly {
 		in.Tools, in.InstanceTokens, in.OutputRequired = nil, []string{""}, true
@@ -380,13 +380,13 @@ func mayHoldOutputBesideCalls(idea *ideafile.Idea, request *turn.RequestInput) b
 	return idea.OutputSchema != nil && !request.OutputOnly && request.ReplyMayHoldOutput()
 }
 
-// maySayFinished reports whether the reply to a Request may say that nothing is left to plan.
-func maySayFinished(idea *ideafile.Idea, request *turn.RequestInput) bool {
+// mayReportFinished reports whether the reply to a Request may say that nothing is left to plan.
+func mayReportFinished(idea *ideafile.Idea, request *turn.RequestInput) bool {
 	return request.MayBeLast || mayHoldOutputBesideCalls(idea, request)
 }
 
 // mayHoldNotes reports whether the reply to a Request may hold notes. They are useful if the output may come with later
 // Calls, when other instances are shown.
 func mayHoldNotes(idea *ideafile.Idea, request *turn.RequestInput) bool {
-	return mayHoldOutputBesideCalls(idea, request) && !isOfSingleUnnamedInstance(idea)
+	return mayHoldOutputBesideCalls(idea, request) && !hasOnlyUnnamedInstance(idea)
 }

@@ -86,11 +86,13 @@ func (w *promptWriter) writeText(name string) {
 	}
 }
 
-// textPart is writeText as a part of a prompt.
-func textPart(name string) func(*promptWriter) { return func(w *promptWriter) { w.writeText(name) } }
+// templatePart is writeText as a part of a prompt.
+func templatePart(name string) func(*promptWriter) {
+	return func(w *promptWriter) { w.writeText(name) }
+}
 
 // Several reports whether the process may have several instances.
-func (w *promptWriter) Several() bool { return !isOfSingleUnnamedInstance(w.idea) }
+func (w *promptWriter) Several() bool { return !hasOnlyUnnamedInstance(w.idea) }
 
 // Latent reports whether the LLM writes the results of some Tool.
 func (w *promptWriter) Latent() bool {
@@ -113,12 +115,12 @@ func (w *promptWriter) WantsOutput() bool { return w.idea.OutputSchema != nil }
 // Approvals reports whether people may be asked about Calls, or about whole Plans.
 func (w *promptWriter) Approvals() bool {
 	override := w.idea.Config.Approval
-	return override.AllTools || override.Plan || len(override.ToolNames) > 0 ||
+	return override.AllTools || override.ReviewsPlans || len(override.ToolNames) > 0 ||
 		w.anyTool(func(t *ideafile.Tool) bool { return t.Approval != nil })
 }
 
-func (w *promptWriter) anyTool(holds func(*ideafile.Tool) bool) bool {
-	return slices.ContainsFunc(w.idea.Tools, holds)
+func (w *promptWriter) anyTool(matches func(*ideafile.Tool) bool) bool {
+	return slices.ContainsFunc(w.idea.Tools, matches)
 }
 
 // Branches reports whether some Tool, or a Plan of the file, writes to one of two places.

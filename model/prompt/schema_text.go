@@ -27,11 +27,11 @@ func typeWithComment(schema any) string {
 }
 
 // schemaTextWithNames is schemaText that writes the name of a field's type, if the type has one, in place of the type.
-func schemaTextWithNames(root, schema any, names map[string]string) string {
+func schemaTextWithNames(root, schema any, nameByTypeText map[string]string) string {
 	root, schema = jsonschema.WithoutDisplay(root), jsonschema.WithoutDisplay(schema)
-	w := &schemaWriter{root: root, names: names}
+	w := &schemaWriter{root: root, nameByTypeText: nameByTypeText}
 	text := w.typeText(schema, 0)
-	if w.inexpressible {
+	if w.isInexpressible {
 		return jsonval.EncodeToString(jsonschema.WithoutMetaKeys(schema))
 	}
 	return text
@@ -39,18 +39,18 @@ func schemaTextWithNames(root, schema any, names map[string]string) string {
 
 // schemaWriter turns one schema into a type. inexpressible is set if the notation cannot express the schema.
 type schemaWriter struct {
-	root          any
-	names         map[string]string // by the text of the type
-	partCount     int
-	inexpressible bool
+	root            any
+	nameByTypeText  map[string]string // by the text of the type
+	partCount       int
+	isInexpressible bool
 }
 
 func (w *schemaWriter) typeText(schema any, depth int) string {
 	m, isObject := schema.(jsonval.Object)
 	w.partCount++
-	w.inexpressible = w.inexpressible || depth > maxSchemaTextDepth || w.partCount > maxSchemaTextParts
+	w.isInexpressible = w.isInexpressible || depth > maxSchemaTextDepth || w.partCount > maxSchemaTextParts
 	switch {
-	case w.inexpressible:
+	case w.isInexpressible:
 		return ""
 	case !isObject:
 		if schema == false {
@@ -61,12 +61,12 @@ func (w *schemaWriter) typeText(schema any, depth int) string {
 	if ref, ok := m["$ref"].(string); ok {
 		target, found := jsonschema.ResolvePointer(w.root, strings.TrimPrefix(ref, "#"))
 		if !found || !strings.HasPrefix(ref, "#") || !hasOnlyKeys(m, "$ref") {
-			w.inexpressible = true
+			w.isInexpressible = true
 			return ""
 		}
 		return w.typeText(target, depth+1)
 	}
-	w.inexpressible = w.inexpressible || !hasOnlyKeys(m, expressibleKeywords...)
+	w.isInexpressible = w.isInexpressible || !hasOnlyKeys(m, expressibleKeywords...)
 	if v, ok := m["const"]; ok {
 		return jsonval.EncodeToString(v)
 	}
@@ -75,7 +75,7 @@ func (w *schemaWriter) typeText(schema any, depth int) string {
 	}
 	for _, key := range []string{"anyOf", "oneOf"} {
 		if list, ok := m[key].([]any); ok {
-			w.inexpressible = w.inexpressible || m["type"] != nil || m["properties"] != nil
+			w.isInexpressible = w.isInexpressible || m["type"] != nil || m["properties"] != nil
 			return joinTypes(list, func(v any) string { return w.typeText(v, depth+1) + w.typeComment(v) })
 		}
 	}
@@ -111,18 +111,18 @@ func (w *schemaWriter) objectType(m jsonval.Object, depth int) string {
 	required := jsonschema.Required(m)
 	var fields []string
 	for _, name := range jsonschema.OrderedNames(props, required) {
-		mark := "?"
+		optionalMark := "?"
 		if slices.Contains(required, name) {
-			mark = ""
+			optionalMark = ""
 		}
 		text := w.typeText(props[name], depth+1)
-		if known, ok := w.names[text]; ok {
-			text = known
+		if typeName, ok := w.nameByTypeText[text]; ok {
+			text = typeName
 		}
-		fields = append(fields, quotedFieldName(name)+mark+": "+text+w.typeComment(props[name]))
+		fields = append(fields, quotedFieldName(name)+optionalMark+": "+text+w.typeComment(props[name]))
 	}
-	if more, ok := m["additionalProperties"].(jsonval.Object); ok {
-		fields = append(fields, "[key: string]: "+w.typeText(more, depth+1)+w.typeComment(more))
+	if extraSchema, ok := m["additionalProperties"].(jsonval.Object); ok {
+		fields = append(fields, "[key: string]: "+w.typeText(extraSchema, depth+1)+w.typeComment(extraSchema))
 	} else if len(props) == 0 && m["additionalProperties"] != false {
 		return "object"
 	}
@@ -175,8 +175,8 @@ func quotedFieldName(name string) string {
 	return jsonval.EncodeToString(name)
 }
 
-func joinTypes(list []any, text func(any) string) string {
-	return strings.Join(jsonval.AppendNew(nil, jsonval.Map(list, text)...), " | ")
+func joinTypes(list []any, toText func(any) string) string {
+	return strings.Join(jsonval.AppendNew(nil, jsonval.Map(list, toText)...), " | ")
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -12,7 +12,7 @@ const (
 	maxStrictDepth      = 10
 	maxStrictProperties = 5000
 	maxStrictEnumValues = 1000
-	longEnumValues      = 250 // the length of an enum from which the total length of its values is bounded
+	minLongEnumValues   = 250 // the length of an enum from which the total length of its values is bounded
 	maxLongEnumChars    = 15_000
 	maxStrictNameChars  = 120_000 // total characters of property names, definition names, enum and const values
 )
@@ -105,7 +105,7 @@ func (c *strictLimitCounter) countEnum(v any) {
 		chars += len([]rune(fmt.Sprint(e)))
 	}
 	c.addCounts(0, len(list), chars)
-	if len(list) > longEnumValues && chars > maxLongEnumChars {
+	if len(list) > minLongEnumValues && chars > maxLongEnumChars {
 		c.exceededLimit = fmt.Sprintf("an enum of %d values with %d characters, over %d", len(list), chars,
 			maxLongEnumChars)
 	}

@@ -25,14 +25,14 @@ var scalarKeywords = strings.Fields(`enum const pattern format minimum maximum e
 var ignoredKeywords = strings.Fields(`default examples $comment $schema $id $defs definitions deprecated
 	readOnly writeOnly`)
 
-// looseKeywords only narrow what is allowed and cannot be expressed in strict mode. They are left out of the schema:
-// the palette in words has them, and every reply is validated against the whole schema.
-var looseKeywords = strings.Fields(`minLength maxLength uniqueItems contains minContains maxContains
+// unenforcedKeywords only narrow what is allowed and cannot be expressed in strict mode. They are left out of the
+// schema: the palette in words has them, and every reply is validated against the whole schema.
+var unenforcedKeywords = strings.Fields(`minLength maxLength uniqueItems contains minContains maxContains
 	minProperties maxProperties propertyNames dependentRequired dependentSchemas not if then else
 	unevaluatedProperties unevaluatedItems contentEncoding contentMediaType contentSchema`)
 
 // strictModeKeywords are the keywords of a schema that strict mode can express.
-var strictModeKeywords = slices.Concat(strictKeywords, ignoredKeywords, looseKeywords, []string{"oneOf"})
+var strictModeKeywords = slices.Concat(strictKeywords, ignoredKeywords, unenforcedKeywords, []string{"oneOf"})
 
 var strictFormats = strings.Fields(`date-time time date duration email hostname ipv4 ipv6 uuid`)
 
@@ -53,7 +53,7 @@ func toStrictSchema(schema any, transform schemaTransform) (strict any, reason s
 		}
 	}
 	switch ref := m["$ref"]; {
-	case ref == jsonschema.TooLarge:
+	case ref == jsonschema.TooLargeRef:
 		return nil, "a schema that its references make too large"
 	case ref != nil:
 		return nil, "a schema that holds itself"
@@ -80,7 +80,7 @@ func toStrictSchema(schema any, transform schemaTransform) (strict any, reason s
 
 // toInlinedStrictSchema is toStrictSchema for a part of a schema, with its references inlined.
 func toInlinedStrictSchema(root, part any, transform schemaTransform) (strict any, reason string) {
-	if jsonschema.HoldsItself(root, part) {
+	if jsonschema.IsRecursive(root, part) {
 		return nil, "a schema that holds itself"
 	}
 	return toStrictSchema(jsonschema.InlineRefs(root, part), transform)
@@ -153,8 +153,8 @@ func strictArray(m jsonval.Object, transform schemaTransform) (any, string) {
 }
 
 func strictScalar(m jsonval.Object) (any, string) {
-	declared := jsonschema.Types(m)
-	if slices.Contains(declared, "object") || slices.Contains(declared, "array") {
+	declaredTypes := jsonschema.Types(m)
+	if slices.Contains(declaredTypes, "object") || slices.Contains(declaredTypes, "array") {
 		return nil, "one of several types, an object or a list among them"
 	}
 	types, ok := scalarTypes(m)

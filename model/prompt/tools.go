@@ -10,15 +10,16 @@ import (
 	"processidea/model/statelog"
 )
 
-// writePalette describes the Tools in words, since not every server shows the LLM the response format's schema.
-func (w *promptWriter) writePalette() {
+// writeToolDescriptions describes the Tools in words, since not every server shows the LLM the response format's
+// schema.
+func (w *promptWriter) writeToolDescriptions() {
 	if len(w.idea.Tools) > 0 {
 		w.writeHeading("Tools")
 	}
-	notes := ToolInstructions(w.idea)
+	instructions := ToolInstructions(w.idea)
 	for _, t := range w.idea.Tools {
 		w.writeLine("\n### %s", t.Name)
-		w.writeQuoted("", t.Description, notes[t.Name])
+		w.writeQuoted("", t.Description, instructions[t.Name])
 		params := visibleParams(t)
 		w.writeLine("Parameters: %s", schemaText(params, params))
 		w.writeToolResult(t)
@@ -53,13 +54,13 @@ func (w *promptWriter) OutputMayReferToState() bool { return outputMayReferToSta
 // outputMayReferToState reports whether the output may contain a Reference to State. In a process of several instances
 // such a Reference resolves to an object.
 func outputMayReferToState(idea *ideafile.Idea) bool {
-	return isOfSingleUnnamedInstance(idea) || mayHoldObject(idea.OutputSchema.Source, true)
+	return hasOnlyUnnamedInstance(idea) || mayHoldObject(idea.OutputSchema.Source, true)
 }
 
 // mayHoldObject reports whether a schema may allow, in some place, an object with keys that the schema does not name.
-func mayHoldObject(form any, isRoot bool) bool {
-	m := jsonval.AsObject(form)
-	switch types := jsonschema.TypesAt(form, nil); {
+func mayHoldObject(schema any, isRoot bool) bool {
+	m := jsonval.AsObject(schema)
+	switch types := jsonschema.TypesAt(schema, nil); {
 	case types == nil:
 		return m["enum"] == nil && m["const"] == nil
 	case slices.Contains(types, "object"):

@@ -23,7 +23,7 @@ func AnswersDiffer(palette *ideafile.Palette, view ideafile.InstanceView, token 
 	}
 	m := newMatching(a, b)
 	for n := range a {
-		if !m.pair(n, make([]bool, len(b))) {
+		if !m.findPartner(n, make([]bool, len(b))) {
 			return true
 		}
 	}
@@ -33,9 +33,9 @@ func AnswersDiffer(palette *ideafile.Palette, view ideafile.InstanceView, token 
 // matching pairs the Calls of two answers. A Call may match several Calls that differ among themselves, because its
 // text is prose when it is compared with a text, but counts when it is compared with a Reference.
 type matching struct {
-	first, second []comparedCall
-	same          [][]bool // whether a Call of first (row) and one of second (column) can be partners
-	partner       []int    // by Call of second: its partner in first, from 1; 0: none
+	first, second   []comparedCall
+	isSame          [][]bool // whether a Call of first (row) and one of second (column) can be partners
+	partnerBySecond []int    // by Call of second: its partner in first, from 1; 0: none
 }
 
 // newMatching finds which Calls can be partners: Calls that decide the same, and use results of Calls that can be
@@ -51,20 +51,20 @@ func newMatching(first, second []comparedCall) matching {
 		return n
 	}
 	for n, d := range first {
-		bound := jsonval.Filter(d.identities, func(identity string) bool {
+		countedIdentities := jsonval.Filter(d.identities, func(identity string) bool {
 			return count(first, identity) == count(second, identity)
 		})
 		for _, o := range second {
-			other := func(identity string) bool { return !slices.Contains(o.identities, identity) }
-			m.same[n] = append(m.same[n], !slices.ContainsFunc(bound, other) && d.sameAs(o))
+			isAbsent := func(identity string) bool { return !slices.Contains(o.identities, identity) }
+			m.isSame[n] = append(m.isSame[n], !slices.ContainsFunc(countedIdentities, isAbsent) && d.decidesSameAs(o))
 		}
 	}
 	for changed := true; changed; {
 		changed = false
 		for n := range first {
-			for k, same := range m.same[n] {
-				if same && !m.useSameResults(n, k) {
-					m.same[n][k], changed = false, true
+			for k, isSame := range m.isSame[n] {
+				if isSame && !m.useSameResults(n, k) {
+					m.isSame[n][k], changed = false, true
 				}
 			}
 		}
@@ -74,12 +74,14 @@ func newMatching(first, second []comparedCall) matching {
 
 // useSameResults reports whether the results that Call n of first uses can be the same as those that Call k of second
 // uses at the same places.
-func (m matching) useSameResults(n, k int) bool {
-	d, o := m.first[n], m.second[k]
-	for at, writers := range jsonval.Sorted(d.results) {
+func (m matching) useSameResults(firstIndex, secondIndex int) bool {
+	d, o := m.first[firstIndex], m.second[secondIndex]
+	for path, writers := range jsonval.Sorted(d.writersByPath) {
 		for _, w := range writers {
-			counts := d.references[at] || o.references[at]
-			if counts && !slices.ContainsFunc(o.results[at], func(other int) bool { return m.same[w][other] }) {
+			isCompared := d.isReferenceByPath[path] || o.isReferenceByPath[path]
+			if isCompared && !slices.ContainsFunc(o.writersByPath[path], func(other int) bool {
+				return m.isSame[w][other]
+			}) {
 				return false
 			}
 		}
@@ -87,17 +89,17 @@ func (m matching) useSameResults(n, k int) bool {
 	return true
 }
 
-// pair finds a partner for Call n of first, if need be by giving other Calls another partner. tried marks the Calls of
-// second that were tried already.
-func (m matching) pair(n int, tried []bool) bool {
+// findPartner finds a partner for Call n of first, if need be by giving other Calls another partner. tried marks the
+// Calls of second that were tried already.
+func (m matching) findPartner(firstIndex int, tried []bool) bool {
 	for _, isFree := range []bool{true, false} {
-		for k, p := range m.partner {
-			if tried[k] || (p == 0) != isFree || !m.same[n][k] {
+		for k, p := range m.partnerBySecond {
+			if tried[k] || (p == 0) != isFree || !m.isSame[firstIndex][k] {
 				continue
 			}
 			tried[k] = true
-			if isFree || m.pair(p-1, tried) {
-				m.partner[k] = n + 1
+			if isFree || m.findPartner(p-1, tried) {
+				m.partnerBySecond[k] = firstIndex + 1
 				return true
 			}
 		}
@@ -107,13 +109,13 @@ func (m matching) pair(n int, tried []bool) bool {
 
 // CallsFor returns only the Calls of an answer that are for an instance.
 func CallsFor(palette *ideafile.Palette, token string, calls []ideafile.WrittenCall) []ideafile.WrittenCall {
-	picked := []ideafile.WrittenCall{}
+	selected := []ideafile.WrittenCall{}
 	for _, w := range calls {
 		if tokens, _ := palette.TargetInstances(w); slices.Contains(tokens, token) {
-			picked = append(picked, w)
+			selected = append(selected, w)
 		}
 	}
-	return picked
+	return selected
 }
 
 // scalar is a string, number, boolean or null in a Call that does not come from a Reference.
@@ -134,7 +136,7 @@ var decisionRules = []func(scalar) bool{
 	// a format or a pattern: dates, addresses, UUIDs and order numbers are not prose
 	func(l scalar) bool { return l.hasKeyword("format", "pattern") },
 	// named as an id: it names a thing of the case, written out
-	func(l scalar) bool { return idName.MatchString(l.name) },
+	func(l scalar) bool { return idNamePattern.MatchString(l.name) },
 }
 
 // hasKeyword reports whether a schema of the scalar has one of the keywords.
@@ -144,16 +146,16 @@ func (l scalar) hasKeyword(keywords ...string) bool {
 	})
 }
 
-var idName = regexp.MustCompile(`(I[dD]s?|_ids?|-id)$|^[iI][dD][sS]?$`)
+var idNamePattern = regexp.MustCompile(`(I[dD]s?|_ids?|-id)$|^[iI][dD][sS]?$`)
 
 // comparedCall is a Call prepared for comparison: its parts, with the values of its References.
 type comparedCall struct {
-	tool       *ideafile.Tool
-	toolName   string // of the Tool
-	fault      string // the error code of an invalid Call
-	parts      jsonval.Object
-	references map[string]bool  // the places that were References
-	results    map[string][]int // the Calls of its answer whose results it uses, by place
+	tool              *ideafile.Tool
+	toolName          string // of the Tool
+	faultCode         string // the error code of an invalid Call
+	partByKind        jsonval.Object
+	isReferenceByPath map[string]bool  // the places that were References
+	writersByPath     map[string][]int // the Calls of its answer whose results it uses, by place
 	// identities distinguish it from the other Calls of its answer. They are the question that its result answers, word
 	// for word, and the places that it writes, if the State schema names these. A place that only the LLM names is no
 	// identity.
@@ -165,39 +167,41 @@ func prepareComparedCalls(palette *ideafile.Palette, view ideafile.InstanceView,
 	var writers []writer
 	for n, w := range CallsFor(palette, token, calls) {
 		c, _, f := palette.ReadCall(w)
-		d := comparedCall{tool: ideafile.FindTool(palette.Tools, w.Tool), toolName: w.Tool,
-			references: map[string]bool{}, results: map[string][]int{}}
+		compared := comparedCall{tool: ideafile.FindTool(palette.Tools, w.Tool), toolName: w.Tool,
+			isReferenceByPath: map[string]bool{}, writersByPath: map[string][]int{}}
 		if f != nil {
-			d.fault = f.Code
+			compared.faultCode = f.Code
 		}
-		d.parts = jsonval.Object{"params": c.Params}
+		compared.partByKind = jsonval.Object{"params": c.Params}
 		if c.HasOutput {
-			d.parts["output"] = c.Output
+			compared.partByKind["output"] = c.Output
 		}
 		for _, path := range c.OutputPath.Paths() {
 			writers = append(writers, writer{path, w.Tool, n})
-			if isNamedPlace(view.SchemaByKind[ideafile.TypeState], path) {
-				d.identities = append(d.identities, "writes "+path.String())
+			if isDeclaredPath(view.SchemaByKind[ideafile.TypeState], path) {
+				compared.identities = append(compared.identities, "writes "+path.String())
 			}
 		}
-		list = append(list, d)
+		list = append(list, compared)
 	}
 	for n := range list {
-		d := &list[n]
-		d.parts = jsonval.AsObject(d.resolveReferences(view.PayloadByKind, writers, nil, d.parts))
-		if _, answers := d.parts["output"]; answers {
-			d.identities = append(d.identities, d.toolName+" asks "+jsonval.EncodeToString(d.parts["params"]))
+		compared := &list[n]
+		compared.partByKind = jsonval.AsObject(compared.resolveReferences(view.PayloadByKind, writers, nil,
+			compared.partByKind))
+		if _, hasOutput := compared.partByKind["output"]; hasOutput {
+			compared.identities = append(compared.identities,
+				compared.toolName+" asks "+jsonval.EncodeToString(compared.partByKind["params"]))
 		}
 	}
 	return list
 }
 
-// isNamedPlace reports whether a schema names each key of a path.
-func isNamedPlace(schema any, path jsonval.Path) bool {
+// isDeclaredPath reports whether a schema names each key of a path.
+func isDeclaredPath(schema any, path jsonval.Path) bool {
 	node, _ := jsonschema.ResolveLocalRefs(schema, schema, "")
 	for _, key := range path {
-		next, named := jsonschema.Properties(node)[key]
-		if !named {
+		next, isDeclared := jsonschema.Properties(node)[key]
+		if !isDeclared {
 			return false
 		}
 		node, _ = jsonschema.ResolveLocalRefs(schema, next, "")
@@ -207,43 +211,43 @@ func isNamedPlace(schema any, path jsonval.Path) bool {
 
 // writer is a place in State that a Call of an answer is to write, with the Call's Tool and number.
 type writer struct {
-	path jsonval.Path
-	tool string
-	call int
+	path      jsonval.Path
+	toolName  string
+	callIndex int
 }
 
-// nameResults describes what Calls of the answer will write at a path, above it or below it, without naming their
+// describeResults describes what Calls of the answer will write at a path, above it or below it, without naming their
 // places. It also returns the numbers of these Calls.
-func nameResults(writers []writer, at jsonval.Path) (text string, calls []int) {
+func describeResults(writers []writer, path jsonval.Path) (text string, calls []int) {
 	var names []string
 	for _, w := range writers {
 		switch {
-		case at.IsAtOrBelow(w.path):
-			names = append(names, "the result of "+w.tool+": "+at[len(w.path):].String())
-		case w.path.IsAtOrBelow(at):
-			names = append(names, w.path[len(at):].String()+" by "+w.tool)
+		case path.IsAtOrBelow(w.path):
+			names = append(names, "the result of "+w.toolName+": "+path[len(w.path):].String())
+		case w.path.IsAtOrBelow(path):
+			names = append(names, w.path[len(path):].String()+" by "+w.toolName)
 		default:
 			continue
 		}
-		calls = append(calls, w.call)
+		calls = append(calls, w.callIndex)
 	}
 	slices.Sort(names)
 	return strings.Join(names, ", "), calls
 }
 
 // resolveReferences replaces References by their values, and records their places. A value that another Call of the
-// answer will write is replaced by its description (nameResults).
-func (d comparedCall) resolveReferences(view jsonval.Object, writers []writer, at jsonval.Path, v any) any {
+// answer will write is replaced by its description (describeResults).
+func (d comparedCall) resolveReferences(view jsonval.Object, writers []writer, path jsonval.Path, v any) any {
 	text, isText := v.(string)
 	if !isText {
-		return jsonval.WithMembers(v, func(step string, held any) any {
-			return d.resolveReferences(view, writers, at.With(step), held)
+		return jsonval.MapMembers(v, func(step string, member any) any {
+			return d.resolveReferences(view, writers, path.WithStep(step), member)
 		})
 	}
 	if !refexpr.IsReference(text) {
 		return strings.TrimPrefix(text, refexpr.Dagger)
 	}
-	d.references[at.String()] = !refexpr.IsTemplate(text) // a template is prose
+	d.isReferenceByPath[path.String()] = !refexpr.IsTemplate(text) // a template is prose
 	found, err := refexpr.ResolveReferences(v, func(ref refexpr.Reference) (any, bool) {
 		if value, ok := refexpr.ValueOrBlobHandleAt(view[ref.Kind], ref.Path); ok {
 			return value, true
@@ -251,8 +255,8 @@ func (d comparedCall) resolveReferences(view jsonval.Object, writers []writer, a
 		if ref.Kind != ideafile.TypeState {
 			return nil, false
 		}
-		name, calls := nameResults(writers, ref.Path)
-		d.results[at.String()] = append(d.results[at.String()], calls...)
+		name, calls := describeResults(writers, ref.Path)
+		d.writersByPath[path.String()] = append(d.writersByPath[path.String()], calls...)
 		return name, name != ""
 	})
 	if err != nil {
@@ -261,33 +265,34 @@ func (d comparedCall) resolveReferences(view jsonval.Object, writers []writer, a
 	return found
 }
 
-// sameAs reports whether two Calls decide the same.
-func (d comparedCall) sameAs(o comparedCall) bool {
-	if d.toolName != o.toolName || d.fault != o.fault {
+// decidesSameAs reports whether two Calls decide the same.
+func (d comparedCall) decidesSameAs(o comparedCall) bool {
+	if d.toolName != o.toolName || d.faultCode != o.faultCode {
 		return false
 	}
-	both := map[string]bool{}
-	for _, of := range []map[string]bool{d.references, o.references} {
+	isReferenceByPath := map[string]bool{}
+	for _, byPath := range []map[string]bool{d.isReferenceByPath, o.isReferenceByPath} {
 		//workflowcheck:ignore -- a set
-		for at, is := range of {
-			both[at] = both[at] || is
+		for path, isReference := range byPath {
+			isReferenceByPath[path] = isReferenceByPath[path] || isReference
 		}
 	}
-	mine, _ := d.decidedPart(nil, d.parts, both)
-	others, _ := o.decidedPart(nil, o.parts, both)
-	return jsonval.SameValue(mine, others)
+	ownPart, _ := d.decisionPart(nil, d.partByKind, isReferenceByPath)
+	otherPart, _ := o.decisionPart(nil, o.partByKind, isReferenceByPath)
+	return jsonval.EqualNumerically(ownPart, otherPart)
 }
 
-// decidedPart returns the part of a value that decisionRules select; counts reports whether there is one.
-func (d comparedCall) decidedPart(at jsonval.Path, v any, references map[string]bool) (out any, counts bool) {
-	if references[at.String()] {
+// decisionPart returns the part of a value that decisionRules select; counts reports whether there is one.
+func (d comparedCall) decisionPart(path jsonval.Path, v any,
+	isReferenceByPath map[string]bool) (out any, isDecision bool) {
+	if isReferenceByPath[path.String()] {
 		return v, true
 	}
 	switch v := v.(type) {
 	case jsonval.Object:
 		object := jsonval.Object{}
 		for k, value := range jsonval.Sorted(v) {
-			if part, counts := d.decidedPart(at.With(k), value, references); counts {
+			if part, isDecision := d.decisionPart(path.WithStep(k), value, isReferenceByPath); isDecision {
 				object[k] = part
 			}
 		}
@@ -295,19 +300,19 @@ func (d comparedCall) decidedPart(at jsonval.Path, v any, references map[string]
 	case []any:
 		list := []any{}
 		for n, e := range v {
-			if part, counts := d.decidedPart(at.With(strconv.Itoa(n)), e, references); counts {
+			if part, isDecision := d.decisionPart(path.WithStep(strconv.Itoa(n)), e, isReferenceByPath); isDecision {
 				list = append(list, part)
 			}
 		}
 		return list, len(list) > 0
 	}
-	l := scalar{value: v, schemas: d.schemasAt(at)}
-	for n := len(at) - 1; n > 0 && l.name == ""; n-- {
-		if _, err := strconv.Atoi(at[n]); err != nil {
-			l.name = at[n]
+	scalarValue := scalar{value: v, schemas: d.schemasAt(path)}
+	for n := len(path) - 1; n > 0 && scalarValue.name == ""; n-- {
+		if _, err := strconv.Atoi(path[n]); err != nil {
+			scalarValue.name = path[n]
 		}
 	}
-	return v, slices.ContainsFunc(decisionRules, func(decides func(scalar) bool) bool { return decides(l) })
+	return v, slices.ContainsFunc(decisionRules, func(decides func(scalar) bool) bool { return decides(scalarValue) })
 }
 
 // schemasAt lists the parts of the Tool's schema for a place in a Call: in its parameters, or in its result.

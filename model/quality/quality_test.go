@@ -163,12 +163,12 @@ func TestTalliesOfPartsAddUpByPlaceInThePrompt(t *testing.T) {
 	for range 2 {
 		var part quality.Tally
 		part.Usage.PromptTokens = 10
-		part.Add(turn.Comparison{Position: 1, FirstLLM: "a", LLM: "b"})
-		part.Add(turn.Comparison{Position: 25, FirstLLM: "a", LLM: "b", Differed: true})
-		part.Add(turn.Comparison{Position: 101, FirstLLM: "b", LLM: "b"})
+		part.Add(turn.AnswerComparison{Position: 1, FirstLLM: "a", SecondLLM: "b"})
+		part.Add(turn.AnswerComparison{Position: 25, FirstLLM: "a", SecondLLM: "b", Differed: true})
+		part.Add(turn.AnswerComparison{Position: 101, FirstLLM: "b", SecondLLM: "b"})
 		whole.Merge(part)
 	}
-	got := string(jsonval.Encode(jsonval.ToJSONValue(whole.Report(quality.Size{First: 100, Now: 50, Because: "x"}, -1))))
+	got := string(jsonval.Encode(jsonval.ToJSONValue(whole.Report(quality.Size{Initial: 100, Current: 50, Reason: "x"}, -1))))
 	want := `{"byLLM":[{"again":"b","differed":2,"llm":"a","rechecked":4},{"again":"b","differed":0,"llm":"b","rechecked":2}],` +
 		`"byPosition":[{"differed":2,"from":1,"rechecked":4,"to":25},{"differed":0,"from":101,"rechecked":2,"to":125}],` +
 		`"differed":2,"interval":[0.097,0.7],"rechecked":6,"share":0.333,"size":{"because":"x","first":100,"now":50},` +
@@ -227,16 +227,16 @@ func TestSizesChangeByTheIntervalAndNotByThePoint(t *testing.T) {
 
 func TestAnOrderIsTheSameForTheSameSeedAndAnotherWhenAskedAgain(t *testing.T) {
 	t.Parallel()
-	first := quality.Order("s", 1, quality.AskedFirst, 100)
+	first := quality.ShuffledOrder("s", 1, quality.PurposeRequest, 100)
 	sorted := slices.Sorted(slices.Values(first))
-	if !slices.Equal(sorted, quality.Order("", 1, 0, 100)) || slices.Equal(first, sorted) {
+	if !slices.Equal(sorted, quality.ShuffledOrder("", 1, 0, 100)) || slices.Equal(first, sorted) {
 		t.Errorf("no permutation: %v", first)
 	}
-	if !slices.Equal(first, quality.Order("s", 1, quality.AskedFirst, 100)) {
+	if !slices.Equal(first, quality.ShuffledOrder("s", 1, quality.PurposeRequest, 100)) {
 		t.Error("the same seed gave another order")
 	}
-	for _, other := range [][]int{quality.Order("s", 2, 0, 100), quality.Order("s", 1, quality.AskedAgain, 100),
-		quality.Order("t", 1, 0, 100)} {
+	for _, other := range [][]int{quality.ShuffledOrder("s", 2, 0, 100), quality.ShuffledOrder("s", 1, quality.PurposeRecheck, 100),
+		quality.ShuffledOrder("t", 1, 0, 100)} {
 		if slices.Equal(first, other) {
 			t.Error("another order is the same")
 		}
@@ -249,7 +249,7 @@ func TestInstancesThatAreAskedAboutAgainNeverStandInTheSameOrder(t *testing.T) {
 	for n := 2; n < 5; n++ {
 		for request := range 100 {
 			first := make([]int, n)
-			for place, of := range quality.Order("s", request, quality.AskedFirst, n) {
+			for place, of := range quality.ShuffledOrder("s", request, quality.PurposeRequest, n) {
 				first[of] = place + 1
 			}
 			again := quality.OrderAgain("s", request, first)
@@ -267,12 +267,12 @@ func TestTheShareThatIsDrawnIsKeptExactlyHoweverSmallTheRequests(t *testing.T) {
 		var tally quality.Tally
 		seen := map[int]int{}
 		for request := 1; request <= 400; request++ {
-			for _, n := range tally.Draw("seed", request, 10, share, false) {
+			for _, n := range tally.DrawSample("seed", request, 10, share, false) {
 				seen[n]++
 			}
 		}
-		if math.Abs(float64(tally.Drawn)-4000*share) > 1 {
-			t.Errorf("%v: %d of 4000 are drawn", share, tally.Drawn)
+		if math.Abs(float64(tally.SampledCount)-4000*share) > 1 {
+			t.Errorf("%v: %d of 4000 are drawn", share, tally.SampledCount)
 		}
 		for n, times := range seen {
 			if want := 400 * share; math.Abs(float64(times)-want) > 5*math.Sqrt(want) {
@@ -280,7 +280,7 @@ func TestTheShareThatIsDrawnIsKeptExactlyHoweverSmallTheRequests(t *testing.T) {
 			}
 		}
 	}
-	if got := new(quality.Tally).Draw("s", 1, 10, 0, false); got != nil {
+	if got := new(quality.Tally).DrawSample("s", 1, 10, 0, false); got != nil {
 		t.Errorf("no share draws %v", got)
 	}
 }
@@ -292,7 +292,7 @@ func TestProcessesOfOneInstanceKeepTheShareTogether(t *testing.T) {
 	for _, share := range []float64{0.001, 0.003, 0.01, 0.05} {
 		drawn := 0
 		for n := range processes {
-			drawn += len(new(quality.Tally).Draw(quality.NewSeed(fmt.Sprint(n)), 1, 1, share, false))
+			drawn += len(new(quality.Tally).DrawSample(quality.NewSeed(fmt.Sprint(n)), 1, 1, share, false))
 		}
 		if want := processes * share; math.Abs(float64(drawn)-want) > 4*math.Sqrt(want) {
 			t.Errorf("%v: %d of %d are drawn", share, drawn, processes)
@@ -310,7 +310,7 @@ func TestPartsDrawWholeRequestsAndKeepTheShareTogether(t *testing.T) {
 				for part := range parts {
 					var tally quality.Tally
 					for request := 1; request <= requests; request++ {
-						got := len(tally.Draw(fmt.Sprintf("%d/%d", seed, part+1), request, 25, share, true))
+						got := len(tally.DrawSample(fmt.Sprintf("%d/%d", seed, part+1), request, 25, share, true))
 						if got != 0 && got != 25 {
 							t.Fatalf("%v: %d of 25 are drawn", share, got)
 						}
@@ -370,7 +370,7 @@ func TestTheSizeFollowsFromWhatTheLLMDoesForEachInstance(t *testing.T) {
 		idea := modeltest.IdeaFrom(t, `{"config":{`+c.config+`},"schema":{`+c.schema+`}}`)
 		got := quality.SizeFor(idea, c.bindings)
 		_, _, certain := quality.RecommendedSize(idea, c.bindings)
-		if got.First != c.want || got.Now != c.want || !strings.Contains(got.Because, c.because) || certain != c.certain {
+		if got.Initial != c.want || got.Current != c.want || !strings.Contains(got.Reason, c.because) || certain != c.certain {
 			t.Errorf("%s: %+v, certain: %v", name, got, certain)
 		}
 	}
@@ -439,21 +439,21 @@ func TestTheSizeFollowsFromEverySchemaAtEveryDepth(t *testing.T) {
 				within := fmt.Sprintf(depth.around, kind.schema)
 				tool := `"tools":{"send":{"properties":{"to":` + strings.ReplaceAll(within, "ROOT", "properties/to") + `}}}`
 				output := `"output":` + strings.ReplaceAll(strings.ReplaceAll(within, "/ROOT", ""), "ROOT", "")
-				judged := map[bool]int{true: quality.SizeJudged, false: quality.SizeShared}
-				if got := size(t, tool, "", ideafile.KindHTTP); got.First != judged[kind.chosen && !depth.ignored] {
+				judged := map[bool]int{true: quality.SizeForJudgedCalls, false: quality.SizeForSharedCalls}
+				if got := size(t, tool, "", ideafile.KindHTTP); got.Initial != judged[kind.chosen && !depth.ignored] {
 					t.Errorf("a parameter: %s", got)
 				}
-				if got := size(t, output, "", ""); got.First != judged[depth.isList || (kind.isList && !depth.ignored)] {
+				if got := size(t, output, "", ""); got.Initial != judged[depth.isList || (kind.isList && !depth.ignored)] {
 					t.Errorf("the output: %s", got)
 				}
 				latent := strings.Replace(tool, `{"properties"`, `{"_output":`+kind.schema+`,"properties"`, 1)
-				if got := size(t, latent, "", ideafile.KindLatent); got.First != quality.SizeJudged {
+				if got := size(t, latent, "", ideafile.KindLatent); got.Initial != quality.SizeForJudgedCalls {
 					t.Errorf("a latent result: %s", got)
 				}
 				for stage, noLLM := range map[string]bool{"complete": true, "optimal": false} {
 					plan := `{"type":"plan","stage":"` + stage + `","plan":[]}`
 					got := size(t, latent, plan, ideafile.KindLatent)
-					if got.First != judged[!noLLM] || strings.Contains(got.Because, "no LLM is asked") != noLLM {
+					if got.Initial != judged[!noLLM] || strings.Contains(got.Reason, "no LLM is asked") != noLLM {
 						t.Errorf("a %s Plan: %s", stage, got)
 					}
 				}

@@ -15,14 +15,14 @@ import (
 // The purposes of an order: the instances in the prompt of a Request, the instances in the prompt of its recheck, and
 // the drawing for the recheck.
 const (
-	AskedFirst     = 0
-	AskedAgain     = 1
-	purposeDrawing = 2
+	PurposeRequest  = 0
+	PurposeRecheck  = 1
+	purposeSampling = 2
 )
 
-// Order returns the permutation of n places that follows from a seed, the number of a Request, and a purpose. Without a
-// seed it is the order of the file.
-func Order(seed string, request, asked, n int) []int {
+// ShuffledOrder returns the permutation of n places that follows from a seed, the number of a Request, and a purpose.
+// Without a seed it is the order of the file.
+func ShuffledOrder(seed string, request, purpose, n int) []int {
 	order := make([]int, n)
 	for i := range order {
 		order[i] = i
@@ -30,10 +30,10 @@ func Order(seed string, request, asked, n int) []int {
 	if seed == "" {
 		return order
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d/%d", seed, request, asked))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d/%d", seed, request, purpose))
 	state := binary.BigEndian.Uint64(sum[:])
 	for i := n - 1; i > 0; i-- {
-		j := int(splitMix(&state) % uint64(i+1))
+		j := int(splitMix64(&state) % uint64(i+1))
 		order[i], order[j] = order[j], order[i]
 	}
 	return order
@@ -42,15 +42,15 @@ func Order(seed string, request, asked, n int) []int {
 // OrderAgain returns the order of the instances in the prompt of a recheck. first has their places in the first prompt:
 // they never stand in that order again.
 func OrderAgain(seed string, request int, first []int) []int {
-	order := Order(seed, request, AskedAgain, len(first))
+	order := ShuffledOrder(seed, request, PurposeRecheck, len(first))
 	if seed != "" && slices.IsSortedFunc(order, func(a, b int) int { return first[a] - first[b] }) {
 		slices.Reverse(order)
 	}
 	return order
 }
 
-// splitMix is the generator SplitMix64: the same in every version of Go and on every machine.
-func splitMix(state *uint64) uint64 {
+// splitMix64 is the generator SplitMix64: the same in every version of Go and on every machine.
+func splitMix64(state *uint64) uint64 {
 	*state += 0x9e3779b97f4a7c15
 	z := *state
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -58,36 +58,37 @@ func splitMix(state *uint64) uint64 {
 	return z ^ z>>31
 }
 
-// Draw draws a share of the n instances of a Request, and returns their places in it. A fraction of an instance is
-// carried over, so that in the end the share is exact; the seed sets the initial fraction. With whole, all instances of
-// a Request are drawn or none, since a prompt for a few would repeat its rules and Tools.
-func (t *Tally) Draw(seed string, request, n int, share float64, whole bool) []int {
+// DrawSample draws a share of the n instances of a Request, and returns their places in it. A fraction of an instance
+// is carried over, so that in the end the share is exact; the seed sets the initial fraction. With whole, all instances
+// of a Request are drawn or none, since a prompt for a few would repeat its rules and Tools.
+func (t *Tally) DrawSample(seed string, request, instanceCount int, share float64, allOrNone bool) []int {
 	if share <= 0 {
 		return nil
 	}
-	lot := 1
-	if whole {
-		lot = n
+	lotSize := 1
+	if allOrNone {
+		lotSize = instanceCount
 	}
-	t.Covered += n
-	due := min(max(int(float64(share*float64(t.Covered))+float64(initialRest(seed)*float64(lot)))-t.Drawn, 0), n)
-	due -= due % lot
-	t.Drawn += due
-	return Order(seed, request, purposeDrawing, n)[:due]
+	t.CoveredCount += instanceCount
+	wantedCount := int(float64(share*float64(t.CoveredCount)) + float64(initialFraction(seed)*float64(lotSize)))
+	drawCount := min(max(wantedCount-t.SampledCount, 0), instanceCount)
+	drawCount -= drawCount % lotSize
+	t.SampledCount += drawCount
+	return ShuffledOrder(seed, request, purposeSampling, instanceCount)[:drawCount]
 }
 
-// initialRest returns the initial fraction of Draw, which follows from the seed. Seeds of parts end in the part's
+// initialFraction returns the initial fraction of Draw, which follows from the seed. Seeds of parts end in the part's
 // number, and their fractions are spread evenly, by steps of the golden ratio, so that the parts together keep the
 // share, too.
-func initialRest(seed string) float64 {
-	at := strings.LastIndexByte(seed, '/')
-	part, err := strconv.Atoi(seed[at+1:])
-	if at < 0 || err != nil {
-		at, part = len(seed), 0
+func initialFraction(seed string) float64 {
+	separator := strings.LastIndexByte(seed, '/')
+	partNumber, err := strconv.Atoi(seed[separator+1:])
+	if separator < 0 || err != nil {
+		separator, partNumber = len(seed), 0
 	}
-	sum := sha256.Sum256([]byte(seed[:at]))
+	sum := sha256.Sum256([]byte(seed[:separator]))
 	fraction := math.Ldexp(float64(binary.BigEndian.Uint32(sum[:])), -32) // fine enough for every share
-	return math.Mod(fraction+float64(float64(part)*math.Phi), 1)
+	return math.Mod(fraction+float64(float64(partNumber)*math.Phi), 1)
 }
 
 // NewSeed returns the seed of a process whose Idea has none.

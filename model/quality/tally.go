@@ -14,9 +14,9 @@ import (
 const (
 	// MinRechecks is the minimum number of instances asked about twice before anything is reported or done about it.
 	MinRechecks = 30
-	// bucketSize is the number of places of a prompt that are counted together.
-	bucketSize = 25
-	z95        = 1.959964 // the normal distribution's quantile for 95 %
+	// positionBucketSize is the number of places of a prompt that are counted together.
+	positionBucketSize = 25
+	z95                = 1.959964 // the normal distribution's quantile for 95 %
 )
 
 // Count counts the instances about which the LLM was asked twice, and how many of the second answers differed.
@@ -32,45 +32,45 @@ type Tally struct {
 	ByPosition []Count         `json:"byPosition,omitempty"`
 	ByLLM      []LLMCount      `json:"byLLM,omitempty"`
 	Usage      turn.TokenUsage `json:"usage,omitzero"`
-	// Covered counts the instances of the Requests from which rechecks were drawn, and Drawn the instances that were
-	// drawn.
-	Covered int `json:"covered,omitempty"`
-	Drawn   int `json:"drawn,omitempty"`
+	// CoveredCount counts the instances of the Requests from which rechecks were drawn, and Drawn the instances that
+	// were drawn.
+	CoveredCount int `json:"covered,omitempty"`
+	SampledCount int `json:"drawn,omitempty"`
 	Failures
 }
 
 // Failures counts the instances that were drawn for a recheck but got no second answer, with the latest reason.
 type Failures struct {
-	Failed  int    `json:"failed,omitempty"`
-	Because string `json:"failedBecause,omitempty"`
+	Failed int    `json:"failed,omitempty"`
+	Reason string `json:"failedBecause,omitempty"`
 }
 
 // AddFailures adds other Failures.
 func (f *Failures) AddFailures(o Failures) {
 	if f.Failed += o.Failed; o.Failed > 0 {
-		f.Because = o.Because
+		f.Reason = o.Reason
 	}
 }
 
 // LLMCount counts the answers of one LLM that were rechecked by another, or by itself.
 type LLMCount struct {
-	LLM   string `json:"llm"`
-	Again string `json:"again"`
+	LLM        string `json:"llm"`
+	RecheckLLM string `json:"again"`
 	Count
 }
 
 // Add counts one instance. Its place in the prompt counts from 1.
-func (t *Tally) Add(c turn.Comparison) {
-	bucket, one := (c.Position-1)/bucketSize, Count{Rechecked: 1}
+func (t *Tally) Add(c turn.AnswerComparison) {
+	bucket, count := (c.Position-1)/positionBucketSize, Count{Rechecked: 1}
 	for len(t.ByPosition) <= bucket {
 		t.ByPosition = append(t.ByPosition, Count{})
 	}
 	if c.Differed {
-		one.Differed = 1
+		count.Differed = 1
 	}
-	t.add(one)
-	t.ByPosition[bucket].add(one)
-	t.addLLM(LLMCount{c.FirstLLM, c.LLM, one})
+	t.add(count)
+	t.ByPosition[bucket].add(count)
+	t.addLLM(LLMCount{c.FirstLLM, c.SecondLLM, count})
 }
 
 func (c *Count) add(o Count) {
@@ -78,9 +78,9 @@ func (c *Count) add(o Count) {
 }
 
 func (t *Tally) addLLM(c LLMCount) {
-	same := func(o LLMCount) bool { return o.LLM == c.LLM && o.Again == c.Again }
-	if at := slices.IndexFunc(t.ByLLM, same); at >= 0 {
-		t.ByLLM[at].add(c.Count)
+	isSameLLM := func(o LLMCount) bool { return o.LLM == c.LLM && o.RecheckLLM == c.RecheckLLM }
+	if index := slices.IndexFunc(t.ByLLM, isSameLLM); index >= 0 {
+		t.ByLLM[index].add(c.Count)
 	} else {
 		t.ByLLM = append(t.ByLLM, c)
 	}
@@ -89,12 +89,12 @@ func (t *Tally) addLLM(c LLMCount) {
 // Merge adds another Tally.
 func (t *Tally) Merge(o Tally) {
 	t.add(o.Count)
-	t.Covered, t.Drawn = t.Covered+o.Covered, t.Drawn+o.Drawn
+	t.CoveredCount, t.SampledCount = t.CoveredCount+o.CoveredCount, t.SampledCount+o.SampledCount
 	t.Usage.Add(o.Usage)
 	t.AddFailures(o.Failures)
-	own := t.ByPosition
-	t.ByPosition = make([]Count, max(len(own), len(o.ByPosition)))
-	copy(t.ByPosition, own)
+	ownCounts := t.ByPosition
+	t.ByPosition = make([]Count, max(len(ownCounts), len(o.ByPosition)))
+	copy(t.ByPosition, ownCounts)
 	for n, c := range o.ByPosition {
 		t.ByPosition[n].add(c)
 	}
@@ -132,11 +132,11 @@ func PauseFault(c Count, limit float64) *diag.Fault {
 
 // String describes the Count in words: "of 500 asked twice 11 were decided otherwise: 2.2 %, between 1.2 and 3.9 %".
 func (c Count) String() string {
-	were := "were"
+	verb := "were"
 	if c.Differed == 1 {
-		were = "was"
+		verb = "was"
 	}
-	text := fmt.Sprintf("of %d asked twice %d %s decided otherwise", c.Rechecked, c.Differed, were)
+	text := fmt.Sprintf("of %d asked twice %d %s decided otherwise", c.Rechecked, c.Differed, verb)
 	if c.Rechecked < MinRechecks {
 		return text + ": too few to say"
 	}
@@ -172,8 +172,8 @@ func ReadReport(meta jsonval.Object) (r *Report) {
 
 // Bucket counts the rechecks at some places of the prompt, From and To included, from 1.
 type Bucket struct {
-	From int `json:"from"`
-	To   int `json:"to"`
+	FromPosition int `json:"from"`
+	ToPosition   int `json:"to"`
 	Count
 }
 
@@ -188,7 +188,7 @@ func (t Tally) Report(size Size, limit float64) *Report {
 		ByLLM: append([]LLMCount{}, t.ByLLM...), Size: size, Usage: t.Usage, Failures: t.Failures}
 	for n, c := range t.ByPosition {
 		if c.Rechecked > 0 {
-			r.ByPosition = append(r.ByPosition, Bucket{n*bucketSize + 1, (n + 1) * bucketSize, c})
+			r.ByPosition = append(r.ByPosition, Bucket{n*positionBucketSize + 1, (n + 1) * positionBucketSize, c})
 		}
 	}
 	if limit >= 0 {
@@ -207,16 +207,17 @@ func (r *Report) Lines() []string {
 		lines[0] += fmt.Sprintf(", above the limit of %s %%", formatPercent(*r.Limit))
 	}
 	if r.Failed > 0 {
-		lines = append(lines, fmt.Sprintf("%d more could not be asked twice: %s", r.Failed, r.Because))
+		lines = append(lines, fmt.Sprintf("%d more could not be asked twice: %s", r.Failed, r.Reason))
 	}
 	for _, b := range r.ByPosition {
 		if len(r.ByPosition) > 1 {
-			lines = append(lines, fmt.Sprintf("at places %d to %d of the prompt: %s", b.From, b.To, b.Count))
+			lines = append(lines, fmt.Sprintf("at places %d to %d of the prompt: %s", b.FromPosition, b.ToPosition,
+				b.Count))
 		}
 	}
 	for _, c := range r.ByLLM {
-		if len(r.ByLLM) > 1 || c.LLM != c.Again {
-			lines = append(lines, fmt.Sprintf("answered by %s, then by %s: %s", c.LLM, c.Again, c.Count))
+		if len(r.ByLLM) > 1 || c.LLM != c.RecheckLLM {
+			lines = append(lines, fmt.Sprintf("answered by %s, then by %s: %s", c.LLM, c.RecheckLLM, c.Count))
 		}
 	}
 	return append(lines, fmt.Sprintf("instances a Request: %s; rechecks took %s", r.Size, r.Usage))

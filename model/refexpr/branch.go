@@ -15,7 +15,7 @@ const (
 
 // SelectBranch reads what an explicit activity returned: {"_outputPath": branch, "_result": result} names the branch
 // that it took, and anything else is a result for the first branch.
-func (o OutputPath) SelectBranch(value any) (branch int, result any, named bool, err error) {
+func (o OutputPath) SelectBranch(value any) (branch int, result any, isNamed bool, err error) {
 	m, ok := value.(jsonval.Object)
 	name, isText := m[BranchKey].(string)
 	result, hasResult := m[ResultKey]

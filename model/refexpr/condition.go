@@ -22,8 +22,8 @@ type Verdict int
 // The results of a Condition.
 const (
 	Do Verdict = iota
-	Omit
-	Undecided
+	VerdictOmit
+	VerdictUndecided
 )
 
 // Check returns why the Condition cannot be evaluated, or nil.
@@ -42,47 +42,47 @@ func (c *Condition) Check() error {
 	return nil
 }
 
-// Decide evaluates the Condition. A part that cannot be evaluated does not hold. The verdict is Undecided if it depends
-// on a value that is in the blob store, and so cannot be looked at.
+// Decide evaluates the Condition. A part that cannot be evaluated does not hold. The verdict is VerdictUndecided if it
+// depends on a value that is in the blob store, and so cannot be looked at.
 func (c *Condition) Decide(view any) Verdict {
-	holds, known := decideSchema(c.When, view)
+	holds, isKnown := decideSchema(c.When, view)
 	switch {
-	case holds && known:
+	case holds && isKnown:
 		return Do
-	case !known:
-		return Undecided
+	case !isKnown:
+		return VerdictUndecided
 	case c.Unless == nil:
-		return Omit
+		return VerdictOmit
 	}
-	if holds, known = decideSchema(c.Unless, view); holds && known {
-		return Omit
+	if holds, isKnown = decideSchema(c.Unless, view); holds && isKnown {
+		return VerdictOmit
 	}
-	return Undecided
+	return VerdictUndecided
 }
 
 // decideSchema reports whether a view fits a JSON Schema. known is false if that depends on a value in the blob store.
-func decideSchema(source, view any) (holds, known bool) {
+func decideSchema(source, view any) (holds, isKnown bool) {
 	holds = FitsSchema(source, view)
 	if !jsonval.ContainsBlobHandle(view) {
 		return holds, true
 	}
 	if holds {
 		s, err := jsonschema.CompileSchema(source)
-		return true, err == nil && s.HoldsWhateverIsLarge(view)
+		return true, err == nil && s.MatchesForAnyBlobs(view)
 	}
 	for kind, payload := range jsonval.Sorted(jsonval.AsObject(view)) {
-		if slices.ContainsFunc(schemaReads(source, kind, nil),
-			func(p jsonval.Path) bool { return meetsBlobHandle(payload, p) }) {
+		if slices.ContainsFunc(pathsReadBySchema(source, kind, nil),
+			func(p jsonval.Path) bool { return passesBlobHandle(payload, p) }) {
 			return false, false
 		}
 	}
 	return false, true
 }
 
-// meetsBlobHandle reports whether a BlobHandle is at a path, above it or below it.
-func meetsBlobHandle(v any, p jsonval.Path) bool {
+// passesBlobHandle reports whether a BlobHandle is at a path, above it or below it.
+func passesBlobHandle(v any, p jsonval.Path) bool {
 	for _, step := range p {
-		if _, is := jsonval.AsBlobHandle(v); is {
+		if _, isBlob := jsonval.AsBlobHandle(v); isBlob {
 			return true
 		}
 		v, _ = jsonval.ChildValue(v, step)
@@ -100,40 +100,40 @@ func FitsSchema(schema, view any) bool {
 	return ok && err == nil
 }
 
-// Reads lists the places below one key of a view that the Condition looks at.
-func (c *Condition) Reads(key string) []jsonval.Path {
-	all := append(schemaReads(c.When, key, nil), schemaReads(c.Unless, key, nil)...)
-	slices.SortFunc(all, slices.Compare[jsonval.Path])
-	return slices.CompactFunc(all, slices.Equal[jsonval.Path])
+// PathsRead lists the places below one key of a view that the Condition looks at.
+func (c *Condition) PathsRead(key string) []jsonval.Path {
+	paths := append(pathsReadBySchema(c.When, key, nil), pathsReadBySchema(c.Unless, key, nil)...)
+	slices.SortFunc(paths, slices.Compare[jsonval.Path])
+	return slices.CompactFunc(paths, slices.Equal[jsonval.Path])
 }
 
-// schemaReads lists the places below one key of a view that a JSON Schema reads: at is its position in the view.
-func schemaReads(source any, key string, at jsonval.Path) (places []jsonval.Path) {
+// pathsReadBySchema lists the places below one key of a view that a JSON Schema reads: at is its position in the view.
+func pathsReadBySchema(source any, key string, prefix jsonval.Path) (paths []jsonval.Path) {
 	schema := jsonval.AsObject(source)
 	for k, v := range jsonval.Sorted(schema) {
 		var parts []any
 		switch {
 		case k == "properties":
 			for name, value := range jsonval.Sorted(jsonval.AsObject(v)) {
-				places = append(places, schemaReads(value, key, at.With(name))...)
+				paths = append(paths, pathsReadBySchema(value, key, prefix.WithStep(name))...)
 			}
 		case k == "required":
 			for _, name := range jsonschema.Required(schema) {
-				if len(at) > 0 && at[0] == key {
-					places = append(places, at[1:].With(name))
+				if len(prefix) > 0 && prefix[0] == key {
+					paths = append(paths, prefix[1:].WithStep(name))
 				}
 			}
 		case slices.Contains(jsonschema.InPlaceKeywords, k):
 			parts = jsonschema.InPlaceParts(schema, k)
-		case k == "title" || k == "description" || k == "type" && len(at) <= 1:
-		case len(at) == 0:
-			places = append(places, jsonval.Path{}) // the keyword may look anywhere
-		case at[0] == key:
-			places = append(places, slices.Clone(at[1:]))
+		case k == "title" || k == "description" || k == "type" && len(prefix) <= 1:
+		case len(prefix) == 0:
+			paths = append(paths, jsonval.Path{}) // the keyword may look anywhere
+		case prefix[0] == key:
+			paths = append(paths, slices.Clone(prefix[1:]))
 		}
 		for _, part := range parts {
-			places = append(places, schemaReads(part, key, at)...)
+			paths = append(paths, pathsReadBySchema(part, key, prefix)...)
 		}
 	}
-	return places
+	return paths
 }

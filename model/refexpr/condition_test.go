@@ -23,19 +23,19 @@ func TestAConditionOnALargeValueIsUndecided(t *testing.T) {
 	}{
 		{`{"properties": {"state": {"required": ["letter"]}}}`, ``, refexpr.Do},
 		{`{"properties": {"state": {"properties": {"n": {"minimum": 5}}}}}`, ``, refexpr.Do},
-		{`{"properties": {"state": {"properties": {"n": {"minimum": 6}}}}}`, ``, refexpr.Omit},
-		{`{"properties": {"state": {"required": ["other"]}}}`, ``, refexpr.Omit},
-		{`{"properties": {"state": {"properties": {"letter": {"pattern": "refund"}}}}}`, ``, refexpr.Undecided},
-		{`{"properties": {"state": {"properties": {"letter": {"type": "string", "pattern": "refund"}}}}}`, ``, refexpr.Undecided},
+		{`{"properties": {"state": {"properties": {"n": {"minimum": 6}}}}}`, ``, refexpr.VerdictOmit},
+		{`{"properties": {"state": {"required": ["other"]}}}`, ``, refexpr.VerdictOmit},
+		{`{"properties": {"state": {"properties": {"letter": {"pattern": "refund"}}}}}`, ``, refexpr.VerdictUndecided},
+		{`{"properties": {"state": {"properties": {"letter": {"type": "string", "pattern": "refund"}}}}}`, ``, refexpr.VerdictUndecided},
 		{`{"properties": {"state": {"properties": {"letter": {"properties": {"to": {"const": "a"}}, "required": ["to"]}}}}}`, ``,
-			refexpr.Undecided},
-		{`{"properties": {"form": {"properties": {"kind": {"const": "a"}}}}}`, ``, refexpr.Undecided},
+			refexpr.VerdictUndecided},
+		{`{"properties": {"form": {"properties": {"kind": {"const": "a"}}}}}`, ``, refexpr.VerdictUndecided},
 		{`{"properties": {"form": {"type": "object"}}}`, ``, refexpr.Do},
-		{`{"properties": {"input": {"properties": {"deep": {"const": {}}}}}}`, ``, refexpr.Undecided},
+		{`{"properties": {"input": {"properties": {"deep": {"const": {}}}}}}`, ``, refexpr.VerdictUndecided},
 		{`{"properties": {"state": {"properties": {"n": {"minimum": 6}}}}}`,
-			`{"properties": {"state": {"properties": {"letter": {"maxLength": 10}}}}}`, refexpr.Undecided},
+			`{"properties": {"state": {"properties": {"letter": {"maxLength": 10}}}}}`, refexpr.VerdictUndecided},
 		{`{"properties": {"state": {"properties": {"n": {"minimum": 6}}}}}`, `{"properties": {"state": {"required": ["letter"]}}}`,
-			refexpr.Omit},
+			refexpr.VerdictOmit},
 	} {
 		condition := refexpr.Condition{When: modeltest.DecodeJSON(t, c.when)}
 		if c.unless != "" {

@@ -54,17 +54,17 @@ func isCompoundExpression(s string) bool {
 }
 
 // splitUnquoted cuts a text at each sign, except within a quoted step of a path.
-func splitUnquoted(s, sign string) (parts []string) {
+func splitUnquoted(s, separator string) (parts []string) {
 	for found := true; found; {
 		var part string
-		part, s, found = cutUnquoted(s, sign)
+		part, s, found = cutUnquoted(s, separator)
 		parts = append(parts, part)
 	}
 	return parts
 }
 
 // cutUnquoted cuts a text at the first sign that is not within a quoted step of a path.
-func cutUnquoted(s, sign string) (before, after string, found bool) {
+func cutUnquoted(s, separator string) (before, after string, found bool) {
 	for i := 0; i < len(s); i++ {
 		if strings.HasPrefix(s[i:], `["`) {
 			if quoted, err := strconv.QuotedPrefix(s[i+1:]); err == nil {
@@ -72,7 +72,7 @@ func cutUnquoted(s, sign string) (before, after string, found bool) {
 				continue
 			}
 		}
-		if after, found = strings.CutPrefix(s[i:], sign); found {
+		if after, found = strings.CutPrefix(s[i:], separator); found {
 			return s[:i], after, true
 		}
 	}

@@ -62,6 +62,6 @@ func ParseReference(s string) (Reference, error) {
 }
 
 // ParseScope reads a place in `_scopes`: a Reference with or without the dagger.
-func ParseScope(place string) (Reference, error) {
-	return ParseReference(Dagger + strings.TrimPrefix(place, Dagger))
+func ParseScope(scope string) (Reference, error) {
+	return ParseReference(Dagger + strings.TrimPrefix(scope, Dagger))
 }

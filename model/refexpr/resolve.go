@@ -7,20 +7,20 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Parsed is a parameter value whose expressions are parsed. They are parsed once, however often Resolve is called.
-type Parsed struct {
+// ParsedValue is a parameter value whose expressions are parsed. They are parsed once, however often Resolve is called.
+type ParsedValue struct {
 	// Expressions are all expressions of the value, plain ones and those in Templates, at any depth, in a fixed order.
 	Expressions []Expression
 	tree        any // the value, with an Expression or a Template in place of each text that is one
 }
 
 // Parse parses the expressions in a parameter value. An expression that cannot be parsed is an error.
-func Parse(v any) (p Parsed, err error) {
+func Parse(v any) (p ParsedValue, err error) {
 	p.tree, err = mapScalars(v, p.parseScalar)
 	return p, err
 }
 
-func (p *Parsed) parseScalar(v any) (any, error) {
+func (p *ParsedValue) parseScalar(v any) (any, error) {
 	s, isText := v.(string)
 	switch {
 	case !isText:
@@ -38,12 +38,12 @@ func (p *Parsed) parseScalar(v any) (any, error) {
 }
 
 // mapScalars returns a copy of a value with each scalar replaced by the result of f, in the order of keys.
-func mapScalars(v any, f func(any) (any, error)) (out any, err error) {
+func mapScalars(v any, mapScalar func(any) (any, error)) (out any, err error) {
 	switch v.(type) {
 	case jsonval.Object, []any:
-		out = jsonval.WithHeldValues(v, func(held any) (mapped any) {
+		out = jsonval.MapChildValues(v, func(child any) (mapped any) {
 			if err == nil {
-				mapped, err = mapScalars(held, f)
+				mapped, err = mapScalars(child, mapScalar)
 			}
 			return mapped
 		})
@@ -52,15 +52,15 @@ func mapScalars(v any, f func(any) (any, error)) (out any, err error) {
 		}
 		return out, nil
 	}
-	return f(v)
+	return mapScalar(v)
 }
 
 // Resolve returns a copy of the value with each expression replaced by its value. An inserted value is data: it is
 // never read as a Reference again. An expression without a value is an error, and so is a result of more than
 // jsonval.MaxResolvedBytes bytes: ten thousand References to one text are small until they are resolved.
-func (p Parsed) Resolve(find func(Expression) (any, bool)) (any, error) {
+func (p ParsedValue) Resolve(find func(Expression) (any, bool)) (any, error) {
 	bytesLeft := jsonval.MaxResolvedBytes
-	value := func(e Expression) (any, error) {
+	resolveExpression := func(e Expression) (any, error) {
 		v, ok := find(e)
 		if !ok {
 			return nil, fmt.Errorf("reference %s: nothing there", e)
@@ -73,15 +73,15 @@ func (p Parsed) Resolve(find func(Expression) (any, bool)) (any, error) {
 	return mapScalars(p.tree, func(scalar any) (any, error) {
 		switch scalar := scalar.(type) {
 		case Expression:
-			return value(scalar)
+			return resolveExpression(scalar)
 		case Template:
-			return scalar.render(value)
+			return scalar.render(resolveExpression)
 		}
 		return scalar, nil
 	})
 }
 
-// FindExpressions lists the expressions in a parameter value: see Parsed.
+// FindExpressions lists the expressions in a parameter value: see ParsedValue.
 func FindExpressions(v any) ([]Expression, error) {
 	p, err := Parse(v)
 	if err != nil {
@@ -91,12 +91,12 @@ func FindExpressions(v any) ([]Expression, error) {
 }
 
 // FindReferences lists the terms of every expression in a parameter value.
-func FindReferences(v any) (all []Reference, err error) {
+func FindReferences(v any) (references []Reference, err error) {
 	list, err := FindExpressions(v)
 	for _, e := range list {
-		all = append(all, e.References()...)
+		references = append(references, e.References()...)
 	}
-	return all, err
+	return references, err
 }
 
 // ResolveReferences parses and resolves a parameter value.
@@ -122,8 +122,8 @@ var ErrTooLarge = fmt.Errorf(
 // value's BlobHandle with the rest of the path.
 func ValueOrBlobHandleAt(v any, p jsonval.Path) (found any, ok bool) {
 	for i, step := range p {
-		if h, stored := jsonval.AsBlobHandle(v); stored {
-			return handleForPartOfStoredValue(h, p[i:])
+		if h, isHandle := jsonval.AsBlobHandle(v); isHandle {
+			return blobHandleForPart(h, p[i:])
 		}
 		if v, ok = jsonval.ChildValue(v, step); !ok {
 			return nil, false
@@ -132,13 +132,13 @@ func ValueOrBlobHandleAt(v any, p jsonval.Path) (found any, ok bool) {
 	return v, true
 }
 
-// handleForPartOfStoredValue returns the BlobHandle of a place inside a stored value. Only objects and arrays have such
+// blobHandleForPart returns the BlobHandle of a place inside a stored value. Only objects and arrays have such
 // places.
-func handleForPartOfStoredValue(h jsonval.BlobHandle, rest jsonval.Path) (any, bool) {
-	inside, err := jsonval.ParsePath(h.PathInValue)
+func blobHandleForPart(h jsonval.BlobHandle, rest jsonval.Path) (any, bool) {
+	basePath, err := jsonval.ParsePath(h.PathInValue)
 	if err != nil || (h.ValueType != "object" && h.ValueType != "array") {
 		return nil, false
 	}
-	h.PathInValue = append(inside, rest...).String()
+	h.PathInValue = append(basePath, rest...).String()
 	return h.AsJSONValue(), true
 }

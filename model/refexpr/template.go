@@ -29,8 +29,8 @@ func IsTemplate(s string) bool { return strings.HasPrefix(s, templateStart) }
 // ParseTemplate reads a Template.
 func ParseTemplate(s string) (Template, error) {
 	t := Template{}
-	body, closed := strings.CutSuffix(strings.TrimPrefix(s, templateStart), templateEnd)
-	if !closed {
+	body, isClosed := strings.CutSuffix(strings.TrimPrefix(s, templateStart), templateEnd)
+	if !isClosed {
 		return t, fmt.Errorf("template %q: it does not end with %s", jsonval.ClipForError(s), templateEnd)
 	}
 	text := ""
@@ -60,13 +60,13 @@ func ParseTemplate(s string) (Template, error) {
 	}
 }
 
-// Each visits the parts of a template in their order.
-func (t Template) Each(literal func(string), value func(Expression)) {
+// VisitParts visits the parts of a template in their order.
+func (t Template) VisitParts(onLiteral func(string), onExpression func(Expression)) {
 	for n, e := range t.expressions {
-		literal(t.literalTexts[n])
-		value(e)
+		onLiteral(t.literalTexts[n])
+		onExpression(e)
 	}
-	literal(t.literalTexts[len(t.expressions)])
+	onLiteral(t.literalTexts[len(t.expressions)])
 }
 
 // References lists what a template reads.
@@ -76,11 +76,11 @@ func (t Template) References() []Reference {
 
 // render returns the text with its values, or the error of the first value that has one. A value in the blob store is
 // an error.
-func (t Template) render(value func(Expression) (any, error)) (any, error) {
+func (t Template) render(resolve func(Expression) (any, error)) (any, error) {
 	var b strings.Builder
 	for n, e := range t.expressions {
 		b.WriteString(t.literalTexts[n])
-		v, err := value(e)
+		v, err := resolve(e)
 		if err != nil {
 			return nil, err
 		}

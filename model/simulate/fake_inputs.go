@@ -12,16 +12,16 @@ import (
 // FakeInputs returns messages with made-up data, each marked as simulated. It makes up what the file lacks: the data
 // that Plans and wired parameters read, and the data that the schemas of input and data describe. It makes up no State
 // that a Call would write. names lists the References to the made-up data.
-func FakeInputs(idea *ideafile.Idea) (messages []any, names []string) {
+func FakeInputs(idea *ideafile.Idea) (messages []any, references []string) {
 	faker := &inputFaker{idea: idea, writtenPaths: writtenPaths(idea)}
 	for _, token := range idea.InstanceTokens() {
 		view := ideafile.InstanceViewOf(idea.Context, token)
-		faked := jsonval.Object{}
-		faker.fakeValuesFromSchemas(view, faked)
-		for _, r := range faker.referencesRead() {
-			faker.fakeForReference(view, faked, r)
+		fakedPayloads := jsonval.Object{}
+		faker.fakeValuesFromSchemas(view, fakedPayloads)
+		for _, r := range faker.collectParamReferences() {
+			faker.fakeForReference(view, fakedPayloads, r)
 		}
-		for kind, v := range jsonval.Sorted(faked) {
+		for kind, v := range jsonval.Sorted(fakedPayloads) {
 			messages = append(messages,
 				simulatedMessage(kind, token, mergeOverExisting(view.PayloadByKind[kind], v)))
 		}
@@ -81,7 +81,7 @@ func writtenPaths(idea *ideafile.Idea) (paths []jsonval.Path) {
 }
 
 // fakeValuesFromSchemas makes up the missing properties that the schemas of input and data describe.
-func (f *inputFaker) fakeValuesFromSchemas(view ideafile.InstanceView, faked jsonval.Object) {
+func (f *inputFaker) fakeValuesFromSchemas(view ideafile.InstanceView, fakedPayloads jsonval.Object) {
 	for kind, v := range jsonval.Sorted(view.SchemaByKind) {
 		if kind == ideafile.TypeState {
 			continue
@@ -94,21 +94,21 @@ func (f *inputFaker) fakeValuesFromSchemas(view ideafile.InstanceView, faked jso
 		}
 		for key, v := range jsonval.Sorted(described) {
 			if _, present := existing[key]; !present {
-				f.mergeAtReference(faked, refexpr.Reference{Kind: kind, Path: jsonval.Path{key}}, v)
+				f.mergeAtReference(fakedPayloads, refexpr.Reference{Kind: kind, Path: jsonval.Path{key}}, v)
 			}
 		}
 	}
 }
 
-// readReference is a Reference, and the schema of the parameter that reads it.
-type readReference struct {
+// paramReference is a Reference, and the schema of the parameter that reads it.
+type paramReference struct {
 	ref         refexpr.Reference
 	paramSchema any
 }
 
-// referencesRead lists the References in Plans and wired parameters, in file order: the first that reads a path decides
-// its schema.
-func (f *inputFaker) referencesRead() (list []readReference) {
+// collectParamReferences lists the References in Plans and wired parameters, in file order: the first that reads a path
+// decides its schema.
+func (f *inputFaker) collectParamReferences() (list []paramReference) {
 	for _, m := range f.idea.Context {
 		for _, written := range m.PlanCalls {
 			call, t := written.RawObject(), f.idea.Tool(written.Tool)
@@ -130,7 +130,7 @@ func (f *inputFaker) referencesRead() (list []readReference) {
 
 // paramReferences lists the References in a parameter's value. A Reference that is the whole value gets the parameter's
 // schema.
-func paramReferences(v any, t *ideafile.Tool, name string) (list []readReference) {
+func paramReferences(v any, t *ideafile.Tool, name string) (list []paramReference) {
 	refs, err := refexpr.FindReferences(v)
 	if err != nil {
 		return nil
@@ -140,42 +140,43 @@ func paramReferences(v any, t *ideafile.Tool, name string) (list []readReference
 		schema = paramSchema(t, name)
 	}
 	for _, ref := range refs {
-		list = append(list, readReference{ref, schema})
+		list = append(list, paramReference{ref, schema})
 	}
 	return list
 }
 
 // fakeForReference makes up a value for a Reference that has none, unless a Call writes it.
-func (f *inputFaker) fakeForReference(view ideafile.InstanceView, faked jsonval.Object, r readReference) {
+func (f *inputFaker) fakeForReference(view ideafile.InstanceView, fakedPayloads jsonval.Object, r paramReference) {
 	if len(r.ref.Path) == 0 || (r.ref.Kind == ideafile.TypeState && plangraph.OverlapsAny(r.ref.Path, f.writtenPaths)) {
 		return
 	}
-	known := jsonval.DeepMerge(view.PayloadByKind[r.ref.Kind], faked[r.ref.Kind])
-	if faked[r.ref.Kind] == nil {
-		known = view.PayloadByKind[r.ref.Kind]
+	existing := jsonval.DeepMerge(view.PayloadByKind[r.ref.Kind], fakedPayloads[r.ref.Kind])
+	if fakedPayloads[r.ref.Kind] == nil {
+		existing = view.PayloadByKind[r.ref.Kind]
 	}
-	if _, present := jsonval.ValueAt(known, r.ref.Path); present || known != nil && jsonval.TypeOf(known) != "object" {
+	if _, present := jsonval.ValueAt(existing, r.ref.Path); present ||
+		existing != nil && jsonval.TypeOf(existing) != "object" {
 		return
 	}
 	schema := r.paramSchema
-	if own := view.SchemaByKind[r.ref.Kind]; own != nil {
-		if at := jsonschema.SubschemaAt(own, r.ref.Path); at.IsDescribed {
-			part, _ := jsonschema.ResolvePointer(own, at.Pointer)
-			schema = jsonval.Object{"allOf": []any{jsonschema.InlineRefs(own, part), r.paramSchema}}
+	if kindSchema := view.SchemaByKind[r.ref.Kind]; kindSchema != nil {
+		if subschema := jsonschema.SubschemaAt(kindSchema, r.ref.Path); subschema.IsDescribed {
+			part, _ := jsonschema.ResolvePointer(kindSchema, subschema.Pointer)
+			schema = jsonval.Object{"allOf": []any{jsonschema.InlineRefs(kindSchema, part), r.paramSchema}}
 		}
 	}
 	if v, err := sample.MakeSample(schema); err == nil {
-		f.mergeAtReference(faked, r.ref, v)
+		f.mergeAtReference(fakedPayloads, r.ref, v)
 	}
 }
 
 // mergeAtReference merges a value into the made-up ones at the Reference's path. Every step becomes a key: lists are
 // not made up element by element.
-func (f *inputFaker) mergeAtReference(faked jsonval.Object, ref refexpr.Reference, v any) {
+func (f *inputFaker) mergeAtReference(fakedPayloads jsonval.Object, ref refexpr.Reference, v any) {
 	v, _ = jsonval.SetAt(nil, ref.Path, v)
-	if existing, ok := faked[ref.Kind]; ok {
+	if existing, ok := fakedPayloads[ref.Kind]; ok {
 		v = jsonval.DeepMerge(existing, v)
 	}
-	faked[ref.Kind] = v
+	fakedPayloads[ref.Kind] = v
 	f.madeUpReferences = jsonval.AppendNew(f.madeUpReferences, ref.String())
 }

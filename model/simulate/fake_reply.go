@@ -31,7 +31,7 @@ func FakeReply(idea *ideafile.Idea, bindings ideafile.ToolBindings,
 	}
 	if idea.OutputSchema != nil {
 		if v, err := sample.MakeSample(idea.OutputSchema.Source); err == nil {
-			solution["output"] = refexpr.Literal(v)
+			solution["output"] = refexpr.EscapeDaggers(v)
 		}
 	}
 	return solution
@@ -46,8 +46,8 @@ func AnswersRequest(request *turn.RequestInput, calls []any) bool {
 		})
 	}
 	for _, raw := range calls {
-		same := func(e turn.PlannedCallSummary) bool { return jsonval.Equal(e.Call.AsWritten(), raw) }
-		if !slices.ContainsFunc(request.PlanEntries, same) {
+		isSameCall := func(e turn.PlannedCallSummary) bool { return jsonval.Equal(e.Call.AsWritten(), raw) }
+		if !slices.ContainsFunc(request.PlanEntries, isSameCall) {
 			return jsonval.AsObject(raw)["_call"] == nil
 		}
 	}
@@ -104,14 +104,14 @@ func paramSchema(t *ideafile.Tool, name string) any {
 
 // fakeCalls makes up the Calls of the first Request.
 func fakeCalls(idea *ideafile.Idea, bindings ideafile.ToolBindings, request *turn.RequestInput) []any {
-	tokensByGuide, covered := map[int][]string{}, request.InstanceTokens()
-	for _, token := range covered {
+	tokensByPlanIndex, coveredTokens := map[int][]string{}, request.InstanceTokens()
+	for _, token := range coveredTokens {
 		n := guidingPlanIndex(idea, token)
-		tokensByGuide[n] = append(tokensByGuide[n], token)
+		tokensByPlanIndex[n] = append(tokensByPlanIndex[n], token)
 	}
 	var calls []any
 	for n := -1; n < len(idea.Context); n++ {
-		tokens := tokensByGuide[n]
+		tokens := tokensByPlanIndex[n]
 		if len(tokens) == 0 {
 			continue
 		}
@@ -121,7 +121,7 @@ func fakeCalls(idea *ideafile.Idea, bindings ideafile.ToolBindings, request *tur
 		} else {
 			plan = ideafile.RawWrittenCalls(idea.Context[n].PlanCalls)
 		}
-		calls = append(calls, assignCallsToInstances(plan, tokens, len(tokens) == len(covered))...)
+		calls = append(calls, assignCallsToInstances(plan, tokens, len(tokens) == len(coveredTokens))...)
 	}
 	return calls
 }
@@ -137,11 +137,11 @@ func guidingPlanIndex(idea *ideafile.Idea, token string) int {
 }
 
 // assignCallsToInstances sets the instances of those Calls of a Plan that name none.
-func assignCallsToInstances(plan []any, tokens []string, everyInstance bool) []any {
+func assignCallsToInstances(plan []any, tokens []string, coversAllInstances bool) []any {
 	if len(tokens) == 1 && tokens[0] == "" {
 		return plan
 	}
-	if everyInstance {
+	if coversAllInstances {
 		tokens = []string{"*"}
 	}
 	var out []any

@@ -9,25 +9,25 @@ import (
 
 // FakeResult makes up what a Tool might return: a value that fits its `_output` schema and, if possible, the State
 // schema at its output path. It returns an error if there is no such value.
-func FakeResult(tool string, output any, contract *statelog.ResultContract) (any, error) {
-	if output == nil {
-		output = jsonval.Object{"const": sample.SimulatedText + ": " + tool}
+func FakeResult(tool string, outputSchema any, contract *statelog.ResultContract) (any, error) {
+	if outputSchema == nil {
+		outputSchema = jsonval.Object{"const": sample.SimulatedText + ": " + tool}
 		if stateSchema := contract.SchemaAtFirstPath(); stateSchema != nil {
-			if v, err := sample.MakeSample(output); err == nil && contract.Check(0, v) == nil {
+			if v, err := sample.MakeSample(outputSchema); err == nil && contract.Check(0, v) == nil {
 				return v, nil
 			}
 			return sample.MakeSample(stateSchema)
 		}
 	}
-	v, err := sample.MakeSample(output)
+	v, err := sample.MakeSample(outputSchema)
 	if err != nil || contract.Check(0, v) == nil {
 		return v, err
 	}
 	if stateSchema := contract.SchemaAtFirstPath(); stateSchema != nil {
-		both, err := sample.MakeSample(jsonval.Object{
-			"allOf": []any{jsonschema.InlineRefs(output, output), stateSchema}})
-		if err == nil && contract.Check(0, both) == nil {
-			return both, nil
+		combined, err := sample.MakeSample(jsonval.Object{
+			"allOf": []any{jsonschema.InlineRefs(outputSchema, outputSchema), stateSchema}})
+		if err == nil && contract.Check(0, combined) == nil {
+			return combined, nil
 		}
 	}
 	return v, nil // the instance reports how it does not fit

@@ -14,31 +14,32 @@ import (
 // planFaker makes up a Plan that uses each Tool of a palette once. A parameter reads a fitting value of the same name
 // from the instance's data or from another Tool's result. Without such a value, it is made up if it is required.
 type planFaker struct {
-	idea             *ideafile.Idea
-	bindings         ideafile.ToolBindings
-	view             ideafile.InstanceView
-	stateSchema      any                     // nil: none
-	outputPathByTool map[string]jsonval.Path // by Tool
-	fakeResults      jsonval.Object          // by Tool
-	readsByTool      map[string][]string     // by Tool: other Tools whose results it reads
+	idea              *ideafile.Idea
+	bindings          ideafile.ToolBindings
+	view              ideafile.InstanceView
+	stateSchema       any                     // nil: none
+	outputPathByTool  map[string]jsonval.Path // by Tool
+	fakeResultByTool  jsonval.Object          // by Tool
+	sourceToolsByTool map[string][]string     // by Tool: other Tools whose results it reads
 }
 
 func newPlanFaker(idea *ideafile.Idea, bindings ideafile.ToolBindings, token string) *planFaker {
 	f := &planFaker{
 		idea: idea, bindings: bindings, view: ideafile.InstanceViewOf(idea.Context, token),
-		outputPathByTool: map[string]jsonval.Path{}, fakeResults: jsonval.Object{}, readsByTool: map[string][]string{},
+		outputPathByTool: map[string]jsonval.Path{}, fakeResultByTool: jsonval.Object{},
+		sourceToolsByTool: map[string][]string{},
 	}
 	f.stateSchema = f.view.SchemaByKind[ideafile.TypeState]
 	for _, t := range idea.Tools {
 		if v, err := FakeResult(t.Name, t.Source["_output"], nil); err == nil {
-			f.fakeResults[t.Name] = v
+			f.fakeResultByTool[t.Name] = v
 		}
 	}
 	usedKeys := map[string]bool{}
 	// Tools without an `_output` schema may return anything: they take the keys that the others leave.
-	for _, declared := range []bool{true, false} {
+	for _, hasSchema := range []bool{true, false} {
 		for _, t := range idea.Tools {
-			if p, ok := f.chooseOutputPath(t, usedKeys); ok && (t.OutputSchema != nil) == declared {
+			if p, ok := f.chooseOutputPath(t, usedKeys); ok && (t.OutputSchema != nil) == hasSchema {
 				f.outputPathByTool[t.Name] = p
 				if len(p) > 0 {
 					usedKeys[p[0]] = true
@@ -62,7 +63,7 @@ func (f *planFaker) fakePlan() []any {
 		if p, ok := f.outputPathByTool[t.Name]; ok && (!t.OutputPath.IsDeclared || t.OutputPath.Schema != nil) {
 			call["_outputPath"] = refexpr.NewOutputPath(p).ReferenceText()
 		}
-		if v, ok := f.fakeResults[t.Name]; ok && f.bindings[t.Name].Kind == ideafile.KindLatent {
+		if v, ok := f.fakeResultByTool[t.Name]; ok && f.bindings[t.Name].Kind == ideafile.KindLatent {
 			call["_output"] = v
 		}
 		out = append(out, call)
@@ -72,7 +73,7 @@ func (f *planFaker) fakePlan() []any {
 
 // paramValue returns the value of a parameter; ok is false if the parameter is left out.
 func (f *planFaker) paramValue(t *ideafile.Tool, name string) (v any, ok bool) {
-	if _, wired := t.WiredParams[name]; wired {
+	if _, isWired := t.WiredParams[name]; isWired {
 		return nil, false
 	}
 	for _, kind := range append([]string{ideafile.TypeState, ideafile.TypeInput},
@@ -84,11 +85,11 @@ func (f *planFaker) paramValue(t *ideafile.Tool, name string) (v any, ok bool) {
 	}
 	for _, other := range f.idea.Tools {
 		p, hasPath := f.outputPathByTool[other.Name]
-		result, faked := f.fakeResults[other.Name]
+		result, hasFakeResult := f.fakeResultByTool[other.Name]
 		sameName := other.Name == name || (hasPath && len(p) > 0 && p[len(p)-1] == name)
-		if sameName && hasPath && faked && t.SchemaByParam[name].Validate(result) == nil &&
+		if sameName && hasPath && hasFakeResult && t.SchemaByParam[name].Validate(result) == nil &&
 			!f.dependsOn(other.Name, t.Name) {
-			f.readsByTool[t.Name] = append(f.readsByTool[t.Name], other.Name)
+			f.sourceToolsByTool[t.Name] = append(f.sourceToolsByTool[t.Name], other.Name)
 			return refexpr.Reference{Kind: ideafile.TypeState, Path: p}.String(), true
 		}
 	}
@@ -96,7 +97,7 @@ func (f *planFaker) paramValue(t *ideafile.Tool, name string) (v any, ok bool) {
 		return nil, false
 	}
 	v, err := sample.MakeSample(paramSchema(t, name))
-	return refexpr.Literal(v), err == nil
+	return refexpr.EscapeDaggers(v), err == nil
 }
 
 // dependsOn reports whether a Tool reads, directly or transitively, the result of another.
@@ -104,7 +105,7 @@ func (f *planFaker) dependsOn(tool, target string) bool {
 	if tool == target {
 		return true
 	}
-	for _, next := range f.readsByTool[tool] {
+	for _, next := range f.sourceToolsByTool[tool] {
 		if f.dependsOn(next, target) {
 			return true
 		}
@@ -128,30 +129,30 @@ func (f *planFaker) chooseOutputPath(t *ideafile.Tool, usedKeys map[string]bool)
 		}
 		return outputPath[0][0], true
 	}
-	free := func(name string) bool {
+	isFree := func(name string) bool {
 		_, present := jsonval.ValueAt(f.view.PayloadByKind[ideafile.TypeState], jsonval.Path{name})
 		return !present && !usedKeys[name]
 	}
 	for _, name := range f.orderedStateProperties(t.Name) {
 		contract := &statelog.ResultContract{StateSchema: f.stateSchema,
 			OutputPath: refexpr.NewOutputPath(jsonval.Path{name})}
-		result, fits := f.fakeResults[t.Name]
+		result, fits := f.fakeResultByTool[t.Name]
 		if fits && t.OutputSchema == nil {
 			_, err := FakeResult(t.Name, nil, contract)
 			fits = err == nil
 		} else if fits {
 			fits = contract.Check(0, result) == nil
 		}
-		if fits && free(name) {
+		if fits && isFree(name) {
 			return jsonval.Path{name}, true
 		}
 	}
-	open := f.stateSchema == nil
-	if !open {
+	allowsNewKey := f.stateSchema == nil
+	if !allowsNewKey {
 		place := jsonschema.SubschemaAt(f.stateSchema, jsonval.Path{t.Name})
-		open = !place.IsForbidden && !place.IsDescribed
+		allowsNewKey = !place.IsForbidden && !place.IsDescribed
 	}
-	return jsonval.Path{t.Name}, open && identifierPattern.MatchString(t.Name) && free(t.Name)
+	return jsonval.Path{t.Name}, allowsNewKey && identifierPattern.MatchString(t.Name) && isFree(t.Name)
 }
 
 // orderedStateProperties lists the properties of the State schema: first the one of the given name, then the required

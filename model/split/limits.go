@@ -13,77 +13,78 @@ import (
 
 // DurationLimitFault returns the limit of time if it is reached, and until when the process may run. A zero until means
 // that its time is not limited now.
-func (p *Process) DurationLimitFault(now time.Time) (reached *diag.Fault, until time.Time) {
-	limit := p.Limits.WithDefaults(len(p.All)).Duration
+func (p *Process) DurationLimitFault(now time.Time) (fault *diag.Fault, deadline time.Time) {
+	limit := p.Limits.WithDefaults(len(p.Parts)).Duration
 	if limit <= 0 {
-		return nil, until
+		return nil, deadline
 	}
-	switch until = p.Started.Add(limit); {
-	case now.Before(until):
-	case p.onlyRechecksLeft():
-		until = time.Time{}
+	switch deadline = p.StartedAt.Add(limit); {
+	case now.Before(deadline):
+	case p.hasOnlyRechecksLeft():
+		deadline = time.Time{}
 	default:
-		reached = diag.Faultf(turn.CodeLimitReached, "the process has run for %s, the limit", limit)
+		fault = diag.Faultf(turn.CodeLimitReached, "the process has run for %s, the limit", limit)
 	}
-	return reached, until
+	return fault, deadline
 }
 
-// onlyRechecksLeft reports whether parts are left and these wait for nothing but second answers, which count towards no
-// limit.
-func (p *Process) onlyRechecksLeft() (left bool) {
-	for _, part := range p.All {
+// hasOnlyRechecksLeft reports whether parts are left and these wait for nothing but second answers, which count towards
+// no limit.
+func (p *Process) hasOnlyRechecksLeft() (onlyRechecks bool) {
+	for _, part := range p.Parts {
 		r := part.Report
 		switch {
 		case r.IsFinished():
-		case r.Status != loop.StatusRunning || !r.Resting || len(r.EndedInstances()) < len(part.Tokens):
+		case r.Status != loop.StatusRunning || !r.IsAtRest || len(r.EndedInstances()) < len(part.Tokens):
 			return false
 		default:
-			left = true
+			onlyRechecks = true
 		}
 	}
-	return left
+	return onlyRechecks
 }
 
 // PauseAtLimit pauses the process if all parts together have reached a limit.
 func (p *Process) PauseAtLimit(now time.Time) (paused bool) {
-	reached, _ := p.LimitFault(now)
-	if reached != nil {
-		p.PauseReason = reached
+	fault, _ := p.LimitFault(now)
+	if fault != nil {
+		p.PauseReason = fault
 	}
-	return reached != nil
+	return fault != nil
 }
 
 // LimitFault returns the limit that all parts together have reached, and until when the process may run. A zero until
 // means that its time is not limited now.
-func (p *Process) LimitFault(now time.Time) (reached *diag.Fault, until time.Time) {
+func (p *Process) LimitFault(now time.Time) (fault *diag.Fault, deadline time.Time) {
 	r := p.Result("", "")
-	limits, use := p.Limits.WithDefaults(len(p.All)), p.QuotaUse()
+	limits, use := p.Limits.WithDefaults(len(p.Parts)), p.QuotaUse()
 	use.Requests, use.Calls = max(use.Requests, r.Requests), max(use.Calls, r.Calls.Total())
-	reached, until = p.DurationLimitFault(now)
+	fault, deadline = p.DurationLimitFault(now)
 	switch f := quota.UsageLimitFault(limits, use.Usage, use.Calls); {
 	case limits.Requests > 0 && use.Requests >= limits.Requests:
-		reached = diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit is %d", use.Requests,
+		fault = diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit is %d", use.Requests,
 			limits.Requests)
 	case f != nil:
-		reached = f
+		fault = f
 	}
-	return reached, until
+	return fault, deadline
 }
 
 // quotaLedger returns the account of what the whole and its parts have begun.
 func (p *Process) quotaLedger() quota.Ledger {
-	book := quota.Ledger{ParentQuota: p.ParentQuota,
-		UnclaimedUse: turn.QuotaUse{Requests: p.OwnReport.Requests, Usage: p.OwnReport.Usage}}
-	for _, part := range p.All {
-		claim := &quota.Allocation{GrantedQuota: part.GrantedQuota, QuotaUse: part.Report.QuotaUse}
-		claim.QuotaUse.Usage = part.Report.Usage
-		if part.Report.QuotaUse.Usage.Total() > claim.QuotaUse.Usage.Total() {
-			claim.QuotaUse.Usage = part.Report.QuotaUse.Usage
+	ledger := quota.Ledger{ParentQuota: p.ParentQuota,
+		OwnUse: turn.QuotaUse{Requests: p.OwnReport.Requests, Usage: p.OwnReport.Usage}}
+	for _, part := range p.Parts {
+		allocation := &quota.Allocation{GrantedQuota: part.GrantedQuota, QuotaUse: part.Report.QuotaUse}
+		allocation.QuotaUse.Usage = part.Report.Usage
+		if part.Report.QuotaUse.Usage.Total() > allocation.QuotaUse.Usage.Total() {
+			allocation.QuotaUse.Usage = part.Report.QuotaUse.Usage
 		}
-		book.Claimants = append(book.Claimants, quota.Consumer{Allocation: claim, Ended: part.Report.IsFinished()})
+		ledger.Consumers = append(ledger.Consumers,
+			quota.Consumer{Allocation: allocation, HasEnded: part.Report.IsFinished()})
 	}
-	book.SetLimits(p.Limits, len(p.All))
-	return book
+	ledger.SetLimits(p.Limits, len(p.Parts))
+	return ledger
 }
 
 // QuotaUse returns what the process and all its delegates have begun and used, and what it needs.
@@ -91,23 +92,23 @@ func (p *Process) QuotaUse() turn.QuotaUse { return p.quotaLedger().TotalUse(tur
 
 // AllocateQuotas grants the parts what they need, as far as limits allow. It returns the numbers of the parts to
 // notify, and the limit that prevents more.
-func (p *Process) AllocateQuotas() (numbers []int, f *diag.Fault) {
-	book := p.quotaLedger()
-	changed, f := book.Allocate()
-	for _, n := range changed {
-		p.All[n].GrantedQuota = book.Claimants[n].GrantedQuota
-		if p.All[n].Started {
-			numbers = append(numbers, p.All[n].Number)
+func (p *Process) AllocateQuotas() (partNumbers []int, f *diag.Fault) {
+	ledger := p.quotaLedger()
+	indexes, f := ledger.Allocate()
+	for _, n := range indexes {
+		p.Parts[n].GrantedQuota = ledger.Consumers[n].GrantedQuota
+		if p.Parts[n].Started {
+			partNumbers = append(partNumbers, p.Parts[n].Number)
 		}
 	}
-	return numbers, f
+	return partNumbers, f
 }
 
 // StallFault returns why the process cannot go on although it is not paused itself: every part that has not ended is
 // paused.
 func (p *Process) StallFault() *diag.Fault {
 	var f *diag.Fault
-	for _, part := range p.All {
+	for _, part := range p.Parts {
 		r := part.Report
 		switch {
 		case r.IsFinished():

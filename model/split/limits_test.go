@@ -49,20 +49,20 @@ func TestNoLimitOfTimeStopsPartsThatAreOnlyAskedAgain(t *testing.T) {
 		report   split.PartReport
 		isPaused bool
 	}{
-		{"its instances work", split.PartReport{Number: 1, Status: loop.StatusRunning, Resting: true,
-			Instances: map[string]ideafile.InstanceStatus{"1": settled, "2": settled}}, true},
-		{"the other part has told nothing", split.PartReport{Number: 1, Status: loop.StatusRunning, Resting: true,
-			Instances: map[string]ideafile.InstanceStatus{"1": settled, "2": settled, "3": settled}}, true},
+		{"its instances work", split.PartReport{Number: 1, Status: loop.StatusRunning, IsAtRest: true,
+			StatusByInstance: map[string]ideafile.InstanceStatus{"1": settled, "2": settled}}, true},
+		{"the other part has told nothing", split.PartReport{Number: 1, Status: loop.StatusRunning, IsAtRest: true,
+			StatusByInstance: map[string]ideafile.InstanceStatus{"1": settled, "2": settled, "3": settled}}, true},
 		{"it seals", split.PartReport{Number: 2, Status: loop.StatusRunning,
-			Instances: map[string]ideafile.InstanceStatus{"4": settled}}, true},
-		{"both rest", split.PartReport{Number: 2, Status: loop.StatusRunning, Resting: true,
-			Instances: map[string]ideafile.InstanceStatus{"4": settled}}, false},
-		{"one is paused", split.PartReport{Number: 2, Status: loop.StatusPaused, Resting: true,
-			Instances: map[string]ideafile.InstanceStatus{"4": settled}}, true},
+			StatusByInstance: map[string]ideafile.InstanceStatus{"4": settled}}, true},
+		{"both rest", split.PartReport{Number: 2, Status: loop.StatusRunning, IsAtRest: true,
+			StatusByInstance: map[string]ideafile.InstanceStatus{"4": settled}}, false},
+		{"one is paused", split.PartReport{Number: 2, Status: loop.StatusPaused, IsAtRest: true,
+			StatusByInstance: map[string]ideafile.InstanceStatus{"4": settled}}, true},
 		{"one has ended", split.PartReport{Number: 2, Status: loop.StatusCompleted,
-			Instances: map[string]ideafile.InstanceStatus{"4": settled}}, false},
+			StatusByInstance: map[string]ideafile.InstanceStatus{"4": settled}}, false},
 		{"both have ended", split.PartReport{Number: 1, Status: loop.StatusCompleted,
-			Instances: map[string]ideafile.InstanceStatus{"1": settled, "2": settled, "3": settled}}, true},
+			StatusByInstance: map[string]ideafile.InstanceStatus{"1": settled, "2": settled, "3": settled}}, true},
 	} {
 		startAll(p)
 		c.report.Sequence = n + 1

@@ -15,52 +15,52 @@ import (
 
 // NextTurnNumber returns the Turn of the Request that asks for the output.
 func (p *Process) NextTurnNumber() int {
-	turns := 0
-	for _, part := range p.All {
-		turns = max(turns, part.Report.Turns)
+	maxTurns := 0
+	for _, part := range p.Parts {
+		maxTurns = max(maxTurns, part.Report.Turns)
 	}
-	return turns + p.OwnReport.Turns + 1
+	return maxTurns + p.OwnReport.Turns + 1
 }
 
 // PartOutputsAsInstances returns the parts' outputs in the form of instances, for the Request that makes one output of
 // them. For a part without an output it shows the States of the part's instances.
 func (p *Process) PartOutputsAsInstances(states jsonval.Object) []turn.InstanceInput {
 	var list []turn.InstanceInput
-	for _, part := range p.All {
-		shown := jsonval.Object{"output": part.Report.Output}
+	for _, part := range p.Parts {
+		state := jsonval.Object{"output": part.Report.Output}
 		if part.Report.Output == nil {
-			own := jsonval.Object{}
+			partStates := jsonval.Object{}
 			for _, token := range part.Tokens {
-				own[token] = states[token]
+				partStates[token] = states[token]
 			}
-			shown = jsonval.Object{"instances": own}
+			state = jsonval.Object{"instances": partStates}
 		}
-		list = append(list, turn.InstanceInput{Token: fmt.Sprintf("part %d", part.Number), State: shown})
+		list = append(list, turn.InstanceInput{Token: fmt.Sprintf("part %d", part.Number), State: state})
 	}
 	return list
 }
 
 // AnyPartWithoutOutput reports whether a part made no output, so that PartOutputsAsInstances shows States.
 func (p *Process) AnyPartWithoutOutput() bool {
-	return slices.ContainsFunc(p.All, func(part Part) bool { return part.Report.Output == nil })
+	return slices.ContainsFunc(p.Parts, func(part Part) bool { return part.Report.Output == nil })
 }
 
 // OutputSource returns the source of the output, once all parts have ended; ask means that the LLM must be asked for it
 // first. If it returns neither, the process has no output, or has it already.
-func (p *Process) OutputSource(i *ideafile.Idea) (list []loop.Wiring, ask bool) {
-	switch list = p.partOutputWirings(i); {
+func (p *Process) OutputSource(idea *ideafile.Idea) (wirings []loop.OutputWiring, asksLLM bool) {
+	switch wirings = p.partOutputWirings(idea); {
 	case p.OwnReport.Output != nil || p.OwnReport.Error != nil || p.settledInstanceCount() == 0:
 		return nil, false
 	case p.OwnReport.OutputWirings != nil:
 		return p.OwnReport.OutputWirings, false
-	case len(list) > 0 && !p.OutputWiringsRefused:
-		return list, false
-	case i.OutputSchema == nil:
+	case len(wirings) > 0 && !p.OutputWiringsRefused:
+		return wirings, false
+	case idea.OutputSchema == nil:
 		return nil, false
-	case p.llmForbidden():
+	case p.isLLMForbidden():
 		p.OwnReport.Error = loop.NoPlanOutputFault()
 		return nil, false
-	case slices.ContainsFunc(p.All, Part.cancelledOrTerminated):
+	case slices.ContainsFunc(p.Parts, Part.wasCancelledOrTerminated):
 		return nil, false
 	}
 	return nil, true
@@ -68,11 +68,11 @@ func (p *Process) OutputSource(i *ideafile.Idea) (list []loop.Wiring, ask bool) 
 
 // ApplyOutputReply applies the reply to the Request for the output. OutputSource then returns the output, whose
 // References must still be resolved.
-func (p *Process) ApplyOutputReply(i *ideafile.Idea, r turn.LLMReply) {
+func (p *Process) ApplyOutputReply(idea *ideafile.Idea, r turn.LLMReply) {
 	p.OwnReport.Requests++
 	p.OwnReport.Usage.Add(r.Usage)
 	if r.AnsweringLLM != nil {
-		p.AnsweringLLMs = append(p.AnsweringLLMs, *r.AnsweringLLM)
+		p.LLMUsages = append(p.LLMUsages, *r.AnsweringLLM)
 	}
 	if !r.Faked && !r.WorkerLost {
 		p.OwnReport.Turns += max(1, r.HTTPAttempts)
@@ -90,21 +90,21 @@ func (p *Process) ApplyOutputReply(i *ideafile.Idea, r turn.LLMReply) {
 		p.refuseReply(r.Fault)
 	case r.OutputFault != nil:
 		p.refuseReply(r.OutputFault)
-	case i.OutputSchema.WithoutNulls(r.Output) == nil:
+	case idea.OutputSchema.WithoutNulls(r.Output) == nil:
 		p.refuseReply(diag.Faultf(ideafile.CodeBadOutput, "there is no output; the output form wants one"))
 	default:
-		p.OwnReport.OutputWirings = []loop.Wiring{{Output: i.OutputSchema.WithoutNulls(r.Output),
+		p.OwnReport.OutputWirings = []loop.OutputWiring{{Output: idea.OutputSchema.WithoutNulls(r.Output),
 			Instances: p.InstanceTokens()}}
 	}
 }
 
-// refuseReply makes the next Request for the output report the error. loop.MaxBadInRow errors in a row pause the
+// refuseReply makes the next Request for the output report the error. loop.MaxBadRepliesInRow errors in a row pause the
 // process.
 func (p *Process) refuseReply(f *diag.Fault) {
 	p.OutputErrors = []turn.ContextError{{Fault: *f}}
 	p.BadOutputsInRow++
 	p.WorkerLossesInRow = 0
-	if p.BadOutputsInRow >= loop.MaxBadInRow {
+	if p.BadOutputsInRow >= loop.MaxBadRepliesInRow {
 		p.PauseReason = diag.Faultf(turn.CodeBadOutputs, "%d bad outputs over all parts in a row; the last one: %s",
 			p.BadOutputsInRow, f.Message)
 		p.BadOutputsInRow = 0
@@ -113,19 +113,19 @@ func (p *Process) refuseReply(f *diag.Fault) {
 
 // AcceptOutput takes the output made from OutputSource, and reports whether it is valid. If it is not, the LLM is asked
 // for another one with the reason, or the process fails if the LLM may not be asked.
-func (p *Process) AcceptOutput(i *ideafile.Idea, out any, f *diag.Fault) (good bool) {
-	byReply := p.OwnReport.OutputWirings != nil
+func (p *Process) AcceptOutput(idea *ideafile.Idea, output any, f *diag.Fault) (isValid bool) {
+	isFromReply := p.OwnReport.OutputWirings != nil
 	switch p.OwnReport.OutputWirings = nil; {
 	case f == nil:
-		p.OwnReport.Output, p.BadOutputsInRow, p.WorkerLossesInRow, p.OutputErrors = out, 0, 0, nil
-	case byReply:
+		p.OwnReport.Output, p.BadOutputsInRow, p.WorkerLossesInRow, p.OutputErrors = output, 0, 0, nil
+	case isFromReply:
 		p.refuseReply(f)
 	default:
 		p.OutputWiringsRefused = true
 		switch {
-		case i.OutputSchema != nil && !p.llmForbidden():
+		case idea.OutputSchema != nil && !p.isLLMForbidden():
 			p.OutputErrors = []turn.ContextError{{Fault: *f}}
-		case !slices.ContainsFunc(p.All, func(part Part) bool { return part.Report.FellBackToLLM }):
+		case !slices.ContainsFunc(p.Parts, func(part Part) bool { return part.Report.FellBackToLLM }):
 			p.OwnReport.Error = f
 		}
 	}
@@ -134,51 +134,52 @@ func (p *Process) AcceptOutput(i *ideafile.Idea, out any, f *diag.Fault) (good b
 
 // partOutputWirings returns the Wirings of the parts as if they were one process: the outputs of direct Plans, or the
 // output of replies if it is the same in all parts. It returns nil if a part with a settled instance has neither.
-func (p *Process) partOutputWirings(i *ideafile.Idea) []loop.Wiring {
-	settled := jsonval.Filter(p.All, func(part Part) bool { return part.settledInstanceCount() > 0 })
-	if len(settled) == 0 {
+func (p *Process) partOutputWirings(idea *ideafile.Idea) []loop.OutputWiring {
+	settledParts := jsonval.Filter(p.Parts, func(part Part) bool { return part.settledInstanceCount() > 0 })
+	if len(settledParts) == 0 {
 		return nil
 	}
-	wired := settled[0].Report.WiredOutput
-	if slices.ContainsFunc(settled, func(part Part) bool {
-		return wired == nil || len(part.Report.OutputWirings) > 0 || !jsonval.Equal(part.Report.WiredOutput, wired)
+	wiredOutput := settledParts[0].Report.WiredOutput
+	if slices.ContainsFunc(settledParts, func(part Part) bool {
+		return wiredOutput == nil || len(part.Report.OutputWirings) > 0 ||
+			!jsonval.Equal(part.Report.WiredOutput, wiredOutput)
 	}) {
-		return planOutputWirings(i, settled)
+		return planOutputWirings(idea, settledParts)
 	}
-	return []loop.Wiring{{Output: wired, Instances: p.InstanceTokens()}}
+	return []loop.OutputWiring{{Output: wiredOutput, Instances: p.InstanceTokens()}}
 }
 
 // planOutputWirings returns the outputs of direct Plans in the order of these Plans in the context of the whole.
-func planOutputWirings(i *ideafile.Idea, settled []Part) []loop.Wiring {
-	byPlace := map[int]loop.Wiring{}
-	for _, part := range settled {
+func planOutputWirings(idea *ideafile.Idea, settledParts []Part) []loop.OutputWiring {
+	wiringByPosition := map[int]loop.OutputWiring{}
+	for _, part := range settledParts {
 		if len(part.Report.OutputWirings) == 0 {
 			return nil
 		}
-		places := part.messagePositionsInWhole(i)
+		positions := part.messagePositionsInWholeIdea(idea)
 		for _, w := range part.Report.OutputWirings {
-			if w.DirectPlanPosition > len(places) {
+			if w.DirectPlanPosition > len(positions) {
 				return nil
 			}
-			place := places[w.DirectPlanPosition-1]
-			whole := byPlace[place]
-			byPlace[place] = loop.Wiring{Output: w.Output, Instances: append(whole.Instances, w.Instances...),
-				DirectPlanPosition: place}
+			position := positions[w.DirectPlanPosition-1]
+			merged := wiringByPosition[position]
+			wiringByPosition[position] = loop.OutputWiring{Output: w.Output,
+				Instances: append(merged.Instances, w.Instances...), DirectPlanPosition: position}
 		}
 	}
-	var list []loop.Wiring
-	for _, w := range jsonval.Sorted(byPlace) {
+	var list []loop.OutputWiring
+	for _, w := range jsonval.Sorted(wiringByPosition) {
 		list = append(list, w)
 	}
 	return list
 }
 
-// messagePositionsInWhole returns the positions of the part's own Messages in the context of the whole, from 1.
-func (part Part) messagePositionsInWhole(i *ideafile.Idea) (places []int) {
-	for n, msg := range i.Context {
+// messagePositionsInWholeIdea returns the positions of the part's own Messages in the context of the whole, from 1.
+func (part Part) messagePositionsInWholeIdea(idea *ideafile.Idea) (positions []int) {
+	for n, msg := range idea.Context {
 		if (msg.InstanceToken == "" || slices.Contains(part.Tokens, msg.InstanceToken)) && !turn.IsHistoryMessage(msg) {
-			places = append(places, n+1)
+			positions = append(positions, n+1)
 		}
 	}
-	return places
+	return positions
 }

@@ -23,10 +23,10 @@ func ended(t *testing.T, idea string, reports ...split.PartReport) (*ideafile.Id
 	p := split.New(i, quality.SizeFor(i, nil), modeltest.StartTime)
 	for n, r := range reports {
 		startAll(p)
-		r.Number, r.Sequence, r.Instances = n+1, 1, map[string]ideafile.InstanceStatus{}
+		r.Number, r.Sequence, r.StatusByInstance = n+1, 1, map[string]ideafile.InstanceStatus{}
 		r.Status = cmp.Or(r.Status, loop.StatusCompleted)
-		for _, token := range p.All[n].Tokens {
-			r.Instances[token] = ideafile.InstanceSettled
+		for _, token := range p.Parts[n].Tokens {
+			r.StatusByInstance[token] = ideafile.InstanceSettled
 		}
 		p.ApplyReport(r)
 	}
@@ -61,7 +61,7 @@ func TestAnOutputOverAllPartsThatIsNoGoodIsToldAndAskedForThreeTimes(t *testing.
 			}
 			p.ApplyOutputReply(i, c.reply)
 			if list, ask := p.OutputSource(i); !ask {
-				out, f := loop.ResolveWirings(i, list, func(token string) any { return states[token] }, nil)
+				out, f := loop.ResolveOutputWirings(i, list, func(token string) any { return states[token] }, nil)
 				p.AcceptOutput(i, out, f)
 			}
 		}

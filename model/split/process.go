@@ -17,28 +17,28 @@ import (
 	"processidea/model/turn"
 )
 
-// DefaultWorkingParts bounds the parts that work at a time if the file does not (`config.partsAtOnce`): the parts share
-// the LLM, and the more parts work, the fewer reports one workflow task takes. Parts that only wait for people do not
-// count.
-const DefaultWorkingParts = 3
+// DefaultMaxWorkingParts bounds the parts that work at a time if the file does not (`config.partsAtOnce`): the parts
+// share the LLM, and the more parts work, the fewer reports one workflow task takes. Parts that only wait for people do
+// not count.
+const DefaultMaxWorkingParts = 3
 
 // Process is a process with more instances than one Request may cover, split into parts that are processes themselves.
 // It is plain data, which a workflow carries over as it is.
 type Process struct {
 	InstancesPerPart int          `json:"size"`                  // at most, in parts that have not begun
 	Size             quality.Size `json:"sizes,omitzero"`        // how InstancesPerPart was chosen
-	MaxWorkingParts  int          `json:"partsAtOnce,omitempty"` // 0: DefaultWorkingParts
-	// MaxPerPart bounds how far InstancesPerPart may grow, by the file or by what studies found good.
-	MaxPerPart int `json:"mostPerPart,omitempty"`
-	// QualityLimit and OnLimit are those of the file (`config.quality`); OnLimit is empty if it has none.
+	MaxWorkingParts  int          `json:"partsAtOnce,omitempty"` // 0: DefaultMaxWorkingParts
+	// MaxInstancesPerPart bounds how far InstancesPerPart may grow, by the file or by what studies found good.
+	MaxInstancesPerPart int `json:"mostPerPart,omitempty"`
+	// QualityLimit and OnQualityLimit are those of the file (`config.quality`); OnQualityLimit is empty if it has none.
 	QualityLimit          float64 `json:"qualityLimit,omitempty"`
-	OnLimit               string  `json:"onLimit,omitempty"`
+	OnQualityLimit        string  `json:"onLimit,omitempty"`
 	PausedForDisagreement bool    `json:"disagreed,omitempty"`
 	// Undo is the undo under way in parts; nil: none. UndoCount counts the undos so far.
-	Undo        *UndoUnderWay   `json:"undo,omitempty"`
+	Undo        *OngoingUndo    `json:"undo,omitempty"`
 	UndoCount   int             `json:"undos,omitempty"`
-	All         []Part          `json:"list"`
-	Started     time.Time       `json:"started"`
+	Parts       []Part          `json:"list"`
+	StartedAt   time.Time       `json:"started"`
 	Limits      ideafile.Limits `json:"limits"`
 	ParentQuota turn.Quota      `json:"quota"` // granted by the process of which this one is a delegate
 	PauseReason *diag.Fault     `json:"paused,omitempty"`
@@ -51,10 +51,10 @@ type Process struct {
 	WorkerLossesInRow int                 `json:"lost,omitempty"`
 	// OutputWiringsRefused means that the Wirings of the parts make no valid output.
 	OutputWiringsRefused bool `json:"wiringsRefused,omitempty"`
-	// UnsealedLog has people's decisions on the whole process since its latest Idea, AnsweringLLMs the LLMs that have
+	// UnsealedLog has people's decisions on the whole process since its latest Idea, LLMUsages the LLMs that have
 	// answered it since.
-	UnsealedLog   []turn.LogEntry `json:"log,omitempty"`
-	AnsweringLLMs []turn.LLMUsage `json:"answers,omitempty"`
+	UnsealedLog []turn.LogEntry `json:"log,omitempty"`
+	LLMUsages   []turn.LLMUsage `json:"answers,omitempty"`
 }
 
 // Part is some of the instances, and the last report of their process.
@@ -65,8 +65,8 @@ type Part struct {
 	Report  PartReport `json:"report,omitzero"`
 	// LastGatheredIdea is the latest of the part's Ideas that the latest Idea of the whole includes.
 	LastGatheredIdea int `json:"gathered,omitempty"`
-	// Size is how many instances the part could have; it may have fewer Tokens.
-	Size int `json:"size,omitempty"`
+	// Capacity is how many instances the part could have; it may have fewer Tokens.
+	Capacity int `json:"size,omitempty"`
 	// GrantedQuota is the part's share of the limits.
 	GrantedQuota turn.Quota `json:"quota"`
 	// ResumeCount counts how often the part was resumed.
@@ -74,21 +74,21 @@ type Part struct {
 }
 
 // New splits a process into parts of a size. It returns nil if one Request can cover all its instances.
-func New(i *ideafile.Idea, size quality.Size, now time.Time) *Process {
-	tokens := i.InstanceTokens()
-	if len(tokens) <= size.First {
+func New(idea *ideafile.Idea, size quality.Size, now time.Time) *Process {
+	tokens := idea.InstanceTokens()
+	if len(tokens) <= size.Initial {
 		return nil
 	}
-	p := &Process{InstancesPerPart: size.First, Size: size, MaxWorkingParts: i.Config.MaxWorkingParts,
-		Started: now, Limits: i.Config.Limits, ParentQuota: turn.Unlimited,
-		QualityLimit: i.Config.Quality.Limit, OnLimit: i.Config.Quality.OnLimit}
-	if p.MaxPerPart = size.First; i.Config.MaxInstancesPerPart == 0 {
-		p.MaxPerPart = quality.SizeShared
+	p := &Process{InstancesPerPart: size.Initial, Size: size, MaxWorkingParts: idea.Config.MaxConcurrentParts,
+		StartedAt: now, Limits: idea.Config.Limits, ParentQuota: turn.Unlimited,
+		QualityLimit: idea.Config.Quality.DisagreementLimit, OnQualityLimit: idea.Config.Quality.OnLimit}
+	if p.MaxInstancesPerPart = size.Initial; idea.Config.MaxInstancesPerPart == 0 {
+		p.MaxInstancesPerPart = quality.SizeForSharedCalls
 	}
 	p.AddInstances(tokens)
-	if out := jsonval.At(i.Source, "solution", "output"); out != nil && i.OutputSchema != nil &&
-		ideafile.AllInstancesEnded(i.Context, tokens) &&
-		(jsonval.ContainsBlobHandle(out) || i.OutputSchema.Validate(out) == nil) {
+	if out := jsonval.Lookup(idea.Source, "solution", "output"); out != nil && idea.OutputSchema != nil &&
+		ideafile.AllInstancesEnded(idea.Context, tokens) &&
+		(jsonval.ContainsBlobHandle(out) || idea.OutputSchema.Validate(out) == nil) {
 		p.OwnReport.Output = out // final: every instance had ended in the earlier process
 	}
 	return p
@@ -104,15 +104,15 @@ func (p *Process) AddInstances(tokens []string) {
 func (p *Process) addParts(tokens []string) {
 	for len(tokens) > 0 {
 		n := min(p.InstancesPerPart, len(tokens))
-		p.All = append(p.All, Part{Number: len(p.All) + 1, Tokens: tokens[:n:n], GrantedQuota: turn.Unlimited,
-			Size: p.InstancesPerPart})
+		p.Parts = append(p.Parts, Part{Number: len(p.Parts) + 1, Tokens: tokens[:n:n], GrantedQuota: turn.Unlimited,
+			Capacity: p.InstancesPerPart})
 		tokens = tokens[n:]
 	}
 }
 
 // PartNumberOf returns the number of the part that an instance belongs to; 0 if none.
 func (p *Process) PartNumberOf(token string) int {
-	for _, part := range p.All {
+	for _, part := range p.Parts {
 		if slices.Contains(part.Tokens, token) {
 			return part.Number
 		}
@@ -122,25 +122,25 @@ func (p *Process) PartNumberOf(token string) int {
 
 // InstanceTokens lists the instances of all parts.
 func (p *Process) InstanceTokens() (tokens []string) {
-	for _, part := range p.All {
+	for _, part := range p.Parts {
 		tokens = append(tokens, part.Tokens...)
 	}
 	return tokens
 }
 
 // FindInstance returns the token of the instance that a word names, in either spelling; empty if it names none.
-func (p *Process) FindInstance(word string) string {
-	if p.PartNumberOf(word) > 0 {
-		return word
+func (p *Process) FindInstance(name string) string {
+	if p.PartNumberOf(name) > 0 {
+		return name
 	}
-	token, _ := spelling.FindToken(p.InstanceTokens(), word)
+	token, _ := spelling.FindToken(p.InstanceTokens(), name)
 	return token
 }
 
 // PendingApprovals lists the Calls that wait for a person.
 func (p *Process) PendingApprovals() []approval.Pending {
 	var list []approval.Pending
-	for _, part := range p.All {
+	for _, part := range p.Parts {
 		list = append(list, part.Report.PendingApprovals...)
 	}
 	return list
@@ -149,42 +149,42 @@ func (p *Process) PendingApprovals() []approval.Pending {
 // ApplyReport applies a part's report, unless a later one was applied already. If the part has paused for a reason of
 // its own, the whole process pauses: a person must see the reason, and what stops one part mostly stops the others too.
 func (p *Process) ApplyReport(r PartReport) {
-	if r.Number < 1 || r.Number > len(p.All) {
+	if r.Number < 1 || r.Number > len(p.Parts) {
 		return
 	}
-	part := &p.All[r.Number-1]
-	before := &part.Report
-	if r.Sequence < before.Sequence {
+	part := &p.Parts[r.Number-1]
+	lastReport := &part.Report
+	if r.Sequence < lastReport.Sequence {
 		return
 	}
-	overtaken := r.ResumeCount < part.ResumeCount // the part was resumed from the reported pause
-	if r.Status == loop.StatusPaused && r.Error != nil && r.SelfPauseCount > before.SelfPauseCount &&
-		p.PauseReason == nil && !overtaken {
+	isPauseOutdated := r.ResumeCount < part.ResumeCount // the part was resumed from the reported pause
+	if r.Status == loop.StatusPaused && r.Error != nil && r.SelfPauseCount > lastReport.SelfPauseCount &&
+		p.PauseReason == nil && !isPauseOutdated {
 		p.PauseReason = diag.Faultf(r.Error.Code, "part %d: %s", r.Number, r.Error.Message)
 	}
-	*before = r
-	p.followQuality()
+	*lastReport = r
+	p.applyQualityLimit()
 }
 
 // StartNextPart returns the part to start now, or nil, and counts it as started. A part starts only after the part
 // before it has reported. A part reports when all its instances have started: by then quick Calls are nearly done, and
 // slow ones hold up nothing.
 func (p *Process) StartNextPart() *Part {
-	working := 0
-	for _, part := range p.All {
+	workingCount := 0
+	for _, part := range p.Parts {
 		switch {
 		case !part.Started || part.Report.IsFinished():
 		case part.Report.Sequence == 0:
 			return nil
 		case !part.Report.AwaitsOnlyPeople:
-			working++
+			workingCount++
 		}
 	}
-	if working >= cmp.Or(p.MaxWorkingParts, DefaultWorkingParts) || p.PauseReason != nil {
+	if workingCount >= cmp.Or(p.MaxWorkingParts, DefaultMaxWorkingParts) || p.PauseReason != nil {
 		return nil
 	}
-	for i := range p.All {
-		if part := &p.All[i]; !part.Started {
+	for i := range p.Parts {
+		if part := &p.Parts[i]; !part.Started {
 			part.Started = true
 			return part
 		}
@@ -193,34 +193,34 @@ func (p *Process) StartNextPart() *Part {
 }
 
 // TakePartsToResume lists the parts that have started and not ended, and counts one more resume for each.
-func (p *Process) TakePartsToResume() (numbers []int) {
-	numbers = p.RunningParts()
-	for _, number := range numbers {
-		p.All[number-1].ResumeCount++
+func (p *Process) TakePartsToResume() (partNumbers []int) {
+	partNumbers = p.RunningPartNumbers()
+	for _, number := range partNumbers {
+		p.Parts[number-1].ResumeCount++
 	}
-	return numbers
+	return partNumbers
 }
 
-// RunningParts lists the numbers of the parts that have started and not ended.
-func (p *Process) RunningParts() (numbers []int) {
-	for _, part := range p.All {
+// RunningPartNumbers lists the numbers of the parts that have started and not ended.
+func (p *Process) RunningPartNumbers() (partNumbers []int) {
+	for _, part := range p.Parts {
 		if part.Started && !part.Report.IsFinished() {
-			numbers = append(numbers, part.Number)
+			partNumbers = append(partNumbers, part.Number)
 		}
 	}
-	return numbers
+	return partNumbers
 }
 
 // IsFinished reports whether every part has ended.
 func (p *Process) IsFinished() bool {
-	return !slices.ContainsFunc(p.All, func(part Part) bool { return !part.Report.IsFinished() })
+	return !slices.ContainsFunc(p.Parts, func(part Part) bool { return !part.Report.IsFinished() })
 }
 
 // IsAtRest reports whether every part has ended or is at rest (Loop.IsAtRest), and none is to be started.
 func (p *Process) IsAtRest() bool {
-	for _, part := range p.All {
+	for _, part := range p.Parts {
 		if (!part.Started && p.PauseReason == nil) ||
-			(part.Started && !part.Report.IsFinished() && !part.Report.Resting) {
+			(part.Started && !part.Report.IsFinished() && !part.Report.IsAtRest) {
 			return false
 		}
 	}
@@ -231,7 +231,7 @@ func (p *Process) IsAtRest() bool {
 // people decided.
 func (p *Process) HasUnsealedChanges() bool {
 	return len(p.UnsealedLog) > 0 ||
-		slices.ContainsFunc(p.All, func(part Part) bool { return part.Report.Ideas > part.LastGatheredIdea })
+		slices.ContainsFunc(p.Parts, func(part Part) bool { return part.Report.Ideas > part.LastGatheredIdea })
 }
 
 // LogSteering logs what somebody decided on the whole process.
@@ -240,16 +240,16 @@ func (p *Process) LogSteering(d approval.Decision) {
 }
 
 // MarkSealed notes that the Idea with number at includes all that the parts have reported.
-func (p *Process) MarkSealed(at int) {
-	p.OwnReport.Ideas, p.UnsealedLog, p.AnsweringLLMs = at, nil, nil
-	for n := range p.All {
-		p.All[n].LastGatheredIdea = p.All[n].Report.Ideas
+func (p *Process) MarkSealed(ideaNumber int) {
+	p.OwnReport.Ideas, p.UnsealedLog, p.LLMUsages = ideaNumber, nil, nil
+	for n := range p.Parts {
+		p.Parts[n].LastGatheredIdea = p.Parts[n].Report.Ideas
 	}
 }
 
 // Result returns the result of the process so far, without States.
-func (p *Process) Result(process string, status loop.Status) loop.Result {
-	r := loop.Result{ProcessID: process, Status: status, Instances: map[string]loop.InstanceResult{},
+func (p *Process) Result(processID string, status loop.Status) loop.Result {
+	r := loop.Result{ProcessID: processID, Status: status, Instances: map[string]loop.InstanceResult{},
 		Error: p.PauseReason, Output: p.OwnReport.Output}
 	add := func(part PartReport) {
 		r.Instructions = r.Instructions.Merge(part.Instructions)
@@ -258,20 +258,21 @@ func (p *Process) Result(process string, status loop.Status) loop.Result {
 		r.Calls.Add(part.Calls)
 		r.Failures = r.Failures.Merge(part.Failures)
 		r.Usage.Add(part.Usage)
-		for _, n := range part.NotWrittenResults {
-			r.NotWrittenResults = loop.AddUnwrittenResult(r.NotWrittenResults, n)
+		for _, n := range part.UnwrittenResults {
+			r.UnwrittenResults = loop.AddUnwrittenResult(r.UnwrittenResults, n)
 		}
 	}
 	add(p.OwnReport)
-	for _, part := range p.All {
+	for _, part := range p.Parts {
 		add(part.Report)
 		for _, token := range part.Tokens {
-			s, ok := part.Report.Instances[token]
+			s, ok := part.Report.StatusByInstance[token]
 			if !ok {
 				s = ideafile.InstanceWorking
 			}
 			r.Instances[token] = loop.InstanceResult{
-				Status: s, Cost: part.Report.Costs[token], FailedCalls: part.Report.FailedCalls[token]}
+				Status: s, Cost: part.Report.CostByInstance[token],
+				FailedCalls: part.Report.FailedCallsByInstance[token]}
 		}
 	}
 	r.Quality = p.Quality()
@@ -290,28 +291,28 @@ func (p *Process) FinalStatus() loop.Status {
 }
 
 func (p *Process) firstFailure() *diag.Fault {
-	failed, first := 0, (*diag.Fault)(nil)
-	for _, part := range p.All {
+	failedCount, firstFault := 0, (*diag.Fault)(nil)
+	for _, part := range p.Parts {
 		if s := part.Report.Status; s != loop.StatusFailed && s != loop.StatusCancelled {
 			continue
 		}
-		failed++
-		why := cmp.Or(part.Report.Error, diag.Faultf(turn.CodeWorkerLost, "it was ended"))
-		first = cmp.Or(first, diag.Faultf(why.Code, "part %d: %s", part.Number, why.Message))
+		failedCount++
+		cause := cmp.Or(part.Report.Error, diag.Faultf(turn.CodeWorkerLost, "it was ended"))
+		firstFault = cmp.Or(firstFault, diag.Faultf(cause.Code, "part %d: %s", part.Number, cause.Message))
 	}
-	if failed > 1 {
-		first.Message += fmt.Sprintf("; %d of %d parts failed", failed, len(p.All))
+	if failedCount > 1 {
+		firstFault.Message += fmt.Sprintf("; %d of %d parts failed", failedCount, len(p.Parts))
 	}
-	return cmp.Or(first, p.OwnReport.Error)
+	return cmp.Or(firstFault, p.OwnReport.Error)
 }
 
-// cancelledOrTerminated reports whether somebody cancelled or terminated the part.
-func (part Part) cancelledOrTerminated() bool {
-	return part.Report.Status == loop.StatusCancelled || len(part.Report.Instances) == 0
+// wasCancelledOrTerminated reports whether somebody cancelled or terminated the part.
+func (part Part) wasCancelledOrTerminated() bool {
+	return part.Report.Status == loop.StatusCancelled || len(part.Report.StatusByInstance) == 0
 }
 
 func (p *Process) settledInstanceCount() (n int) {
-	for _, part := range p.All {
+	for _, part := range p.Parts {
 		n += part.settledInstanceCount()
 	}
 	return n
@@ -319,7 +320,7 @@ func (p *Process) settledInstanceCount() (n int) {
 
 func (part Part) settledInstanceCount() (n int) {
 	//workflowcheck:ignore -- a count
-	for _, s := range part.Report.Instances {
+	for _, s := range part.Report.StatusByInstance {
 		if s == ideafile.InstanceSettled {
 			n++
 		}
@@ -327,18 +328,18 @@ func (part Part) settledInstanceCount() (n int) {
 	return n
 }
 
-func (p *Process) llmForbidden() bool {
-	return !slices.ContainsFunc(p.All, func(part Part) bool { return !part.Report.LLMForbidden })
+func (p *Process) isLLMForbidden() bool {
+	return !slices.ContainsFunc(p.Parts, func(part Part) bool { return !part.Report.LLMForbidden })
 }
 
 // IdeaSource returns the part's Idea, with the shared Messages and those of the part's instances. It has no limits,
 // because limits apply to the whole process.
-func (part Part) IdeaSource(whole jsonval.Object) jsonval.Object {
-	out := jsonval.WithoutKey(whole, "context")
+func (part Part) IdeaSource(wholeIdea jsonval.Object) jsonval.Object {
+	out := jsonval.WithoutKey(wholeIdea, "context")
 	var context []any
-	for _, raw := range part.FilterContext(jsonval.AsList(whole["context"])) {
-		if own, ok := turn.FilterPlanRecord(raw, part.Tokens); ok {
-			context = append(context, own)
+	for _, raw := range part.FilterContext(jsonval.AsList(wholeIdea["context"])) {
+		if filtered, ok := turn.FilterPlanRecord(raw, part.Tokens); ok {
+			context = append(context, filtered)
 		}
 	}
 	out["context"] = context
@@ -354,8 +355,9 @@ func (part Part) IdeaSource(whole jsonval.Object) jsonval.Object {
 	}
 	out["config"] = config
 	// rechecks are drawn in each part by itself
-	if seed := jsonval.AsText(jsonval.At(whole, "meta", "seed")); seed != "" {
-		out["meta"] = jsonval.WithKey(jsonval.AsObject(whole["meta"]), "seed", fmt.Sprintf("%s/%d", seed, part.Number))
+	if seed := jsonval.AsText(jsonval.Lookup(wholeIdea, "meta", "seed")); seed != "" {
+		out["meta"] = jsonval.WithKey(jsonval.AsObject(wholeIdea["meta"]), "seed",
+			fmt.Sprintf("%s/%d", seed, part.Number))
 	}
 	return out
 }

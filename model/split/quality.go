@@ -9,44 +9,45 @@ import (
 // counts must be added up.
 
 // Quality reports the rechecks of all parts; nil if nothing was asked twice.
-func (p *Process) Quality() *quality.Report { return p.rechecked(0).Report(p.Size, p.QualityLimit) }
+func (p *Process) Quality() *quality.Report { return p.recheckTally(0).Report(p.Size, p.QualityLimit) }
 
-// rechecked adds up the rechecks of the parts of one size; size 0 means all parts.
-func (p *Process) rechecked(size int) (all quality.Tally) {
-	for _, part := range p.All {
-		if size == 0 || part.Size == size {
-			all.Merge(part.Report.Quality)
+// recheckTally adds up the rechecks of the parts of one size; size 0 means all parts.
+func (p *Process) recheckTally(size int) (tally quality.Tally) {
+	for _, part := range p.Parts {
+		if size == 0 || part.Capacity == size {
+			tally.Merge(part.Report.Quality)
 		}
 	}
-	return all
+	return tally
 }
 
-// followQuality changes the size of the parts that have not begun, or pauses the process, depending on OnLimit. The new
-// size depends only on rechecks at the present size, since those at earlier sizes do not predict its quality.
-func (p *Process) followQuality() {
-	switch p.OnLimit {
+// applyQualityLimit changes the size of the parts that have not begun, or pauses the process, depending on
+// OnQualityLimit. The new size depends only on rechecks at the present size, since those at earlier sizes do not
+// predict its quality.
+func (p *Process) applyQualityLimit() {
+	switch p.OnQualityLimit {
 	case ideafile.ShrinkRequests:
-		size, because := quality.NextSize(p.InstancesPerPart, p.MaxPerPart, p.rechecked(p.InstancesPerPart).Count,
-			p.QualityLimit)
+		size, reason := quality.NextSize(p.InstancesPerPart, p.MaxInstancesPerPart,
+			p.recheckTally(p.InstancesPerPart).Count, p.QualityLimit)
 		if size < p.InstancesPerPart {
-			p.MaxPerPart = p.InstancesPerPart - 1 // a good measure below this size says nothing about it
+			p.MaxInstancesPerPart = p.InstancesPerPart - 1 // a good measure below this size says nothing about it
 		}
-		if because != "" && p.resizeParts(size) {
-			p.Size.Now, p.Size.Because = size, because
+		if reason != "" && p.resizeParts(size) {
+			p.Size.Current, p.Size.Reason = size, reason
 		}
 	case ideafile.PauseProcess:
-		all := p.rechecked(0).Count
-		if p.PauseReason == nil && !p.PausedForDisagreement && all.IsAbove(p.QualityLimit) {
+		count := p.recheckTally(0).Count
+		if p.PauseReason == nil && !p.PausedForDisagreement && count.IsAbove(p.QualityLimit) {
 			p.PausedForDisagreement = true
-			p.PauseReason = quality.PauseFault(all, p.QualityLimit)
+			p.PauseReason = quality.PauseFault(count, p.QualityLimit)
 		}
 	}
 }
 
 // SetFirstSize sets the size of parts that have not begun, if it was not known when the process was split.
 func (p *Process) SetFirstSize(size quality.Size) {
-	if p.Size = size; size.First != p.InstancesPerPart {
-		p.resizeParts(size.First)
+	if p.Size = size; size.Initial != p.InstancesPerPart {
+		p.resizeParts(size.Initial)
 	}
 }
 
@@ -54,10 +55,10 @@ func (p *Process) SetFirstSize(size quality.Size) {
 // parts have begun.
 func (p *Process) resizeParts(size int) bool {
 	var tokens []string
-	var begun []Part
-	for _, part := range p.All {
+	var startedParts []Part
+	for _, part := range p.Parts {
 		if part.Started {
-			begun = append(begun, part)
+			startedParts = append(startedParts, part)
 		} else {
 			tokens = append(tokens, part.Tokens...)
 		}
@@ -65,7 +66,7 @@ func (p *Process) resizeParts(size int) bool {
 	if len(tokens) == 0 {
 		return false
 	}
-	p.All, p.InstancesPerPart = begun, size
+	p.Parts, p.InstancesPerPart = startedParts, size
 	p.addParts(tokens)
 	return true
 }

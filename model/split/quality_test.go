@@ -16,7 +16,7 @@ import (
 // tally counts n instances, of which some were decided otherwise.
 func tally(n, differed int) (t quality.Tally) {
 	for at := range n {
-		t.Add(turn.Comparison{Position: at%3 + 1, Differed: at < differed})
+		t.Add(turn.AnswerComparison{Position: at%3 + 1, Differed: at < differed})
 	}
 	return t
 }
@@ -45,12 +45,12 @@ func TestTheSizeOfPartsFollowsWhatWasMeasured(t *testing.T) {
 			p.ApplyReport(split.PartReport{Number: n + 1, Sequence: 2, Status: loop.StatusRunning, Quality: rechecked})
 		}
 		var parts strings.Builder
-		for _, part := range p.All {
+		for _, part := range p.Parts {
 			fmt.Fprint(&parts, part.Tokens)
 		}
 		q := p.Quality()
-		if p.InstancesPerPart != c.size || parts.String() != c.parts || q.Size.First != 4 || q.Size.Now != c.size ||
-			(c.size != 4) != strings.Contains(q.Size.Because, "of 120 asked twice 40") {
+		if p.InstancesPerPart != c.size || parts.String() != c.parts || q.Size.Initial != 4 || q.Size.Current != c.size ||
+			(c.size != 4) != strings.Contains(q.Size.Reason, "of 120 asked twice 40") {
 			t.Errorf("%s: %d a part, %s, %+v", name, p.InstancesPerPart, parts.String(), q.Size)
 		}
 		if (c.paused != "") != (p.PauseReason != nil && p.PauseReason.Code == c.paused) {
@@ -80,7 +80,7 @@ func TestAPartKnowsItsSizeAndHasASeedOfItsOwn(t *testing.T) {
 	t.Parallel()
 	i, p := newSplit(t, 7, "")
 	whole := jsonval.WithoutKey(ideafile.WithQualitySeed(i.Source, "s"), "config")
-	for n, part := range p.All {
+	for n, part := range p.Parts {
 		got := string(jsonval.Encode(part.IdeaSource(whole)))
 		if want := fmt.Sprintf(`"batch":%d`, len(part.Tokens)); !strings.Contains(got, want) ||
 			!strings.Contains(got, fmt.Sprintf(`"seed":"s/%d"`, n+1)) {
@@ -108,13 +108,13 @@ func TestASizeThatWasMeasuredAboveTheLimitIsNotTakenAgain(t *testing.T) {
 func TestPartsBeginWithTheSizeThatIsKnownOnceTheToolsAre(t *testing.T) {
 	t.Parallel()
 	_, p := newSplit(t, 150, `, "batch": "auto"`)
-	if len(p.All) != 2 {
-		t.Fatalf("it is %d parts at first", len(p.All))
+	if len(p.Parts) != 2 {
+		t.Fatalf("it is %d parts at first", len(p.Parts))
 	}
-	p.SetFirstSize(quality.Size{First: 25, Now: 25, Because: "the LLM chooses"})
+	p.SetFirstSize(quality.Size{Initial: 25, Current: 25, Reason: "the LLM chooses"})
 	startAll(p)
 	p.AddInstances([]string{"more"})
-	if q := p.Size; len(p.All) != 7 || len(p.All[0].Tokens) != 25 || p.All[5].Tokens[24] != "150" || q.Because != "the LLM chooses" {
-		t.Errorf("%d parts, %+v", len(p.All), q)
+	if q := p.Size; len(p.Parts) != 7 || len(p.Parts[0].Tokens) != 25 || p.Parts[5].Tokens[24] != "150" || q.Reason != "the LLM chooses" {
+		t.Errorf("%d parts, %+v", len(p.Parts), q)
 	}
 }

@@ -21,39 +21,40 @@ type PartReport struct {
 	Status   loop.Status `json:"status"`
 	// AwaitsOnlyPeople: see Loop.AwaitsOnlyPeople.
 	AwaitsOnlyPeople bool `json:"waits,omitempty"`
-	// Resting reports whether the part was at rest as of its latest Idea: see Loop.IsAtRest.
-	Resting           bool                   `json:"rests,omitempty"`
-	Requests          int                    `json:"requests"`
-	Turns             int                    `json:"turns"`
-	Ideas             int                    `json:"ideas"`
-	Calls             turn.CallCounts        `json:"calls"`
-	Failures          turn.Failures          `json:"failures,omitempty"`
-	Usage             turn.TokenUsage        `json:"usage"`
-	Quality           quality.Tally          `json:"quality,omitzero"`
-	Error             *diag.Fault            `json:"error,omitempty"`
-	Output            any                    `json:"output,omitempty"`
-	NotWrittenResults []loop.UnwrittenResult `json:"notWritten,omitempty"`
-	Instructions      ideafile.StepCounts    `json:"instructions,omitempty"`
+	// IsAtRest reports whether the part was at rest as of its latest Idea: see Loop.IsAtRest.
+	IsAtRest         bool                   `json:"rests,omitempty"`
+	Requests         int                    `json:"requests"`
+	Turns            int                    `json:"turns"`
+	Ideas            int                    `json:"ideas"`
+	Calls            turn.CallCounts        `json:"calls"`
+	Failures         turn.Failures          `json:"failures,omitempty"`
+	Usage            turn.TokenUsage        `json:"usage"`
+	Quality          quality.Tally          `json:"quality,omitzero"`
+	Error            *diag.Fault            `json:"error,omitempty"`
+	Output           any                    `json:"output,omitempty"`
+	UnwrittenResults []loop.UnwrittenResult `json:"notWritten,omitempty"`
+	Instructions     ideafile.StepCounts    `json:"instructions,omitempty"`
 	// OutputWirings are the outputs of the direct Plans by which its instances settled; nil if a settled instance has
 	// no Plan with an output.
-	OutputWirings []loop.Wiring `json:"wirings,omitempty"`
+	OutputWirings []loop.OutputWiring `json:"wirings,omitempty"`
 	// WiredOutput is Output as the LLM wrote it, if it consists of References alone.
 	WiredOutput any `json:"wiredOutput,omitempty"`
 	// LLMForbidden means that the LLM may not be asked about any of its instances, FellBackToLLM that the LLM took over
 	// from a direct Plan.
 	LLMForbidden  bool `json:"llmForbidden,omitempty"`
 	FellBackToLLM bool `json:"fellBack,omitempty"`
-	// Instances has the statuses of the instances that have ended or wait for a person; in the last report, of all
-	// instances.
-	Instances map[string]ideafile.InstanceStatus `json:"instances,omitempty"`
-	// Costs are the shares of its instances in the cost of its Requests. Only the last report has them.
-	Costs map[string]price.Money `json:"costs,omitempty"`
-	// FailedCalls counts the Calls of its instances that failed or were blocked. Only the last report has them.
-	FailedCalls      map[string]int     `json:"failedCalls,omitempty"`
-	PendingApprovals []approval.Pending `json:"pending,omitempty"`
-	// CausedBy has the people who caused what its instances do, beside those who started the process, by token; ""
-	// means all instances.
-	CausedBy map[string][]policy.Identity `json:"causedBy,omitempty"`
+	// StatusByInstance has the statuses of the instances that have ended or wait for a person; in the last report, of
+	// all instances.
+	StatusByInstance map[string]ideafile.InstanceStatus `json:"instances,omitempty"`
+	// CostByInstance are the shares of its instances in the cost of its Requests. Only the last report has them.
+	CostByInstance map[string]price.Money `json:"costs,omitempty"`
+	// FailedCallsByInstance counts the Calls of its instances that failed or were blocked. Only the last report has
+	// them.
+	FailedCallsByInstance map[string]int     `json:"failedCalls,omitempty"`
+	PendingApprovals      []approval.Pending `json:"pending,omitempty"`
+	// CausersByInstance has the people who caused what its instances do, beside those who started the process, by
+	// token; "" means all instances.
+	CausersByInstance map[string][]policy.Identity `json:"causedBy,omitempty"`
 	// PendingPlan is its Plan that waits for a person; nil: none waits.
 	PendingPlan *approval.Plan `json:"plan,omitempty"`
 	// QuotaUse is what the part and all its delegates have begun and used, and what it needs. Delegates are the running
@@ -62,9 +63,9 @@ type PartReport struct {
 	Delegates []turn.DelegateView `json:"delegates,omitempty"`
 	// HeldUp lists what holds up the part and its delegates.
 	HeldUp []turn.HeldUp `json:"heldUp,omitempty"`
-	// Digest is the digest of the part's latest Idea.
-	Digest string          `json:"digest,omitempty"`
-	Fates  []approval.Fate `json:"refusals,omitempty"`
+	// IdeaDigest is the digest of the part's latest Idea.
+	IdeaDigest string          `json:"digest,omitempty"`
+	Fates      []approval.Fate `json:"refusals,omitempty"`
 	// SelfPauseCount: see Loop.SelfPauseCount.
 	SelfPauseCount int `json:"ownPauses,omitempty"`
 	// ResumeCount counts the resumes that the part has received from the whole.
@@ -74,16 +75,16 @@ type PartReport struct {
 // AddOutcome adds the outcome of a part's loop to the part's last report.
 func (r *PartReport) AddOutcome(l *loop.Loop, status loop.Status) {
 	r.Output, r.OutputWirings, r.WiredOutput = l.Output, l.DirectPlanOutputWirings(), l.WiredOutput
-	r.LLMForbidden, r.FellBackToLLM = !l.LLMAllowed(), l.AnyFellBackToLLM()
-	r.Error, r.Instances = l.Result(status, false).Error, map[string]ideafile.InstanceStatus{}
-	r.Costs, r.FailedCalls = map[string]price.Money{}, map[string]int{}
+	r.LLMForbidden, r.FellBackToLLM = !l.IsLLMAllowed(), l.AnyFellBackToLLM()
+	r.Error, r.StatusByInstance = l.Result(status, false).Error, map[string]ideafile.InstanceStatus{}
+	r.CostByInstance, r.FailedCallsByInstance = map[string]price.Money{}, map[string]int{}
 	for _, inst := range l.Instances {
-		r.Instances[inst.Token] = inst.DisplayStatus()
+		r.StatusByInstance[inst.Token] = inst.DisplayStatus()
 		if inst.LLMCost > 0 {
-			r.Costs[inst.Token] = inst.LLMCost
+			r.CostByInstance[inst.Token] = inst.LLMCost
 		}
-		if failed := inst.FailedCallCount(); failed > 0 {
-			r.FailedCalls[inst.Token] = failed
+		if failedCount := inst.FailedCallCount(); failedCount > 0 {
+			r.FailedCallsByInstance[inst.Token] = failedCount
 		}
 	}
 }
@@ -95,37 +96,39 @@ func (r PartReport) IsFinished() bool {
 
 // ReportFilter keeps a part from reporting what the whole need not know now.
 type ReportFilter struct {
-	lastReport string // the last report that was sent, without its count of Calls
-	lastEnded  int    // the count of ended Calls in that report
+	lastSentReport string // the last report that was sent, without its count of Calls
+	lastEndedCount int    // the count of ended Calls in that report
 }
 
 // ShouldSend reports whether a report should be sent because it has something new, and if so counts it as sent. A
 // report with only more ended Calls or instances waits until a tenth more Calls have ended, since each report costs
 // both workflows a task.
-func (t *ReportFilter) ShouldSend(r PartReport, instances int) bool {
-	ended := r.Calls.Total()
-	r.Calls, r.Failures, r.Instructions, r.Instances = turn.CallCounts{}, nil, nil,
-		instancesThat(func(s ideafile.InstanceStatus) bool { return s == ideafile.InstanceWaiting }, r.Instances)
+func (t *ReportFilter) ShouldSend(r PartReport, instanceCount int) bool {
+	endedCount := r.Calls.Total()
+	r.Calls, r.Failures, r.Instructions, r.StatusByInstance = turn.CallCounts{}, nil, nil,
+		filterStatuses(func(s ideafile.InstanceStatus) bool {
+			return s == ideafile.InstanceWaiting
+		}, r.StatusByInstance)
 	r.QuotaUse.Calls, r.QuotaUse.Requests = 0, 0 // Requests are counted once they have ended
-	r.CausedBy = nil                             // no Call of another part depends on CausedBy
-	rest := jsonval.EncodeToString(jsonval.ToJSONValue(r))
-	if rest == t.lastReport && ended < t.lastEnded+max(1, instances/10, t.lastEnded/10) {
+	r.CausersByInstance = nil                    // no Call of another part depends on CausersByInstance
+	encoded := jsonval.EncodeToString(jsonval.ToJSONValue(r))
+	if encoded == t.lastSentReport && endedCount < t.lastEndedCount+max(1, instanceCount/10, t.lastEndedCount/10) {
 		return false
 	}
-	t.lastReport, t.lastEnded = rest, ended
+	t.lastSentReport, t.lastEndedCount = encoded, endedCount
 	return true
 }
 
 // EndedInstances returns the statuses of the instances that have ended. In a part that was cancelled, not all have.
 func (r PartReport) EndedInstances() map[string]ideafile.InstanceStatus {
-	return instancesThat(ideafile.InstanceStatus.HasEnded, r.Instances)
+	return filterStatuses(ideafile.InstanceStatus.HasEnded, r.StatusByInstance)
 }
 
-// instancesThat returns only the statuses for which picked returns true.
-func instancesThat(picked func(ideafile.InstanceStatus) bool,
+// filterStatuses returns only the statuses for which picked returns true.
+func filterStatuses(keep func(ideafile.InstanceStatus) bool,
 	statuses map[string]ideafile.InstanceStatus) map[string]ideafile.InstanceStatus {
 	statuses = maps.Clone(statuses)
 	//workflowcheck:ignore -- each instance by itself, in any order
-	maps.DeleteFunc(statuses, func(_ string, s ideafile.InstanceStatus) bool { return !picked(s) })
+	maps.DeleteFunc(statuses, func(_ string, s ideafile.InstanceStatus) bool { return !keep(s) })
 	return statuses
 }

@@ -43,22 +43,22 @@ func numbersOf(parts []split.Part) (n []int) {
 func TestAProcessIsSplitWhereItHasMoreInstancesThanItsBatch(t *testing.T) {
 	t.Parallel()
 	if _, p := newSplit(t, 3, ""); p != nil {
-		t.Errorf("three instances are %d parts of three", len(p.All))
+		t.Errorf("three instances are %d parts of three", len(p.Parts))
 	}
 	_, p := newSplit(t, 7, "")
-	if len(p.All) != 3 || fmt.Sprint(p.All[2].Tokens) != "[7]" || p.PartNumberOf("4") != 2 || p.PartNumberOf("8") != 0 {
-		t.Errorf("%+v", p.All)
+	if len(p.Parts) != 3 || fmt.Sprint(p.Parts[2].Tokens) != "[7]" || p.PartNumberOf("4") != 2 || p.PartNumberOf("8") != 0 {
+		t.Errorf("%+v", p.Parts)
 	}
 	p.AddInstances([]string{"8", "9", "10", "11"})
-	if len(p.All) != 5 || p.PartNumberOf("11") != 5 {
-		t.Errorf("more instances are %+v", p.All[3:])
+	if len(p.Parts) != 5 || p.PartNumberOf("11") != 5 {
+		t.Errorf("more instances are %+v", p.Parts[3:])
 	}
 }
 
 func TestAPartSeesWhatIsSharedAndItsOwn(t *testing.T) {
 	t.Parallel()
 	i, p := newSplit(t, 5, `, "limits": {"requests": 4}, "gather": "1s"`)
-	got := string(jsonval.Encode(p.All[1].IdeaSource(i.Source)))
+	got := string(jsonval.Encode(p.Parts[1].IdeaSource(i.Source)))
 	for _, want := range []string{`"Go."`, `"_instance":"4"`, `"_instance":"5"`, `"gather":"1s"`,
 		`"limits":{"calls":null,"duration":null,"requests":null,"tokens":null}`} {
 		if !strings.Contains(got, want) {
@@ -100,8 +100,8 @@ func TestOnePartBeginsAtATimeSomeAreAtWorkAndNoneWaitsForOneThatWaitsForPeople(t
 	}
 	p.PauseReason = turn.PauseFault("ann", "")
 	p.ApplyReport(split.PartReport{Number: 6, Sequence: 1, Status: loop.StatusCompleted})
-	if got := p.StartNextPart(); got != nil || fmt.Sprint(p.RunningParts()) != "[1 2 5]" {
-		t.Errorf("while it is paused %v is started and %v run", got, p.RunningParts())
+	if got := p.StartNextPart(); got != nil || fmt.Sprint(p.RunningPartNumbers()) != "[1 2 5]" {
+		t.Errorf("while it is paused %v is started and %v run", got, p.RunningPartNumbers())
 	}
 }
 
@@ -167,8 +167,8 @@ func TestAnOldReportIsNotTakenForALaterOne(t *testing.T) {
 	p.ApplyReport(split.PartReport{Number: 1, Sequence: 3, Status: loop.StatusCompleted})
 	p.ApplyReport(split.PartReport{Number: 1, Sequence: 2, Status: loop.StatusRunning})
 	p.ApplyReport(split.PartReport{Number: 9, Sequence: 1})
-	if !p.All[0].Report.IsFinished() || p.IsFinished() {
-		t.Errorf("%+v", p.All)
+	if !p.Parts[0].Report.IsFinished() || p.IsFinished() {
+		t.Errorf("%+v", p.Parts)
 	}
 }
 
@@ -205,11 +205,11 @@ func TestThePartsResultsAddUp(t *testing.T) {
 	p.ApplyReport(split.PartReport{Number: 1, Status: loop.StatusCompleted, Requests: 2, Ideas: 3,
 		Calls: turn.CallCounts{Done: 3}, Usage: turn.TokenUsage{PromptTokens: 10, CompletionTokens: 1},
 		Failures: unlucky,
-		Instances: map[string]ideafile.InstanceStatus{"1": ideafile.InstanceSettled, "2": ideafile.InstanceSettled,
+		StatusByInstance: map[string]ideafile.InstanceStatus{"1": ideafile.InstanceSettled, "2": ideafile.InstanceSettled,
 			"3": ideafile.InstanceSettled}})
 	p.ApplyReport(split.PartReport{Number: 2, Status: loop.StatusFailed, Requests: 1, Calls: turn.CallCounts{Failed: 1},
 		Error: diag.Faultf(turn.CodeMissingRequired, "no luck"), Failures: unlucky,
-		Instances: map[string]ideafile.InstanceStatus{"4": ideafile.InstanceFailed}})
+		StatusByInstance: map[string]ideafile.InstanceStatus{"4": ideafile.InstanceFailed}})
 	r := p.Result("p", p.FinalStatus())
 	if got := string(
 		jsonval.Encode(
@@ -271,7 +271,7 @@ func TestADirectPlanComesToTheSameInParts(t *testing.T) {
 
 func directly(t *testing.T, i *ideafile.Idea) loop.Result {
 	t.Helper()
-	s := modeltest.NewScenarioOf(t, i, false)
+	s := modeltest.NewScenarioFromIdea(t, i, false)
 	s.RunDirectPlans()
 	s.ExpectStep(loop.StepFinished)
 	return s.Loop.Result(s.Loop.FinalStatus(), true)
@@ -280,9 +280,9 @@ func directly(t *testing.T, i *ideafile.Idea) loop.Result {
 func directlyInParts(t *testing.T, i *ideafile.Idea) loop.Result {
 	t.Helper()
 	p, states := split.New(i, quality.SizeFor(i, nil), modeltest.StartTime), map[string]any{}
-	for _, part := range p.All {
-		p.All[part.Number-1].Started = true
-		s := modeltest.NewScenarioOf(t, modeltest.IdeaFrom(t, string(jsonval.Encode(part.IdeaSource(i.Source)))), true)
+	for _, part := range p.Parts {
+		p.Parts[part.Number-1].Started = true
+		s := modeltest.NewScenarioFromIdea(t, modeltest.IdeaFrom(t, string(jsonval.Encode(part.IdeaSource(i.Source)))), true)
 		s.RunDirectPlans()
 		s.ExpectStep(loop.StepFinished)
 		result := s.Loop.Result(s.Loop.FinalStatus(), true)
@@ -299,7 +299,7 @@ func directlyInParts(t *testing.T, i *ideafile.Idea) loop.Result {
 		t.Fatal("the LLM is asked")
 	}
 	if len(list) > 0 {
-		out, f := loop.ResolveWirings(i, list, func(token string) any { return states[token] }, nil)
+		out, f := loop.ResolveOutputWirings(i, list, func(token string) any { return states[token] }, nil)
 		p.AcceptOutput(i, out, f)
 	}
 	r := p.Result("p", p.FinalStatus())
@@ -342,7 +342,7 @@ func TestPartsOfAForkKnowWhatThePartsHadDone(t *testing.T) {
 	inParts := split.New(whole, quality.SizeFor(whole, nil), modeltest.StartTime)
 	input := &turn.RequestInput{ProcessID: "p"}
 	var parts []*ideafile.Idea
-	for n, part := range inParts.All {
+	for n, part := range inParts.Parts {
 		s := modeltest.NewScenario(t, "",
 			`"context": `+string(jsonval.Encode(part.IdeaSource(whole.Source)["context"])))
 		s.RunDirectPlans()
@@ -351,7 +351,7 @@ func TestPartsOfAForkKnowWhatThePartsHadDone(t *testing.T) {
 			fmt.Sprintf(
 				`{"calls":[{"_tool":"work","_instance":"*","x":%d},{"_tool":"fail","_instance":"*"}],"output":null}`,
 				n))
-		last := modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
+		last := modeltest.SnapshotAndReparse(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
 		states := map[string]any{}
 		for _, i := range s.Loop.AllInstancesInput().Instances {
 			states[i.Token] = i.State
@@ -359,8 +359,8 @@ func TestPartsOfAForkKnowWhatThePartsHadDone(t *testing.T) {
 		input.AddPartContext(whole.Source["context"], last.Source["context"], part.Tokens, states)
 		parts = append(parts, last)
 	}
-	gathered := modeltest.SnapshotFile(t, whole, input, nil, nil)
-	for n, part := range split.New(gathered, quality.SizeFor(gathered, nil), modeltest.StartTime).All {
+	gathered := modeltest.SnapshotAndReparse(t, whole, input, nil, nil)
+	for n, part := range split.New(gathered, quality.SizeFor(gathered, nil), modeltest.StartTime).Parts {
 		s := modeltest.NewScenario(t, "",
 			`"context": `+string(jsonval.Encode(part.IdeaSource(gathered.Source)["context"])))
 		s.RunTool = func(tool string, _ map[string]any) (any, *diag.Fault) {
@@ -368,7 +368,7 @@ func TestPartsOfAForkKnowWhatThePartsHadDone(t *testing.T) {
 			return nil, nil
 		}
 		s.RunDirectPlans()
-		again := modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
+		again := modeltest.SnapshotAndReparse(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
 		if a, b := jsonval.Encode(again.Source["context"]),
 			jsonval.Encode(parts[n].Source["context"]); string(a) != string(b) {
 			t.Errorf("part %d begins with\n%s, and stood at\n%s", n+1, a, b)
@@ -384,7 +384,7 @@ func TestPartsOfAForkKnowWhatThePartsHadDone(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	}
-	s.WantEqual("in one process", contextOf(modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)),
+	s.WantEqual("in one process", contextOf(modeltest.SnapshotAndReparse(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)),
 		contextOf(gathered))
 }
 
@@ -398,7 +398,7 @@ func TestTheOutputOfAProcessInPartsThatHasEndedIsFinal(t *testing.T) {
 		if got := string(jsonval.Encode(p.OwnReport.Output)); got != want {
 			t.Errorf("%s: %s", more, got)
 		}
-		if solution := p.All[0].IdeaSource(i.Source)["solution"]; string(jsonval.Encode(solution)) != `{"calls":[]}` {
+		if solution := p.Parts[0].IdeaSource(i.Source)["solution"]; string(jsonval.Encode(solution)) != `{"calls":[]}` {
 			t.Errorf("a part takes it for its own: %v", solution)
 		}
 	}
@@ -424,7 +424,7 @@ func TestAPartThatPausesByItselfPausesTheWholeOnceForEachPause(t *testing.T) {
 	if p.PauseReason == nil {
 		t.Error("it has paused again")
 	}
-	p.PauseReason, p.All[1].Started = nil, true
+	p.PauseReason, p.Parts[1].Started = nil, true
 	p.TakePartsToResume()
 	paused.Sequence, paused.SelfPauseCount = 4, 3
 	p.ApplyReport(paused)
@@ -469,7 +469,7 @@ func TestPartsOfAForkKnowWhyAPersonMustReviewACall(t *testing.T) {
 	plan := whole[len(whole)-1]
 	for _, token := range []string{"①", "②"} {
 		part, _ := turn.FilterPlanRecord(plan, []string{token})
-		got := string(jsonval.Encode(jsonval.At(part, "record", "1.1")))
+		got := string(jsonval.Encode(jsonval.Lookup(part, "record", "1.1")))
 		if want := `{"review":{"` + token + `":"two answers for ` + token + `"},"waiting":["` + token + `"]}`; got != want {
 			t.Errorf("the part with %s has %s, not %s", token, got, want)
 		}

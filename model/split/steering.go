@@ -11,10 +11,10 @@ import (
 
 // CheckCorrections returns why the parts would refuse one of people's messages, as far as the whole knows. It changes
 // nothing. The whole knows only the initial States and, for a message to all instances, only what these share.
-func (p *Process) CheckCorrections(i *ideafile.Idea, messages []ideafile.Message) error {
-	plans := ideafile.FindDirectPlans(i.Context)
+func (p *Process) CheckCorrections(idea *ideafile.Idea, messages []ideafile.Message) error {
+	plans := ideafile.FindDirectPlans(idea.Context)
 	for n, msg := range messages {
-		err := p.checkCorrection(i, plans, msg)
+		err := p.checkCorrection(idea, plans, msg)
 		if err != nil {
 			return fmt.Errorf("$.context[%d]: %w", n, err)
 		}
@@ -22,19 +22,19 @@ func (p *Process) CheckCorrections(i *ideafile.Idea, messages []ideafile.Message
 	return nil
 }
 
-func (p *Process) checkCorrection(i *ideafile.Idea, plans ideafile.DirectPlans, msg ideafile.Message) error {
+func (p *Process) checkCorrection(idea *ideafile.Idea, plans ideafile.DirectPlans, msg ideafile.Message) error {
 	token := msg.InstanceToken
-	view := ideafile.InstanceViewOf(i.Context, token)
-	replaceable := slices.ContainsFunc(i.Context, ideafile.Message.IsDirectPlan)
+	view := ideafile.InstanceViewOf(idea.Context, token)
+	isReplaceable := slices.ContainsFunc(idea.Context, ideafile.Message.IsDirectPlan)
 	if token != "" {
-		if s := p.statusOf(token); s.HasEnded() {
+		if s := p.instanceStatus(token); s.HasEnded() {
 			return loop.InstanceEndedError(token, s)
 		}
-		at, _ := plans.ChooseForInstance(token, view)
-		replaceable = at >= 0
+		planIndex, _ := plans.ChooseForInstance(token, view)
+		isReplaceable = planIndex >= 0
 	}
 	switch {
-	case msg.IsDirectPlan() && !replaceable:
+	case msg.IsDirectPlan() && !isReplaceable:
 		return loop.ErrNoPlanToReplace
 	case msg.PayloadKind == ideafile.TypeState:
 		return loop.CheckStateCorrection(msg, view, statelog.NewState(view.PayloadByKind[ideafile.TypeState]))
@@ -42,11 +42,11 @@ func (p *Process) checkCorrection(i *ideafile.Idea, plans ideafile.DirectPlans, 
 	return nil
 }
 
-// statusOf returns the status of an instance, as its part has reported.
-func (p *Process) statusOf(token string) ideafile.InstanceStatus {
+// instanceStatus returns the status of an instance, as its part has reported.
+func (p *Process) instanceStatus(token string) ideafile.InstanceStatus {
 	number := p.PartNumberOf(token)
 	if number == 0 {
 		return ""
 	}
-	return p.All[number-1].Report.Instances[token]
+	return p.Parts[number-1].Report.StatusByInstance[token]
 }

@@ -14,50 +14,50 @@ import (
 
 // This file makes parts undo what they did, if a person orders that from the whole.
 
-// UndoUnderWay is an ordered undo that parts carry out.
-type UndoUnderWay struct {
+// OngoingUndo is an ordered undo that parts carry out.
+type OngoingUndo struct {
 	Order approval.UndoOrder `json:"order"`
 	// ID is the id of the undo's act in the parts. Parts are the parts that have not finished it, Fates its outcomes in
 	// the other parts.
-	ID    string          `json:"id"`
-	Parts []int           `json:"parts"`
-	Fates []approval.Fate `json:"fates,omitempty"`
+	ID           string          `json:"id"`
+	PendingParts []int           `json:"parts"`
+	Fates        []approval.Fate `json:"fates,omitempty"`
 }
 
-// BeginUndo returns the order for each of UndoUnderWay.Parts, in their order. prefix begins the id of the act in the
+// BeginUndo returns the order for each of OngoingUndo.Parts, in their order. prefix begins the id of the act in the
 // parts. If it returns an error, nothing is undone.
-func (p *Process) BeginUndo(o approval.UndoOrder, prefix string) (orders []approval.UndoOrder, err error) {
+func (p *Process) BeginUndo(o approval.UndoOrder, idPrefix string) (orders []approval.UndoOrder, err error) {
 	switch {
 	case p.PauseReason == nil:
-		return nil, loop.ErrUndoAtWork
+		return nil, loop.ErrUndoWhileRunning
 	case p.Undo != nil: // only the parts know for sure whether they are at rest
 		return nil, loop.ErrUndoNotAtRest
 	}
-	tokens, partOf := spelling.NewTokenIndex(p.InstanceTokens()), map[string]int{}
-	for _, part := range p.All {
+	tokens, partByToken := spelling.NewTokenIndex(p.InstanceTokens()), map[string]int{}
+	for _, part := range p.Parts {
 		for _, token := range part.Tokens {
-			partOf[token] = part.Number
+			partByToken[token] = part.Number
 		}
 	}
-	only := 0
-	if named, is := o.NamedInstance(); is {
-		token, known := tokens.FindToken(named)
-		if only = partOf[token]; !known {
-			return nil, fmt.Errorf("there is no instance %q", named)
+	targetPart := 0
+	if name, isNamed := o.TargetInstance(); isNamed {
+		token, known := tokens.FindToken(name)
+		if targetPart = partByToken[token]; !known {
+			return nil, fmt.Errorf("there is no instance %q", name)
 		}
 	}
 	p.UndoCount++
-	u := &UndoUnderWay{Order: o, ID: fmt.Sprintf("%s/undo/%d", prefix, p.UndoCount)}
-	byPart := map[int][]string{}
+	u := &OngoingUndo{Order: o, ID: fmt.Sprintf("%s/undo/%d", idPrefix, p.UndoCount)}
+	callsByPart := map[int][]string{}
 	for _, call := range o.Calls {
 		token, _ := tokens.FindToken(ideafile.InstanceTokenOfCallID(call))
-		byPart[partOf[token]] = append(byPart[partOf[token]], call)
+		callsByPart[partByToken[token]] = append(callsByPart[partByToken[token]], call)
 	}
-	for _, number := range p.RunningParts() {
-		if (only == 0 || only == number) && (o.Calls == nil || byPart[number] != nil) {
-			own := o
-			own.ID, own.Calls = u.ID, byPart[number]
-			u.Parts, orders = append(u.Parts, number), append(orders, own)
+	for _, number := range p.RunningPartNumbers() {
+		if (targetPart == 0 || targetPart == number) && (o.Calls == nil || callsByPart[number] != nil) {
+			partOrder := o
+			partOrder.ID, partOrder.Calls = u.ID, callsByPart[number]
+			u.PendingParts, orders = append(u.PendingParts, number), append(orders, partOrder)
 		}
 	}
 	if len(orders) == 0 {
@@ -67,25 +67,25 @@ func (p *Process) BeginUndo(o approval.UndoOrder, prefix string) (orders []appro
 	return orders, nil
 }
 
-// TakeUndoFates keeps the outcome of an undo in a part, and returns the other Fates.
-func (p *Process) TakeUndoFates(number int, fates []approval.Fate) []approval.Fate {
+// ConsumeUndoFates keeps the outcome of an undo in a part, and returns the other Fates.
+func (p *Process) ConsumeUndoFates(partNumber int, fates []approval.Fate) []approval.Fate {
 	return slices.DeleteFunc(fates, func(f approval.Fate) bool {
 		if p.Undo == nil || f.ID != p.Undo.ID || f.Signal != approval.SteerUndo {
 			return false
 		}
-		p.endUndo(number, f)
+		p.endPartUndo(partNumber, f)
 		return true
 	})
 }
 
-func (p *Process) endUndo(number int, f approval.Fate) {
+func (p *Process) endPartUndo(partNumber int, f approval.Fate) {
 	u := p.Undo
-	before := len(u.Parts)
-	u.Parts = slices.DeleteFunc(u.Parts, func(n int) bool { return n == number })
+	countBefore := len(u.PendingParts)
+	u.PendingParts = slices.DeleteFunc(u.PendingParts, func(n int) bool { return n == partNumber })
 	if f.Reason != "" {
-		f.Reason = fmt.Sprintf("part %d: %s", number, f.Reason)
+		f.Reason = fmt.Sprintf("part %d: %s", partNumber, f.Reason)
 	}
-	if len(u.Parts) < before {
+	if len(u.PendingParts) < countBefore {
 		u.Fates = append(u.Fates, f)
 	}
 }
@@ -97,20 +97,20 @@ func (p *Process) TakeEndedUndo() (o *approval.UndoOrder, refusal error) {
 	if u == nil {
 		return nil, nil
 	}
-	for _, number := range slices.Clone(u.Parts) {
-		if p.All[number-1].Report.IsFinished() {
-			p.endUndo(number, approval.Fate{Reason: "it has ended"})
+	for _, number := range slices.Clone(u.PendingParts) {
+		if p.Parts[number-1].Report.IsFinished() {
+			p.endPartUndo(number, approval.Fate{Reason: "it has ended"})
 		}
 	}
-	if len(u.Parts) > 0 {
+	if len(u.PendingParts) > 0 {
 		return nil, nil
 	}
 	p.Undo = nil
-	otherFates := slices.ContainsFunc(u.Fates, func(f approval.Fate) bool { return !f.NothingToDo })
+	hasOtherFates := slices.ContainsFunc(u.Fates, func(f approval.Fate) bool { return !f.NothingToDo })
 	var reasons []string
 	code := ""
 	for _, f := range u.Fates {
-		if f.Reason != "" && !(otherFates && f.NothingToDo) {
+		if f.Reason != "" && !(hasOtherFates && f.NothingToDo) {
 			reasons, code = append(reasons, f.Reason), cmp.Or(code, f.Code)
 		}
 	}

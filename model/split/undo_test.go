@@ -39,11 +39,11 @@ func TestPartsTakeBackWhatAPersonWantsOfTheWhole(t *testing.T) {
 		"Calls of nobody":  {order: approval.UndoOrder{Calls: []string{"1.1@99"}}, refused: "nothing of it is at work"},
 	} {
 		_, p := newSplit(t, 9, "")
-		for n := range p.All {
-			p.All[n].Started = true
+		for n := range p.Parts {
+			p.Parts[n].Started = true
 		}
-		p.All[2].Report.Status = loop.StatusCompleted
-		if _, err := p.BeginUndo(c.order, "~whole"); err != loop.ErrUndoAtWork {
+		p.Parts[2].Report.Status = loop.StatusCompleted
+		if _, err := p.BeginUndo(c.order, "~whole"); err != loop.ErrUndoWhileRunning {
 			t.Errorf("%s, at work: %v", name, err)
 		}
 		p.PauseReason = &diag.Fault{}
@@ -59,7 +59,7 @@ func TestPartsTakeBackWhatAPersonWantsOfTheWhole(t *testing.T) {
 		}
 		var got []string
 		for n, o := range orders {
-			got = append(got, fmt.Sprintf("%d: %v", p.Undo.Parts[n], o.Calls))
+			got = append(got, fmt.Sprintf("%d: %v", p.Undo.PendingParts[n], o.Calls))
 		}
 		if strings.Join(got, ", ") != c.orders {
 			t.Errorf("%s: %q", name, got)
@@ -69,11 +69,11 @@ func TestPartsTakeBackWhatAPersonWantsOfTheWhole(t *testing.T) {
 				t.Errorf("%s: it has ended before part %d", name, n+1)
 			}
 			f.Signal, f.ID = approval.SteerUndo, p.Undo.ID
-			if left := p.TakeUndoFates(p.Undo.Parts[0], []approval.Fate{f, {ID: "x"}, f}); len(left) != 1 || left[0].ID != "x" {
+			if left := p.ConsumeUndoFates(p.Undo.PendingParts[0], []approval.Fate{f, {ID: "x"}, f}); len(left) != 1 || left[0].ID != "x" {
 				t.Errorf("%s: %+v are left", name, left)
 			}
 		}
-		p.All[1].Report.Status = loop.StatusFailed
+		p.Parts[1].Report.Status = loop.StatusFailed
 		o, err := p.TakeEndedUndo()
 		if why, _ := err.(approval.Refusal); o == nil || o.Call != c.order.Call || modeltest.ErrorText(err) != c.came || why.Code != c.code {
 			t.Errorf("%s: %+v, %v", name, o, err)

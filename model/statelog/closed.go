@@ -29,7 +29,7 @@ const AuthorStart = "start"
 
 // AuthorWhoClosedPath reports whether no Call may write a path any more, and who closed it. A path is closed if it has
 // a value, if something other than an object is above it, or if it or an ancestor was written whole.
-func (s *State) AuthorWhoClosedPath(p jsonval.Path) (by string, closed bool) {
+func (s *State) AuthorWhoClosedPath(p jsonval.Path) (author string, isClosed bool) {
 	_, present := jsonval.ValueAt(s.CurrentValue, p)
 	if present || s.HasNonObjectAncestor(p) || s.IsWrittenWhole(p) {
 		return cmp.Or(FirstAuthorAt(s.writesThatMayOverlap(p), p), AuthorStart), true
@@ -46,14 +46,14 @@ func (s *State) HasNonObjectAncestor(p jsonval.Path) bool { return s.BlockingAnc
 func (s *State) BlockingAncestorReason(p jsonval.Path) string {
 	v := s.CurrentValue
 	for n, step := range p {
-		if h, stored := jsonval.AsBlobHandle(v); stored && h.ValueType == "object" {
-			above := refexpr.Reference{Kind: "state", Path: p[:n]}
+		if h, isBlob := jsonval.AsBlobHandle(v); isBlob && h.ValueType == "object" {
+			ancestor := refexpr.Reference{Kind: "state", Path: p[:n]}
 			return fmt.Sprintf(
 				"%s has more than %d KB and is stored as a whole, so that nothing can be put inside it: "+
-					"change %s itself, with the output method merge", above, jsonval.LargeValueBytes>>10, above)
+					"change %s itself, with the output method merge", ancestor, jsonval.LargeValueBytes>>10, ancestor)
 		}
 		m, ok := v.(jsonval.Object)
-		if _, stored := jsonval.AsBlobHandle(v); !ok || stored {
+		if _, isBlob := jsonval.AsBlobHandle(v); !ok || isBlob {
 			return "something other than an object stands above it"
 		}
 		if v, ok = m[step]; !ok {

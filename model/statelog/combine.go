@@ -17,9 +17,9 @@ type Update struct {
 // NeedsBlobContent reports whether the value at a path after an update depends on the content of a value in the blob
 // store.
 func NeedsBlobContent(method string, old, value any) bool {
-	_, storedOld := jsonval.AsBlobHandle(old)
-	_, storedNew := jsonval.AsBlobHandle(value)
-	if method != "" && (storedOld || (storedNew && old != nil && method != MethodPush)) {
+	_, isOldBlob := jsonval.AsBlobHandle(old)
+	_, isNewBlob := jsonval.AsBlobHandle(value)
+	if method != "" && (isOldBlob || (isNewBlob && old != nil && method != MethodPush)) {
 		return true
 	}
 	o := jsonval.AsObject(old)

@@ -19,7 +19,7 @@ type ResultContract struct {
 }
 
 // SelectBranch is OutputPath.SelectBranch for the contract's path.
-func (c *ResultContract) SelectBranch(value any) (branch int, result any, named bool, err error) {
+func (c *ResultContract) SelectBranch(value any) (branch int, result any, isNamed bool, err error) {
 	if c == nil {
 		return 0, value, false, nil
 	}
@@ -68,15 +68,15 @@ func (c *ResultContract) CheckAt(p jsonval.Path, old, value any) error {
 // CheckAgainstSchemaAt gives an error if a value does not fit a State schema at a path, or the schema allows nothing
 // there.
 func CheckAgainstSchemaAt(schema any, p jsonval.Path, value any) error {
-	at := jsonschema.SubschemaAt(schema, p)
-	if at.IsForbidden {
+	subschema := jsonschema.SubschemaAt(schema, p)
+	if subschema.IsForbidden {
 		return fmt.Errorf("%s stands outside the closed State schema",
 			refexpr.Reference{Kind: refexpr.StateKind, Path: p})
 	}
-	if !at.IsDescribed {
+	if !subschema.IsDescribed {
 		return nil
 	}
-	s, err := jsonschema.CompileAt(schema, at.Pointer)
+	s, err := jsonschema.CompileAt(schema, subschema.Pointer)
 	if err != nil {
 		return err
 	}
@@ -92,11 +92,11 @@ func (c *ResultContract) SchemaAtFirstPath() any {
 	if c == nil || c.StateSchema == nil || c.OutputMethod != "" {
 		return nil
 	}
-	at := jsonschema.SubschemaAt(c.StateSchema, c.OutputPath[0][0])
-	if !at.IsDescribed {
+	subschema := jsonschema.SubschemaAt(c.StateSchema, c.OutputPath[0][0])
+	if !subschema.IsDescribed {
 		return nil
 	}
-	part, ok := jsonschema.ResolvePointer(c.StateSchema, at.Pointer)
+	part, ok := jsonschema.ResolvePointer(c.StateSchema, subschema.Pointer)
 	if !ok {
 		return nil
 	}

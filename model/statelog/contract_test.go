@@ -82,7 +82,7 @@ func TestAStateIsTheSameWhereAnUpdateWasPutTogetherElsewhere(t *testing.T) {
 		w.Combined = modeltest.MustDecodeJSON(c.combined)
 		elsewhere.Apply(w)
 		if !jsonval.Equal(here.Snapshot(), elsewhere.Snapshot()) ||
-			!jsonval.Equal(initial, elsewhere.BeforeCall(1, 2, nil).Snapshot()) {
+			!jsonval.Equal(initial, elsewhere.StateBeforeCall(1, 2, nil).Snapshot()) {
 			t.Errorf("%s %s: %s and %s", c.method, c.path, jsonval.Encode(here.Snapshot()),
 				jsonval.Encode(elsewhere.Snapshot()))
 		}

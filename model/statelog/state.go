@@ -95,25 +95,25 @@ func (s *State) Apply(w Write) {
 		*s = *RestoreState(s.InitialValue, slices.DeleteFunc(slices.Clone(s.writes), w.Withdraws))
 		return
 	}
-	var at int
-	s.writes, at = insertWrite(s.writes, w)
+	var index int
+	s.writes, index = insertWrite(s.writes, w)
 	s.addToIndex(w)
 	// if no later write overlaps it, the order of applying them does not matter
-	if slices.ContainsFunc(s.writes[at+1:], func(o Write) bool { return o.Path.Overlaps(w.Path) }) {
+	if slices.ContainsFunc(s.writes[index+1:], func(o Write) bool { return o.Path.Overlaps(w.Path) }) {
 		s.rebuildFromWrites()
 		return
 	}
-	s.applyLatest(w)
+	s.applyAsLast(w)
 }
 
 // insertWrite inserts a write at its place in Plan order, and gives the index.
-func insertWrite(writes []Write, w Write) (with []Write, at int) {
-	at = sort.Search(len(writes), func(i int) bool {
+func insertWrite(writes []Write, w Write) (inserted []Write, index int) {
+	index = sort.Search(len(writes), func(i int) bool {
 		o := writes[i]
 		return !o.precedesCall(w.Request, w.Index) &&
 			(w.precedesCall(o.Request, o.Index) || o.CorrectionNumber >= w.CorrectionNumber)
 	})
-	return slices.Insert(writes, at, w), at
+	return slices.Insert(writes, index, w), index
 }
 
 // addToIndex adds a write to writesByFirstStep.
@@ -150,14 +150,14 @@ func (s *State) HasWrite(w Write) bool {
 func (s *State) rebuildFromWrites() {
 	s.CurrentValue, s.ownsCurrentValue = s.InitialValue, false
 	for _, w := range s.writes {
-		s.applyLatest(w)
+		s.applyAsLast(w)
 	}
 }
 
-// applyLatest applies a write after all others. If something other than an object is above its path, nothing changes.
+// applyAsLast applies a write after all others. If something other than an object is above its path, nothing changes.
 // An object that the State owns is changed in place: to copy a thousand keys for each of a thousand writes would cost a
 // million.
-func (s *State) applyLatest(w Write) {
+func (s *State) applyAsLast(w Write) {
 	m, ok := s.CurrentValue.(jsonval.Object)
 	if w.Combined != nil {
 		w.OutputMethod, w.Value = "", w.Combined
@@ -183,35 +183,35 @@ func (s *State) applyLatest(w Write) {
 // which makes it cheap.
 func (s *State) filterWrites(p jsonval.Path, keep func(Write) bool) *State {
 	writes := s.writesThatMayOverlap(p)
-	dropped := func(w Write) bool { return w.Path.Overlaps(p) && !keep(w) }
-	if !slices.ContainsFunc(writes, dropped) {
+	isDropped := func(w Write) bool { return w.Path.Overlaps(p) && !keep(w) }
+	if !slices.ContainsFunc(writes, isDropped) {
 		s.ownsCurrentValue = s.ownsCurrentValue && len(p) > 0 // a caller that reads the whole may keep it
 		return s
 	}
-	part := &State{InitialValue: s.InitialValue}
+	partial := &State{InitialValue: s.InitialValue}
 	for _, w := range writes {
 		if keep(w) && w.Path.Overlaps(p) {
-			part.writes = append(part.writes, w)
+			partial.writes = append(partial.writes, w)
 		}
 	}
-	part.rebuildFromWrites()
-	return part
+	partial.rebuildFromWrites()
+	return partial
 }
 
-// BeforeCall gives the State with the writes before a place in the Plan. It is right only at, above and below the path
-// p.
-func (s *State) BeforeCall(request, index int, p jsonval.Path) *State {
+// StateBeforeCall gives the State with the writes before a place in the Plan. It is right only at, above and below the
+// path p.
+func (s *State) StateBeforeCall(request, index int, p jsonval.Path) *State {
 	return s.filterWrites(p, func(w Write) bool { return w.precedesCall(request, index) })
 }
 
-// PartsBeforeCall returns parts of the State before a place in the Plan: at the given paths the values written before
+// ValuesBeforeCall returns parts of the State before a place in the Plan: at the given paths the values written before
 // it, and elsewhere the initial ones.
-func (s *State) PartsBeforeCall(request, index int, paths []jsonval.Path) any {
+func (s *State) ValuesBeforeCall(request, index int, paths []jsonval.Path) any {
 	value := s.InitialValue
 	for _, p := range paths {
-		if part, ok := jsonval.ValueAt(s.BeforeCall(request, index, p).CurrentValue, p); ok {
-			if with, ok := jsonval.SetAt(value, p, part); ok {
-				value = with
+		if part, ok := jsonval.ValueAt(s.StateBeforeCall(request, index, p).CurrentValue, p); ok {
+			if updated, ok := jsonval.SetAt(value, p, part); ok {
+				value = updated
 			}
 		}
 	}
@@ -224,9 +224,9 @@ func (s *State) StateSeenByCall(request, index int, p jsonval.Path) *State {
 	return s.filterWrites(p, func(w Write) bool { return !w.isUpdate() || w.precedesCall(request, index) })
 }
 
-// DropWrittenKeys returns a result for the whole State without the keys that a Call or a person wrote, at the key or
+// WithoutWrittenKeys returns a result for the whole State without the keys that a Call or a person wrote, at the key or
 // below. Such a result may replace initial values, but no written ones.
-func (s *State) DropWrittenKeys(value any) any {
+func (s *State) WithoutWrittenKeys(value any) any {
 	out := jsonval.Object{}
 	m := jsonval.AsObject(value)
 	//workflowcheck:ignore -- each key by itself, in any order

@@ -105,11 +105,11 @@ func TestWritesAreLaidOnInPlanOrder(t *testing.T) {
 func TestAStateDependsOnItsWritesAndTheirPlacesAlone(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		begin := rapid.SampledFrom(modeltest.DrawnStartStates).Draw(rt, "start")
+		begin := rapid.SampledFrom(modeltest.RandomStartStates).Draw(rt, "start")
 		start := modeltest.MustDecodeJSON(begin)
 		var writes []statelog.Write
 		for i := range rapid.IntRange(1, 6).Draw(rt, "writes") {
-			path := rapid.SampledFrom(append([]string{""}, modeltest.DrawnPlanPaths...)).Draw(rt, "path")
+			path := rapid.SampledFrom(append([]string{""}, modeltest.RandomPlanPaths...)).Draw(rt, "path")
 			value := rapid.SampledFrom([]string{`{"a":{"b":1},"c":1}`, `{"b":{"d":2}}`, `{"a":"text"}`}).Draw(rt,
 				"value")
 			methods := []string{"", "", "assign", "merge"}
@@ -129,9 +129,9 @@ func TestAStateDependsOnItsWritesAndTheirPlacesAlone(t *testing.T) {
 			case "value":
 				seen = append(seen, b.Snapshot())
 			case "whole":
-				seen = append(seen, b.BeforeCall(2, 1, nil).CurrentValue)
+				seen = append(seen, b.StateBeforeCall(2, 1, nil).CurrentValue)
 			case "key":
-				v, _ := jsonval.ValueAt(b.BeforeCall(2, 1, w.Path).CurrentValue, w.Path)
+				v, _ := jsonval.ValueAt(b.StateBeforeCall(2, 1, w.Path).CurrentValue, w.Path)
 				seen = append(seen, v)
 			default:
 				continue
@@ -220,7 +220,7 @@ func TestAResultForTheWholeStateGivesWayToWhatACallWrote(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			if got := string(
 				jsonval.Encode(stateFrom(c.start,
-					c.writes...).DropWrittenKeys(modeltest.MustDecodeJSON(c.value)))); got != c.want {
+					c.writes...).WithoutWrittenKeys(modeltest.MustDecodeJSON(c.value)))); got != c.want {
 				t.Errorf("got %s", got)
 			}
 		})
@@ -247,7 +247,7 @@ func TestAReaderSeesTheUpdatesBeforeItAndEveryWriteOnceValue(t *testing.T) {
 			jsonval.Path{"w"}); !ok {
 			t.Errorf("from place %d the write-once value is not seen", index)
 		}
-		if _, ok := jsonval.ValueAt(s.BeforeCall(1, index, jsonval.Path{"w"}).CurrentValue,
+		if _, ok := jsonval.ValueAt(s.StateBeforeCall(1, index, jsonval.Path{"w"}).CurrentValue,
 			jsonval.Path{"w"}); ok != (index > 4) {
 			t.Errorf("before place %d the write-once value is there: %v", index, ok)
 		}

@@ -10,33 +10,34 @@ import (
 
 // ReadLLMAnswer reads the answer to one LLMQuestion: {"_call","_params"} or {"_call","_output"}. It returns the
 // question, and either the adapted params or, with params nil, the output.
-func ReadLLMAnswer(i *ideafile.Idea, in *RequestInput,
-	w ideafile.WrittenCall) (q LLMQuestion, output any, params jsonval.Object, f *diag.Fault) {
-	answer := w.RawObject()
+func ReadLLMAnswer(idea *ideafile.Idea, in *RequestInput,
+	writtenAnswer ideafile.WrittenCall) (question LLMQuestion, output any, params jsonval.Object, fault *diag.Fault) {
+	answer := writtenAnswer.RawObject()
 	if answer == nil {
-		return q, nil, nil, diag.Faultf(ideafile.CodeBadForm, "a result is an object, not %s",
-			jsonval.TypeOf(w.AsWritten()))
+		return question, nil, nil, diag.Faultf(ideafile.CodeBadForm, "a result is an object, not %s",
+			jsonval.TypeOf(writtenAnswer.AsWritten()))
 	}
 	id := jsonval.AsText(answer["_call"])
-	at := slices.IndexFunc(in.Questions, func(q LLMQuestion) bool { return q.CallID == id })
-	if at < 0 {
-		return q, nil, nil, diag.Faultf(ideafile.CodeBadForm, "no result of a Call %q was asked for",
+	index := slices.IndexFunc(in.Questions, func(question LLMQuestion) bool { return question.CallID == id })
+	if index < 0 {
+		return question, nil, nil, diag.Faultf(ideafile.CodeBadForm, "no result of a Call %q was asked for",
 			jsonval.ClipForError(id))
 	}
-	q = in.Questions[at]
-	if q.ParamsError != "" {
+	question = in.Questions[index]
+	if question.ParamsError != "" {
 		params, ok := answer["_params"].(jsonval.Object)
 		if !ok {
-			return q, nil, nil, diag.Faultf(ideafile.CodeBadForm, "what is to be fitted of %s has no _params", id)
+			return question, nil, nil, diag.Faultf(ideafile.CodeBadForm, "what is to be fitted of %s has no _params",
+				id)
 		}
-		return q, nil, i.Tool(q.Tool).WithoutNullParams(params), nil
+		return question, nil, idea.Tool(question.Tool).WithoutNullParams(params), nil
 	}
 	output, ok := answer["_output"]
 	if !ok {
-		return q, nil, nil, diag.Faultf(ideafile.CodeBadForm, "the result of %s has no _output", id)
+		return question, nil, nil, diag.Faultf(ideafile.CodeBadForm, "the result of %s has no _output", id)
 	}
-	output, f = checkAnsweredResult(i.Tool(q.Tool), id, output)
-	return q, output, nil, f
+	output, fault = checkAnsweredResult(idea.Tool(question.Tool), id, output)
+	return question, output, nil, fault
 }
 
 // checkAnsweredResult drops nulls for absent properties and validates the rest. An output with BlobHandles is validated

@@ -2,11 +2,11 @@ package turn
 
 import "processidea/model/ideafile"
 
-// CallCount is a Call of the latest Plan of a process, with the number of instances by its status there.
-type CallCount struct {
+// PlannedCallCounts is a Call of the latest Plan of a process, with the number of instances by its status there.
+type PlannedCallCounts struct {
 	// CallID is the Call's id without an instance.
 	CallID string `json:"call"`
-	// Written is the Call with what its Tool fixes.
-	Written  ideafile.WrittenCall        `json:"as"`
-	Statuses map[ideafile.CallStatus]int `json:"statuses"`
+	// WrittenCall is the Call with what its Tool fixes.
+	WrittenCall   ideafile.WrittenCall        `json:"as"`
+	CountByStatus map[ideafile.CallStatus]int `json:"statuses"`
 }

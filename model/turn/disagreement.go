@@ -10,47 +10,49 @@ import (
 
 // The parts of the text that tells people of two answers that differ.
 const (
-	askedAgain = "asked a second time, the LLM decided otherwise. First: "
-	andThen    = ". Then: "
-	noCall     = "no Call"
+	disagreementPrefix = "asked a second time, the LLM decided otherwise. First: "
+	secondAnswerPrefix = ". Then: "
+	noCallText         = "no Call"
 )
 
 // DisagreementText describes the LLM's two answers for the person who decides on a Call.
-func (c Comparison) DisagreementText() string {
-	return askedAgain + callsText(c.First) + andThen + callsText(c.Second)
+func (c AnswerComparison) DisagreementText() string {
+	return disagreementPrefix + callsText(c.FirstCalls) + secondAnswerPrefix + callsText(c.SecondCalls)
 }
 
 func callsText(calls []ideafile.WrittenCall) string {
 	if len(calls) == 0 {
-		return noCall
+		return noCallText
 	}
 	var list []string
 	for _, w := range calls {
-		given := jsonval.WithoutKey(w.WithoutTarget().RawObject(), "_tool", "_reasoningForCall")
-		list = append(list, w.Tool+" "+jsonval.Clip(jsonval.EncodeToString(given), 300))
+		params := jsonval.WithoutKey(w.WithoutTarget().RawObject(), "_tool", "_reasoningForCall")
+		list = append(list, w.Tool+" "+jsonval.Clip(jsonval.EncodeToString(params), 300))
 	}
 	return strings.Join(list, ", ")
 }
 
 // ReadDisagreement reads a DisagreementText, as far as its answers are whole, so that their Calls can be put into other
 // words. before is what stands before the text. A Call whose parameters were clipped has none.
-func ReadDisagreement(text string) (before string, first, second []jsonval.Object, ok bool) {
-	before, rest, ok := strings.Cut(text, askedAgain)
+func ReadDisagreement(text string) (prefix string, first, second []jsonval.Object, ok bool) {
+	prefix, rest, ok := strings.Cut(text, disagreementPrefix)
 	if !ok {
 		return "", nil, nil, false
 	}
 	first, rest = readCalls(rest)
-	if at := strings.LastIndex(rest, andThen); at > 0 && !strings.HasPrefix(rest, andThen) { // the first was clipped
-		rest = rest[at:]
+	// the first was clipped
+	if secondStart := strings.LastIndex(rest, secondAnswerPrefix); secondStart > 0 &&
+		!strings.HasPrefix(rest, secondAnswerPrefix) {
+		rest = rest[secondStart:]
 	}
-	rest, ok = strings.CutPrefix(rest, andThen)
+	rest, ok = strings.CutPrefix(rest, secondAnswerPrefix)
 	second, _ = readCalls(rest)
-	return before, first, second, ok
+	return prefix, first, second, ok
 }
 
 // readCalls reads Calls from the beginning of a text, and returns the rest of it.
 func readCalls(text string) (calls []jsonval.Object, rest string) {
-	if rest, none := strings.CutPrefix(text, noCall); none {
+	if rest, isNone := strings.CutPrefix(text, noCallText); isNone {
 		return nil, rest
 	}
 	for {
@@ -63,8 +65,8 @@ func readCalls(text string) (calls []jsonval.Object, rest string) {
 		}
 		call["_tool"] = tool
 		calls, rest = append(calls, call), params[d.InputOffset():]
-		more, is := strings.CutPrefix(rest, ", ")
-		if !is {
+		more, hasMore := strings.CutPrefix(rest, ", ")
+		if !hasMore {
 			return calls, rest
 		}
 		text = more

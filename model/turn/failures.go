@@ -42,10 +42,11 @@ const (
 )
 
 // AddFailedCall adds a Call that did not succeed.
-func (f Failures) AddFailedCall(id string, s ideafile.CallStatus, tool string, why diag.Fault) Failures {
+func (f Failures) AddFailedCall(id string, s ideafile.CallStatus, tool string, fault diag.Fault) Failures {
 	return f.addFailure(CallFailure{
-		Status: s, Tool: jsonval.Clip(tool, 100), Code: why.Code, Message: jsonval.Clip(why.Message, maxFailureMessage),
-		Count: 1, CallIDs: []string{id},
+		Status: s, Tool: jsonval.Clip(tool, 100), Code: fault.Code,
+		Message: jsonval.Clip(fault.Message, maxFailureMessage),
+		Count:   1, CallIDs: []string{id},
 	})
 }
 
@@ -58,20 +59,20 @@ func (f Failures) Merge(other Failures) Failures {
 }
 
 func (f Failures) addFailure(failure CallFailure) Failures {
-	at := slices.IndexFunc(f, func(x CallFailure) bool {
+	index := slices.IndexFunc(f, func(x CallFailure) bool {
 		return x.Status == failure.Status && x.Tool == failure.Tool && x.Code == failure.Code &&
 			x.Message == failure.Message
 	})
-	if at < 0 {
+	if index < 0 {
 		if len(f) < maxFailures {
 			failure.CallIDs = slices.Clone(failure.CallIDs)
 			f = append(f, failure)
 		}
 		return f
 	}
-	f[at].Count += failure.Count
-	f[at].CallIDs = append(f[at].CallIDs,
-		failure.CallIDs[:min(len(failure.CallIDs), maxFailureCalls-len(f[at].CallIDs))]...)
+	f[index].Count += failure.Count
+	f[index].CallIDs = append(f[index].CallIDs,
+		failure.CallIDs[:min(len(failure.CallIDs), maxFailureCalls-len(f[index].CallIDs))]...)
 	return f
 }
 

@@ -15,41 +15,41 @@ type HeldUp struct {
 	Remedy  string `json:"mend,omitempty"`
 	// Since is when the cause was first found; zero: unknown. Next is the time of the next attempt, Until the time at
 	// which the process pauses because of the cause; zero: no fixed time.
-	Since time.Time `json:"since,omitzero"`
-	Next  time.Time `json:"next,omitzero"`
-	Until time.Time `json:"until,omitzero"`
-	// Untried means that it has never worked for this process, so that a mistake in a setting is likely.
-	Untried bool `json:"untried,omitempty"`
+	Since       time.Time `json:"since,omitzero"`
+	NextAttempt time.Time `json:"next,omitzero"`
+	PauseAt     time.Time `json:"until,omitzero"`
+	// NeverWorked means that it has never worked for this process, so that a mistake in a setting is likely.
+	NeverWorked bool `json:"untried,omitempty"`
 	// Process is the part or the delegate that is held up; empty: the process itself.
 	Process string `json:"process,omitempty"`
 }
 
 // PausedInTemporal says that somebody paused something by Temporal's own means. kind is its kind in the temporal
 // command, such as activity.
-func PausedInTemporal(what, kind string) HeldUp {
-	return HeldUp{Cause: CodeTemporalPaused, Message: "somebody paused " + what + " in Temporal itself",
+func PausedInTemporal(subject, kind string) HeldUp {
+	return HeldUp{Cause: CodeTemporalPaused, Message: "somebody paused " + subject + " in Temporal itself",
 		Remedy: "unpause it there (temporal " + kind + " unpause); then it goes on by itself"}
 }
 
-// WorkerFails says what a running worker cannot do.
-func WorkerFails(atWhat string) HeldUp {
-	return HeldUp{Cause: CodeWorkerFails, Message: "a worker runs, but cannot " + atWhat,
+// WorkerFailure says what a running worker cannot do.
+func WorkerFailure(action string) HeldUp {
+	return HeldUp{Cause: CodeWorkerFails, Message: "a worker runs, but cannot " + action,
 		Remedy: "the worker's log says why; then it goes on by itself"}
 }
 
-// Forever is the patience of ShouldRetry for waits that are limited elsewhere.
-const Forever = time.Duration(math.MaxInt64)
+// NoPatienceLimit is the patience of ShouldRetry for waits that are limited elsewhere.
+const NoPatienceLimit = time.Duration(math.MaxInt64)
 
 // ShouldRetry decides whether to retry something unavailable after a pause. It retries while patience lasts, counted
 // from the first attempt. It sets Since, Next and Until.
-func (h *HeldUp) ShouldRetry(begun, now time.Time, pause, patience time.Duration) (again bool) {
-	h.Since, h.Next = begun, now.Add(pause)
-	if patience == Forever {
+func (h *HeldUp) ShouldRetry(firstAttempt, now time.Time, retryDelay, patience time.Duration) (shouldRetry bool) {
+	h.Since, h.NextAttempt = firstAttempt, now.Add(retryDelay)
+	if patience == NoPatienceLimit {
 		h.Since = now // earlier attempts only asked whether it was ready
 		return true
 	}
-	h.Until = begun.Add(patience)
-	return !h.Next.After(h.Until)
+	h.PauseAt = firstAttempt.Add(patience)
+	return !h.NextAttempt.After(h.PauseAt)
 }
 
 // HeldUpPrefix begins the line that String returns for the process itself, not for a part or a delegate.
@@ -62,8 +62,8 @@ func (h HeldUp) String() string {
 		text += " since " + h.formatTime(h.Since)
 	}
 	text += ": " + h.Message
-	if !h.Next.IsZero() {
-		text += "; asked again at " + h.formatTime(h.Next)
+	if !h.NextAttempt.IsZero() {
+		text += "; asked again at " + h.formatTime(h.NextAttempt)
 	}
 	return text
 }
@@ -71,8 +71,8 @@ func (h HeldUp) String() string {
 // Brief describes the HeldUp for a list that cuts off long lines: the next attempt first, then the cause.
 func (h HeldUp) Brief() string {
 	text := h.prefix()
-	if !h.Next.IsZero() {
-		text += ", next try " + h.formatTime(h.Next)
+	if !h.NextAttempt.IsZero() {
+		text += ", next try " + h.formatTime(h.NextAttempt)
 	}
 	return text + ": " + h.Message
 }
@@ -86,20 +86,20 @@ func (h HeldUp) prefix() string {
 
 // formatTime omits the day if Next is at most 12 hours after Since.
 func (h HeldUp) formatTime(t time.Time) string {
-	form := "15:04:05 UTC"
-	if last := h.Next; last.IsZero() || last.Sub(h.Since) > 12*time.Hour {
-		form = time.RFC3339
+	layout := "15:04:05 UTC"
+	if last := h.NextAttempt; last.IsZero() || last.Sub(h.Since) > 12*time.Hour {
+		layout = time.RFC3339
 	}
-	return t.UTC().Format(form)
+	return t.UTC().Format(layout)
 }
 
-// HeldUpIn sets the part or the delegate that is held up, in entries that do not name one yet.
-func HeldUpIn(process string, list []HeldUp) []HeldUp {
-	named := make([]HeldUp, len(list))
+// HeldUpsOfProcess sets the part or the delegate that is held up, in entries that do not name one yet.
+func HeldUpsOfProcess(processID string, list []HeldUp) []HeldUp {
+	out := make([]HeldUp, len(list))
 	for n, h := range list {
-		if named[n] = h; h.Process == "" {
-			named[n].Process = process
+		if out[n] = h; h.Process == "" {
+			out[n].Process = processID
 		}
 	}
-	return named
+	return out
 }

@@ -21,15 +21,15 @@ func TestWhatIsAwayIsTriedAgainWhileThePatienceLasts(t *testing.T) {
 		"without a pause":           {time.Minute, 0, time.Minute, true},
 		"the shortest patience":     {0, time.Second, time.Millisecond, false},
 		"the longest that is read":  {0, 5 * time.Minute, 87600 * time.Hour, true},
-		"forever":                   {time.Hour, time.Hour, turn.Forever, true},
-		"a pause beyond all bounds": {0, turn.Forever, 87600 * time.Hour, false},
+		"forever":                   {time.Hour, time.Hour, turn.NoPatienceLimit, true},
+		"a pause beyond all bounds": {0, turn.NoPatienceLimit, 87600 * time.Hour, false},
 	} {
 		h := turn.HeldUp{}
 		now := begun.Add(row.passed)
 		if again := h.ShouldRetry(begun, now, row.pause, row.patience); again != row.again {
 			t.Errorf("%s: again is %t", name, again)
 		}
-		if !h.Next.Equal(now.Add(row.pause)) || h.Until.IsZero() != (row.patience == turn.Forever) {
+		if !h.NextAttempt.Equal(now.Add(row.pause)) || h.PauseAt.IsZero() != (row.patience == turn.NoPatienceLimit) {
 			t.Errorf("%s: %+v", name, h)
 		}
 	}

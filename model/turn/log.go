@@ -26,7 +26,7 @@ type LogEntry struct {
 	// Outcome is the final outcome of a Call.
 	Outcome *CallOutcome `json:"outcome,omitempty"`
 	// Recheck is the comparison of the LLM's two answers about the instance; nil: none.
-	Recheck *Comparison `json:"recheck,omitempty"`
+	Recheck *AnswerComparison `json:"recheck,omitempty"`
 	// ParamsAdaptation is set when the LLM adapted the Call's parameters before it ran.
 	ParamsAdaptation *approval.ParamsAdaptation `json:"adapted,omitempty"`
 	// PartProcessID is the part from whose log the whole process took the entry; empty: none.
@@ -66,8 +66,8 @@ func AddWrite(list []LogEntry, e LogEntry) []LogEntry {
 	return append(list, e)
 }
 
-// writeOnlyKeys are the keys that an entry has only if it is a write.
-var writeOnlyKeys = strings.Fields("path value by request index")
+// writeFieldKeys are the keys that an entry has only if it is a write.
+var writeFieldKeys = strings.Fields("path value by request index")
 
 // EncodeLog returns the JSON value of a log. Times are in UTC, so that equal logs have equal bytes.
 func EncodeLog(log []LogEntry) any {
@@ -81,7 +81,7 @@ func EncodeLog(log []LogEntry) any {
 		}
 		m := jsonval.AsObject(jsonval.ToJSONValue(e))
 		if e.Decision != nil || e.Outcome != nil || e.Recheck != nil {
-			for _, k := range writeOnlyKeys {
+			for _, k := range writeFieldKeys {
 				if !e.IsWrite() {
 					delete(m, k)
 				}
@@ -94,25 +94,25 @@ func EncodeLog(log []LogEntry) any {
 
 // DecisionsForWrite returns people's decisions on the Call that made a write, or the revision that made it, and the
 // Call as it ran after these; nil if nothing ran. log is the whole log of the instance.
-func DecisionsForWrite(write LogEntry, log []LogEntry) (made []approval.Decision, ran *ExecutedCall) {
-	if write.CorrectionNumber > 0 {
-		name, _ := write.PersonName()
-		return []approval.Decision{{Kind: "revise", DecidedBy: name, Reason: write.Reason, DecidedAt: write.WrittenAt}},
+func DecisionsForWrite(entry LogEntry, log []LogEntry) (decisions []approval.Decision, ranCall *ExecutedCall) {
+	if entry.CorrectionNumber > 0 {
+		name, _ := entry.PersonName()
+		return []approval.Decision{{Kind: "revise", DecidedBy: name, Reason: entry.Reason, DecidedAt: entry.WrittenAt}},
 			nil
 	}
-	if write.Decision != nil {
-		made = append(made, *write.Decision)
+	if entry.Decision != nil {
+		decisions = append(decisions, *entry.Decision)
 	}
-	id := ideafile.FormatCallID(write.Request, write.Index, write.Instance)
+	id := ideafile.FormatCallID(entry.Request, entry.Index, entry.Instance)
 	for _, e := range log {
 		if e.Decision != nil && e.Decision.CallID == id && !e.IsWrite() && !approval.IsRemark(e.Decision.Kind) {
-			made = append(made, *e.Decision)
+			decisions = append(decisions, *e.Decision)
 		}
 		if e.Outcome != nil && e.Outcome.CallID == id {
-			ran = e.Outcome.RanCall
+			ranCall = e.Outcome.RanCall
 		}
 	}
-	return made, ran
+	return decisions, ranCall
 }
 
 // SummarizeDecisions lists the decisions in a log for the meta of the Idea: each with its object, person, time and
@@ -123,9 +123,11 @@ func SummarizeDecisions(log []LogEntry) []any {
 		if e.Decision != nil && !e.IsWrite() {
 			d := e.Decision
 			list = append(list, jsonval.ToJSONValue(approval.Decision{Kind: d.Kind, CallID: d.CallID,
-				DecidedBy: d.DecidedBy, Groups: d.Groups, OnBehalfOf: d.OnBehalfOf, Reason: d.Reason, To: d.To,
-				ToGroup: d.ToGroup, SignalID: d.SignalID, DecidedAt: d.DecidedAt.UTC(), Instances: d.Instances,
-				Notified: d.Notified, PlanRequest: d.PlanRequest}))
+				DecidedBy: d.DecidedBy, Groups: d.Groups, OnBehalfOf: d.OnBehalfOf, Reason: d.Reason,
+				RecipientName:  d.RecipientName,
+				RecipientGroup: d.RecipientGroup, SignalID: d.SignalID, DecidedAt: d.DecidedAt.UTC(),
+				Instances:         d.Instances,
+				SentNotifications: d.SentNotifications, PlanRequest: d.PlanRequest}))
 		}
 	}
 	return list

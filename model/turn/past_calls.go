@@ -32,13 +32,13 @@ func (p RecordedCall) CallKey() ideafile.CallKey {
 
 // Keys of a record's entry beside the statuses.
 const (
-	recordResults = "results"
-	recordDecided = "decided"
-	recordFaults  = "errors"
-	// recordRan holds the Call as it ran after people's decisions, by instance.
-	recordRan = "ran"
-	// recordReview has why a person must review the Call, by instance.
-	recordReview = "review"
+	resultsKey   = "results"
+	decisionsKey = "decided"
+	faultsKey    = "errors"
+	// ranCallsKey holds the Call as it ran after people's decisions, by instance.
+	ranCallsKey = "ran"
+	// reviewReasonsKey has why a person must review the Call, by instance.
+	reviewReasonsKey = "review"
 )
 
 // RecordedFault is a fault in a record's entry, with the instances that have it. Instances is empty in a process whose
@@ -98,22 +98,22 @@ func newRecordedCall(key ideafile.CallKey, entry any) RecordedCall {
 	fields := jsonval.AsObject(entry)
 	p := RecordedCall{
 		Request: key.Request, Index: key.Index, StatusByInstance: map[string]ideafile.CallStatus{},
-		ResultByInstance:    jsonval.AsObject(fields[recordResults]),
+		ResultByInstance:    jsonval.AsObject(fields[resultsKey]),
 		DecisionsByInstance: map[string][]approval.Decision{}, FaultByInstance: map[string]*diag.Fault{},
 	}
-	for _, one := range readList[InstanceDecision](fields[recordDecided]) {
-		p.DecisionsByInstance[one.Token] = append(p.DecisionsByInstance[one.Token], one.Decision)
+	for _, item := range readList[InstanceDecision](fields[decisionsKey]) {
+		p.DecisionsByInstance[item.Token] = append(p.DecisionsByInstance[item.Token], item.Decision)
 	}
-	for _, one := range readList[RecordedFault](fields[recordFaults]) {
-		for _, token := range one.Instances {
-			p.FaultByInstance[token] = &one.Fault
+	for _, item := range readList[RecordedFault](fields[faultsKey]) {
+		for _, token := range item.Instances {
+			p.FaultByInstance[token] = &item.Fault
 		}
-		if len(one.Instances) == 0 {
-			p.FaultByInstance[""] = &one.Fault
+		if len(item.Instances) == 0 {
+			p.FaultByInstance[""] = &item.Fault
 		}
 	}
-	_ = jsonval.ReadAs(fields[recordRan], &p.RanCallByInstance)
-	_ = jsonval.ReadAs(fields[recordReview], &p.ReviewReasonByInstance)
+	_ = jsonval.ReadAs(fields[ranCallsKey], &p.RanCallByInstance)
+	_ = jsonval.ReadAs(fields[reviewReasonsKey], &p.ReviewReasonByInstance)
 	return p
 }
 
@@ -147,9 +147,9 @@ func (p RecordedCall) Report(token string) CallReport {
 // if its Tool's policy requires none: a person had to in the process before, or was being asked there, or the Call was
 // running and must not run twice. Empty: the policy decides.
 func (p RecordedCall) ReviewReasonOnResume(t *ideafile.Tool, token string) string {
-	switch status, why := p.StatusByInstance[token], p.ReviewReasonByInstance[token]; {
-	case why != "":
-		return why
+	switch status, reason := p.StatusByInstance[token], p.ReviewReasonByInstance[token]; {
+	case reason != "":
+		return reason
 	case status == ideafile.AwaitingApproval:
 		return "it waited for a person in the process before"
 	case status == ideafile.Running && t != nil && t.MaxAttempts == 1:
@@ -159,8 +159,8 @@ func (p RecordedCall) ReviewReasonOnResume(t *ideafile.Tool, token string) strin
 }
 
 // RecordedDecisions reads the decisions in a record's entry of one Call.
-func RecordedDecisions(entry any) (made []approval.Decision) {
-	return jsonval.Map(readList[InstanceDecision](jsonval.AsObject(entry)[recordDecided]),
+func RecordedDecisions(entry any) (decisions []approval.Decision) {
+	return jsonval.Map(readList[InstanceDecision](jsonval.AsObject(entry)[decisionsKey]),
 		func(d InstanceDecision) approval.Decision { return d.Decision })
 }
 
@@ -175,17 +175,17 @@ func readList[T any](v any) (list []T) {
 // setStatuses reads the Call's status in each instance. A single status without instances counts for every instance of
 // the Call. With several statuses and no instances, none is set, since it is unknown which instance has which.
 func (p *RecordedCall) setStatuses(entry any, tokens []string) {
-	statuses := jsonval.WithoutKey(jsonval.AsObject(entry), recordResults, recordDecided, recordFaults, recordRan,
-		recordReview)
+	statuses := jsonval.WithoutKey(jsonval.AsObject(entry), resultsKey, decisionsKey, faultsKey, ranCallsKey,
+		reviewReasonsKey)
 	if s, ok := entry.(string); ok {
 		statuses[s] = nil
 	}
 	for s, v := range jsonval.Sorted(statuses) {
-		where, named := jsonval.AsStringList(v)
-		if !named && len(statuses) == 1 {
-			where = p.WrittenCall.TargetInstances(tokens)
+		statusTokens, isList := jsonval.AsStringList(v)
+		if !isList && len(statuses) == 1 {
+			statusTokens = p.WrittenCall.TargetInstances(tokens)
 		}
-		for _, token := range where {
+		for _, token := range statusTokens {
 			p.StatusByInstance[token] = ideafile.CallStatus(s)
 		}
 	}
@@ -205,9 +205,9 @@ func ReadContextError(m ideafile.Message) (t ContextError, ok bool) {
 	return t, true
 }
 
-// ForgetWritesTo changes the records of an Idea in place after a path was removed from an instance's State: Calls that
-// wrote there no longer count as done, and may run again.
-func ForgetWritesTo(source jsonval.Object, token string, path jsonval.Path) {
+// ForgetCallsWritingTo changes the records of an Idea in place after a path was removed from an instance's State: Calls
+// that wrote there no longer count as done, and may run again.
+func ForgetCallsWritingTo(source jsonval.Object, token string, path jsonval.Path) {
 	idea, _ := ideafile.ReadIdea(source)
 	forgetCalls(idea, []string{token}, func(_ ideafile.Message, p RecordedCall, _ string) bool {
 		output, ok := idea.OutputPathOf(p.WrittenCall)
@@ -225,7 +225,8 @@ func ForgetFailures(source jsonval.Object, tokens []string) {
 }
 
 // forgetCalls drops the recorded outcomes of some Calls in some instances from the records of an Idea.
-func forgetCalls(idea *ideafile.Idea, of []string, forgotten func(ideafile.Message, RecordedCall, string) bool) {
+func forgetCalls(idea *ideafile.Idea, affectedTokens []string,
+	shouldForget func(ideafile.Message, RecordedCall, string) bool) {
 	tokens := idea.InstanceTokens()
 	for _, m := range idea.Context {
 		record := jsonval.AsObject(m.Source["record"])
@@ -235,15 +236,15 @@ func forgetCalls(idea *ideafile.Idea, of []string, forgotten func(ideafile.Messa
 			if m.IsDirectPlan() {
 				id = ids[p.Index-1-m.CallIndexOffset]
 			}
-			dropped := map[string]bool{}
-			for _, token := range of {
-				if _, there := p.StatusByInstance[token]; there && forgotten(m, p, token) {
-					dropped[token] = true
+			droppedTokens := map[string]bool{}
+			for _, token := range affectedTokens {
+				if _, hasStatus := p.StatusByInstance[token]; hasStatus && shouldForget(m, p, token) {
+					droppedTokens[token] = true
 					delete(record, id+"@"+token)
 				}
 			}
-			if len(dropped) > 0 {
-				record[id] = withoutInstanceStatuses(record[id], tokens, dropped)
+			if len(droppedTokens) > 0 {
+				record[id] = withoutInstanceStatuses(record[id], tokens, droppedTokens)
 			}
 		}
 	}
@@ -251,22 +252,24 @@ func forgetCalls(idea *ideafile.Idea, of []string, forgotten func(ideafile.Messa
 
 // withoutInstanceStatuses returns a record's entry without the status of its Call in the dropped instances. tokens are
 // the instances of an entry that names none.
-func withoutInstanceStatuses(entry any, tokens []string, dropped map[string]bool) jsonval.Object {
+func withoutInstanceStatuses(entry any, tokens []string, droppedTokens map[string]bool) jsonval.Object {
 	if s, ok := entry.(string); ok {
 		entry = jsonval.Object{s: nil}
 	}
 	out := jsonval.Object{}
 	for key, v := range jsonval.AsObject(entry) {
-		where, named := jsonval.AsStringList(v)
+		statusTokens, isList := jsonval.AsStringList(v)
 		switch {
 		case !ideafile.IsCallStatus(key):
 			out[key] = v
 			continue
-		case !named:
-			where = tokens
+		case !isList:
+			statusTokens = tokens
 		}
-		if left := jsonval.Filter(where, func(t string) bool { return !dropped[t] }); len(left) > 0 {
-			out[key] = jsonval.ToJSONValue(left)
+		if tokensLeft := jsonval.Filter(statusTokens, func(t string) bool {
+			return !droppedTokens[t]
+		}); len(tokensLeft) > 0 {
+			out[key] = jsonval.ToJSONValue(tokensLeft)
 		}
 	}
 	return out

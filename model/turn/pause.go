@@ -7,8 +7,8 @@ import (
 )
 
 // PauseFault returns the PauseReason of a process that a person paused.
-func PauseFault(by, reason string) *diag.Fault {
-	f := diag.Faultf(CodePaused, "paused by %s", cmp.Or(by, "a person"))
+func PauseFault(person, reason string) *diag.Fault {
+	f := diag.Faultf(CodePaused, "paused by %s", cmp.Or(person, "a person"))
 	if reason != "" {
 		f.Message += ": " + reason
 	}

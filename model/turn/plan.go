@@ -10,9 +10,9 @@ import (
 
 // PlanOfRequest makes the Plan of a Request from the Calls of its reply. A Call that is for no instance is included
 // with the reason. deliverable reports whether any Call is for an instance.
-func PlanOfRequest(input *RequestInput, calls []ideafile.WrittenCall) (p approval.Plan, deliverable bool) {
+func PlanOfRequest(input *RequestInput, calls []ideafile.WrittenCall) (p approval.Plan, isDeliverable bool) {
 	p.Request = input.RequestNumber
-	p.Instances = namedOnly(input.InstanceTokens())
+	p.Instances = namedTokens(input.InstanceTokens())
 	for n, w := range calls {
 		c := approval.PlanCall{CallID: ideafile.FormatCallID(p.Request, n+1, ""), Written: w}
 		tokens, f := TargetInstances(input, w)
@@ -20,15 +20,15 @@ func PlanOfRequest(input *RequestInput, calls []ideafile.WrittenCall) (p approva
 			c.Error = f.Message
 		}
 		if len(tokens) > 0 {
-			deliverable, c.Instances = true, namedOnly(tokens)
+			isDeliverable, c.Instances = true, namedTokens(tokens)
 		}
 		p.Calls = append(p.Calls, c)
 	}
-	return p, deliverable
+	return p, isDeliverable
 }
 
-// namedOnly returns the tokens, or nil if the only instance is anonymous.
-func namedOnly(tokens []string) []string {
+// namedTokens returns the tokens, or nil if the only instance is anonymous.
+func namedTokens(tokens []string) []string {
 	if len(tokens) == 1 && tokens[0] == "" {
 		return nil
 	}

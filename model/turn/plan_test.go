@@ -116,7 +116,7 @@ func TestOnlyWhoMayDecideDecidesOnThePlanThatWaits(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1, 0)
 	p := plan(t)
-	p.Deciders = policy.Rules{{People: []string{"ann", "bob"}, Count: 2}}
+	p.Deciders = policy.Rules{{People: []string{"ann", "bob"}, RequiredCount: 2}}
 	check := func(d approval.Decision, want string) {
 		t.Helper()
 		_, err := approval.CheckPlanDecision(p, d, nil, nil, nil, now)
@@ -130,19 +130,19 @@ func TestOnlyWhoMayDecideDecidesOnThePlanThatWaits(t *testing.T) {
 	old := decision(t, p, approval.SteerApprovePlan, "ann")
 	old.ApprovalDigest = "old"
 	check(old, "does not match the Plan")
-	if !p.WithVote(decision(t, p, approval.SteerApprovePlan, "ann")) {
+	if !p.AddVote(decision(t, p, approval.SteerApprovePlan, "ann")) {
 		t.Error("one of two is enough")
 	}
 	check(decision(t, p, approval.SteerApprovePlan, "Ann"), "decided on it already")
-	if p.WithVote(decision(t, p, approval.SteerApprovePlan, "bob")) {
+	if p.AddVote(decision(t, p, approval.SteerApprovePlan, "bob")) {
 		t.Error("two of two are not enough")
 	}
-	p.Deciders[0].NotStarter = true
-	if _, err := approval.CheckPlanDecision(p, decision(t, p, approval.SteerRejectPlan, "ann"), policy.Named("sam"),
-		policy.Named("Ann"), nil, now); err == nil {
+	p.Deciders[0].ExcludesStarter = true
+	if _, err := approval.CheckPlanDecision(p, decision(t, p, approval.SteerRejectPlan, "ann"), policy.IdentitiesNamed("sam"),
+		policy.IdentitiesNamed("Ann"), nil, now); err == nil {
 		t.Error("who revised an instance decides on its Plan")
 	}
-	p.Deciders[0].NotStarter = false
+	p.Deciders[0].ExcludesStarter = false
 	p.NotAmendable = "it cannot be"
 	check(decision(t, p, approval.SteerAmendPlan, "ann"), "it cannot be")
 	if _, err := approval.CheckPlanDecision(nil, old, nil, nil, nil, now); err == nil {
@@ -153,9 +153,9 @@ func TestOnlyWhoMayDecideDecidesOnThePlanThatWaits(t *testing.T) {
 func TestAnAmendmentIsANewPlanThatOthersMustSee(t *testing.T) {
 	t.Parallel()
 	p := plan(t)
-	p.WithVote(decision(t, p, approval.SteerApprovePlan, "ann"))
-	amended := p.Amended("p", p.Calls[:1])
-	if amended.Digest == p.Digest || len(amended.DecidedSoFar) != 0 || len(amended.Planned()) != 3 {
+	p.AddVote(decision(t, p, approval.SteerApprovePlan, "ann"))
+	amended := p.WithAmendment("p", p.Calls[:1])
+	if amended.Digest == p.Digest || len(amended.DecidedSoFar) != 0 || len(amended.OriginalCalls()) != 3 {
 		t.Errorf("%+v", amended)
 	}
 	told := amended.ExplainAmendment(decision(t, p, approval.SteerAmendPlan, "ann"))

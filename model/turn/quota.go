@@ -52,8 +52,8 @@ func (q Quota) Max(o Quota) Quota { return Quota{max(q.Requests, o.Requests), ma
 // Min returns the smaller number of each.
 func (q Quota) Min(o Quota) Quota { return Quota{min(q.Requests, o.Requests), min(q.Calls, o.Calls)} }
 
-// Limits returns the Quota with 0 for unlimited.
-func (q Quota) Limits() Quota {
+// WithZeroForUnlimited returns the Quota with 0 for unlimited.
+func (q Quota) WithZeroForUnlimited() Quota {
 	if q.Requests >= Unlimited.Requests {
 		q.Requests = 0
 	}

@@ -36,10 +36,10 @@ type LLMReply struct {
 	// Output is the output as written; nil if there was none. OutputFault is why it does not fit the output form.
 	Output      any         `json:"output,omitempty"`
 	OutputFault *diag.Fault `json:"outputFault,omitempty"`
-	// Finished reports that the LLM has nothing left to plan for the covered instances, if the Calls succeed.
-	Finished bool `json:"finished,omitempty"`
-	// Unfinished reports that the LLM announced further Calls, so that an output beside its Calls does not count.
-	Unfinished bool `json:"unfinished,omitempty"`
+	// SaysFinished reports that the LLM has nothing left to plan for the covered instances, if the Calls succeed.
+	SaysFinished bool `json:"finished,omitempty"`
+	// SaysUnfinished reports that the LLM announced further Calls, so that an output beside its Calls does not count.
+	SaysUnfinished bool `json:"unfinished,omitempty"`
 	// Notes is what the LLM wants to be shown again, because later Requests do not show the instances that its Calls
 	// finish; empty: none.
 	Notes string     `json:"notes,omitempty"`
@@ -51,7 +51,7 @@ type LLMReply struct {
 	// Faked means that the reply was made up from schemas in a simulation. It uses up no line of a script of replies.
 	Faked bool `json:"sketched,omitempty"`
 	// Comparisons are the results of a Recheck.
-	Comparisons []Comparison `json:"comparisons,omitempty"`
+	Comparisons []AnswerComparison `json:"comparisons,omitempty"`
 }
 
 // CallsMayBeUndelivered reports whether some instances may lack Calls, because the worker that delivered them is gone
@@ -104,14 +104,14 @@ func (u *TokenUsage) Add(o TokenUsage) {
 
 // String returns the usage as people read it: "tokens: 900 in (400 cached), 80 out (50 for reasoning), $0.0012".
 func (u TokenUsage) String() string {
-	of := func(n int, what string) string {
+	note := func(n int, label string) string {
 		if n == 0 {
 			return ""
 		}
-		return fmt.Sprintf(" (%d %s)", n, what)
+		return fmt.Sprintf(" (%d %s)", n, label)
 	}
-	text := fmt.Sprintf("tokens: %d in%s, %d out%s", u.PromptTokens, of(u.CachedTokens, "cached"), u.CompletionTokens,
-		of(u.ReasoningTokens, "for reasoning"))
+	text := fmt.Sprintf("tokens: %d in%s, %d out%s", u.PromptTokens, note(u.CachedTokens, "cached"), u.CompletionTokens,
+		note(u.ReasoningTokens, "for reasoning"))
 	if cost := u.CostText(); cost != "" {
 		text += ", " + cost
 	}
@@ -165,12 +165,12 @@ const (
 
 // CheckOutput returns why a process's output does not fit its form, or nil. An output with References is not checked
 // here, but once these are resolved.
-func CheckOutput(i *ideafile.Idea, v any) *diag.Fault {
+func CheckOutput(idea *ideafile.Idea, v any) *diag.Fault {
 	refs, err := refexpr.FindReferences(v)
-	if v == nil || i.OutputSchema == nil || (err == nil && len(refs) > 0) {
+	if v == nil || idea.OutputSchema == nil || (err == nil && len(refs) > 0) {
 		return nil
 	}
-	if err := i.OutputSchema.Validate(i.OutputSchema.WithoutNulls(v)); err != nil {
+	if err := idea.OutputSchema.Validate(idea.OutputSchema.WithoutNulls(v)); err != nil {
 		return diag.Faultf(ideafile.CodeBadOutput, "the output does not fit its form: %s", err)
 	}
 	return nil

@@ -36,7 +36,7 @@ type InstanceReport struct {
 	// ReportedThroughRequest is the highest broken-off Request for which the instance has reported every Call that it
 	// accepted, as it was written.
 	ReportedThroughRequest int `json:"told,omitempty"`
-	InstanceStanding
+	InstanceStatusDetails
 	// Calls are the Calls that changed since the last report, Writes the writes made since then.
 	Calls  []CallReport     `json:"calls,omitempty"`
 	Writes []statelog.Write `json:"writes,omitempty"`
@@ -50,22 +50,22 @@ type InstanceReport struct {
 	AcknowledgedReleaseNumber int `json:"releases,omitempty"`
 	// QuotaUse is what the instance has begun and used, with the delegates of its Calls.
 	QuotaUse QuotaUse `json:"use,omitzero"`
-	// Withdrawn is the result of an undo; nil: there was none, or it is under way.
-	Withdrawn *Withdrawn `json:"takenBack,omitempty"`
+	// UndoResult is the result of an undo; nil: there was none, or it is under way.
+	UndoResult *UndoResult `json:"takenBack,omitempty"`
 	// Fates are the outcomes of acts since the last report.
 	Fates []approval.Fate `json:"refusals,omitempty"`
 	// CausedBy is everybody who has added or revised the instance or a delegate of its Calls, or ordered an undo in it.
 	CausedBy []policy.Identity `json:"causedBy,omitempty"`
 }
 
-// InstanceStanding is the current state of an instance. Every report has all of it.
-type InstanceStanding struct {
+// InstanceStatusDetails is the current state of an instance. Every report has all of it.
+type InstanceStatusDetails struct {
 	// Idle reports whether nothing of the instance is running.
 	Idle bool `json:"quiet,omitempty"`
 	// HeldByPause reports whether the process's pause has reached the instance. Running counts the Calls that still run
 	// during the pause.
-	HeldByPause bool `json:"held,omitempty"`
-	Running     int  `json:"running,omitempty"`
+	HeldByPause      bool `json:"held,omitempty"`
+	RunningCallCount int  `json:"running,omitempty"`
 	// HasGoal reports whether the State schema requires values that the instance did not start with.
 	HasGoal bool `json:"goal,omitempty"`
 	// MissingRequiredPaths lists the State paths that the instance's schema requires and that have no value.
@@ -81,12 +81,12 @@ type InstanceStanding struct {
 	Stalled   bool           `json:"stalled,omitempty"`
 }
 
-// Withdrawn is the result of undoing what an instance did. Summary describes what was undone and what was not. Failed
+// UndoResult is the result of undoing what an instance did. Summary describes what was undone and what was not. Failed
 // means that something which should have been undone was not; Nothing means that nothing was undone.
-type Withdrawn struct {
-	Summary string `json:"said"`
-	Failed  bool   `json:"failed,omitempty"`
-	Nothing bool   `json:"nothing,omitempty"`
+type UndoResult struct {
+	Summary       string `json:"said"`
+	Failed        bool   `json:"failed,omitempty"`
+	NothingUndone bool   `json:"nothing,omitempty"`
 }
 
 // CallState is what became of a Call in one instance so far, as the instance records and reports it.
@@ -147,13 +147,14 @@ func (c CallReport) FaultsForLLM() []diag.Fault {
 	if c.Fault != nil && c.Status != ideafile.Rejected {
 		list = append(list, *c.Fault)
 	}
-	for _, n := range c.NotWrittenPaths {
-		by, _, _ := strings.Cut(n.WrittenBy, "@")
-		why := by + " had written there before, and a value that a call or a person wrote is never replaced"
-		if by == statelog.AuthorStart {
-			why = "something has stood there since the start"
+	for _, unwritten := range c.NotWrittenPaths {
+		author, _, _ := strings.Cut(unwritten.WrittenBy, "@")
+		reason := author + " had written there before, and a value that a call or a person wrote is never replaced"
+		if author == statelog.AuthorStart {
+			reason = "something has stood there since the start"
 		}
-		list = append(list, *diag.Faultf(CodeNotWritten, "what it gave for %s was not written: %s", n.Path, why))
+		list = append(list, *diag.Faultf(CodeNotWritten, "what it gave for %s was not written: %s", unwritten.Path,
+			reason))
 	}
 	return list
 }

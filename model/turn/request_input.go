@@ -55,23 +55,23 @@ type RequestInput struct {
 // Recheck is the first answer of a Request that is asked a second time: its Calls, the LLM that gave it, and the
 // positions of its instances in the prompt, from 1.
 type Recheck struct {
-	Calls     []ideafile.WrittenCall `json:"calls"`
-	Positions map[string]int         `json:"positions"`
-	LLM       string                 `json:"llm,omitempty"`
+	Calls           []ideafile.WrittenCall `json:"calls"`
+	PositionByToken map[string]int         `json:"positions"`
+	LLM             string                 `json:"llm,omitempty"`
 }
 
-// Comparison is two answers about one instance. The chain keeps it as evidence.
-type Comparison struct {
+// AnswerComparison is two answers about one instance. The chain keeps it as evidence.
+type AnswerComparison struct {
 	Token string `json:"instance"`
 	// Request is the number of the Request that both answer, and Position the instance's position in its first prompt.
-	Request  int                    `json:"request"`
-	Position int                    `json:"position"`
-	Differed bool                   `json:"differed"`
-	First    []ideafile.WrittenCall `json:"first"`
-	Second   []ideafile.WrittenCall `json:"second"`
+	Request     int                    `json:"request"`
+	Position    int                    `json:"position"`
+	Differed    bool                   `json:"differed"`
+	FirstCalls  []ideafile.WrittenCall `json:"first"`
+	SecondCalls []ideafile.WrittenCall `json:"second"`
 	// FirstLLM is the model that gave the first answer, LLM the model that gave the second.
-	FirstLLM string `json:"firstLLM,omitempty"`
-	LLM      string `json:"llm,omitempty"`
+	FirstLLM  string `json:"firstLLM,omitempty"`
+	SecondLLM string `json:"llm,omitempty"`
 }
 
 // OtherInstanceCounts counts the instances that a Request is not about, by their phase.
@@ -219,19 +219,19 @@ func (in *RequestInput) EndedByRequest() (tokens []string) {
 
 // QuestionSummary describes in a few words what a Request with Questions asks for.
 func (in *RequestInput) QuestionSummary() string {
-	misfits := 0
+	badParamsCount := 0
 	for _, q := range in.Questions {
 		if q.ParamsError != "" {
-			misfits++
+			badParamsCount++
 		}
 	}
-	switch latent := len(in.Questions) - misfits; {
-	case misfits == 0:
-		return fmt.Sprintf("results of %d latent Calls", latent)
-	case latent == 0:
-		return fmt.Sprintf("fit the values of %d Calls", misfits)
+	switch latentCount := len(in.Questions) - badParamsCount; {
+	case badParamsCount == 0:
+		return fmt.Sprintf("results of %d latent Calls", latentCount)
+	case latentCount == 0:
+		return fmt.Sprintf("fit the values of %d Calls", badParamsCount)
 	default:
-		return fmt.Sprintf("results of %d latent Calls, and fit the values of %d", latent, misfits)
+		return fmt.Sprintf("results of %d latent Calls, and fit the values of %d", latentCount, badParamsCount)
 	}
 }
 
@@ -269,13 +269,13 @@ func (e *PlannedCallSummary) AddReport(token string, c CallReport) {
 
 // addFault notes why the Call failed or is blocked in one instance.
 func (e *PlannedCallSummary) addFault(token string, f diag.Fault) {
-	at := slices.IndexFunc(e.Faults, func(r RecordedFault) bool { return r.Fault == f })
-	if at < 0 {
-		at = len(e.Faults)
+	index := slices.IndexFunc(e.Faults, func(r RecordedFault) bool { return r.Fault == f })
+	if index < 0 {
+		index = len(e.Faults)
 		e.Faults = append(e.Faults, RecordedFault{Fault: f})
 	}
 	if token != "" {
-		e.Faults[at].Instances = append(e.Faults[at].Instances, token)
+		e.Faults[index].Instances = append(e.Faults[index].Instances, token)
 	}
 }
 

@@ -32,11 +32,11 @@ func (in *RequestInput) States() jsonval.Object {
 
 // WithoutStates returns a copy without States, and the delta of each State that differs from the known one, by token.
 // RestoreStates is its inverse.
-func (in *RequestInput) WithoutStates(known jsonval.Object) (stateless *RequestInput, deltas jsonval.Object) {
+func (in *RequestInput) WithoutStates(knownStates jsonval.Object) (stateless *RequestInput, deltas jsonval.Object) {
 	next, deltas := *in, jsonval.Object{}
 	next.Instances = make([]InstanceInput, len(in.Instances))
 	for n, instance := range in.Instances {
-		d, changed := jsonval.ComputeDelta(known[instance.Token], instance.State)
+		d, changed := jsonval.ComputeDelta(knownStates[instance.Token], instance.State)
 		if changed {
 			deltas[instance.Token] = d
 		}
@@ -47,9 +47,9 @@ func (in *RequestInput) WithoutStates(known jsonval.Object) (stateless *RequestI
 }
 
 // RestoreStates sets each State to the known one with its delta applied. known must be as it was for WithoutStates.
-func (in *RequestInput) RestoreStates(known, deltas jsonval.Object) error {
+func (in *RequestInput) RestoreStates(knownStates, deltas jsonval.Object) error {
 	for n, instance := range in.Instances {
-		state := known[instance.Token]
+		state := knownStates[instance.Token]
 		if d, changed := deltas[instance.Token]; changed {
 			next, err := jsonval.ApplyDelta(state, d)
 			if err != nil {
@@ -62,8 +62,8 @@ func (in *RequestInput) RestoreStates(known, deltas jsonval.Object) error {
 	return nil
 }
 
-// TakeStates removes the States in place and returns each as its delta from nothing, by token.
-func (in *RequestInput) TakeStates() jsonval.Object {
+// ExtractStates removes the States in place and returns each as its delta from nothing, by token.
+func (in *RequestInput) ExtractStates() jsonval.Object {
 	stateless, deltas := in.WithoutStates(nil)
 	*in = *stateless
 	return deltas

@@ -26,9 +26,9 @@ func SnapshotIdea(idea jsonval.Object, input *RequestInput, calls []ideafile.Wri
 // that the Request saw. It keeps all other messages, such as Plans that guide the LLM. The States come before all other
 // messages that name an instance, so that the instances keep their order.
 func snapshotContext(context any, input *RequestInput) []any {
-	var out, perInstance []any
+	var out, instanceMessages []any
 	schemas := jsonval.Object{}
-	planned := WithoutDirectPlans(input.PlanEntries)
+	plannedEntries := WithoutDirectPlans(input.PlanEntries)
 	for n, raw := range jsonval.AsList(context) {
 		m, ok := ideafile.ParseMessage(raw)
 		switch {
@@ -42,15 +42,15 @@ func snapshotContext(context any, input *RequestInput) []any {
 			if m.InstanceToken == "" {
 				out = append(out, raw)
 			} else {
-				perInstance = append(perInstance, raw)
+				instanceMessages = append(instanceMessages, raw)
 			}
 		}
 	}
 	for _, instance := range input.Instances {
 		out = append(out, stateMessage(instance, schemas))
 	}
-	out = append(out, perInstance...)
-	for _, plan := range splitIntoPlans(planned) {
+	out = append(out, instanceMessages...)
+	for _, plan := range splitIntoPlans(plannedEntries) {
 		out = append(out, planMessage(plan))
 	}
 	for _, e := range input.Errors {
@@ -61,19 +61,19 @@ func snapshotContext(context any, input *RequestInput) []any {
 
 // addPlanRecord adds to the directly run Plan at position place in the context what became of its Calls, and the
 // instances for which it did not suffice.
-func addPlanRecord(raw any, input *RequestInput, place int) any {
-	record, fellBack := jsonval.Object{}, []string{}
+func addPlanRecord(raw any, input *RequestInput, position int) any {
+	record, fallbackTokens := jsonval.Object{}, []string{}
 	for _, e := range input.PlanEntries {
-		if e.DirectPlan == place {
+		if e.DirectPlan == position {
 			record[e.CallID] = e.toRecordValue()
 		}
 	}
 	for _, instance := range input.Instances {
-		if instance.FailedDirectPlanPosition == place {
-			fellBack = append(fellBack, instance.Token)
+		if instance.FailedDirectPlanPosition == position {
+			fallbackTokens = append(fallbackTokens, instance.Token)
 		}
 	}
-	if len(record) == 0 && len(fellBack) == 0 {
+	if len(record) == 0 && len(fallbackTokens) == 0 {
 		return raw
 	}
 	m := jsonval.WithoutKey(raw.(jsonval.Object), "record")
@@ -81,30 +81,30 @@ func addPlanRecord(raw any, input *RequestInput, place int) any {
 	if len(record) > 0 {
 		m["record"] = record
 	}
-	if len(fellBack) > 0 {
-		m[ideafile.FallbackInstancesKey] = jsonval.ToJSONValue(fellBack)
+	if len(fallbackTokens) > 0 {
+		m[ideafile.FallbackInstancesKey] = jsonval.ToJSONValue(fallbackTokens)
 	}
 	return m
 }
 
-func stateMessage(c InstanceInput, schemas jsonval.Object) any {
+func stateMessage(instance InstanceInput, schemas jsonval.Object) any {
 	m := ideafile.DataMessage(ideafile.Message{
-		PayloadKind: ideafile.TypeState, InstanceToken: c.Token, Payload: c.State})
-	schema, ok := schemas[c.Token]
+		PayloadKind: ideafile.TypeState, InstanceToken: instance.Token, Payload: instance.State})
+	schema, ok := schemas[instance.Token]
 	if !ok {
 		schema, ok = schemas[""]
 	}
 	if ok {
 		m["schema"] = schema
 	}
-	if c.Status != "" {
-		m[ideafile.StatusKey] = string(c.Status)
+	if instance.Status != "" {
+		m[ideafile.StatusKey] = string(instance.Status)
 	}
-	if c.Fault != nil {
-		m[ideafile.FaultKey] = jsonval.ToJSONValue(c.Fault)
+	if instance.Fault != nil {
+		m[ideafile.FaultKey] = jsonval.ToJSONValue(instance.Fault)
 	}
-	if len(c.Steps) > 0 {
-		m[ideafile.StepsKey] = jsonval.ToJSONValue(c.Steps)
+	if len(instance.Steps) > 0 {
+		m[ideafile.StepsKey] = jsonval.ToJSONValue(instance.Steps)
 	}
 	return m
 }
@@ -112,24 +112,24 @@ func stateMessage(c InstanceInput, schemas jsonval.Object) any {
 // splitIntoPlans splits Calls into Plans, in Plan order, such that no id occurs twice in a Plan. Ids may be equal
 // because each part of a process numbers its own Requests.
 func splitIntoPlans(entries []PlannedCallSummary) (plans [][]PlannedCallSummary) {
-	seen := []map[string]bool{}
+	idSets := []map[string]bool{}
 	for _, e := range entries {
-		at := slices.IndexFunc(seen, func(ids map[string]bool) bool { return !ids[e.CallID] })
-		if at < 0 {
-			at = len(plans)
-			plans, seen = append(plans, nil), append(seen, map[string]bool{})
+		planIndex := slices.IndexFunc(idSets, func(ids map[string]bool) bool { return !ids[e.CallID] })
+		if planIndex < 0 {
+			planIndex = len(plans)
+			plans, idSets = append(plans, nil), append(idSets, map[string]bool{})
 		}
-		plans[at], seen[at][e.CallID] = append(plans[at], e), true
+		plans[planIndex], idSets[planIndex][e.CallID] = append(plans[planIndex], e), true
 	}
 	for _, plan := range plans {
 		slices.SortStableFunc(plan, func(a, b PlannedCallSummary) int {
-			return callKeyOf(a.CallID).Compare(callKeyOf(b.CallID))
+			return parseCallKey(a.CallID).Compare(parseCallKey(b.CallID))
 		})
 	}
 	return plans
 }
 
-func callKeyOf(id string) ideafile.CallKey {
+func parseCallKey(id string) ideafile.CallKey {
 	key, _ := ideafile.ParseCallKey(id)
 	return key
 }
@@ -151,19 +151,19 @@ func (e PlannedCallSummary) toRecordValue() any {
 		record[string(s)] = jsonval.ToJSONValue(tokens)
 	}
 	if len(e.ResultByInstance) > 0 {
-		record[recordResults] = e.ResultByInstance
+		record[resultsKey] = e.ResultByInstance
 	}
 	if len(e.Faults) > 0 {
-		record[recordFaults] = jsonval.ToJSONValue(e.Faults)
+		record[faultsKey] = jsonval.ToJSONValue(e.Faults)
 	}
 	if len(e.Decisions) > 0 {
-		record[recordDecided] = jsonval.ToJSONValue(e.Decisions)
+		record[decisionsKey] = jsonval.ToJSONValue(e.Decisions)
 	}
 	if len(e.RanCallByInstance) > 0 {
-		record[recordRan] = jsonval.ToJSONValue(e.RanCallByInstance)
+		record[ranCallsKey] = jsonval.ToJSONValue(e.RanCallByInstance)
 	}
 	if len(e.ReviewReasonByInstance) > 0 {
-		record[recordReview] = jsonval.ToJSONValue(e.ReviewReasonByInstance)
+		record[reviewReasonsKey] = jsonval.ToJSONValue(e.ReviewReasonByInstance)
 	}
 	return record
 }

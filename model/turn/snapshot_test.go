@@ -31,11 +31,11 @@ func TestASnapshotIsAFileThatBeginsWhereTheRequestStood(t *testing.T) {
 		`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"b"},{"_tool":"fail","_instance":"②"},{"_tool":"log","_instance":"①"}],"output":null}`)
 	c := s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"①","x":"†state.b","_outputPath":"c"}],"output":{"summary":"early"}}`)
-	again := modeltest.SnapshotFile(t, s.Idea, c.AllInstancesInput, c.Calls, c.Reply.Output)
+	again := modeltest.SnapshotAndReparse(t, s.Idea, c.AllInstancesInput, c.Calls, c.Reply.Output)
 	s.WantEqual("the instances keep their order", fmt.Sprint(again.InstanceTokens()), "[① ② ③]")
 	next := loop.New(again, "q", s.Bindings, modeltest.StartTime)
 	for n, m := range next.Instances {
-		s.WantEqual("the State of "+m.Token, modeltest.StateOf(next, m.Token),
+		s.WantEqual("the State of "+m.Token, modeltest.StateJSON(next, m.Token),
 			string(jsonval.Encode(c.AllInstancesInput.Instances[n].State)))
 		instance := dataflow.New(ideafile.Palette{Tools: again.Tools, BindingByTool: s.Bindings},
 			again.Context, m.Token)
@@ -62,13 +62,13 @@ func TestASnapshotHoldsTheRecordAndTheErrorsThatTheRequestSaw(t *testing.T) {
 	s := modeltest.NewScenario(t, "", snapshotContextText)
 	first := s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"b"},{"_tool":"fail","_instance":"②"},"nonsense"],"output":null}`)
-	again := modeltest.SnapshotFile(t, s.Idea, first.AllInstancesInput, first.Calls, nil)
+	again := modeltest.SnapshotAndReparse(t, s.Idea, first.AllInstancesInput, first.Calls, nil)
 	s.WantEqual("the first has the file's Plan", string(jsonval.Encode(contextOf(again, ideafile.TypePlan))),
 		`[{"plan":[{"_outputPath":"b","_tool":"work","x":"†state.a"}],"type":"plan"}]`)
 	s.WantEqual("and the error that the Request saw", string(jsonval.Encode(contextOf(again, ideafile.TypeError))),
 		`[{"call":"9.9","error":{"code":"blocked","message":"of the process before"},"type":"error"}]`)
 	second := s.ReplyWith(modeltest.EmptyReply)
-	again = modeltest.SnapshotFile(t, s.Idea, second.AllInstancesInput, second.Calls, nil)
+	again = modeltest.SnapshotAndReparse(t, s.Idea, second.AllInstancesInput, second.Calls, nil)
 	s.WantEqual("the second has the Calls of the first, and how they stand",
 		string(jsonval.Encode(contextOf(again, ideafile.TypePlan))),
 		`[{"plan":[{"_outputPath":"b","_tool":"work","x":"†state.a"}],"type":"plan"},{"plan":[{"_instance":"*","_outputPath":"b","_tool":"work","x":"†state.a"},{"_instance":"②","_tool":"fail"},"nonsense"],"record":{"1.1":{"done":["①","②","③"]},"1.2":{"failed":["②"]},"1.3":{}},"type":"plan"}]`)
@@ -99,9 +99,9 @@ func TestASnapshotOfASnapshotIsTheSame(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", snapshotContextText)
 	c := s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"b"}],"output":null}`)
-	once := modeltest.SnapshotFile(t, s.Idea, c.AllInstancesInput, c.Calls, nil)
+	once := modeltest.SnapshotAndReparse(t, s.Idea, c.AllInstancesInput, c.Calls, nil)
 	next := loop.New(once, "p", s.Bindings, modeltest.StartTime)
-	twice := modeltest.SnapshotFile(t, once, next.AllInstancesInput(), c.Calls, nil)
+	twice := modeltest.SnapshotAndReparse(t, once, next.AllInstancesInput(), c.Calls, nil)
 	s.WantEqual("the context", string(jsonval.Encode(twice.Source["context"])),
 		string(jsonval.Encode(once.Source["context"])))
 }
@@ -110,7 +110,7 @@ func TestASnapshotOfAnIdeaWithNothingInItIsOne(t *testing.T) {
 	t.Parallel()
 	i := modeltest.IdeaFrom(t, `{}`)
 	next := loop.New(i, "p", nil, modeltest.StartTime)
-	if got := string(jsonval.Encode(modeltest.SnapshotFile(t, i, next.AllInstancesInput(), nil,
+	if got := string(jsonval.Encode(modeltest.SnapshotAndReparse(t, i, next.AllInstancesInput(), nil,
 		nil).Source)); got != `{"context":[{"state":{},"type":"state"}],"solution":{"calls":[],"output":null}}` {
 		t.Errorf("got %s", got)
 	}
@@ -120,16 +120,16 @@ func TestASnapshotOfAnIdeaWithNothingInItIsOne(t *testing.T) {
 func TestAnySnapshotBeginsWithTheStateItSaw(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		plan := modeltest.DrawPlan(rt, modeltest.PlanOptions{Calls: 5, Requests: 1})
+		plan := modeltest.GeneratePlan(rt, modeltest.PlanOptions{MaxCalls: 5, MaxRequests: 1})
 		p := modeltest.NewPlanExecution(plan)
 		p.RunAll(rt, modeltest.PickFirst)
 		i, ps := ideafile.ReadIdea(map[string]any{"context": plan.Context})
 		if len(ps) > 0 {
 			rt.Fatalf("%s", ps)
 		}
-		again := modeltest.SnapshotFile(rt, i,
+		again := modeltest.SnapshotAndReparse(rt, i,
 			&turn.RequestInput{Instances: []turn.InstanceInput{{State: p.Instance.State()}}}, nil, nil)
-		instance := dataflow.New(modeltest.DrawnPlanTools, again.Context, "")
+		instance := dataflow.New(modeltest.RandomPlanTools, again.Context, "")
 		if got, want := string(jsonval.Encode(instance.State())),
 			string(jsonval.Encode(p.Instance.State())); got != want {
 			rt.Fatalf("got %s, want %s\n%s", got, want, plan)

@@ -17,60 +17,60 @@ type Call struct {
 	Process, ID, Instance string
 	Key                   ideafile.CallKey
 	// Tool is the Tool that ran, and Params are its parameters, after people's decisions. If these are empty, they are
-	// unknown, and NotKnown says why.
-	Tool     string
-	Params   jsonval.Object
-	NotKnown string
-	Result   any
-	Status   ideafile.CallStatus
-	Fault    *diag.Fault
-	// Ran is set if its Tool ran and ended well. A person who answers, rejects or skips runs nothing.
-	Ran bool
+	// unknown, and UnknownReason says why.
+	Tool          string
+	Params        jsonval.Object
+	UnknownReason string
+	Result        any
+	Status        ideafile.CallStatus
+	Fault         *diag.Fault
+	// RanSuccessfully is set if its Tool ran and ended well. A person who answers, rejects or skips runs nothing.
+	RanSuccessfully bool
 	// WrittenByLLM is set if the LLM wrote the result into the Call, so that nothing ran.
 	WrittenByLLM bool
-	// Idea is the number of the first Idea that records the Call as done; Choice.ToIdea selects by it.
-	Idea int
-	// Method is how its Tool can be undone. Delegate is the process that the Call ran.
-	Method   ideafile.Undo
-	Delegate string
+	// IdeaNumber is the number of the first Idea that records the Call as done; Choice.AfterIdea selects by it.
+	IdeaNumber int
+	// UndoMethod is how its Tool can be undone. Delegate is the process that the Call ran.
+	UndoMethod      ideafile.Undo
+	DelegateProcess string
 	// DelegateUndo undoes that process, if Method says so and its chain could be read.
 	DelegateUndo *DelegateUndo
-	// UndoneBy is the process that has undone the Call already. DoneBefore is the process that ran it, if this process
-	// was forked from that one.
-	UndoneBy, DoneBefore string
-	// UndoneWith is the Call whose delegate ran this Call, if the Tool of that Call has an undo of its own.
-	UndoneWith string
-	// ReadIn is a fork with effects that came from the Call and are not undone.
-	ReadIn string
-	// ReadByCaller is a Call with an effect, in the process whose Call ran this one, that came from what this Call gave
-	// and is not undone. CallOfCaller is the Call that ran this process. Both are named with their process.
-	ReadByCaller, CallOfCaller string
-	// MustWait is set if the Call's instance has ended, and other instances of the process have not.
-	MustWait bool
+	// UndoneBy is the process that has undone the Call already. RunByProcess is the process that ran it, if this
+	// process was forked from that one.
+	UndoneBy, RunByProcess string
+	// UndoneWithCall is the Call whose delegate ran this Call, if the Tool of that Call has an undo of its own.
+	UndoneWithCall string
+	// ReadingFork is a fork with effects that came from the Call and are not undone.
+	ReadingFork string
+	// ReadingCallOfCaller is a Call with an effect, in the process whose Call ran this one, that came from what this
+	// Call gave and is not undone. CallOfCaller is the Call that ran this process. Both are named with their process.
+	ReadingCallOfCaller, CallOfCaller string
+	// MustWaitForOthers is set if the Call's instance has ended, and other instances of the process have not.
+	MustWaitForOthers bool
 	// Undoes is the Call that this Call itself undid; nil: none.
 	Undoes *ideafile.UndoneCall
 
 	// Reads and Scopes are the places in State that it read. After are the places and Calls that it came after.
-	Reads, Scopes []jsonval.Path
-	After         []refexpr.Reference
+	Reads, ScopePaths []jsonval.Path
+	AfterReferences   []refexpr.Reference
 	// Writes are the places that it wrote. IsUpdate is set if it wrote them as an update.
 	Writes   []jsonval.Path
 	IsUpdate bool
-	// Began and Ended are moments in the order of one run; 0: not known.
-	Began, Ended int
+	// StartLogicalTime and Ended are moments in the order of one run; 0: not known.
+	StartLogicalTime, EndLogicalTime int
 }
 
-// WroteFault notes that the Call did not end well, but wrote the fault to its last branch.
-func (c *Call) WroteFault(f *diag.Fault) {
-	if c.Ran, c.Fault = false, f; ideafile.MayHaveTakenEffect(f) {
+// SetWrittenFault notes that the Call did not end well, but wrote the fault to its last branch.
+func (c *Call) SetWrittenFault(f *diag.Fault) {
+	if c.RanSuccessfully, c.Fault = false, f; ideafile.MayHaveTakenEffect(f) {
 		c.Status = ideafile.Failed
 	}
 }
 
-// failedWithin reports whether the Call failed in its delegate, of which nothing is known here.
-func (c *Call) failedWithin() bool {
-	return !c.Ran && c.Fault != nil && c.Fault.Code == ideafile.CodeDelegateFailed && c.Delegate != "" &&
-		c.DelegateUndo == nil && c.Method.Kind != ideafile.UndoNone
+// failedInDelegate reports whether the Call failed in its delegate, of which nothing is known here.
+func (c *Call) failedInDelegate() bool {
+	return !c.RanSuccessfully && c.Fault != nil && c.Fault.Code == ideafile.CodeDelegateFailed &&
+		c.DelegateProcess != "" && c.DelegateUndo == nil && c.UndoMethod.Kind != ideafile.UndoNotNeeded
 }
 
 // Name names the Call for people: by its id, with the instance, and its Tool.
@@ -81,26 +81,26 @@ func (c *Call) Name() string {
 	return c.ID + " (" + c.Tool + ")"
 }
 
-// place returns where a Call ran: its process and instance.
-func (c *Call) place() [2]string { return [2]string{c.Process, c.Instance} }
+// instanceKey returns where a Call ran: its process and instance.
+func (c *Call) instanceKey() [2]string { return [2]string{c.Process, c.Instance} }
 
 // CallsOf lists the Calls of an instance in Plan order, with what they read, wrote and came after. The caller adds
 // their results.
-func CallsOf(flow *dataflow.Instance, tools []*ideafile.Tool) []Call {
-	writes := map[ideafile.CallKey][]statelog.Write{}
-	for _, w := range flow.StateWrites() {
+func CallsOf(instance *dataflow.Instance, tools []*ideafile.Tool) []Call {
+	writesByKey := map[ideafile.CallKey][]statelog.Write{}
+	for _, w := range instance.StateWrites() {
 		key := ideafile.CallKey{Request: w.Request, Index: w.Index}
-		writes[key] = append(writes[key], w)
+		writesByKey[key] = append(writesByKey[key], w)
 	}
 	var calls []Call
-	for _, rec := range flow.CallRecords() {
+	for _, rec := range instance.CallRecords() {
 		c := Call{
 			ID: rec.ID, Instance: ideafile.InstanceTokenOfCallID(rec.ID), Tool: rec.Tool, Status: rec.Status,
 			Fault: rec.Fault, Undoes: rec.Undoes,
 			Key: rec.Key(),
 		}
 		c.readRefs(rec, ideafile.FindTool(tools, rec.Tool))
-		for _, w := range writes[c.Key] {
+		for _, w := range writesByKey[c.Key] {
 			if w.CorrectionNumber == 0 {
 				c.Writes, c.IsUpdate = append(c.Writes, WrittenPaths(w.Path, w.Value)...),
 					c.IsUpdate || statelog.IsUpdateWrite(w.OutputMethod, w.Path)
@@ -129,12 +129,12 @@ func (c *Call) readRefs(rec *dataflow.CallRecord, tool *ideafile.Tool) {
 		c.Reads = append(c.Reads, ref.Path)
 	}
 	if rec.Condition != nil {
-		c.Reads = append(c.Reads, rec.Condition.Reads(ideafile.TypeState)...)
+		c.Reads = append(c.Reads, rec.Condition.PathsRead(ideafile.TypeState)...)
 	}
-	c.Scopes = rec.ScopePaths()
-	for _, after := range rec.AfterReferences {
-		if ref, err := refexpr.ParseReference(after); err == nil {
-			c.After = append(c.After, ref)
+	c.ScopePaths = rec.ScopePaths()
+	for _, text := range rec.AfterReferences {
+		if ref, err := refexpr.ParseReference(text); err == nil {
+			c.AfterReferences = append(c.AfterReferences, ref)
 		}
 	}
 }
@@ -144,8 +144,8 @@ func stateReferences(params jsonval.Object, tool *ideafile.Tool) []refexpr.Refer
 	refs, _ := refexpr.FindReferences(params) // a bad Reference has failed the Call
 	if tool != nil {
 		for _, wired := range jsonval.Sorted(tool.WiredParams) {
-			more, _ := refexpr.FindReferences(wired)
-			refs = append(refs, more...)
+			wiredRefs, _ := refexpr.FindReferences(wired)
+			refs = append(refs, wiredRefs...)
 		}
 	}
 	return slices.DeleteFunc(refs, func(ref refexpr.Reference) bool { return ref.Kind != ideafile.TypeState })
@@ -154,37 +154,37 @@ func stateReferences(params jsonval.Object, tool *ideafile.Tool) []refexpr.Refer
 // readBeforeEndOf reports whether a Call had read its inputs before the Call w ended. A Call that did not run has no
 // Began.
 func (c *Call) readBeforeEndOf(w *Call) bool {
-	if c.Began > 0 {
-		return w.Ended >= c.Began
+	if c.StartLogicalTime > 0 {
+		return w.EndLogicalTime >= c.StartLogicalTime
 	}
-	return c.Ended > 0 && w.Ended > c.Ended
+	return c.EndLogicalTime > 0 && w.EndLogicalTime > c.EndLogicalTime
 }
 
-// readFrom reports whether a Call read what the Call w wrote. It did not see the updates of later Calls.
-func (c *Call) readFrom(w *Call) bool {
-	if c.ID == w.ID || c.place() != w.place() || c.readBeforeEndOf(w) {
+// hasReadFrom reports whether a Call read what the Call w wrote. It did not see the updates of later Calls.
+func (c *Call) hasReadFrom(w *Call) bool {
+	if c.ID == w.ID || c.instanceKey() != w.instanceKey() || c.readBeforeEndOf(w) {
 		return false
 	}
-	earlier := w.Key.Compare(c.Key) < 0
-	return c.overlaps(c.Reads, w) && (earlier || !w.IsUpdate) || earlier && c.overlaps(c.Scopes, w)
+	isEarlier := w.Key.Compare(c.Key) < 0
+	return c.overlapsWrites(c.Reads, w) && (isEarlier || !w.IsUpdate) || isEarlier && c.overlapsWrites(c.ScopePaths, w)
 }
 
-// mustFollow reports whether a Call came after the Call w by its `_after`.
-func (c *Call) mustFollow(w *Call) bool {
-	if c.ID == w.ID || c.place() != w.place() || c.readBeforeEndOf(w) {
+// mustComeAfter reports whether a Call came after the Call w by its `_after`.
+func (c *Call) mustComeAfter(w *Call) bool {
+	if c.ID == w.ID || c.instanceKey() != w.instanceKey() || c.readBeforeEndOf(w) {
 		return false
 	}
-	return slices.ContainsFunc(c.After, func(ref refexpr.Reference) bool {
+	return slices.ContainsFunc(c.AfterReferences, func(ref refexpr.Reference) bool {
 		if key, isCall := ideafile.CallOfReference(ref); isCall {
 			return key == w.Key
 		}
-		return c.overlaps([]jsonval.Path{ref.Path}, w) && (w.Key.Compare(c.Key) < 0 || !w.IsUpdate)
+		return c.overlapsWrites([]jsonval.Path{ref.Path}, w) && (w.Key.Compare(c.Key) < 0 || !w.IsUpdate)
 	})
 }
 
-// WroteTo reports whether the Call wrote to one of the places in reads, above it or below it.
-func (c *Call) WroteTo(reads []jsonval.Path) bool { return c.overlaps(reads, c) }
+// WroteAnyOf reports whether the Call wrote to one of the places in reads, above it or below it.
+func (c *Call) WroteAnyOf(reads []jsonval.Path) bool { return c.overlapsWrites(reads, c) }
 
-func (c *Call) overlaps(reads []jsonval.Path, w *Call) bool {
+func (c *Call) overlapsWrites(reads []jsonval.Path, w *Call) bool {
 	return slices.ContainsFunc(reads, func(p jsonval.Path) bool { return slices.ContainsFunc(w.Writes, p.Overlaps) })
 }

@@ -5,7 +5,7 @@
 //     and when.
 //   - Choice selects what to undo: all since an Idea, one instance, or one Call with all that read from it.
 //   - Invert makes the Plan.
-//   - OfInstance makes a working instance undo what it did, by its own records.
+//   - PlanInstanceUndo makes a working instance undo what it did, by its own records.
 //
 // Invariants, which the property test checks:
 //   - Whatever stays in the world has all that it read: a Call is not undone while another Call that stays has read

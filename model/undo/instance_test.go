@@ -20,8 +20,8 @@ import (
 
 // undoable is the palette of drawn Plans, of which each Call of work can be taken back.
 func undoable() ideafile.Palette {
-	p := modeltest.DrawnPlanTools
-	p.KeepsParams, p.Tools = true, append(slices.Clone(p.Tools), removeTool)
+	p := modeltest.RandomPlanTools
+	p.RecordsUndoableParams, p.Tools = true, append(slices.Clone(p.Tools), removeTool)
 	for n, t := range p.Tools {
 		if t.Name == "work" {
 			work := *t
@@ -30,7 +30,7 @@ func undoable() ideafile.Palette {
 		}
 	}
 	p.BindingByTool = map[string]ideafile.ToolBinding{"remove": {Kind: ideafile.KindHTTP}}
-	for name, b := range modeltest.DrawnPlanTools.BindingByTool {
+	for name, b := range modeltest.RandomPlanTools.BindingByTool {
 		p.BindingByTool[name] = b
 	}
 	return p
@@ -42,7 +42,7 @@ func TestAnInstanceThatTakesAllBackHasTheStateThatItBeganWith(t *testing.T) {
 	t.Parallel()
 	undone := 0
 	rapid.Check(t, func(t *rapid.T) {
-		p := modeltest.NewPlanExecution(modeltest.DrawPlan(t, modeltest.PlanOptions{Calls: 6, Requests: 2}))
+		p := modeltest.NewPlanExecution(modeltest.GeneratePlan(t, modeltest.PlanOptions{MaxCalls: 6, MaxRequests: 2}))
 		_, context, token := p.Instance.StartParameters()
 		p.Instance = dataflow.New(undoable(), context, token)
 		began := string(jsonval.Encode(p.Instance.State()))
@@ -52,12 +52,12 @@ func TestAnInstanceThatTakesAllBackHasTheStateThatItBeganWith(t *testing.T) {
 		}
 		w := newWorld()
 		for _, rec := range p.Instance.CallRecords() {
-			if given, began := p.Inputs[rec.ID]; began && rec.RanCall != nil && rec.Status == ideafile.Done &&
+			if given, began := p.InputByCallID[rec.ID]; began && rec.RanCall != nil && rec.Status == ideafile.Done &&
 				rec.FaultWrittenToBranch == nil {
 				w.effects["p "+rec.ID] = given
 			}
 		}
-		u := undo.OfInstance(p.Instance, "p", approval.UndoOrder{}, func(id string) string { return id })
+		u := undo.PlanInstanceUndo(p.Instance, "p", approval.UndoOrder{}, func(id string) string { return id })
 		p.Instance.BeginUndo(u)
 		taken := map[string]bool{}
 		for running := p.Instance.Advance(); len(running) > 0; {
@@ -84,8 +84,8 @@ func TestAnInstanceThatTakesAllBackHasTheStateThatItBeganWith(t *testing.T) {
 			}
 			running = append(running, p.Instance.Advance()...)
 		}
-		said := p.Instance.DrainWithdrawn(func() bool { return true })
-		if said == nil || said.Failed != u.Stays || len(taken) != len(u.Calls) {
+		said := p.Instance.TakeUndoResult(func() bool { return true })
+		if said == nil || said.Failed != u.EffectRemains || len(taken) != len(u.Calls) {
 			t.Fatalf("%+v after %v of %+v", said, taken, u)
 		}
 		if got := string(jsonval.Encode(p.Instance.State())); got != began && !strings.Contains(said.Summary, "not taken back") {
@@ -129,9 +129,9 @@ func TestWhatAPersonAmendedStaysAmended(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	i.BeginUndo(undo.OfInstance(i, "p", approval.UndoOrder{By: "ann"}, func(id string) string { return id }))
+	i.BeginUndo(undo.PlanInstanceUndo(i, "p", approval.UndoOrder{RequestedBy: "ann"}, func(id string) string { return id }))
 	runAll(i)
-	if said := i.DrainWithdrawn(func() bool { return true }); said == nil || said.Failed {
+	if said := i.TakeUndoResult(func() bool { return true }); said == nil || said.Failed {
 		t.Fatalf("%+v", said)
 	}
 	i.Advance()
@@ -170,9 +170,9 @@ func TestWhatTakesBackIsBlockedByWhatIsNotThere(t *testing.T) {
 		}
 		i.CloseRequest(1)
 		runAll(i)
-		i.BeginUndo(undo.OfInstance(i, "p", approval.UndoOrder{By: "ann"}, func(id string) string { return id }))
+		i.BeginUndo(undo.PlanInstanceUndo(i, "p", approval.UndoOrder{RequestedBy: "ann"}, func(id string) string { return id }))
 		runAll(i)
-		said := i.DrainWithdrawn(func() bool { return true })
+		said := i.TakeUndoResult(func() bool { return true })
 		if said == nil || said.Failed != (row.want != "") || !strings.Contains(said.Summary, row.want) {
 			t.Errorf("%s: %+v", row.name, said)
 		}
@@ -196,15 +196,15 @@ func TestWhatWasDoneBeforeItsInstanceWasReopenedIsTakenBackOnceTheProcessHasEnde
 	i.CloseRequest(2)
 	i.Advance()
 	i.SucceedCall("2.1", "x")
-	u := undo.OfInstance(i, "p", approval.UndoOrder{}, func(id string) string { return id })
+	u := undo.PlanInstanceUndo(i, "p", approval.UndoOrder{}, func(id string) string { return id })
 	var calls []string
 	for _, c := range u.Calls {
 		calls = append(calls, c.UndoneCall.ID("")+" "+jsonval.EncodeToString(c.Call.RawObject()["_after"]))
 	}
 	want := "1.2: it is not known what ran: its instance was reopened since; take it back once the process has ended"
 	got := strings.Join(calls, ", ")
-	if got != `2.1 null, 1.3 null, 1.1 ["†call.1.3~undo"]` || !slices.Equal(u.NotUndone, []string{want}) {
-		t.Errorf("%s; %q", got, u.NotUndone)
+	if got != `2.1 null, 1.3 null, 1.1 ["†call.1.3~undo"]` || !slices.Equal(u.NotUndoneReasons, []string{want}) {
+		t.Errorf("%s; %q", got, u.NotUndoneReasons)
 	}
 }
 
@@ -225,7 +225,7 @@ func TestWhatTakesBackFindsWhatItReads(t *testing.T) {
 			i.Advance()
 			i.SucceedCall(ideafile.FormatCallID(n+1, 1, ""), jsonval.Object{"name": "ann"})
 		}
-		u := undo.OfInstance(i, "p", approval.UndoOrder{}, func(id string) string { return id })
+		u := undo.PlanInstanceUndo(i, "p", approval.UndoOrder{}, func(id string) string { return id })
 		var calls []string
 		for _, c := range u.Calls {
 			calls = append(calls, c.UndoneCall.ID("")+" "+jsonval.EncodeToString(c.Call.RawObject()["_after"]))

@@ -14,11 +14,11 @@ import (
 
 // Choice selects the Calls to undo. Its zero value selects all done Calls.
 type Choice struct {
-	// ToIdea is the number of an Idea: what was done when it was made is kept; 0: nothing is kept.
-	ToIdea int
-	// Instance is the only instance to undo, if IsInstance is set.
-	Instance   string
-	IsInstance bool
+	// AfterIdea is the number of an Idea: what was done when it was made is kept; 0: nothing is kept.
+	AfterIdea int
+	// Instance is the only instance to undo, if HasInstance is set.
+	Instance    string
+	HasInstance bool
 	// CallID is the only Call to undo, with all Calls that read from it; empty: no such limit.
 	CallID string
 	// CallIDs are the only Calls to undo; empty: no such limit.
@@ -35,53 +35,54 @@ type Step struct {
 	Params jsonval.Object `json:"params"`
 	// DelegateUndo takes the place of Tool and Params if the Call ran a process.
 	DelegateUndo *DelegateUndo `json:"within,omitempty"`
-	// After are the ids of the Calls that must be undone before. Process and Instance are those of the Call.
-	After    []string `json:"-"`
-	Process  string   `json:"-"`
-	Instance string   `json:"-"`
-	// Did is the Call to undo.
-	Did *Call `json:"-"`
+	// AfterCallIDs are the ids of the Calls that must be undone before. Process and Instance are those of the Call.
+	AfterCallIDs []string `json:"-"`
+	Process      string   `json:"-"`
+	Instance     string   `json:"-"`
+	// OriginalCall is the Call to undo.
+	OriginalCall *Call `json:"-"`
 }
 
 // NotUndone is a Call that is not undone, and the reason. Tool is the one that ran.
 type NotUndone struct {
-	CallID  string `json:"call"`
-	Tool    string `json:"tool,omitempty"`
-	Because string `json:"because"`
-	Process string `json:"-"`
-	Did     *Call  `json:"-"`
+	CallID       string `json:"call"`
+	Tool         string `json:"tool,omitempty"`
+	Reason       string `json:"because"`
+	Process      string `json:"-"`
+	OriginalCall *Call  `json:"-"`
 	// Reader is the Call for whose sake it is kept, and with whose name Because begins; nil: there is none.
 	Reader *Call `json:"-"`
 }
 
 // DelegateToUndo returns the process that the Call ran, if what it did must be undone there; empty if there is none.
 func (l NotUndone) DelegateToUndo() string {
-	if l.Did.Method.Kind != ideafile.UndoProcess || l.Reader != nil || l.Did.UndoneBy+l.Did.DoneBefore != "" {
+	if l.OriginalCall.UndoMethod.Kind != ideafile.UndoByProcess || l.Reader != nil ||
+		l.OriginalCall.UndoneBy+l.OriginalCall.RunByProcess != "" {
 		return ""
 	}
-	return l.Did.Delegate
+	return l.OriginalCall.DelegateProcess
 }
 
-func newNotUndone(c *Call, why string) NotUndone {
-	return NotUndone{c.ID, c.Tool, why, c.Process, c, nil}
+func newNotUndone(c *Call, reason string) NotUndone {
+	return NotUndone{c.ID, c.Tool, reason, c.Process, c, nil}
 }
 
 // Plan is the Plan that undoes Calls.
 type Plan struct {
-	// Undo are the steps, in a possible order.
-	Undo []Step `json:"undo"`
-	// Cannot are the Calls that cannot be undone, Kept the Calls that are not undone for another reason.
-	Cannot []NotUndone `json:"cannot"`
-	Kept   []NotUndone `json:"kept"`
-	// Withdrawn are the chosen Calls that had no effect outside State.
-	Withdrawn []string `json:"withdrawn"`
-	// Withdraw are the Withdrawn Calls from which no remaining Call read.
-	Withdraw []string `json:"-"`
+	// Steps are the steps, in a possible order.
+	Steps []Step `json:"undo"`
+	// CannotUndo are the Calls that cannot be undone, Kept the Calls that are not undone for another reason.
+	CannotUndo []NotUndone `json:"cannot"`
+	KeptCalls  []NotUndone `json:"kept"`
+	// WithdrawnCalls are the chosen Calls that had no effect outside State.
+	WithdrawnCalls []string `json:"withdrawn"`
+	// CallsToWithdraw are the Withdrawn Calls from which no remaining Call read.
+	CallsToWithdraw []string `json:"-"`
 }
 
 // EmptyPlan undoes nothing.
 func EmptyPlan() Plan {
-	return Plan{Undo: []Step{}, Cannot: []NotUndone{}, Kept: []NotUndone{}, Withdrawn: []string{}}
+	return Plan{Steps: []Step{}, CannotUndo: []NotUndone{}, KeptCalls: []NotUndone{}, WithdrawnCalls: []string{}}
 }
 
 // DelegateUndo is the Plan that undoes what the delegate of a Call did.
@@ -93,149 +94,152 @@ type DelegateUndo struct {
 // FindTool finds the Tool that undoes a Call; nil if there is none.
 type FindTool func(call Call, name string) *ideafile.Tool
 
-// Invert makes the Plan that undoes the chosen Calls. state returns the current State of a Call's instance. It returns
-// an error if a Call or an instance of the Choice does not exist or is not done.
-func Invert(calls []Call, choice Choice, find FindTool, state func(Call) any) (Plan, error) {
+// PlanUndo makes the Plan that undoes the chosen Calls. state returns the current State of a Call's instance. It
+// returns an error if a Call or an instance of the Choice does not exist or is not done.
+func PlanUndo(calls []Call, choice Choice, findTool FindTool, stateOf func(Call) any) (Plan, error) {
 	g := newGraph(calls)
-	chosen, err := g.choose(choice)
+	isChosen, err := g.chooseCalls(choice)
 	if err != nil {
 		return Plan{}, err
 	}
 	p := EmptyPlan()
 	steps := map[int]Step{}
-	because := map[int]string{}
+	keepReasonByCallIndex := map[int]string{}
 	for n := range g.calls {
 		c := &g.calls[n]
-		if !chosen[n] {
+		if !isChosen[n] {
 			continue
 		}
-		step, fate, why := invertCall(c, choice.Review, find, state)
-		switch fate {
-		case fateUndo:
+		step, decision, reason := decideUndo(c, choice.Review, findTool, stateOf)
+		switch decision {
+		case decisionUndo:
 			steps[n] = step
-		case fateCannot:
-			p.Cannot = append(p.Cannot, newNotUndone(c, why))
-			because[n] = "reads from it and is not taken back"
-		case fateKeep:
-			if p.Kept = append(p.Kept, newNotUndone(c, why)); c.ReadIn+c.ReadByCaller != "" {
-				because[n] = "reads from it and is not taken back"
+		case decisionCannot:
+			p.CannotUndo = append(p.CannotUndo, newNotUndone(c, reason))
+			keepReasonByCallIndex[n] = "reads from it and is not taken back"
+		case decisionKeep:
+			if p.KeptCalls = append(p.KeptCalls, newNotUndone(c, reason)); c.ReadingFork+c.ReadingCallOfCaller != "" {
+				keepReasonByCallIndex[n] = "reads from it and is not taken back"
 			}
 		default:
-			p.Withdrawn = append(p.Withdrawn, c.ID)
+			p.WithdrawnCalls = append(p.WithdrawnCalls, c.ID)
 		}
 	}
 	for n := range g.calls {
-		if c := &g.calls[n]; !chosen[n] && c.UndoneBy == "" && leavesEffect(c) {
-			because[n] = "reads from it and is not to be taken back"
+		if c := &g.calls[n]; !isChosen[n] && c.UndoneBy == "" && leavesEffect(c) {
+			keepReasonByCallIndex[n] = "reads from it and is not to be taken back"
 		}
 	}
-	p.Withdraw = slices.Clone(p.Withdrawn)
-	p.keepReadWrites(g, steps, because)
-	p.order(g, steps)
+	p.CallsToWithdraw = slices.Clone(p.WithdrawnCalls)
+	p.keepReadCalls(g, steps, keepReasonByCallIndex)
+	p.orderSteps(g, steps)
 	return p, nil
 }
 
-type fate int
+type undoDecision int
 
 const (
-	fateNothing fate = iota
-	fateUndo
-	fateCannot
-	fateKeep
+	decisionNothing undoDecision = iota
+	decisionUndo
+	decisionCannot
+	decisionKeep
 )
 
 // leavesEffect reports whether a Call may have had an effect outside State. A failed Call may have had one, in its
 // delegate.
 func leavesEffect(c *Call) bool {
 	if c.DelegateUndo != nil {
-		return len(c.DelegateUndo.Undo)+len(c.DelegateUndo.Cannot) > 0
+		return len(c.DelegateUndo.Steps)+len(c.DelegateUndo.CannotUndo) > 0
 	}
-	return c.Method.Kind != ideafile.UndoNone && (c.Ran || isUnknown(c))
+	return c.UndoMethod.Kind != ideafile.UndoNotNeeded && (c.RanSuccessfully || hasUnknownOutcome(c))
 }
 
-// isUnknown reports whether nobody knows if the Call took effect.
-func isUnknown(c *Call) bool {
+// hasUnknownOutcome reports whether nobody knows if the Call took effect.
+func hasUnknownOutcome(c *Call) bool {
 	return c.Status == ideafile.Running || c.Status == ideafile.Failed && ideafile.MayHaveTakenEffect(c.Fault)
 }
 
 // isDone reports whether a Call is done, or may have been. Undo Calls themselves are not undone.
 func isDone(c *Call) bool {
-	return !c.Key.IsUndo() && (c.Status == ideafile.Done || isUnknown(c) || c.failedWithin() ||
+	return !c.Key.IsUndo() && (c.Status == ideafile.Done || hasUnknownOutcome(c) || c.failedInDelegate() ||
 		c.DelegateUndo != nil && leavesEffect(c))
 }
 
-// invertCall decides how one Call is undone, or why it is not.
-func invertCall(c *Call, isReviewed bool, find FindTool, state func(Call) any) (step Step, is fate, why string) {
+// decideUndo decides how one Call is undone, or why it is not.
+func decideUndo(c *Call, isReviewed bool, findTool FindTool,
+	stateOf func(Call) any) (step Step, decision undoDecision, reason string) {
 	switch {
 	case c.UndoneBy != "":
-		return step, fateKeep, "it was taken back by " + c.UndoneBy
-	case c.DoneBefore != "":
-		return step, fateKeep,
-			"it was done by " + c.DoneBefore + ", from which this process was forked: take it back there"
-	case c.failedWithin():
-		return step, fateKeep, "it failed in a process of its own, " + c.Delegate + ": take back there what that did"
+		return step, decisionKeep, "it was taken back by " + c.UndoneBy
+	case c.RunByProcess != "":
+		return step, decisionKeep,
+			"it was done by " + c.RunByProcess + ", from which this process was forked: take it back there"
+	case c.failedInDelegate():
+		return step, decisionKeep, "it failed in a process of its own, " + c.DelegateProcess +
+			": take back there what that did"
 	case !leavesEffect(c):
-		return step, fateNothing, ""
+		return step, decisionNothing, ""
 	case c.Undoes != nil:
-		return step, fateKeep, "it took " + c.Undoes.CallID + " of " + c.Undoes.Process +
+		return step, decisionKeep, "it took " + c.Undoes.CallID + " of " + c.Undoes.Process +
 			" back: what was taken back is not done again by an undo"
-	case c.UndoneWith != "":
-		return step, fateKeep, "it is taken back with " + c.UndoneWith
-	case c.MustWait:
-		return step, fateKeep, "its instance has ended: it is taken back when all instances have"
-	case c.ReadIn != "":
-		return step, fateKeep,
-			c.ReadIn + " was forked from this process and reads from it: take back first what that did"
-	case c.ReadByCaller != "":
-		return step, fateKeep,
-			c.ReadByCaller + " read what came from it: take back " + c.CallOfCaller + " instead"
-	case c.DelegateUndo != nil && len(c.DelegateUndo.Cannot) > 0:
-		l := c.DelegateUndo.Cannot[0]
-		return step, fateCannot,
-			"it ran " + c.Delegate + ", where " + l.Did.Name() + " cannot be taken back: " + l.Because
+	case c.UndoneWithCall != "":
+		return step, decisionKeep, "it is taken back with " + c.UndoneWithCall
+	case c.MustWaitForOthers:
+		return step, decisionKeep, "its instance has ended: it is taken back when all instances have"
+	case c.ReadingFork != "":
+		return step, decisionKeep,
+			c.ReadingFork + " was forked from this process and reads from it: take back first what that did"
+	case c.ReadingCallOfCaller != "":
+		return step, decisionKeep,
+			c.ReadingCallOfCaller + " read what came from it: take back " + c.CallOfCaller + " instead"
+	case c.DelegateUndo != nil && len(c.DelegateUndo.CannotUndo) > 0:
+		l := c.DelegateUndo.CannotUndo[0]
+		return step, decisionCannot,
+			"it ran " + c.DelegateProcess + ", where " + l.OriginalCall.Name() + " cannot be taken back: " + l.Reason
 	case c.DelegateUndo != nil:
 		return Step{CallID: c.ID, Tool: c.Tool, Params: jsonval.Object{}, DelegateUndo: c.DelegateUndo,
-			Process: c.Process, Instance: c.Instance, Did: c}, fateUndo, ""
-	case c.Method.Kind == ideafile.UndoProcess:
-		return step, fateCannot, "it has a process of its own: take back " + c.Delegate
-	case isUnknown(c) && !isReviewed:
-		return step, fateCannot, "it is not known whether it took effect: a person must look and say"
-	case c.Tool == "" && c.NotKnown != "":
-		return step, fateCannot, "it is not known what ran: " + c.NotKnown
-	case c.Method.Kind == ideafile.UndoNever:
-		return step, fateCannot, "nothing takes " + c.Tool + " back"
+			Process: c.Process, Instance: c.Instance, OriginalCall: c}, decisionUndo, ""
+	case c.UndoMethod.Kind == ideafile.UndoByProcess:
+		return step, decisionCannot, "it has a process of its own: take back " + c.DelegateProcess
+	case hasUnknownOutcome(c) && !isReviewed:
+		return step, decisionCannot, "it is not known whether it took effect: a person must look and say"
+	case c.Tool == "" && c.UnknownReason != "":
+		return step, decisionCannot, "it is not known what ran: " + c.UnknownReason
+	case c.UndoMethod.Kind == ideafile.UndoImpossible:
+		return step, decisionCannot, "nothing takes " + c.Tool + " back"
 	}
-	tool := find(*c, c.Method.Tool)
+	tool := findTool(*c, c.UndoMethod.Tool)
 	if tool == nil || tool.DelegateFile != "" {
-		return step, fateCannot, "there is no tool " + c.Method.Tool + " that would take it back"
+		return step, decisionCannot, "there is no tool " + c.UndoMethod.Tool + " that would take it back"
 	}
-	params, err := ParamsOf(*c, tool, state(*c))
+	params, err := UndoParams(*c, tool, stateOf(*c))
 	switch {
 	case err != nil && c.Params == nil:
-		return step, fateCannot, "its parameters are not known: " + c.NotKnown
+		return step, decisionCannot, "its parameters are not known: " + c.UnknownReason
 	case err != nil:
-		return step, fateCannot, err.Error()
+		return step, decisionCannot, err.Error()
 	}
-	step = Step{CallID: c.ID, Tool: tool.Name, Params: params, Process: c.Process, Instance: c.Instance, Did: c}
-	return step, fateUndo, ""
+	step = Step{CallID: c.ID, Tool: tool.Name, Params: params, Process: c.Process, Instance: c.Instance,
+		OriginalCall: c}
+	return step, decisionUndo, ""
 }
 
-// ParamsOf resolves the parameters of the undo Tool from the Call's result and parameters and the State of its
+// UndoParams resolves the parameters of the undo Tool from the Call's result and parameters and the State of its
 // instance. The error says what is missing or does not fit.
-func ParamsOf(c Call, tool *ideafile.Tool, state any) (jsonval.Object, error) {
-	of := jsonval.Object{ideafile.ResultKind: c.Result, ideafile.TypeState: state}
+func UndoParams(c Call, tool *ideafile.Tool, state any) (jsonval.Object, error) {
+	payloadByKind := jsonval.Object{ideafile.ResultKind: c.Result, ideafile.TypeState: state}
 	if c.Params != nil {
-		of[ideafile.ParamsKind] = c.Params
+		payloadByKind[ideafile.ParamsKind] = c.Params
 	}
-	given := c.Method.Params
-	if given == nil {
-		given = jsonval.Object{}
+	template := c.UndoMethod.Params
+	if template == nil {
+		template = jsonval.Object{}
 	}
-	v, err := refexpr.ResolveReferences(given, func(ref refexpr.Reference) (any, bool) {
-		if _, known := of[ref.Kind]; !known {
+	v, err := refexpr.ResolveReferences(template, func(ref refexpr.Reference) (any, bool) {
+		if _, isKnown := payloadByKind[ref.Kind]; !isKnown {
 			return nil, false
 		}
-		return refexpr.ValueOrBlobHandleAt(of[ref.Kind], ref.Path)
+		return refexpr.ValueOrBlobHandleAt(payloadByKind[ref.Kind], ref.Path)
 	})
 	params := jsonval.AsObject(v)
 	if err != nil {
@@ -253,47 +257,47 @@ func ParamsOf(c Call, tool *ideafile.Tool, state any) (jsonval.Object, error) {
 	return params, nil
 }
 
-// choose lists the Calls of a Choice.
-func (g *graph) choose(choice Choice) (map[int]bool, error) {
-	chosen := map[int]bool{}
+// chooseCalls lists the Calls of a Choice.
+func (g *graph) chooseCalls(choice Choice) (map[int]bool, error) {
+	isChosen := map[int]bool{}
 	if choice.CallID != "" {
-		at, err := g.findDone(choice.CallID)
+		callIndex, err := g.findDoneCallIndex(choice.CallID)
 		if err != nil {
 			return nil, err
 		}
-		visitFrom(g.readers, at, func(n int) { chosen[n] = isDone(&g.calls[n]) })
-		return chosen, nil
+		visitFrom(g.readersByCall, callIndex, func(n int) { isChosen[n] = isDone(&g.calls[n]) })
+		return isChosen, nil
 	}
-	known := !choice.IsInstance
+	foundInstance := !choice.HasInstance
 	for n := range g.calls {
 		c := &g.calls[n]
-		mine := !choice.IsInstance || c.Instance == choice.Instance ||
+		matches := !choice.HasInstance || c.Instance == choice.Instance ||
 			spelling.MatchesToken(choice.Instance, c.Instance)
-		known = known || mine
-		mine = mine && (choice.CallIDs == nil || slices.ContainsFunc(choice.CallIDs,
-			func(id string) bool { return ideafile.CallIDInInstance(id, c.Instance) == c.ID }))
-		if mine && isDone(c) && (choice.ToIdea == 0 || c.Idea > choice.ToIdea || c.Idea == 0) {
-			chosen[n] = true
+		foundInstance = foundInstance || matches
+		matches = matches && (choice.CallIDs == nil || slices.ContainsFunc(choice.CallIDs,
+			func(id string) bool { return ideafile.CallIDWithExactToken(id, c.Instance) == c.ID }))
+		if matches && isDone(c) && (choice.AfterIdea == 0 || c.IdeaNumber > choice.AfterIdea || c.IdeaNumber == 0) {
+			isChosen[n] = true
 		}
 	}
-	if !known {
+	if !foundInstance {
 		return nil, fmt.Errorf("no instance %q has a Call", choice.Instance)
 	}
-	return chosen, nil
+	return isChosen, nil
 }
 
-// findDone finds a Call that is done.
-func (g *graph) findDone(id string) (int, error) {
+// findDoneCallIndex finds a Call that is done.
+func (g *graph) findDoneCallIndex(id string) (int, error) {
 	for n := range g.calls {
 		c := &g.calls[n]
 		switch {
-		case c.ID != ideafile.CallIDInInstance(id, c.Instance):
+		case c.ID != ideafile.CallIDWithExactToken(id, c.Instance):
 			continue
 		case c.Key.IsUndo():
 			key, _ := ideafile.ParseCallKey(c.ID) // Key may number Requests differently
 			return 0, approval.NothingDone(fmt.Sprintf(
 				"Call %s takes %s back: what was taken back is not done again by an undo", c.Name(),
-				key.Undone().ID(c.Instance)))
+				key.OriginalKey().ID(c.Instance)))
 		}
 		if !isDone(c) {
 			return 0, approval.NothingDone(fmt.Sprintf("Call %s is not done: it is %s", c.Name(), c.Status))
@@ -307,67 +311,69 @@ func (g *graph) findDone(id string) (int, error) {
 	return 0, fmt.Errorf("there is no Call %s", id+diag.DidYouMeanOrListNames(id, ids))
 }
 
-// keepReadWrites keeps the Calls from which Calls that stay have read.
-func (p *Plan) keepReadWrites(g *graph, steps map[int]Step, because map[int]string) {
+// keepReadCalls keeps the Calls from which Calls that stay have read.
+func (p *Plan) keepReadCalls(g *graph, steps map[int]Step, keepReasonByCallIndex map[int]string) {
 	for reader := range g.calls {
-		why, stays := because[reader]
-		if !stays {
+		reason, remains := keepReasonByCallIndex[reader]
+		if !remains {
 			continue
 		}
-		visitFrom(g.reads, reader, func(n int) {
+		visitFrom(g.sourcesByCall, reader, func(n int) {
 			if n == reader {
 				return
 			}
-			p.Withdraw = slices.DeleteFunc(p.Withdraw, func(id string) bool { return id == g.calls[n].ID })
+			p.CallsToWithdraw = slices.DeleteFunc(p.CallsToWithdraw, func(id string) bool {
+				return id == g.calls[n].ID
+			})
 			if _, ok := steps[n]; !ok {
 				return
 			}
 			delete(steps, n)
-			l := newNotUndone(&g.calls[n], g.calls[reader].Name()+" "+why)
+			l := newNotUndone(&g.calls[n], g.calls[reader].Name()+" "+reason)
 			l.Reader = &g.calls[reader]
-			p.Kept = append(p.Kept, l)
+			p.KeptCalls = append(p.KeptCalls, l)
 		})
 	}
 }
 
-// order sorts the steps, instance by instance: a Call is undone before the Calls that it read from or came after;
+// orderSteps sorts the steps, instance by instance: a Call is undone before the Calls that it read from or came after;
 // otherwise the latest first.
-func (p *Plan) order(g *graph, steps map[int]Step) {
+func (p *Plan) orderSteps(g *graph, steps map[int]Step) {
 	var instances [][2]string
-	of := map[[2]string][]int{}
+	callsByInstance := map[[2]string][]int{}
 	for n := range g.calls {
-		if _, is := steps[n]; !is {
+		if _, exists := steps[n]; !exists {
 			continue
 		}
-		key := g.calls[n].place()
-		if of[key] == nil {
+		key := g.calls[n].instanceKey()
+		if callsByInstance[key] == nil {
 			instances = append(instances, key)
 		}
-		of[key] = append(of[key], n)
+		callsByInstance[key] = append(callsByInstance[key], n)
 	}
 	for _, key := range instances {
-		p.orderInstance(g, steps, of[key])
+		p.orderStepsOfInstance(g, steps, callsByInstance[key])
 	}
 }
 
-func (p *Plan) orderInstance(g *graph, steps map[int]Step, open []int) {
-	usedNumbers := map[int]bool{}
-	for len(open) > 0 {
-		at := len(open) - 1 // the records may give no order, but there must be one
-		for k, n := range slices.Backward(open) {
-			if !slices.ContainsFunc(g.nearestBehind(n, steps), func(m int) bool { return !usedNumbers[m] }) {
-				at = k
+func (p *Plan) orderStepsOfInstance(g *graph, steps map[int]Step, remaining []int) {
+	isOrdered := map[int]bool{}
+	for len(remaining) > 0 {
+		position := len(remaining) - 1 // the records may give no order, but there must be one
+		for k, n := range slices.Backward(remaining) {
+			if !slices.ContainsFunc(g.nearestFollowers(n, steps), func(m int) bool { return !isOrdered[m] }) {
+				position = k
 				break
 			}
 		}
-		n := open[at]
-		open, usedNumbers[n] = slices.Delete(open, at, at+1), true
+		n := remaining[position]
+		remaining, isOrdered[n] = slices.Delete(remaining, position, position+1), true
 		step := steps[n]
-		for _, m := range g.nearestBehind(n, steps) {
-			if usedNumbers[m] {
-				step.After = append(step.After, steps[m].CallID)
+		for _, m := range g.nearestFollowers(n, steps) {
+			if isOrdered[m] {
+				step.AfterCallIDs = append(step.AfterCallIDs, steps[m].CallID)
 			}
 		}
-		p.Undo = append(p.Undo, step)
+		p.Steps = append(p.Steps, step)
 	}
 }

@@ -80,7 +80,7 @@ type drawnProcess struct {
 func drawProcess(t *rapid.T, name string) *drawnProcess {
 	p := &drawnProcess{name: name, moments: map[string][2]int{}, idea: rapid.IntRange(0, 6).Draw(t, "idea"),
 		doneThen: map[string]bool{}}
-	p.run = modeltest.NewPlanExecution(modeltest.DrawPlan(t, modeltest.PlanOptions{Calls: 6, Requests: 2}))
+	p.run = modeltest.NewPlanExecution(modeltest.GeneratePlan(t, modeltest.PlanOptions{MaxCalls: 6, MaxRequests: 2}))
 	p.run.AfterStep = p.note
 	p.runUpTo(t)
 	return p
@@ -112,7 +112,7 @@ func (p *drawnProcess) note() {
 		if m[1] == 0 && rec.Status.IsFinal() {
 			m[1] = 2 * p.steps
 		}
-		if _, began := p.run.Inputs[rec.ID]; began && m[0] == 0 {
+		if _, began := p.run.InputByCallID[rec.ID]; began && m[0] == 0 {
 			if m[0] = 2*p.steps + 1; m[1] > 0 {
 				m[0] = m[1] // latent: it was asked before
 			}
@@ -127,34 +127,34 @@ func (p *drawnProcess) note() {
 // record puts what the process did into the world, and gives its Calls as they are on record. Some run processes of
 // their own, and these others, as deep as is said: what such a Call did stands as long as anything of that does.
 func (p *drawnProcess) record(t *rapid.T, w *world, depth int) (calls []undo.Call) {
-	for _, c := range undo.CallsOf(p.run.Instance, modeltest.DrawnPlanTools.Tools) {
+	for _, c := range undo.CallsOf(p.run.Instance, modeltest.RandomPlanTools.Tools) {
 		c.Process, c.Result, c.Params = p.name, c.ID, map[string]any{}
-		c.Began, c.Ended = p.moments[c.ID][0], p.moments[c.ID][1]
-		if c.Idea = 2; p.doneThen[c.ID] {
-			c.Idea = 1
+		c.StartLogicalTime, c.EndLogicalTime = p.moments[c.ID][0], p.moments[c.ID][1]
+		if c.IdeaNumber = 2; p.doneThen[c.ID] {
+			c.IdeaNumber = 1
 		}
-		_, began := p.run.Inputs[c.ID]
-		c.Ran = began && c.Status == ideafile.Done
-		c.Method = ideafile.Undo{Kind: ideafile.UndoNone}
+		_, began := p.run.InputByCallID[c.ID]
+		c.RanSuccessfully = began && c.Status == ideafile.Done
+		c.UndoMethod = ideafile.Undo{Kind: ideafile.UndoNotNeeded}
 		if c.Tool == "work" {
-			c.Method = rapid.SampledFrom([]ideafile.Undo{remove, remove, remove, {Kind: ideafile.UndoNever},
-				{Kind: ideafile.UndoNone}, {Kind: ideafile.UndoProcess}}).Draw(t, "how")
+			c.UndoMethod = rapid.SampledFrom([]ideafile.Undo{remove, remove, remove, {Kind: ideafile.UndoImpossible},
+				{Kind: ideafile.UndoNotNeeded}, {Kind: ideafile.UndoByProcess}}).Draw(t, "how")
 		}
-		if c.Method.Kind == ideafile.UndoProcess {
-			if c.Delegate = p.name + "/" + c.ID; began && depth > 0 && rapid.Bool().Draw(t, "on record") {
-				c.DelegateUndo = p.within(t, w, c.Delegate, depth-1)
+		if c.UndoMethod.Kind == ideafile.UndoByProcess {
+			if c.DelegateProcess = p.name + "/" + c.ID; began && depth > 0 && rapid.Bool().Draw(t, "on record") {
+				c.DelegateUndo = p.within(t, w, c.DelegateProcess, depth-1)
 			}
 		}
 		if c.Status == ideafile.Failed && began && rapid.Bool().Draw(t, "unknown") {
 			c.Fault = diag.Faultf(ideafile.CodeOutcomeUnknown, "the worker was lost")
 		}
 		unknown := c.Status == ideafile.Running || c.Fault != nil && c.Fault.Code == ideafile.CodeOutcomeUnknown
-		tookEffect := c.Method.Kind != ideafile.UndoNone && (c.Ran || unknown && rapid.Bool().Draw(t, "took effect"))
+		tookEffect := c.UndoMethod.Kind != ideafile.UndoNotNeeded && (c.RanSuccessfully || unknown && rapid.Bool().Draw(t, "took effect"))
 		if c.DelegateUndo != nil {
-			tookEffect = len(w.of(c.Delegate)) > 0
+			tookEffect = len(w.of(c.DelegateProcess)) > 0
 		}
 		if tookEffect {
-			w.effects[p.name+" "+c.ID] = p.run.Inputs[c.ID]
+			w.effects[p.name+" "+c.ID] = p.run.InputByCallID[c.ID]
 		}
 		calls = append(calls, c)
 	}
@@ -163,7 +163,7 @@ func (p *drawnProcess) record(t *rapid.T, w *world, depth int) (calls []undo.Cal
 
 // within draws a process that a Call ran, and how it is taken back.
 func (p *drawnProcess) within(t *rapid.T, w *world, name string, depth int) *undo.DelegateUndo {
-	plan, err := undo.Invert(drawProcess(t, name).record(t, w, depth), undo.Choice{}, findRemove, noState)
+	plan, err := undo.PlanUndo(drawProcess(t, name).record(t, w, depth), undo.Choice{}, findRemove, noState)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestTheWorldIsAsItWasOrDiffersInWhatWasAnnounced(t *testing.T) {
 				calls = append(calls, drawProcess(t, fmt.Sprint("p", n)).record(t, w, 2)...)
 			}
 			toIdea := rapid.IntRange(0, 1).Draw(t, "to Idea")
-			p, err := undo.Invert(calls, undo.Choice{ToIdea: toIdea}, findRemove, noState)
+			p, err := undo.PlanUndo(calls, undo.Choice{AfterIdea: toIdea}, findRemove, noState)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -203,12 +203,12 @@ func TestTheWorldIsAsItWasOrDiffersInWhatWasAnnounced(t *testing.T) {
 				left := func(l undo.NotUndone) bool { return l.CallID == c.ID && l.Process == c.Process }
 				given, there := w.effects[key]
 				if !there ||
-					c.Idea > toIdea && !slices.ContainsFunc(p.Kept, left) && !slices.ContainsFunc(p.Cannot, left) {
+					c.IdeaNumber > toIdea && !slices.ContainsFunc(p.KeptCalls, left) && !slices.ContainsFunc(p.CannotUndo, left) {
 					continue
 				}
 				want[key] = given
 				if c.DelegateUndo != nil {
-					for _, key := range w.of(c.Delegate) {
+					for _, key := range w.of(c.DelegateProcess) {
 						want[key] = w.effects[key]
 					}
 				}
@@ -221,8 +221,8 @@ func TestTheWorldIsAsItWasOrDiffersInWhatWasAnnounced(t *testing.T) {
 			if !maps.Equal(w.effects, want) {
 				t.Fatalf("the world has %q, and %q was announced; %+v", w.effects, want, p)
 			}
-			undone, kept, cannot = undone+len(p.Undo), kept+len(p.Kept), cannot+len(p.Cannot)
-			for _, s := range p.Undo {
+			undone, kept, cannot = undone+len(p.Steps), kept+len(p.KeptCalls), cannot+len(p.CannotUndo)
+			for _, s := range p.Steps {
 				if s.DelegateUndo != nil {
 					within++
 				}
@@ -243,8 +243,8 @@ func TestWithoutItsKeyACallIsTakenBackTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld()
 		w.forgetful = true
-		p, err := undo.Invert(drawProcess(t, "p").record(t, w, 0), undo.Choice{}, findRemove, noState)
-		if err != nil || len(p.Undo) == 0 {
+		p, err := undo.PlanUndo(drawProcess(t, "p").record(t, w, 0), undo.Choice{}, findRemove, noState)
+		if err != nil || len(p.Steps) == 0 {
 			return
 		}
 		_ = carryOut(t, p, w) // it may be found out here already
@@ -262,10 +262,10 @@ func TestWithoutItsKeyACallIsTakenBackTwice(t *testing.T) {
 // what the world refuses.
 func carryOut(t *rapid.T, p undo.Plan, w *world) error {
 	done := map[string]bool{}
-	for open := slices.Clone(p.Undo); len(open) > 0; {
+	for open := slices.Clone(p.Steps); len(open) > 0; {
 		var free []int
 		for n, s := range open {
-			if !slices.ContainsFunc(s.After, func(id string) bool { return !done[s.Process+" "+id] }) {
+			if !slices.ContainsFunc(s.AfterCallIDs, func(id string) bool { return !done[s.Process+" "+id] }) {
 				free = append(free, n)
 			}
 		}
@@ -299,16 +299,16 @@ func carryOut(t *rapid.T, p undo.Plan, w *world) error {
 // takeBackAgain finds nothing that is to be taken back twice.
 func takeBackAgain(t *rapid.T, calls []undo.Call, p undo.Plan, w *world) {
 	for n := range calls {
-		if slices.ContainsFunc(p.Undo,
+		if slices.ContainsFunc(p.Steps,
 			func(s undo.Step) bool { return s.CallID == calls[n].ID && s.Process == calls[n].Process }) {
 			calls[n].UndoneBy = "u"
 		}
 	}
-	again, err := undo.Invert(calls, undo.Choice{}, findRemove, noState)
+	again, err := undo.PlanUndo(calls, undo.Choice{}, findRemove, noState)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range again.Undo {
+	for _, s := range again.Steps {
 		if w.taken[s.Process+" "+s.CallID] {
 			t.Fatalf("%s is taken back twice", s.CallID)
 		}

@@ -43,8 +43,8 @@ func WithTools(register func(*tools.Registry)) Option {
 
 // WithRunner adds a kind of Tool: x runs Tools with `_activity: {"<kind>": …}`. If the kind exists already, the program
 // panics when it first collects its runners.
-func WithRunner(kind ideafile.ToolKind, x runner.Runner) Option {
-	return func(s *settings) { s.additions.AddRunner(kind, x) }
+func WithRunner(kind ideafile.ToolKind, r runner.Runner) Option {
+	return func(s *settings) { s.additions.AddRunner(kind, r) }
 }
 
 // WithName sets the program's name in its messages and its help. The default is the name of the program's file.
@@ -59,12 +59,12 @@ func Main(options ...Option) {
 // or an invalid file, 3 it is paused or waits for a person, 4 the server or the LLM cannot be reached, 5 it is
 // forgotten but not everywhere, 130 interrupted. Only the result goes to out, everything else to err. It catches
 // SIGINT, SIGTERM and SIGHUP while it runs. Only one call may run at a time.
-func Execute(args []string, out, err io.Writer, options ...Option) int {
+func Execute(args []string, stdout, stderr io.Writer, options ...Option) int {
 	s := settings{name: strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")}
 	for _, o := range options {
 		o(&s)
 	}
 	_ = engine.Parts{}.With(s.additions) // panics now if a tool's name is taken
-	print.Program = s.name
-	return verbs.Execute(args, out, err, s.additions, embedded{})
+	print.ProgramName = s.name
+	return verbs.Execute(args, stdout, stderr, s.additions, embeddedServer{})
 }

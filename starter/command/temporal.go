@@ -8,10 +8,10 @@ import (
 	"processidea/starter/internal/server"
 )
 
-// embedded runs the server of package devserver.
-type embedded struct{}
+// embeddedServer runs the server of package devserver.
+type embeddedServer struct{}
 
-func (embedded) Start(ctx context.Context, o server.TemporalOptions) (server.TemporalServer, error) {
+func (embeddedServer) Start(ctx context.Context, o server.TemporalOptions) (server.TemporalServer, error) {
 	return devserver.Start(ctx, devserver.Options{
 		Memory: o.Memory, Dir: o.Dir, Port: o.Port, UIPort: o.UIPort, DefaultUIPorts: o.DefaultUIPorts,
 		SearchAttributes: connect.SearchAttributes,
@@ -19,6 +19,6 @@ func (embedded) Start(ctx context.Context, o server.TemporalOptions) (server.Tem
 	})
 }
 
-func (embedded) Scrub(ctx context.Context, dir string, forgotten func(workflow string) bool) error {
-	return devserver.Scrub(ctx, dir, forgotten)
+func (embeddedServer) Scrub(ctx context.Context, dir string, isForgotten func(workflow string) bool) error {
+	return devserver.Scrub(ctx, dir, isForgotten)
 }

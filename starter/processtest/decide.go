@@ -5,34 +5,34 @@ import (
 )
 
 // Approve lets a Call run as shown. by is the decider, followed by their groups; it may be empty if no policy asks.
-func (p *Process) Approve(a client.Approval, by ...string) {
+func (p *Process) Approve(a client.Approval, decider ...string) {
 	p.t.Helper()
-	p.decide(a, client.Decision{Kind: client.Approve}, by)
+	p.decide(a, client.Decision{Kind: client.Approve}, decider)
 }
 
 // Reject keeps a Call from running; the LLM gets the reason.
-func (p *Process) Reject(a client.Approval, reason string, by ...string) {
+func (p *Process) Reject(a client.Approval, reason string, decider ...string) {
 	p.t.Helper()
-	p.decide(a, client.Decision{Kind: client.Reject, Reason: reason}, by)
+	p.decide(a, client.Decision{Kind: client.Reject, Reason: reason}, decider)
 }
 
 // Amend lets a Call run with other parameters. params holds only those that change.
-func (p *Process) Amend(a client.Approval, params map[string]any, by ...string) {
+func (p *Process) Amend(a client.Approval, params map[string]any, decider ...string) {
 	p.t.Helper()
-	p.decide(a, client.Decision{Kind: client.Amend, Value: params}, by)
+	p.decide(a, client.Decision{Kind: client.Amend, Value: params}, decider)
 }
 
 // Answer gives a Call its result; nothing runs.
-func (p *Process) Answer(a client.Approval, result any, by ...string) {
+func (p *Process) Answer(a client.Approval, result any, decider ...string) {
 	p.t.Helper()
-	p.decide(a, client.Decision{Kind: client.Answer, Value: result}, by)
+	p.decide(a, client.Decision{Kind: client.Answer, Value: result}, decider)
 }
 
-func (p *Process) decide(a client.Approval, d client.Decision, by []string) {
+func (p *Process) decide(a client.Approval, d client.Decision, decider []string) {
 	p.t.Helper()
 	d.Call, d.Digest = a.CallID, a.Digest
-	if len(by) > 0 {
-		d.By, d.Groups = by[0], by[1:]
+	if len(decider) > 0 {
+		d.By, d.Groups = decider[0], decider[1:]
 	}
 	if err := p.Decide(a.Process, d); err != nil {
 		p.t.Fatalf("processtest: %v", err)

@@ -17,7 +17,7 @@ import (
 )
 
 // load reads the files of the process as `starter run` does. Tools that have a fake are run by it.
-func (s *settings) load(t testing.TB, path string, known ideafiles.Tools) (*ideafiles.Definition, error) {
+func (s *settings) load(t testing.TB, path string, tools ideafiles.Tools) (*ideafiles.Definition, error) {
 	t.Helper()
 	source, err := ideafiles.Find(path, "", "")
 	if err != nil {
@@ -27,7 +27,7 @@ func (s *settings) load(t testing.TB, path string, known ideafiles.Tools) (*idea
 		source.Replies = filepath.Join(t.TempDir(), "replies given by the test")
 		err = os.WriteFile(source.Replies, []byte(*s.replies), 0o600)
 	}
-	if s.rowsGiven {
+	if s.hasRows {
 		source.Instances = ""
 	}
 	if len(s.rows) > 0 && err == nil {
@@ -37,9 +37,9 @@ func (s *settings) load(t testing.TB, path string, known ideafiles.Tools) (*idea
 	if err != nil {
 		return nil, err
 	}
-	d, problems, err := ideafiles.LoadWith(source, known, func(d *ideafiles.Definition) {
+	d, problems, err := ideafiles.LoadWith(source, tools, func(d *ideafiles.Definition) {
 		d.Idea = s.withFakes(d.Idea)
-		d.Read, _ = ideafile.ReadIdea(d.Idea) // it was valid before
+		d.Parsed, _ = ideafile.ReadIdea(d.Idea) // it was valid before
 	})
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (s *settings) load(t testing.TB, path string, known ideafiles.Tools) (*idea
 			d.Delegates[key] = s.withFakes(idea)
 		}
 	}
-	return d, s.checkFaked(d)
+	return d, s.checkFakedTools(d)
 }
 
 func jsonLines(rows []jsonval.Object) []byte {
@@ -68,35 +68,35 @@ func jsonLines(rows []jsonval.Object) []byte {
 
 // withFakes returns a copy of an Idea whose Tools are run by their fakes.
 func (s *settings) withFakes(idea jsonval.Object) jsonval.Object {
-	all := toolsOf(idea)
-	faked := jsonval.Object{}
-	maps.Copy(faked, all)
-	for _, name := range s.faked {
-		source, ok := all[name].(jsonval.Object)
-		if !ok && (!s.noServers || !hasServers(idea)) {
+	tools := toolsOf(idea)
+	fakedTools := jsonval.Object{}
+	maps.Copy(fakedTools, tools)
+	for _, name := range s.fakedTools {
+		source, ok := tools[name].(jsonval.Object)
+		if !ok && (!s.withoutMCPServers || !hasMCPServers(idea)) {
 			continue
 		}
 		if !ok {
 			fake, _ := s.fakes.Lookup(fakeName(name))
-			form, written, _ := jsonval.DecodeInOrder(fake.Parameters, jsonval.DefaultLimits)
-			jsonschema.KeepOrder(form, written)
-			source = jsonval.AsObject(form)
+			paramsSchema, keyOrder, _ := jsonval.DecodeInOrder(fake.Parameters, jsonval.DefaultLimits)
+			jsonschema.StoreSourceKeyOrder(paramsSchema, keyOrder)
+			source = jsonval.AsObject(paramsSchema)
 		}
 		source = maps.Clone(source)
 		delete(source, "_delegate")
 		delete(source, "_writes")
 		source["_activity"] = fakeName(name)
-		faked[name] = source
+		fakedTools[name] = source
 	}
-	if len(faked) == 0 && !s.noServers {
+	if len(fakedTools) == 0 && !s.withoutMCPServers {
 		return idea
 	}
 	idea, schema := maps.Clone(idea), maps.Clone(jsonval.AsObject(idea["schema"]))
 	if schema == nil {
 		schema = jsonval.Object{}
 	}
-	schema["tools"], idea["schema"] = faked, schema
-	if s.noServers && hasServers(idea) {
+	schema["tools"], idea["schema"] = fakedTools, schema
+	if s.withoutMCPServers && hasMCPServers(idea) {
 		config := maps.Clone(jsonval.AsObject(idea["config"]))
 		delete(config, "mcp")
 		idea["config"] = config
@@ -104,24 +104,24 @@ func (s *settings) withFakes(idea jsonval.Object) jsonval.Object {
 	return idea
 }
 
-func hasServers(idea jsonval.Object) bool { return jsonval.At(idea, "config", "mcp") != nil }
+func hasMCPServers(idea jsonval.Object) bool { return jsonval.Lookup(idea, "config", "mcp") != nil }
 
 func toolsOf(idea jsonval.Object) jsonval.Object {
-	return jsonval.AsObject(jsonval.At(idea, "schema", "tools"))
+	return jsonval.AsObject(jsonval.Lookup(idea, "schema", "tools"))
 }
 
-// checkFaked refuses a fake for a Tool that neither the Idea nor a delegate has.
-func (s *settings) checkFaked(d *ideafiles.Definition) error {
-	all := maps.Clone(toolsOf(d.Idea))
+// checkFakedTools refuses a fake for a Tool that neither the Idea nor a delegate has.
+func (s *settings) checkFakedTools(d *ideafiles.Definition) error {
+	tools := maps.Clone(toolsOf(d.Idea))
 	for _, file := range d.Delegates {
 		idea := jsonval.AsObject(file)
-		maps.Copy(all, toolsOf(idea))
+		maps.Copy(tools, toolsOf(idea))
 	}
 	var errs []error
-	for _, name := range s.faked {
-		if all[name] == nil {
+	for _, name := range s.fakedTools {
+		if tools[name] == nil {
 			errs = append(errs, fmt.Errorf("fake %s: the Idea has no Tool of this name; it has %s", name,
-				strings.Join(jsonval.SortedKeys(all), ", ")))
+				strings.Join(jsonval.SortedKeys(tools), ", ")))
 		}
 	}
 	return errors.Join(errs...)

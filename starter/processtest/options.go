@@ -17,26 +17,26 @@ import (
 type Option func(*settings)
 
 type settings struct {
-	own       engine.Additions
-	fakes     *tools.Registry
-	faked     []string // the names of the Tools that have a fake
-	variables map[string]string
-	replies   *string
-	rows      []map[string]any
-	rowsGiven bool
-	noServers bool
-	timeout   time.Duration
-	start     []func(*client.StartOptions)
+	additions         engine.Additions
+	fakes             *tools.Registry
+	fakedTools        []string // the names of the Tools that have a fake
+	variables         map[string]string
+	replies           *string
+	rows              []map[string]any
+	hasRows           bool
+	withoutMCPServers bool
+	timeout           time.Duration
+	startChanges      []func(*client.StartOptions)
 }
 
 // WithTools registers the Go tools that the process may use beside the built-in ones, as command.WithTools does.
 func WithTools(register func(*tools.Registry)) Option {
-	return func(s *settings) { s.own.Register(register) }
+	return func(s *settings) { s.additions.Register(register) }
 }
 
 // WithRunner adds a kind of Tool, as command.WithRunner does.
 func WithRunner(kind ideafile.ToolKind, x runner.Runner) Option {
-	return func(s *settings) { s.own.AddRunner(kind, x) }
+	return func(s *settings) { s.additions.AddRunner(kind, x) }
 }
 
 // Fake runs fn for a Tool of the Idea or of a delegate, whatever runs it otherwise: a Go function, HTTP, MCP, a
@@ -45,7 +45,7 @@ func WithRunner(kind ideafile.ToolKind, x runner.Runner) Option {
 func Fake[In, Out any](tool string, fn func(context.Context, In) (Out, error)) Option {
 	return func(s *settings) {
 		tools.Register(s.fakes, fakeName(tool), fn)
-		s.faked = append(s.faked, tool)
+		s.fakedTools = append(s.fakedTools, tool)
 	}
 }
 
@@ -81,7 +81,7 @@ func WithReplies(lines ...string) Option {
 // WithInstances sets the rows of data that the process runs over, in place of the folder's. Without arguments there are
 // none.
 func WithInstances(rows ...map[string]any) Option {
-	return func(s *settings) { s.rows, s.rowsGiven = rows, true }
+	return func(s *settings) { s.rows, s.hasRows = rows, true }
 }
 
 // WithVariable sets a variable of the worker's environment, such as PROCESSIDEA_HTTP_ALLOW or PROCESSIDEA_DECIDERS.
@@ -92,12 +92,12 @@ func WithVariable(name, value string) Option {
 
 // WithoutMCPServers leaves out the Idea's MCP servers (config.mcp). Of the Tools that they would offer, only those with
 // a Fake exist, with the parameters of the fake's In.
-func WithoutMCPServers() Option { return func(s *settings) { s.noServers = true } }
+func WithoutMCPServers() Option { return func(s *settings) { s.withoutMCPServers = true } }
 
 // WithTimeout sets how long the process may take to come to rest. The default is a minute.
 func WithTimeout(d time.Duration) Option { return func(s *settings) { s.timeout = d } }
 
 // WithStart changes the options of the process's start: its id, By, WithSolution.
 func WithStart(change func(*client.StartOptions)) Option {
-	return func(s *settings) { s.start = append(s.start, change) }
+	return func(s *settings) { s.startChanges = append(s.startChanges, change) }
 }

@@ -21,17 +21,17 @@ import (
 type Process struct {
 	*client.Process
 
-	t         testing.TB
-	timeout   time.Duration
-	client    *client.Client
-	delegates map[string]bool // Tools that run processes
-	ended     chan struct{}   // closed at the end, once result and err are set
-	result    loop.Result
-	err       error
+	t             testing.TB
+	timeout       time.Duration
+	client        *client.Client
+	delegateTools map[string]bool // Tools that run processes
+	ended         chan struct{}   // closed at the end, once result and err are set
+	result        loop.Result
+	err           error
 
-	mu    sync.Mutex
-	asked []Request
-	calls []Call
+	mu       sync.Mutex
+	requests []Request
+	calls    []Call
 }
 
 // followEnd waits for the end of the process.
@@ -58,7 +58,7 @@ func (p *Process) Result() loop.Result {
 		p.t.Fatalf("processtest: process %s does not end: it waits for a person at %s", p.ID(),
 			describeWaiting(waiting))
 	case r.Status == loop.StatusPaused:
-		p.t.Fatalf("processtest: process %s does not end: it is paused: %s", p.ID(), errorOf(r))
+		p.t.Fatalf("processtest: process %s does not end: it is paused: %s", p.ID(), errorText(r))
 	}
 	return r
 }
@@ -76,7 +76,7 @@ func (p *Process) Waiting() []client.Approval {
 	p.t.Helper()
 	r, waiting := p.awaitRest()
 	if len(waiting) == 0 {
-		p.t.Fatalf("processtest: process %s waits for nobody: it is %s: %s", p.ID(), r.Status, errorOf(r))
+		p.t.Fatalf("processtest: process %s waits for nobody: it is %s: %s", p.ID(), r.Status, errorText(r))
 	}
 	return waiting
 }
@@ -85,12 +85,12 @@ func (p *Process) Waiting() []client.Approval {
 func (p *Process) WaitingFor(tool string) client.Approval {
 	p.t.Helper()
 	all := p.Waiting()
-	found := slices.DeleteFunc(slices.Clone(all), func(a client.Approval) bool { return a.Tool != tool })
-	if len(found) != 1 {
-		p.t.Fatalf("processtest: %d Calls of %s wait for a person, not 1; it waits at %s", len(found), tool,
+	matching := slices.DeleteFunc(slices.Clone(all), func(a client.Approval) bool { return a.Tool != tool })
+	if len(matching) != 1 {
+		p.t.Fatalf("processtest: %d Calls of %s wait for a person, not 1; it waits at %s", len(matching), tool,
 			describeWaiting(all))
 	}
-	return found[0]
+	return matching[0]
 }
 
 func describeWaiting(waiting []client.Approval) string {
@@ -101,7 +101,7 @@ func describeWaiting(waiting []client.Approval) string {
 	return strings.Join(calls, ", ")
 }
 
-func errorOf(r loop.Result) string {
+func errorText(r loop.Result) string {
 	if r.Error == nil {
 		return "no error"
 	}
@@ -115,7 +115,7 @@ func (p *Process) awaitRest() (loop.Result, []client.Approval) {
 	defer cancel()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	var unseen error
+	var lastErr error
 	for {
 		select {
 		case <-p.ended:
@@ -127,26 +127,26 @@ func (p *Process) awaitRest() (loop.Result, []client.Approval) {
 			v, err := p.Process.Status(p.t.Context())
 			p.t.Fatalf("processtest: process %s has not come to rest within %s: it is %s, waiting for %q (%v)", p.ID(),
 				p.timeout, v.Status, v.Waiting,
-				errors.Join(unseen, err))
+				errors.Join(lastErr, err))
 		case <-tick.C:
-			r, waiting, resting, err := p.checkRest(ctx)
-			if resting {
+			r, waiting, isResting, err := p.checkRest(ctx)
+			if isResting {
 				return r, waiting
 			}
-			unseen = err
+			lastErr = err
 		}
 	}
 }
 
 // checkRest reports whether the process, which has not ended, rests.
-func (p *Process) checkRest(ctx context.Context) (r loop.Result, waiting []client.Approval, resting bool, err error) {
+func (p *Process) checkRest(ctx context.Context) (r loop.Result, waiting []client.Approval, isResting bool, err error) {
 	status, err := p.Process.Status(ctx)
 	if err != nil {
 		return r, nil, false, err
 	}
 	if status.Status != loop.StatusPaused {
-		waiting, resting, err = p.waitingIn(ctx, p.Process, status)
-		if !resting || len(waiting) == 0 {
+		waiting, isResting, err = p.waitingApprovals(ctx, p.Process, status)
+		if !isResting || len(waiting) == 0 {
 			return r, nil, false, err
 		}
 	}
@@ -154,48 +154,48 @@ func (p *Process) checkRest(ctx context.Context) (r loop.Result, waiting []clien
 	return r, waiting, err == nil, err
 }
 
-// waitingIn returns the Calls of a process and its delegates that wait for people. resting is false if something else
-// goes on. It asks the instances, since the process learns of their Calls later.
-func (p *Process) waitingIn(ctx context.Context, q *client.Process,
-	status client.Status) (waiting []client.Approval, resting bool, err error) {
+// waitingApprovals returns the Calls of a process and its delegates that wait for people. resting is false if something
+// else goes on. It asks the instances, since the process learns of their Calls later.
+func (p *Process) waitingApprovals(ctx context.Context, target *client.Process,
+	status client.Status) (waiting []client.Approval, isResting bool, err error) {
 	for _, line := range status.Waiting {
 		if strings.HasPrefix(line, protocol.WaitingForLLM) {
 			return nil, false, nil
 		}
 	}
-	instances, err := q.Instances(ctx)
+	instances, err := target.Instances(ctx)
 	if err != nil || len(instances) == 0 {
 		return nil, false, err
 	}
-	expected := map[string]bool{}
+	expectedCallIDs := map[string]bool{}
 	for token, i := range instances {
 		for _, c := range i.Calls {
 			switch {
 			case c.Status == ideafile.AwaitingApproval:
-				expected[c.ID] = true
-			case c.Status == ideafile.Running && !p.delegates[c.Tool]:
+				expectedCallIDs[c.ID] = true
+			case c.Status == ideafile.Running && !p.delegateTools[c.Tool]:
 				return nil, false, nil
 			case c.Status == ideafile.Running:
-				home, _, _ := protocol.ParseInstanceID(status.InstanceID(token))
-				below, resting, err := p.waitingInDelegate(ctx, protocol.DelegateID(home, c.ID))
-				if !resting {
+				process, _, _ := protocol.ParseInstanceID(status.InstanceID(token))
+				delegateApprovals, isResting, err := p.waitingInDelegate(ctx, protocol.DelegateID(process, c.ID))
+				if !isResting {
 					return nil, false, err
 				}
-				waiting = append(waiting, below...)
+				waiting = append(waiting, delegateApprovals...)
 			}
 		}
 	}
-	own, err := q.Approvals(ctx)
-	own = slices.DeleteFunc(own, func(a client.Approval) bool { return !expected[a.CallID] })
-	return append(own, waiting...), err == nil && len(own) == len(expected), err
+	ownApprovals, err := target.Approvals(ctx)
+	ownApprovals = slices.DeleteFunc(ownApprovals, func(a client.Approval) bool { return !expectedCallIDs[a.CallID] })
+	return append(ownApprovals, waiting...), err == nil && len(ownApprovals) == len(expectedCallIDs), err
 }
 
-// waitingInDelegate is waitingIn for the process that a Call runs. If that has ended, its Call goes on, so it does not
-// rest.
+// waitingInDelegate is waitingApprovals for the process that a Call runs. If that has ended, its Call goes on, so it
+// does not rest.
 func (p *Process) waitingInDelegate(ctx context.Context,
-	id string) (waiting []client.Approval, resting bool, err error) {
-	q := p.client.Process(id)
-	status, err := q.Status(ctx)
+	id string) (waiting []client.Approval, isResting bool, err error) {
+	delegate := p.client.Process(id)
+	status, err := delegate.Status(ctx)
 	switch {
 	case err != nil:
 		return nil, false, err
@@ -204,5 +204,5 @@ func (p *Process) waitingInDelegate(ctx context.Context,
 	case status.Status != loop.StatusRunning:
 		return nil, false, nil
 	}
-	return p.waitingIn(ctx, q, status)
+	return p.waitingApprovals(ctx, delegate, status)
 }

@@ -27,17 +27,17 @@ func (r Request) Text() string {
 	return strings.Join(texts, "\n")
 }
 
-func (p *Process) noteRequest(process string, number int, messages []prompt.Message) {
+func (p *Process) recordRequest(process string, number int, messages []prompt.Message) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.asked = append(p.asked, Request{process, number, slices.Clone(messages)})
+	p.requests = append(p.requests, Request{process, number, slices.Clone(messages)})
 }
 
 // Asked returns the requests to the LLM so far, by the process and its delegates.
 func (p *Process) Asked() []Request {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.Clone(p.asked)
+	return slices.Clone(p.requests)
 }
 
 // Call is one attempt of a Call that a Go function ran: a Tool of yours, a built-in one, or a fake.
@@ -53,7 +53,7 @@ type Call struct {
 	Err      error
 }
 
-func (p *Process) noteCall(in runner.Input, result any, err error) {
+func (p *Process) recordCall(in runner.Input, result any, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.calls = append(p.calls, Call{in.Tool, in.Process, in.Token, in.Call, in.Params, in.Scopes, in.Attempt,
@@ -75,7 +75,7 @@ func (p *Process) State(instance string) any {
 	r := p.Rest()
 	i, ok := r.Instances[instance]
 	if !ok {
-		p.t.Fatalf("processtest: process %s has no instance %q; it is %s: %s", p.ID(), instance, r.Status, errorOf(r))
+		p.t.Fatalf("processtest: process %s has no instance %q; it is %s: %s", p.ID(), instance, r.Status, errorText(r))
 	}
 	return i.State
 }
@@ -93,14 +93,14 @@ func (p *Process) CheckOutput(want string) {
 	p.check("the output", r.Output, want, r)
 }
 
-func (p *Process) check(what string, got any, want string, r loop.Result) {
+func (p *Process) check(subject string, got any, want string, r loop.Result) {
 	p.t.Helper()
 	expected, err := jsonval.Decode([]byte(want))
 	if err != nil {
 		p.t.Fatalf("processtest: what is wanted is no JSON: %v\n%s", errors.Unwrap(err), want)
 	}
 	if g, w := JSON(got), JSON(expected); g != w {
-		p.t.Errorf("processtest: %s is\n\t%s\nnot\n\t%s\nThe process is %s: %s", what, g, w, r.Status, errorOf(r))
+		p.t.Errorf("processtest: %s is\n\t%s\nnot\n\t%s\nThe process is %s: %s", subject, g, w, r.Status, errorText(r))
 	}
 }
 

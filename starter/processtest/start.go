@@ -36,20 +36,20 @@ func Start(t testing.TB, path string, options ...Option) *Process {
 		o(s)
 	}
 	p := &Process{t: t, timeout: s.timeout}
-	parts := engine.Parts{Getenv: s.getenv, PromptRecorder: p.noteRequest, Limits: engine.EmbeddedLimits,
-		StopTimeout: time.Second}.With(s.own)
+	parts := engine.Parts{Getenv: s.getenv, PromptRecorder: p.recordRequest, Limits: engine.EmbeddedLimits,
+		StopTimeout: time.Second}.With(s.additions)
 	parts.Tools.Replace(s.fakes)
-	parts.Tools.Watch(p.noteCall)
+	parts.Tools.Watch(p.recordCall)
 	d, err := s.load(t, path, ideafiles.Tools{
-		Known: kinds.NewKnown(parts.Tools, parts.Runners), Replies: rehearsal.CountReplies,
+		Known: kinds.NewKnownTools(parts.Tools, parts.Runners), Replies: rehearsal.CountReplies,
 	})
 	if err != nil {
 		t.Fatalf("processtest: %v", err)
 	}
-	p.delegates = delegatesOf(d)
-	c := serve(t, parts)
+	p.delegateTools = delegateToolNames(d)
+	c := startEngine(t, parts)
 	o := client.StartOptions{ID: d.Source.Name(), Idea: d.Idea, Replies: d.Replies, Delegates: d.Delegates}
-	for _, change := range s.start {
+	for _, change := range s.startChanges {
 		change(&o)
 	}
 	p.Process, err = c.Start(t.Context(), o)
@@ -76,8 +76,8 @@ func (s *settings) getenv(name string) string {
 	return os.Getenv(name)
 }
 
-// serve runs a server and a worker until the test is over.
-func serve(t testing.TB, parts engine.Parts) *client.Client {
+// startEngine runs a server and a worker until the test is over.
+func startEngine(t testing.TB, parts engine.Parts) *client.Client {
 	t.Helper()
 	dir := t.TempDir()
 	server, err := devserver.Start(t.Context(),
@@ -91,7 +91,7 @@ func serve(t testing.TB, parts engine.Parts) *client.Client {
 		t.Fatalf("processtest: %v", err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	logger := &complaints{}
+	logger := &warningLog{}
 	t.Cleanup(func() {
 		if text := logger.String(); t.Failed() && text != "" {
 			t.Logf("the worker said:\n%s", text)
@@ -117,26 +117,26 @@ func serve(t testing.TB, parts engine.Parts) *client.Client {
 	return client.New(temporal, server.Namespace(), store)
 }
 
-// complaints collects the worker's warnings.
-type complaints struct {
+// warningLog collects the worker's warnings.
+type warningLog struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (c *complaints) Write(line []byte) (int, error) {
+func (c *warningLog) Write(line []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.text.Write(line)
 }
 
-func (c *complaints) String() string {
+func (c *warningLog) String() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.text.String()
 }
 
-// delegatesOf are the names of the Tools that run processes.
-func delegatesOf(d *ideafiles.Definition) map[string]bool {
+// delegateToolNames are the names of the Tools that run processes.
+func delegateToolNames(d *ideafiles.Definition) map[string]bool {
 	names := map[string]bool{}
 	add := func(idea jsonval.Object) {
 		for name, v := range toolsOf(idea) {

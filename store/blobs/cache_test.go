@@ -52,8 +52,8 @@ func TestAStoreHasTheCacheThatItIsTold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.cache.room != want {
-			t.Errorf("told %d: %d bytes", given, s.cache.room)
+		if s.cache.maxBytes != want {
+			t.Errorf("told %d: %d bytes", given, s.cache.maxBytes)
 		}
 	}
 }

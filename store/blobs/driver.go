@@ -67,8 +67,8 @@ func (d driver) Store(c converter.StorageDriverStoreContext,
 	payloads []*commonpb.Payload) ([]converter.StorageDriverClaim, error) {
 	claims := make([]converter.StorageDriverClaim, len(payloads))
 	ctx := c.Context
-	if of, ok := c.Target.(converter.StorageDriverWorkflowInfo); ok {
-		ctx = ForProcess(ctx, of.WorkflowID)
+	if info, ok := c.Target.(converter.StorageDriverWorkflowInfo); ok {
+		ctx = ForProcess(ctx, info.WorkflowID)
 	}
 	for i, p := range payloads {
 		err := c.GetLimiter().Permit(c.Context, p, func() error { return d.put(ctx, p, &claims[i]) })
@@ -87,14 +87,14 @@ func (d driver) put(ctx context.Context, p *commonpb.Payload, claim *converter.S
 	}
 	claim.ClaimData = map[string]string{claimDigest: ""}
 	put := d.store.Put
-	owned := d.store.keys != nil && ownerIn(ctx) != ""
-	if owned {
+	isOwned := d.store.keys != nil && ownerIn(ctx) != ""
+	if isOwned {
 		claim.ClaimData[claimOwner] = ownerIn(ctx)
 	}
-	if id, ok := encryption.KeyOf(p); ok { // encrypted payloads share no pieces
+	if id, ok := encryption.KeyIDOf(p); ok { // encrypted payloads share no pieces
 		claim.ClaimData[claimKey] = id
-		if !owned {
-			put = d.store.putSealed
+		if !isOwned {
+			put = d.store.putEncrypted
 		}
 	} else if len(data) > minCutBytes {
 		claim.ClaimData[claimPieces] = "true"
@@ -139,7 +139,7 @@ func (d driver) Retrieve(c converter.StorageDriverRetrieveContext,
 			owner := claim.ClaimData[claimOwner]
 			switch {
 			case claim.ClaimData[claimKey] != "" && owner == "":
-				get = d.store.getSealed
+				get = d.store.getEncrypted
 			case claim.ClaimData[claimPieces] != "":
 				get = d.store.getPieces
 			}

@@ -8,54 +8,54 @@ import (
 
 // EncodeRestored passes jsonval.Encode of a restored value to give, piece by piece, and keeps one stored value in
 // memory at a time. give must not retain a piece: its buffer is reused.
-func (s *Store) EncodeRestored(ctx context.Context, v any, give func(data []byte)) error {
+func (s *Store) EncodeRestored(ctx context.Context, v any, emit func(data []byte)) error {
 	if _, stored := jsonval.AsBlobHandle(v); stored {
 		whole, err := s.Restore(ctx, v)
 		if err == nil {
-			jsonval.EncodeToPooledBuffer(whole, give)
+			jsonval.EncodeToPooledBuffer(whole, emit)
 		}
 		return err
 	}
 	if !jsonval.ContainsBlobHandle(v) {
-		jsonval.EncodeToPooledBuffer(jsonval.UnescapeBlobHandles(v), give)
+		jsonval.EncodeToPooledBuffer(jsonval.UnescapeBlobHandles(v), emit)
 		return nil
 	}
 	if list, ok := v.([]any); ok {
-		return s.encodeArray(ctx, list, give)
+		return s.encodeArray(ctx, list, emit)
 	}
-	return s.encodeObject(ctx, v.(jsonval.Object), give)
+	return s.encodeObject(ctx, v.(jsonval.Object), emit)
 }
 
-func (s *Store) encodeArray(ctx context.Context, list []any, give func(data []byte)) error {
+func (s *Store) encodeArray(ctx context.Context, list []any, emit func(data []byte)) error {
 	separator := "["
 	for _, e := range list {
-		give([]byte(separator))
-		if err := s.EncodeRestored(ctx, e, give); err != nil {
+		emit([]byte(separator))
+		if err := s.EncodeRestored(ctx, e, emit); err != nil {
 			return err
 		}
 		separator = ","
 	}
-	give([]byte("]"))
+	emit([]byte("]"))
 	return nil
 }
 
-func (s *Store) encodeObject(ctx context.Context, m jsonval.Object, give func(data []byte)) error {
+func (s *Store) encodeObject(ctx context.Context, m jsonval.Object, emit func(data []byte)) error {
 	separator := "{"
 	for k, v := range jsonval.Sorted(m) {
-		give([]byte(separator))
+		emit([]byte(separator))
 		name := k
 		if len(m) == 1 { // the key may be escaped
-			one := jsonval.UnescapeBlobHandles(jsonval.Object{k: nil}).(jsonval.Object)
-			for name = range one { //nolint:revive // there is one
+			unescaped := jsonval.UnescapeBlobHandles(jsonval.Object{k: nil}).(jsonval.Object)
+			for name = range unescaped { //nolint:revive // there is one
 			}
 		}
-		jsonval.EncodeToPooledBuffer(name, give)
-		give([]byte(":"))
-		if err := s.EncodeRestored(ctx, v, give); err != nil {
+		jsonval.EncodeToPooledBuffer(name, emit)
+		emit([]byte(":"))
+		if err := s.EncodeRestored(ctx, v, emit); err != nil {
 			return err
 		}
 		separator = ","
 	}
-	give([]byte("}"))
+	emit([]byte("}"))
 	return nil
 }

@@ -21,43 +21,43 @@ type location struct {
 
 // locations returns all places where a value may be stored: encrypted with the data key of the context's process,
 // encrypted with each of the keys, and unencrypted, because a store may be older than its data keys or its keys.
-func (s *Store) locations(ctx context.Context, digest string) (all []location, err error) {
-	own, err := s.dataKey(ctx)
+func (s *Store) locations(ctx context.Context, digest string) (found []location, err error) {
+	dataKey, err := s.dataKey(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if own != nil {
-		all = append(all, encryptedWith(own, digest))
+	if dataKey != nil {
+		found = append(found, encryptedLocation(dataKey, digest))
 	}
 	for _, key := range s.keys.All() {
-		all = append(all, encryptedWith(key, digest))
+		found = append(found, encryptedLocation(key, digest))
 	}
-	return append(all, plainLocation(digest)), nil
+	return append(found, plainLocation(digest)), nil
 }
 
 // currentLocation returns where a value is written now. A value that is stored elsewhere is written here again, so that
 // old keys go out of use.
 func (s *Store) currentLocation(ctx context.Context, digest string) (location, error) {
-	key, err := s.keyToWrite(ctx)
+	key, err := s.currentKey(ctx)
 	if key == nil || err != nil {
 		return plainLocation(digest), err
 	}
-	return encryptedWith(key, digest), nil
+	return encryptedLocation(key, digest), nil
 }
 
-// keyToWrite returns the key that encrypts what is written now; nil if nothing is encrypted.
-func (s *Store) keyToWrite(ctx context.Context) (*encryption.Key, error) {
+// currentKey returns the key that encrypts what is written now; nil if nothing is encrypted.
+func (s *Store) currentKey(ctx context.Context) (*encryption.Key, error) {
 	if s.keys == nil {
 		return nil, nil
 	}
-	if err := s.NoteKeys(ctx); err != nil {
+	if err := s.RecordKeyInUse(ctx); err != nil {
 		return nil, err
 	}
-	own, err := s.makeDataKey(ctx)
-	if own == nil && err == nil {
-		own = s.keys.All()[0]
+	key, err := s.createDataKey(ctx)
+	if key == nil && err == nil {
+		key = s.keys.All()[0]
 	}
-	return own, err
+	return key, err
 }
 
 // The folders of values: unencrypted, and encrypted, by the ids of their keys.
@@ -71,117 +71,117 @@ func plainLocation(digest string) location {
 	return location{name: plainFolder + digest[:2] + "/" + digest, digest: digest}
 }
 
-// encryptedWith returns where a value is stored that a key encrypts. Its name is not its digest, from which a short
+// encryptedLocation returns where a value is stored that a key encrypts. Its name is not its digest, from which a short
 // value could be guessed.
-func encryptedWith(key *encryption.Key, digest string) location {
+func encryptedLocation(key *encryption.Key, digest string) location {
 	folder := encryptedFolder + key.ID + "/"
 	if key.Owner != "" {
-		folder = valuesOf(key.Owner)
+		folder = valuesFolder(key.Owner)
 	}
 	name := key.HideName(digest)
 	return location{name: folder + name[:2] + "/" + name, key: key, digest: digest}
 }
 
-// putSealed stores bytes that are encrypted already: neither they nor their digest reveal anything.
-func (s *Store) putSealed(ctx context.Context, data []byte) (string, error) {
+// putEncrypted stores bytes that are encrypted already: neither they nor their digest reveal anything.
+func (s *Store) putEncrypted(ctx context.Context, data []byte) (string, error) {
 	return s.put(ctx, data, true)
 }
 
-// getSealed reads what putSealed stored.
-func (s *Store) getSealed(ctx context.Context, digest string) ([]byte, error) {
+// getEncrypted reads what putEncrypted stored.
+func (s *Store) getEncrypted(ctx context.Context, digest string) ([]byte, error) {
 	return s.get(ctx, digest, true)
 }
 
 // The contexts that encrypted bytes are bound to: a value to its digest, a named object to its name. A file that is
 // copied over another cannot be decrypted there.
 const (
-	boundValue = "processidea value 1 "
-	boundName  = "processidea name 1 "
-	boundCheck = "processidea key check 1"
+	aadValue    = "processidea value 1 "
+	aadName     = "processidea name 1 "
+	aadKeyCheck = "processidea key check 1"
 )
 
-func (s *Store) sealAt(at location, data []byte) ([]byte, error) {
-	if at.key == nil {
+func (s *Store) encryptAt(loc location, data []byte) ([]byte, error) {
+	if loc.key == nil {
 		return data, nil
 	}
-	return at.key.Seal(data, boundValue+at.digest)
+	return loc.key.Seal(data, aadValue+loc.digest)
 }
 
-func (s *Store) openAt(at location, data []byte) ([]byte, error) {
-	if at.key == nil {
+func (s *Store) decryptAt(loc location, data []byte) ([]byte, error) {
+	if loc.key == nil {
 		return data, nil
 	}
-	return openedData(at.key.Open(data, boundValue+at.digest))
+	return wrapAltered(loc.key.Open(data, aadValue+loc.digest))
 }
 
-// openedData returns the results of Open, with ErrAltered wrapped in the store's own ErrChanged.
-func openedData(plain []byte, err error) ([]byte, error) {
+// wrapAltered returns the results of Open, with ErrAltered wrapped in the store's own ErrChanged.
+func wrapAltered(plain []byte, err error) ([]byte, error) {
 	if errors.Is(err, encryption.ErrAltered) {
 		return nil, fmt.Errorf("%w: %w", ErrChanged, err)
 	}
 	return plain, err
 }
 
-// The headers of encrypted named objects. The id of the key (encryptedHeader) or the owner of the data key (ownHeader)
-// and a line end follow. JSON never begins like this.
+// The headers of encrypted named objects. The id of the key (encryptedHeader) or the owner of the data key
+// (dataKeyHeader) and a line end follow. JSON never begins like this.
 const (
 	encryptedHeader = "processidea encrypted 1 "
-	ownHeader       = "processidea encrypted 2 "
+	dataKeyHeader   = "processidea encrypted 2 "
 )
 
-func (s *Store) sealNamed(ctx context.Context, name string, data []byte) ([]byte, error) {
-	key, err := s.keyToWrite(ctx)
+func (s *Store) encryptNamed(ctx context.Context, name string, data []byte) ([]byte, error) {
+	key, err := s.currentKey(ctx)
 	if key == nil || err != nil {
 		return data, err
 	}
-	head := ownHeader
+	header := dataKeyHeader
 	if key.Owner == "" {
-		head = encryptedHeader
+		header = encryptedHeader
 	}
-	sealed, err := key.Seal(data, boundName+name)
-	return append([]byte(head+cmp.Or(key.Owner, key.ID)+"\n"), sealed...), err
+	sealed, err := key.Seal(data, aadName+name)
+	return append([]byte(header+cmp.Or(key.Owner, key.ID)+"\n"), sealed...), err
 }
 
-func (s *Store) openNamed(ctx context.Context, name string, data []byte) ([]byte, error) {
-	own := bytes.HasPrefix(data, []byte(ownHeader))
-	if !own && !bytes.HasPrefix(data, []byte(encryptedHeader)) {
+func (s *Store) decryptNamed(ctx context.Context, name string, data []byte) ([]byte, error) {
+	hasDataKey := bytes.HasPrefix(data, []byte(dataKeyHeader))
+	if !hasDataKey && !bytes.HasPrefix(data, []byte(encryptedHeader)) {
 		return data, nil
 	}
-	of, sealed, ok := bytes.Cut(data[len(encryptedHeader):], []byte("\n"))
+	keyName, sealed, ok := bytes.Cut(data[len(encryptedHeader):], []byte("\n"))
 	if !ok {
 		return nil, ErrChanged
 	}
-	if !own {
-		return openedData(s.keys.Open(string(of), sealed, boundName+name))
+	if !hasDataKey {
+		return wrapAltered(s.keys.Open(string(keyName), sealed, aadName+name))
 	}
-	key, err := s.dataKeyOf(ctx, string(of))
+	key, err := s.dataKeyOf(ctx, string(keyName))
 	if err != nil {
 		return nil, err
 	}
 	if key == nil {
-		return nil, &DataKeyError{string(of), dataKeyName(string(of)), ErrMissing}
+		return nil, &DataKeyError{string(keyName), dataKeyName(string(keyName)), ErrMissing}
 	}
-	return openedData(key.Open(sealed, boundName+name))
+	return wrapAltered(key.Open(sealed, aadName+name))
 }
 
 // keysInUseFolder is the folder that lists the keys which have encrypted something here: under the id of each is an
 // object that only this key opens.
 const keysInUseFolder = "keys/"
 
-// NoteKeys records in the bucket that the primary key is in use. The store does so before it encrypts anything; a
-// caller that encrypts elsewhere, in Temporal's histories, must call NoteKeys first.
-func (s *Store) NoteKeys(ctx context.Context) error {
-	if s.keys == nil || s.keyListed.Load() {
+// RecordKeyInUse records in the bucket that the primary key is in use. The store does so before it encrypts anything; a
+// caller that encrypts elsewhere, in Temporal's histories, must call RecordKeyInUse first.
+func (s *Store) RecordKeyInUse(ctx context.Context) error {
+	if s.keys == nil || s.isKeyRecorded.Load() {
 		return nil
 	}
-	check, err := s.keys.Seal(nil, boundCheck)
+	check, err := s.keys.Seal(nil, aadKeyCheck)
 	if err == nil {
 		err = s.writeAll(ctx, keysInUseFolder+s.keys.Primary(), check)
 	}
 	if err != nil {
 		return fmt.Errorf("blobs: note that key %s is in use: %w", s.keys.Primary(), err)
 	}
-	s.keyListed.Store(true)
+	s.isKeyRecorded.Store(true)
 	return nil
 }
 
@@ -201,13 +201,13 @@ func (s *Store) checkKeys(ctx context.Context) error {
 			continue
 		}
 		if err == nil {
-			_, err = s.keys.Open(id, check, boundCheck)
+			_, err = s.keys.Open(id, check, aadKeyCheck)
 		}
 		if err != nil {
 			return fmt.Errorf("check the key: %w", err)
 		}
 		if id == s.keys.Primary() {
-			s.keyListed.Store(true)
+			s.isKeyRecorded.Store(true)
 		}
 	}
 	return nil

@@ -321,7 +321,7 @@ func TestValuesAreListedAndRemovedWhereverTheyLie(t *testing.T) {
 	listed := map[string]bool{}
 	list := func(s *Store) int {
 		clear(listed)
-		values, err := s.Values(t.Context())
+		values, err := s.ListValues(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -340,7 +340,7 @@ func TestValuesAreListedAndRemovedWhereverTheyLie(t *testing.T) {
 		if _, err := s.Get(t.Context(), digest); err != nil {
 			t.Error(err)
 		}
-		for _, name := range s.Names(t.Context(), digest) {
+		for _, name := range s.ObjectNames(t.Context(), digest) {
 			if !listed[name] {
 				continue
 			}

@@ -19,10 +19,10 @@ import (
 // point is then an empty folder, which looks like a new store. So a store has a mark, an object with an id of its own,
 // which is written before anything else. A program that has seen the mark waits while it is missing.
 
-// markName is the object that holds the id. It is not a hidden file, so that a copy of the store's files includes it.
-const markName = "process-idea-store"
+// idFileName is the object that holds the id. It is not a hidden file, so that a copy of the store's files includes it.
+const idFileName = "process-idea-store"
 
-const markText = "This is the id of this store of Process Idea, made when it was first written to. Who works with " +
+const idFileText = "This is the id of this store of Process Idea, made when it was first written to. Who works with " +
 	"the store waits while\n" +
 	"this file is missing or names another id, as if the store were not there. Copy it along with the rest.\n"
 
@@ -38,29 +38,29 @@ func (s *Store) ID() string {
 
 // EnsureID makes an id of the store if it has none.
 func (s *Store) EnsureID(ctx context.Context) (err error) {
-	defer wrapError(&err, "mark %s", s.place)
-	opened := s.ID()
-	err = s.ensureMarked(ctx)
-	if err == nil && opened == "" {
+	defer wrapError(&err, "mark %s", s.pathOrURL)
+	openedID := s.ID()
+	err = s.ensureIDFile(ctx)
+	if err == nil && openedID == "" {
 		err = s.checkKeys(ctx) // the store may have been missing when it was opened
 	}
 	return err
 }
 
-// ensureMarked makes sure, before a write, that the store exists and has its mark.
-func (s *Store) ensureMarked(ctx context.Context) error {
+// ensureIDFile makes sure, before a write, that the store exists and has its mark.
+func (s *Store) ensureIDFile(ctx context.Context) error {
 	if s.ID() != "" {
 		return s.checkSameStore(ctx)
 	}
-	s.marking.Lock()
-	defer s.marking.Unlock()
+	s.idFileMu.Lock()
+	defer s.idFileMu.Unlock()
 	if s.ID() != "" {
 		return nil
 	}
-	id, err := s.readMark(ctx)
+	id, err := s.readIDFile(ctx)
 	if err == nil && id == "" {
-		if err = s.makeMark(ctx); err == nil {
-			id, err = s.readMark(ctx) // another program may have been faster
+		if err = s.createIDFile(ctx); err == nil {
+			id, err = s.readIDFile(ctx) // another program may have been faster
 		}
 	}
 	if err == nil && id == "" {
@@ -78,16 +78,16 @@ func (s *Store) checkSameStore(ctx context.Context) error {
 	if s.folder == "" {
 		return nil
 	}
-	return s.compareMark(ctx)
+	return s.checkIDFile(ctx)
 }
 
-// compareMark compares the mark with the id that was seen before.
-func (s *Store) compareMark(ctx context.Context) error {
-	known := s.ID()
-	if known == "" {
+// checkIDFile compares the mark with the id that was seen before.
+func (s *Store) checkIDFile(ctx context.Context) error {
+	expectedID := s.ID()
+	if expectedID == "" {
 		return nil
 	}
-	id, err := s.readMark(ctx)
+	id, err := s.readIDFile(ctx)
 	switch {
 	case err != nil:
 		return fmt.Errorf("read the mark of the store: %w", err)
@@ -95,25 +95,25 @@ func (s *Store) compareMark(ctx context.Context) error {
 		return fmt.Errorf(
 			"%w: at %s the file %s is missing (is a disk not mounted?); whatever needs the store waits for it",
 			ErrUnavailable,
-			s.place, markName)
-	case id != known:
+			s.pathOrURL, idFileName)
+	case id != expectedID:
 		return fmt.Errorf("%w: at %s is now another store, %s in place of %s; whatever needs the store waits for it",
-			ErrUnavailable, s.place, id, known)
+			ErrUnavailable, s.pathOrURL, id, expectedID)
 	}
 	return nil
 }
 
-// readMark reads the store's id; empty if the store has no mark.
-func (s *Store) readMark(ctx context.Context) (string, error) {
+// readIDFile reads the store's id; empty if the store has no mark.
+func (s *Store) readIDFile(ctx context.Context) (string, error) {
 	var data []byte
 	var err error
 	if s.folder != "" {
-		data, err = os.ReadFile(filepath.Join(s.folder, markName))
+		data, err = os.ReadFile(filepath.Join(s.folder, idFileName))
 		if errors.Is(err, fs.ErrNotExist) {
 			return "", nil
 		}
 	} else {
-		data, err = s.bucket.ReadAll(ctx, markName)
+		data, err = s.bucket.ReadAll(ctx, idFileName)
 		if gcerrors.Code(err) == gcerrors.NotFound {
 			return "", nil
 		}
@@ -122,35 +122,35 @@ func (s *Store) readMark(ctx context.Context) (string, error) {
 	return id, err
 }
 
-// makeMark writes an id for the store, unless it has one. An empty file does not count as an id.
-func (s *Store) makeMark(ctx context.Context) error {
+// createIDFile writes an id for the store, unless it has one. An empty file does not count as an id.
+func (s *Store) createIDFile(ctx context.Context) error {
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // it never fails
-	data := []byte(hex.EncodeToString(id) + "\n" + markText)
+	data := []byte(hex.EncodeToString(id) + "\n" + idFileText)
 	if s.folder != "" {
-		path := filepath.Join(s.folder, markName)
+		path := filepath.Join(s.folder, idFileName)
 		if info, err := os.Stat(path); err == nil && info.Size() == 0 {
 			return placeFile(path, data, func(draft string) error { return os.Rename(draft, path) })
 		}
 	}
-	return s.makeHere(ctx, markName, data)
+	return s.createObjectUnchecked(ctx, idFileName, data)
 }
 
-// Unused reports whether the store is an empty folder: a new one, or one where a disk is not mounted. An empty file in
-// place of the mark allows a new store to begin there.
-func (s *Store) Unused() (bool, error) {
+// IsUnused reports whether the store is an empty folder: a new one, or one where a disk is not mounted. An empty file
+// in place of the mark allows a new store to begin there.
+func (s *Store) IsUnused() (bool, error) {
 	if s.folder == "" || s.ID() != "" {
 		return false, nil
 	}
 	entries, err := os.ReadDir(s.folder)
 	if err != nil {
-		return false, fmt.Errorf("blobs: look into %s: %w", s.place, err)
+		return false, fmt.Errorf("blobs: look into %s: %w", s.pathOrURL, err)
 	}
 	return len(entries) == 0, nil
 }
 
-// makeFile creates a complete file atomically, unless the file exists: of several programs that try, one succeeds.
-func makeFile(path string, data []byte) error {
+// createFile creates a complete file atomically, unless the file exists: of several programs that try, one succeeds.
+func createFile(path string, data []byte) error {
 	return placeFile(path, data, func(draft string) error {
 		err := os.Link(draft, path)
 		if err == nil || errors.Is(err, fs.ErrExist) {
@@ -161,7 +161,7 @@ func makeFile(path string, data []byte) error {
 }
 
 // placeFile writes a temporary file in the same folder, and calls place to give it its final name.
-func placeFile(path string, data []byte, place func(draft string) error) error {
+func placeFile(path string, data []byte, moveIntoPlace func(draft string) error) error {
 	folder := filepath.Dir(path)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
@@ -176,5 +176,5 @@ func placeFile(path string, data []byte, place func(draft string) error) error {
 	if err != nil {
 		return err
 	}
-	return cmp.Or(place(f.Name()), syncFolder(folder))
+	return cmp.Or(moveIntoPlace(f.Name()), syncFolder(folder))
 }

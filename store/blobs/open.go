@@ -26,31 +26,31 @@ type Option func(*Store)
 func WithKeys(k *encryption.Keys) Option { return func(s *Store) { s.keys = k } }
 
 // WithCache bounds the values that the store keeps in memory, in bytes; 0: DefaultCacheBytes.
-func WithCache(bytes int) Option {
-	return func(s *Store) { s.cache = newCache(cmp.Or(bytes, DefaultCacheBytes)) }
+func WithCache(maxBytes int) Option {
+	return func(s *Store) { s.cache = newCache(cmp.Or(maxBytes, DefaultCacheBytes)) }
 }
 
 // WithoutSync lets the operating system decide when a folder's files reach the disk: for tests, which need not survive
 // a power cut.
-func WithoutSync() Option { return func(s *Store) { s.unsynced = true } }
+func WithoutSync() Option { return func(s *Store) { s.skipSync = true } }
 
-// Place returns the place of the store, as passed to Open.
-func (s *Store) Place() string { return s.place }
+// PathOrURL returns the place of the store, as passed to Open.
+func (s *Store) PathOrURL() string { return s.pathOrURL }
 
 // Keys returns the keys that the store was opened with; nil if it does not encrypt.
 func (s *Store) Keys() *encryption.Keys { return s.keys }
 
 // Open opens a store: a folder's path, which is created if it is missing, or a bucket's URL (file://, mem://, …). It
 // fails for a store with encrypted values if keys are missing, or if a key differs from the store's key of the same id.
-func Open(ctx context.Context, place string, options ...Option) (s *Store, err error) {
-	defer wrapError(&err, "open %s", place)
-	if s, err = openBucket(ctx, place); err != nil {
+func Open(ctx context.Context, pathOrURL string, options ...Option) (s *Store, err error) {
+	defer wrapError(&err, "open %s", pathOrURL)
+	if s, err = openBucket(ctx, pathOrURL); err != nil {
 		return nil, err
 	}
 	for _, option := range options {
 		option(s)
 	}
-	id, err := s.readMark(ctx)
+	id, err := s.readIDFile(ctx)
 	if err == nil {
 		s.id.Store(id)
 		err = s.checkKeys(ctx)
@@ -62,8 +62,8 @@ func Open(ctx context.Context, place string, options ...Option) (s *Store, err e
 	return s, nil
 }
 
-func openBucket(ctx context.Context, place string) (*Store, error) {
-	address, folder, err := bucketURL(place)
+func openBucket(ctx context.Context, pathOrURL string) (*Store, error) {
+	address, folder, err := bucketURL(pathOrURL)
 	if err != nil {
 		return nil, err
 	}
@@ -76,20 +76,20 @@ func openBucket(ctx context.Context, place string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{bucket: bucket, place: place, folder: folder}
+	s := &Store{bucket: bucket, pathOrURL: pathOrURL, folder: folder}
 	s.cache = newCache(DefaultCacheBytes)
-	s.verified, _ = lru.New[string, time.Time](maxVerifiedEntries) // it fails only for a size below one
+	s.verifiedAt, _ = lru.New[string, time.Time](maxVerifiedEntries) // it fails only for a size below one
 	s.dataKeys, _ = lru.New[string, *encryption.Key](maxVerifiedEntries)
-	s.synced, _ = lru.New[string, struct{}](maxVerifiedEntries)
+	s.syncedFolders, _ = lru.New[string, struct{}](maxVerifiedEntries)
 	return s, nil
 }
 
 // bucketURL returns the URL by which gocloud opens a place, and the folder if the place is one. Temporary files are
 // created in the folders of their final names, so that they can be renamed. A folder given by its path gets no
 // attribute files beside the values.
-func bucketURL(place string) (address, folder string, err error) {
-	if !strings.Contains(place, "://") {
-		folder, err = filepath.Abs(place)
+func bucketURL(pathOrURL string) (address, folder string, err error) {
+	if !strings.Contains(pathOrURL, "://") {
+		folder, err = filepath.Abs(pathOrURL)
 		if err == nil {
 			err = os.MkdirAll(folder, 0o700)
 		}
@@ -97,9 +97,9 @@ func bucketURL(place string) (address, folder string, err error) {
 		return u.String(), folder, err
 	}
 	// A malformed URL is reported when it is opened.
-	u, err := url.Parse(place)
+	u, err := url.Parse(pathOrURL)
 	if ours := err == nil && u.Scheme == fileblob.Scheme; !ours {
-		return place, "", nil
+		return pathOrURL, "", nil
 	}
 	path := u.Path
 	if u.Host == "." {

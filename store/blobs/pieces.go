@@ -34,15 +34,15 @@ func (s *Store) putPieces(ctx context.Context, data []byte) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("blobs: cut into pieces: %w", err)
 	}
-	list := make([]string, len(pieces))
-	err = safego.Each(ctx, "blobs.put", len(list), maxPieceTransfers, func(ctx context.Context, n int) (err error) {
-		list[n], err = s.Put(ctx, pieces[n])
+	digests := make([]string, len(pieces))
+	err = safego.Each(ctx, "blobs.put", len(digests), maxPieceTransfers, func(ctx context.Context, n int) (err error) {
+		digests[n], err = s.Put(ctx, pieces[n])
 		return err
 	})
 	if err != nil {
 		return "", err
 	}
-	return s.Put(ctx, []byte(strings.Join(list, "\n")))
+	return s.Put(ctx, []byte(strings.Join(digests, "\n")))
 }
 
 // getPieces reads bytes that putPieces stored.
@@ -51,25 +51,25 @@ func (s *Store) getPieces(ctx context.Context, digest string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.Join(ctx, PiecesOf(data), s.Get)
+	return s.JoinPieces(ctx, ParsePieceDigests(data), s.Get)
 }
 
-// PiecesOf parses a list of pieces; nil if the bytes are not such a list.
-func PiecesOf(data []byte) []string {
+// ParsePieceDigests parses a list of pieces; nil if the bytes are not such a list.
+func ParsePieceDigests(data []byte) []string {
 	if len(data)%(2*sha256.Size+1) != 2*sha256.Size {
 		return nil
 	}
-	list := strings.Split(string(data), "\n")
-	for _, digest := range list {
+	digests := strings.Split(string(data), "\n")
+	for _, digest := range digests {
 		if !IsDigest(digest) {
 			return nil
 		}
 	}
-	return list
+	return digests
 }
 
-// Join reads pieces with get and concatenates them.
-func (s *Store) Join(ctx context.Context, list []string,
+// JoinPieces reads pieces with get and concatenates them.
+func (s *Store) JoinPieces(ctx context.Context, list []string,
 	get func(context.Context, string) ([]byte, error)) ([]byte, error) {
 	pieces := make([][]byte, len(list))
 	err := safego.Each(ctx, "blobs.join", len(list), maxPieceTransfers, func(ctx context.Context, n int) (err error) {
@@ -89,11 +89,11 @@ func cutPieces(data []byte) (pieces [][]byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for at := 0; ; {
+	for offset := 0; ; {
 		piece, err := c.Next()
 		if len(piece) > 0 {
-			pieces = append(pieces, data[at:at+len(piece)])
-			at += len(piece)
+			pieces = append(pieces, data[offset:offset+len(piece)])
+			offset += len(piece)
 		}
 		if errors.Is(err, io.EOF) {
 			return pieces, nil

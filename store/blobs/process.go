@@ -78,8 +78,8 @@ func (s *Store) dataKeyOf(ctx context.Context, owner string) (*encryption.Key, e
 	if s.keys == nil || owner == "" {
 		return nil, nil
 	}
-	if known, ok := s.dataKeys.Get(owner); ok {
-		return known, nil
+	if cached, ok := s.dataKeys.Get(owner); ok {
+		return cached, nil
 	}
 	wrapped, err := s.bucket.ReadAll(ctx, dataKeyName(owner))
 	if gcerrors.Code(err) == gcerrors.NotFound {
@@ -107,17 +107,17 @@ func (s *Store) dataKeyOf(ctx context.Context, owner string) (*encryption.Key, e
 	return opened, nil
 }
 
-// makeDataKey returns the data key of the context's process, and creates it if there is none. If several programs
+// createDataKey returns the data key of the context's process, and creates it if there is none. If several programs
 // create one at the same time, all use the key of the program that succeeds.
-func (s *Store) makeDataKey(ctx context.Context) (*encryption.Key, error) {
+func (s *Store) createDataKey(ctx context.Context) (*encryption.Key, error) {
 	owner := ownerIn(ctx)
-	known, err := s.dataKeyOf(ctx, owner)
-	if known != nil || err != nil || s.keys == nil || owner == "" {
-		return known, err
+	existing, err := s.dataKeyOf(ctx, owner)
+	if existing != nil || err != nil || s.keys == nil || owner == "" {
+		return existing, err
 	}
 	wrapped, err := s.keys.NewDataKey(owner)
 	if err == nil {
-		err = s.makeObject(ctx, dataKeyName(owner), wrapped)
+		err = s.createObject(ctx, dataKeyName(owner), wrapped)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("make data key of %s: %w", owner, err)
@@ -125,18 +125,18 @@ func (s *Store) makeDataKey(ctx context.Context) (*encryption.Key, error) {
 	return s.dataKeyOf(ctx, owner)
 }
 
-// makeObject writes an object unless it exists.
-func (s *Store) makeObject(ctx context.Context, name string, data []byte) error {
-	if err := s.ensureMarked(ctx); err != nil {
+// createObject writes an object unless it exists.
+func (s *Store) createObject(ctx context.Context, name string, data []byte) error {
+	if err := s.ensureIDFile(ctx); err != nil {
 		return err
 	}
-	return s.makeHere(ctx, name, data)
+	return s.createObjectUnchecked(ctx, name, data)
 }
 
-// makeHere is makeObject without the check that the store is there.
-func (s *Store) makeHere(ctx context.Context, name string, data []byte) error {
+// createObjectUnchecked is createObject without the check that the store is there.
+func (s *Store) createObjectUnchecked(ctx context.Context, name string, data []byte) error {
 	if s.folder != "" {
-		return makeFile(filepath.Join(s.folder, filepath.FromSlash(name)), data)
+		return createFile(filepath.Join(s.folder, filepath.FromSlash(name)), data)
 	}
 	err := s.bucket.WriteAll(ctx, name, data, &blob.WriterOptions{IfNotExist: true})
 	if err == nil || gcerrors.Code(err) == gcerrors.FailedPrecondition {
@@ -147,10 +147,10 @@ func (s *Store) makeHere(ctx context.Context, name string, data []byte) error {
 
 func dataKeyName(owner string) string { return dataKeyFolder + url.PathEscape(owner) }
 
-func valuesOf(owner string) string { return processFolder + url.PathEscape(owner) + "/" }
+func valuesFolder(owner string) string { return processFolder + url.PathEscape(owner) + "/" }
 
-// Owners lists the processes that have a data key, or had one that was destroyed.
-func (s *Store) Owners(ctx context.Context) (owners []Item, err error) {
+// ListOwners lists the processes that have a data key, or had one that was destroyed.
+func (s *Store) ListOwners(ctx context.Context) (owners []Item, err error) {
 	return s.ownersUnder(ctx, "")
 }
 
@@ -165,9 +165,9 @@ func (s *Store) ownersUnder(ctx context.Context, prefix string) (owners []Item, 
 	return owners, err
 }
 
-// OwnedValues lists the values of a process that are encrypted with its data key.
-func (s *Store) OwnedValues(ctx context.Context, process string) ([]Item, error) {
-	return s.ListUnder(ctx, valuesOf(process))
+// ListOwnedValues lists the values of a process that are encrypted with its data key.
+func (s *Store) ListOwnedValues(ctx context.Context, process string) ([]Item, error) {
+	return s.ListUnder(ctx, valuesFolder(process))
 }
 
 // Forget destroys the data key of a process, and removes what was encrypted with it. Nothing can be written for the
@@ -186,14 +186,14 @@ func (s *Store) Forget(ctx context.Context, process string) error {
 }
 
 // retireKey destroys a data key, and removes what was encrypted with it.
-func (s *Store) retireKey(ctx context.Context, owner, says string) error {
+func (s *Store) retireKey(ctx context.Context, owner, replacement string) error {
 	if s.keys != nil {
-		if err := s.overwriteObject(ctx, dataKeyName(owner), says); err != nil {
+		if err := s.overwriteObject(ctx, dataKeyName(owner), replacement); err != nil {
 			return fmt.Errorf("blobs: destroy the data key of %s: %w", owner, err)
 		}
 	}
 	s.dataKeys.Remove(owner)
-	items, err := s.OwnedValues(ctx, owner)
+	items, err := s.ListOwnedValues(ctx, owner)
 	for _, i := range items {
 		if err == nil {
 			err = s.Remove(ctx, i.Name)
@@ -209,13 +209,13 @@ func (s *Store) RemoveDataKey(ctx context.Context, process string) error {
 }
 
 // overwriteObject replaces an object by a text. In a folder it first zeroes the bytes of the file.
-func (s *Store) overwriteObject(ctx context.Context, name, says string) error {
+func (s *Store) overwriteObject(ctx context.Context, name, text string) error {
 	if s.folder != "" {
 		if err := overwriteWithZeros(filepath.Join(s.folder, filepath.FromSlash(name))); err != nil {
 			return err
 		}
 	}
-	return s.writeAll(ctx, name, []byte(says))
+	return s.writeAll(ctx, name, []byte(text))
 }
 
 // overwriteWithZeros zeroes the bytes of a file, if there is one.

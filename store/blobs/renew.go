@@ -12,42 +12,43 @@ import (
 	"processidea/store/encryption"
 )
 
-// renewedMark separates a process and a number in the owner of the process's second and later data keys.
-const renewedMark = "/~"
+// renewedKeySeparator separates a process and a number in the owner of the process's second and later data keys.
+const renewedKeySeparator = "/~"
 
-// Renewal moves the remaining data of a process to a new data key, so that copies of removed data become unreadable.
-// Call KeepValue and KeepNamed for all that remains, then Finish. Until Finish, everything can be read as before, and
-// every step can be repeated.
-type Renewal struct {
-	store   *Store
-	process string
-	old     *encryption.Key
-	next    string // owner of the new data key
+// KeyRenewal moves the remaining data of a process to a new data key, so that copies of removed data become unreadable.
+// Call ReencryptValue and ReencryptObject for all that remains, then Finish. Until Finish, everything can be read as
+// before, and every step can be repeated.
+type KeyRenewal struct {
+	store    *Store
+	process  string
+	oldKey   *encryption.Key
+	newOwner string // owner of the new data key
 }
 
-// RenewDataKey begins a Renewal; nil if the process has no data key. Nobody else may write for the process meanwhile.
-func (s *Store) RenewDataKey(ctx context.Context, process string) (*Renewal, error) {
+// RenewDataKey begins a KeyRenewal; nil if the process has no data key. Nobody else may write for the process
+// meanwhile.
+func (s *Store) RenewDataKey(ctx context.Context, process string) (*KeyRenewal, error) {
 	s.dataKeys.Remove(process)
-	old, err := s.dataKeyOf(ctx, process)
-	if old == nil || err != nil {
+	oldKey, err := s.dataKeyOf(ctx, process)
+	if oldKey == nil || err != nil {
 		return nil, err
 	}
 	number := 1
-	if _, text, has := strings.Cut(old.Owner, renewedMark); has {
+	if _, text, isRenewed := strings.Cut(oldKey.Owner, renewedKeySeparator); isRenewed {
 		if number, err = strconv.Atoi(text); err != nil {
-			return nil, fmt.Errorf("blobs: data key of %s: %w", old.Owner, err)
+			return nil, fmt.Errorf("blobs: data key of %s: %w", oldKey.Owner, err)
 		}
 	}
-	return &Renewal{s, process, old, process + renewedMark + strconv.Itoa(number+1)}, nil
+	return &KeyRenewal{s, process, oldKey, process + renewedKeySeparator + strconv.Itoa(number+1)}, nil
 }
 
-func (r *Renewal) withNewKey(ctx context.Context) context.Context {
-	return context.WithValue(ctx, ownerKey{}, r.next)
+func (r *KeyRenewal) withNewKey(ctx context.Context) context.Context {
+	return context.WithValue(ctx, ownerKey{}, r.newOwner)
 }
 
-// KeepValue encrypts a value with the new data key, if the previous one encrypts it.
-func (r *Renewal) KeepValue(ctx context.Context, digest string) error {
-	data, err := r.store.readFirst(ctx, []location{encryptedWith(r.old, digest)})
+// ReencryptValue encrypts a value with the new data key, if the previous one encrypts it.
+func (r *KeyRenewal) ReencryptValue(ctx context.Context, digest string) error {
+	data, err := r.store.readFirst(ctx, []location{encryptedLocation(r.oldKey, digest)})
 	if errors.Is(err, ErrMissing) {
 		return nil
 	}
@@ -60,8 +61,8 @@ func (r *Renewal) KeepValue(ctx context.Context, digest string) error {
 	return nil
 }
 
-// KeepNamed encrypts a named object with the new data key.
-func (r *Renewal) KeepNamed(ctx context.Context, name string) error {
+// ReencryptObject encrypts a named object with the new data key.
+func (r *KeyRenewal) ReencryptObject(ctx context.Context, name string) error {
 	data, ok, err := r.store.Read(ctx, name)
 	if err == nil && ok {
 		err = r.store.Write(r.withNewKey(ctx), name, data)
@@ -70,16 +71,16 @@ func (r *Renewal) KeepNamed(ctx context.Context, name string) error {
 }
 
 // Finish destroys the previous data keys, and removes the values that they still encrypt.
-func (r *Renewal) Finish(ctx context.Context) error {
-	if _, err := r.store.keyToWrite(r.withNewKey(ctx)); err != nil {
+func (r *KeyRenewal) Finish(ctx context.Context) error {
+	if _, err := r.store.currentKey(r.withNewKey(ctx)); err != nil {
 		return err
 	}
 	owners, err := r.store.ownersOf(ctx, r.process)
 	if err != nil {
 		return err
 	}
-	for _, owner := range slices.DeleteFunc(owners, func(o string) bool { return o == r.next }) {
-		if err := r.store.retireKey(ctx, owner, movedKeyText+r.next+"\n"); err != nil {
+	for _, owner := range slices.DeleteFunc(owners, func(other string) bool { return other == r.newOwner }) {
+		if err := r.store.retireKey(ctx, owner, movedKeyText+r.newOwner+"\n"); err != nil {
 			return err
 		}
 	}
@@ -89,7 +90,7 @@ func (r *Renewal) Finish(ctx context.Context) error {
 // ownersOf lists the owners of a process's data keys: the process itself, and the owner of each renewed key.
 func (s *Store) ownersOf(ctx context.Context, process string) ([]string, error) {
 	owners := []string{process}
-	items, err := s.ownersUnder(ctx, url.PathEscape(process+renewedMark))
+	items, err := s.ownersUnder(ctx, url.PathEscape(process+renewedKeySeparator))
 	for _, i := range items {
 		owners = append(owners, i.Name)
 	}

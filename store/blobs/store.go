@@ -22,24 +22,24 @@ import (
 
 // Store keeps bytes by their SHA-256 digest. It is safe for concurrent use.
 type Store struct {
-	bucket    *blob.Bucket
-	place     string // as it was opened
-	folder    string // empty if the bucket is not a folder
-	keys      *encryption.Keys
-	keyListed atomic.Bool // the bucket says that the primary key is in use
-	unsynced  bool
-	failing   atomic.Bool  // the last write failed
-	refused   atomic.Int64 // bytes of the last failed write, at most maxTrialBytes
-	// Failed is called for each failed write and read, with its process; empty if it belongs to none. It must be set
+	bucket          *blob.Bucket
+	pathOrURL       string // as it was opened
+	folder          string // empty if the bucket is not a folder
+	keys            *encryption.Keys
+	isKeyRecorded   atomic.Bool // the bucket says that the primary key is in use
+	skipSync        bool
+	lastWriteFailed atomic.Bool  // the last write failed
+	refusedBytes    atomic.Int64 // bytes of the last failed write, at most maxProbeBytes
+	// OnFailure is called for each failed write and read, with its process; empty if it belongs to none. It must be set
 	// before the first of them.
-	Failed func(process string, err error)
+	OnFailure func(process string, err error)
 
-	id      atomic.Value // a string, once it is known
-	marking sync.Mutex
+	id       atomic.Value // a string, once it is known
+	idFileMu sync.Mutex
 
-	cache    cache                         // values by their digests
-	verified *lru.Cache[string, time.Time] // when this program last saw an intact value, by name
-	synced   *lru.Cache[string, struct{}]  // folders whose names are on the disk
+	cache         cache                         // values by their digests
+	verifiedAt    *lru.Cache[string, time.Time] // when this program last saw an intact value, by name
+	syncedFolders *lru.Cache[string, struct{}]  // folders whose names are on the disk
 
 	dataKeys            *lru.Cache[string, *encryption.Key] // by process
 	removalAnnouncement removalAnnouncement
@@ -53,16 +53,16 @@ const Freshness = time.Hour
 
 // Reasons why a value cannot be read, other than a store that does not answer or a missing key.
 var (
-	ErrMissing = errors.New("the store has no such value")
-	ErrChanged = errors.New("the bytes have changed")
-	ErrUnfit   = errors.New("the stored value is not what its handle says")
+	ErrMissing  = errors.New("the store has no such value")
+	ErrChanged  = errors.New("the bytes have changed")
+	ErrMismatch = errors.New("the stored value is not what its handle says")
 )
 
 // IsTransient reports whether a store's failure may pass by itself. Lost values, and values under a key that this
 // program lacks, do not come back.
 func IsTransient(err error) bool {
-	for _, lost := range []error{ErrMissing, ErrChanged, ErrUnfit, ErrTooLarge, ErrForgotten} {
-		if errors.Is(err, lost) {
+	for _, permanentErr := range []error{ErrMissing, ErrChanged, ErrMismatch, ErrTooLarge, ErrForgotten} {
+		if errors.Is(err, permanentErr) {
 			return false
 		}
 	}
@@ -81,8 +81,8 @@ func wrapError(err *error, format string, args ...any) {
 
 // reportFailure calls Failed for a returned error.
 func (s *Store) reportFailure(ctx context.Context, err *error) {
-	if *err != nil && s.Failed != nil && ctx.Err() == nil {
-		s.Failed(ownerIn(ctx), *err)
+	if *err != nil && s.OnFailure != nil && ctx.Err() == nil {
+		s.OnFailure(ownerIn(ctx), *err)
 	}
 }
 
@@ -93,62 +93,62 @@ func (s *Store) put(ctx context.Context, data []byte, isPlain bool) (digest stri
 	digest = jsonval.Digest(data)
 	defer s.reportFailure(ctx, &err)
 	defer wrapError(&err, "put %s", digest)
-	at := plainLocation(digest)
+	loc := plainLocation(digest)
 	if !isPlain {
-		at, err = s.currentLocation(ctx, digest)
+		loc, err = s.currentLocation(ctx, digest)
 	}
-	var removal time.Time
+	var removalTime time.Time
 	if err == nil {
-		removal, err = s.lastRemoval(ctx)
+		removalTime, err = s.lastRemovalTime(ctx)
 	}
 	if err != nil {
 		return "", err
 	}
-	if known, ok := s.verified.Get(at.name); ok && time.Since(known) < Freshness/2 {
+	if checkedAt, ok := s.verifiedAt.Get(loc.name); ok && time.Since(checkedAt) < Freshness/2 {
 		return digest, nil
 	}
-	there, err := s.isStored(ctx, at, data, removal)
-	if err == nil && !there {
-		err = s.writeAt(ctx, at, data)
+	isStored, err := s.isStored(ctx, loc, data, removalTime)
+	if err == nil && !isStored {
+		err = s.writeAt(ctx, loc, data)
 	}
 	if err != nil {
 		return "", err
 	}
-	s.verified.Add(at.name, time.Now())
+	s.verifiedAt.Add(loc.name, time.Now())
 	s.cache.add(digest, data)
 	return digest, nil
 }
 
 // isStored reports whether a value is stored completely and recently. Its name alone proves nothing: a value that a
 // full disk cut off, that has changed, or that is older than the last announced removal is written again.
-func (s *Store) isStored(ctx context.Context, at location, data []byte, removal time.Time) (bool, error) {
-	a, err := s.bucket.Attributes(ctx, at.name)
+func (s *Store) isStored(ctx context.Context, loc location, data []byte, removalTime time.Time) (bool, error) {
+	a, err := s.bucket.Attributes(ctx, loc.name)
 	if gcerrors.Code(err) == gcerrors.NotFound {
 		return false, nil
 	}
-	if err != nil || time.Since(a.ModTime) >= Freshness/2 || a.ModTime.Before(removal) {
+	if err != nil || time.Since(a.ModTime) >= Freshness/2 || a.ModTime.Before(removalTime) {
 		return false, err
 	}
-	if at.key == nil && a.Size != int64(len(data)) {
+	if loc.key == nil && a.Size != int64(len(data)) {
 		return false, nil
 	}
-	if at.key == nil && s.folder == "" && len(a.MD5) > 0 { // the checksum of the bucket's server
+	if loc.key == nil && s.folder == "" && len(a.MD5) > 0 { // the checksum of the bucket's server
 		sum := md5.Sum(data)
 		return bytes.Equal(a.MD5, sum[:]), nil
 	}
-	there, err := s.bucket.ReadAll(ctx, at.name)
+	existing, err := s.bucket.ReadAll(ctx, loc.name)
 	if err == nil {
-		there, err = s.openAt(at, there)
+		existing, err = s.decryptAt(loc, existing)
 	}
-	return err == nil && bytes.Equal(there, data), nil
+	return err == nil && bytes.Equal(existing, data), nil
 }
 
-func (s *Store) writeAt(ctx context.Context, at location, data []byte) error {
-	data, err := s.sealAt(at, data)
+func (s *Store) writeAt(ctx context.Context, loc location, data []byte) error {
+	data, err := s.encryptAt(loc, data)
 	if err != nil {
 		return err
 	}
-	return s.writeAll(ctx, at.name, data)
+	return s.writeAll(ctx, loc.name, data)
 }
 
 // Get reads bytes by their digest, and checks that they have it. If a key that this program lacks may have encrypted
@@ -158,8 +158,8 @@ func (s *Store) Get(ctx context.Context, digest string) ([]byte, error) {
 }
 
 func (s *Store) get(ctx context.Context, digest string, isPlain bool) ([]byte, error) {
-	if known, ok := s.cache.Get(digest); ok {
-		return known, nil
+	if cached, ok := s.cache.Get(digest); ok {
+		return cached, nil
 	}
 	data, err := s.getUncached(ctx, digest, isPlain)
 	if err == nil {
@@ -198,21 +198,21 @@ func (s *Store) getUncached(ctx context.Context, digest string, isPlain bool) (d
 }
 
 // readFirst reads a value from the first place that has an object.
-func (s *Store) readFirst(ctx context.Context, places []location) ([]byte, error) {
-	for _, at := range places {
-		data, err := s.bucket.ReadAll(ctx, at.name)
+func (s *Store) readFirst(ctx context.Context, locations []location) ([]byte, error) {
+	for _, loc := range locations {
+		data, err := s.bucket.ReadAll(ctx, loc.name)
 		if gcerrors.Code(err) == gcerrors.NotFound {
 			continue
 		}
 		if err == nil {
-			data, err = s.openAt(at, data)
+			data, err = s.decryptAt(loc, data)
 		}
-		if err == nil && jsonval.Digest(data) != at.digest {
+		if err == nil && jsonval.Digest(data) != loc.digest {
 			err = ErrChanged
 		}
 		return data, err
 	}
-	if err := s.compareMark(ctx); err != nil {
+	if err := s.checkIDFile(ctx); err != nil {
 		return nil, err
 	}
 	return nil, s.notFoundError(ctx)
@@ -228,7 +228,7 @@ func IsDigest(s string) bool {
 func (s *Store) Write(ctx context.Context, name string, data []byte) (err error) {
 	defer s.reportFailure(ctx, &err)
 	defer wrapError(&err, "write %s", name)
-	data, err = s.sealNamed(ctx, name, data)
+	data, err = s.encryptNamed(ctx, name, data)
 	if err != nil {
 		return err
 	}
@@ -247,7 +247,7 @@ func (s *Store) Read(ctx context.Context, name string) (data []byte, ok bool, er
 		}
 	}
 	if err == nil {
-		data, err = s.openNamed(ctx, name, data)
+		data, err = s.decryptNamed(ctx, name, data)
 	}
 	return data, err == nil, err
 }

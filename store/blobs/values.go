@@ -23,21 +23,21 @@ func (s *Store) OffloadMembers(ctx context.Context, v any) (any, error) {
 	if !ok {
 		return s.Offload(ctx, v)
 	}
-	return eachMember(ctx, m, s.Offload)
+	return mapMembers(ctx, m, s.Offload)
 }
 
-// eachMember applies do to every member of an object, and returns the resulting object.
-func eachMember(ctx context.Context, m jsonval.Object,
-	do func(context.Context, any) (any, error)) (any, error) {
-	out := make(jsonval.Object, len(m))
+// mapMembers applies do to every member of an object, and returns the resulting object.
+func mapMembers(ctx context.Context, m jsonval.Object,
+	transform func(context.Context, any) (any, error)) (any, error) {
+	mapped := make(jsonval.Object, len(m))
 	for k, e := range m {
-		x, err := do(ctx, e)
+		x, err := transform(ctx, e)
 		if err != nil {
 			return nil, err
 		}
-		out[k] = x
+		mapped[k] = x
 	}
-	return out, nil
+	return mapped, nil
 }
 
 // OffloadTools stores the Tools of an Idea, and returns what replaces them.
@@ -66,7 +66,7 @@ func (s *Store) offload(ctx context.Context, v any) (any, error) {
 	}
 	if m, ok := v.(jsonval.Object); ok {
 		var err error
-		if v, err = eachMember(ctx, m, s.offload); err != nil {
+		if v, err = mapMembers(ctx, m, s.offload); err != nil {
 			return nil, err
 		}
 		data = jsonval.Encode(v)
@@ -88,8 +88,8 @@ func (s *Store) Restore(ctx context.Context, v any) (any, error) {
 
 // RestoreWithin is Restore with a limit for the restored value, in bytes of JSON. The error wraps ErrTooLarge if the
 // value exceeds it, and is returned before more than the limit is read.
-func (s *Store) RestoreWithin(ctx context.Context, v any, limit int) (any, error) {
-	r := restorer{store: s, room: limit}
+func (s *Store) RestoreWithin(ctx context.Context, v any, maxBytes int) (any, error) {
+	r := restorer{store: s, remainingBytes: maxBytes}
 	whole, err := r.restore(ctx, v)
 	if err != nil {
 		return nil, err
@@ -99,13 +99,13 @@ func (s *Store) RestoreWithin(ctx context.Context, v any, limit int) (any, error
 
 // restorer replaces handles by stored values.
 type restorer struct {
-	store *Store
-	room  int // bytes that values may still take
+	store          *Store
+	remainingBytes int // bytes that values may still take
 }
 
 func (r *restorer) reserve(size int) error {
-	r.room -= size
-	if r.room < 0 {
+	r.remainingBytes -= size
+	if r.remainingBytes < 0 {
 		return fmt.Errorf("blobs: restore: %w", ErrTooLarge)
 	}
 	return nil
@@ -117,7 +117,7 @@ func (r *restorer) restore(ctx context.Context, v any) (any, error) {
 	}
 	switch v := v.(type) {
 	case jsonval.Object:
-		return eachMember(ctx, v, r.restore)
+		return mapMembers(ctx, v, r.restore)
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
@@ -146,20 +146,20 @@ func (r *restorer) load(ctx context.Context, h jsonval.BlobHandle) (any, error) 
 	v, err := jsonval.Decode(data)
 	path, badPath := jsonval.ParsePath(h.PathInValue)
 	if err = cmp.Or(err, badPath); err != nil {
-		return nil, fmt.Errorf("blobs: restore %s: %w: %w", h.Digest, ErrUnfit, err)
+		return nil, fmt.Errorf("blobs: restore %s: %w: %w", h.Digest, ErrMismatch, err)
 	}
 	v, err = r.restore(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	at, ok := jsonval.ValueAt(v, path)
+	target, ok := jsonval.ValueAt(v, path)
 	if !ok {
-		return nil, fmt.Errorf("blobs: restore %s: %w: nothing at %s", h.Digest, ErrUnfit, h.PathInValue)
+		return nil, fmt.Errorf("blobs: restore %s: %w: nothing at %s", h.Digest, ErrMismatch, h.PathInValue)
 	}
-	if h.PathInValue != "" && r.room < math.MaxInt {
-		err = r.reserve(jsonval.SizeUpToLimit(at, r.room))
+	if h.PathInValue != "" && r.remainingBytes < math.MaxInt {
+		err = r.reserve(jsonval.SizeUpToLimit(target, r.remainingBytes))
 	}
-	return at, err
+	return target, err
 }
 
 // Peek returns the bytes of the stored value that a handle refers to, or into, for display; nil if it cannot be read.

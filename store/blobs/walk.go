@@ -18,16 +18,16 @@ import (
 
 // Item is one object of the store.
 type Item struct {
-	Name    string
-	Size    int64 // bytes
-	Written time.Time
+	Name      string
+	Size      int64 // bytes
+	WrittenAt time.Time
 }
 
 // Name returns the name under which Put stores a value in this context.
-func (s *Store) Name(ctx context.Context, digest string) string { return s.Names(ctx, digest)[0] }
+func (s *Store) Name(ctx context.Context, digest string) string { return s.ObjectNames(ctx, digest)[0] }
 
-// Names returns all names that a value may have. Values of a forgotten process have no names of their own.
-func (s *Store) Names(ctx context.Context, digest string) []string {
+// ObjectNames returns all names that a value may have. Values of a forgotten process have no names of their own.
+func (s *Store) ObjectNames(ctx context.Context, digest string) []string {
 	if !IsDigest(digest) {
 		return []string{plainFolder + digest}
 	}
@@ -36,8 +36,8 @@ func (s *Store) Names(ctx context.Context, digest string) []string {
 		all, _ = s.locations(ForProcess(ctx, ""), digest)
 	}
 	var names []string
-	for _, at := range all {
-		names = append(names, at.name)
+	for _, loc := range all {
+		names = append(names, loc.name)
 	}
 	return names
 }
@@ -52,8 +52,8 @@ func (s *Store) ListUnder(ctx context.Context, prefix string) ([]Item, error) {
 	return s.list(ctx, prefix, "")
 }
 
-// Folders lists the folders directly under a prefix, without their contents; each name ends with a slash.
-func (s *Store) Folders(ctx context.Context, prefix string) (names []string, err error) {
+// ListFolders lists the folders directly under a prefix, without their contents; each name ends with a slash.
+func (s *Store) ListFolders(ctx context.Context, prefix string) (names []string, err error) {
 	items, err := s.list(ctx, prefix, "/")
 	for _, i := range items {
 		if strings.HasSuffix(i.Name, "/") {
@@ -63,23 +63,23 @@ func (s *Store) Folders(ctx context.Context, prefix string) (names []string, err
 	return names, err
 }
 
-// Values lists every value, except values encrypted with keys that this program lacks: their names are not
+// ListValues lists every value, except values encrypted with keys that this program lacks: their names are not
 // recognizable.
-func (s *Store) Values(ctx context.Context) (values []Item, err error) {
-	parts := []string{plainFolder}
+func (s *Store) ListValues(ctx context.Context) (values []Item, err error) {
+	valueFolders := []string{plainFolder}
 	for _, id := range s.keys.IDs() {
-		parts = append(parts, encryptedFolder+id+"/")
+		valueFolders = append(valueFolders, encryptedFolder+id+"/")
 	}
 	if s.keys != nil {
-		owners, err := s.Folders(ctx, processFolder)
+		owners, err := s.ListFolders(ctx, processFolder)
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, owners...)
+		valueFolders = append(valueFolders, owners...)
 	}
-	for _, part := range parts {
+	for _, part := range valueFolders {
 		// Folder by folder: listing a large folder on disk in pages would read all of it for each page.
-		folders, err := s.Folders(ctx, part)
+		folders, err := s.ListFolders(ctx, part)
 		if err != nil {
 			return nil, err
 		}
@@ -95,14 +95,14 @@ func (s *Store) Values(ctx context.Context) (values []Item, err error) {
 	return values, nil
 }
 
-// Unfinished lists half-written files: those of programs that were killed, and those that are being written now.
-func (s *Store) Unfinished() (items []Item, err error) {
+// ListUnfinished lists half-written files: those of programs that were killed, and those that are being written now.
+func (s *Store) ListUnfinished() (items []Item, err error) {
 	defer wrapError(&err, "list unfinished files")
 	if s.folder == "" {
 		return nil, nil
 	}
 	err = filepath.WalkDir(s.folder, func(name string, e fs.DirEntry, err error) error {
-		if readable := err == nil; !readable || e.IsDir() || !temporaryFile.MatchString(name) {
+		if isReadable := err == nil; !isReadable || e.IsDir() || !temporaryFilePattern.MatchString(name) {
 			return nil
 		}
 		below, err := filepath.Rel(s.folder, name)
@@ -127,17 +127,17 @@ func (s *Store) list(ctx context.Context, prefix, delimiter string) (items []Ite
 	if err := s.checkSameStore(ctx); err != nil {
 		return nil, err
 	}
-	objects, left := s.bucket.List(&blob.ListOptions{Prefix: prefix, Delimiter: delimiter}), maxRereads
+	objects, rereadsLeft := s.bucket.List(&blob.ListOptions{Prefix: prefix, Delimiter: delimiter}), maxRereads
 	for {
 		o, err := objects.Next(ctx)
 		switch {
 		case errors.Is(err, io.EOF):
 			return items, nil
-		case gcerrors.Code(err) == gcerrors.NotFound && left > 0:
-			left--
+		case gcerrors.Code(err) == gcerrors.NotFound && rereadsLeft > 0:
+			rereadsLeft--
 		case err != nil:
 			return nil, err
-		case o.IsDir || s.folder == "" || !temporaryFile.MatchString(o.Key):
+		case o.IsDir || s.folder == "" || !temporaryFilePattern.MatchString(o.Key):
 			items = append(items, Item{o.Key, o.Size, o.ModTime})
 		}
 	}
@@ -149,7 +149,7 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 	if err != nil && gcerrors.Code(err) != gcerrors.NotFound {
 		return fmt.Errorf("blobs: remove %s: %w", name, err)
 	}
-	s.verified.Remove(name)
+	s.verifiedAt.Remove(name)
 	if !strings.HasPrefix(name, encryptedFolder) && !strings.HasPrefix(name, processFolder) {
 		s.cache.Remove(path.Base(name))
 		return nil
@@ -158,15 +158,16 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 	return nil
 }
 
-// RemoveUntouched removes an object that was listed earlier, unless it was written again since; removed is then false.
-func (s *Store) RemoveUntouched(ctx context.Context, i Item) (removed bool, err error) {
+// RemoveIfUnchanged removes an object that was listed earlier, unless it was written again since; removed is then
+// false.
+func (s *Store) RemoveIfUnchanged(ctx context.Context, i Item) (removed bool, err error) {
 	a, err := s.bucket.Attributes(ctx, i.Name)
 	switch {
 	case gcerrors.Code(err) == gcerrors.NotFound:
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("blobs: remove %s: %w", i.Name, err)
-	case a.ModTime.After(i.Written):
+	case a.ModTime.After(i.WrittenAt):
 		return false, nil
 	}
 	return true, s.Remove(ctx, i.Name)

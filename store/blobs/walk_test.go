@@ -22,15 +22,15 @@ func TestWhatLiesInTheStoreIsListedByKind(t *testing.T) {
 		}
 	}
 	items, err := s.ListUnder(t.Context(), "ideas/a/")
-	if err != nil || len(items) != 2 || items[0].Size != 2 || time.Since(items[0].Written) > time.Hour {
+	if err != nil || len(items) != 2 || items[0].Size != 2 || time.Since(items[0].WrittenAt) > time.Hour {
 		t.Errorf("%+v, %v", items, err)
 	}
-	folders, err := s.Folders(t.Context(), "ideas/")
+	folders, err := s.ListFolders(t.Context(), "ideas/")
 	slices.Sort(folders)
 	if err != nil || !slices.Equal(folders, []string{"ideas/a%2Fb/", "ideas/a/"}) {
 		t.Errorf("%v, %v", folders, err)
 	}
-	values, err := s.Values(t.Context())
+	values, err := s.ListValues(t.Context())
 	if err != nil || len(values) != 1 || values[0].Name != s.Name(t.Context(), digest) {
 		t.Errorf("%+v, %v", values, err)
 	}

@@ -40,7 +40,7 @@ func full(t *testing.T, bytes uint64) (room func()) {
 func all(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && d.Name() != markName {
+		if err == nil && !d.IsDir() && d.Name() != idFileName {
 			names = append(names, path)
 		}
 		return err
@@ -69,7 +69,7 @@ func TestWhatAFullDiskCutsOffIsNotThereAndIsWrittenOnceThereIsRoom(t *testing.T)
 		if err := s.EnsureID(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.NoteKeys(t.Context()); err != nil {
+		if err := s.RecordKeyInUse(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		ofP := ForProcess(t.Context(), "p/main")
@@ -77,7 +77,7 @@ func TestWhatAFullDiskCutsOffIsNotThereAndIsWrittenOnceThereIsRoom(t *testing.T)
 			t.Fatal(err)
 		}
 		before, failed := len(all(t, dir)), 0
-		s.Failed = func(process string, err error) {
+		s.OnFailure = func(process string, err error) {
 			if process == "p" && errors.Is(err, syscall.EFBIG) {
 				failed++
 			}
@@ -95,10 +95,10 @@ func TestWhatAFullDiskCutsOffIsNotThereAndIsWrittenOnceThereIsRoom(t *testing.T)
 				t.Errorf("there is no room for as much as was refused: %v", tried)
 			}
 			if err := s.EnsureWritable(t.Context()); err != nil ||
-				errors.Is(unfit, syscall.EFBIG) != (c.room < uint64(len(trialData))) {
+				errors.Is(unfit, syscall.EFBIG) != (c.room < uint64(len(probeData))) {
 				t.Errorf("with room for %d bytes: %v; then: %v", c.room, unfit, err)
 			}
-			_ = s.Remove(t.Context(), trialName)
+			_ = s.Remove(t.Context(), probeName)
 			if !errors.Is(put, syscall.EFBIG) || !errors.Is(written, syscall.EFBIG) {
 				t.Errorf("%v, %v", put, written)
 			}
@@ -257,9 +257,9 @@ func TestWhatIsOnlyBeingWrittenIsInNoListAndIsFoundAsUnfinished(t *testing.T) {
 	if err != nil || len(items) != 1 || items[0].Name != "ideas/p/1.json" {
 		t.Errorf("%+v, %v", items, err)
 	}
-	found, err := s.Unfinished()
+	found, err := s.ListUnfinished()
 	if err != nil || len(found) != 2 || found[0].Name != half[0] || found[1].Name != half[1] ||
-		time.Since(found[0].Written) > time.Hour {
+		time.Since(found[0].WrittenAt) > time.Hour {
 		t.Errorf("%+v, %v", found, err)
 	}
 }

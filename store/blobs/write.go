@@ -14,30 +14,30 @@ import (
 	"gocloud.dev/blob"
 )
 
-// trialName is the object that is written to check whether the store can be written. It is larger than InlineThreshold,
+// probeName is the object that is written to check whether the store can be written. It is larger than InlineThreshold,
 // like the payloads that are stored.
-const trialName = "health/worker"
+const probeName = "health/worker"
 
-var trialData = bytes.Repeat([]byte("who wanted to know whether the store can be written wrote this\n"), 1<<10)
+var probeData = bytes.Repeat([]byte("who wanted to know whether the store can be written wrote this\n"), 1<<10)
 
-// maxTrialBytes bounds what CheckWritableAtRefusedSize writes.
-const maxTrialBytes = 16 << 20
+// maxProbeBytes bounds what CheckWritableAtRefusedSize writes.
+const maxProbeBytes = 16 << 20
 
 // CheckWritable returns an error if the store cannot be written now: it writes a meaningless object.
 func (s *Store) CheckWritable(ctx context.Context) error {
-	return s.Write(ForProcess(ctx, ""), trialName, trialData)
+	return s.Write(ForProcess(ctx, ""), probeName, probeData)
 }
 
 // CheckWritableAtRefusedSize is CheckWritable with an object at least as large as the last failed write, since a small
 // object may find room where a large one does not.
 func (s *Store) CheckWritableAtRefusedSize(ctx context.Context) error {
-	times := 1 + int(s.refused.Load())/len(trialData)
-	return s.Write(ForProcess(ctx, ""), trialName, bytes.Repeat(trialData, times))
+	repetitions := 1 + int(s.refusedBytes.Load())/len(probeData)
+	return s.Write(ForProcess(ctx, ""), probeName, bytes.Repeat(probeData, repetitions))
 }
 
 // EnsureWritable is CheckWritable if the last write failed; otherwise it costs next to nothing.
 func (s *Store) EnsureWritable(ctx context.Context) error {
-	if s.failing.Load() {
+	if s.lastWriteFailed.Load() {
 		return s.CheckWritable(ctx)
 	}
 	return s.checkSameStore(ctx)
@@ -49,15 +49,15 @@ func (s *Store) EnsureWritable(ctx context.Context) error {
 func (s *Store) writeAll(ctx context.Context, name string, data []byte) error {
 	err := s.writeObject(ctx, name, data)
 	if ctx.Err() == nil {
-		if s.failing.Store(err != nil); err != nil {
-			s.refused.Store(int64(min(len(data), maxTrialBytes)))
+		if s.lastWriteFailed.Store(err != nil); err != nil {
+			s.refusedBytes.Store(int64(min(len(data), maxProbeBytes)))
 		}
 	}
 	return err
 }
 
 func (s *Store) writeObject(ctx context.Context, name string, data []byte) error {
-	if err := s.ensureMarked(ctx); err != nil {
+	if err := s.ensureIDFile(ctx); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -74,7 +74,7 @@ func (s *Store) writeObject(ctx context.Context, name string, data []byte) error
 		return err
 	}
 	_, err = w.Write(data)
-	if err == nil && file != nil && !s.unsynced {
+	if err == nil && file != nil && !s.skipSync {
 		err = file.Sync()
 	}
 	if err != nil {
@@ -97,20 +97,20 @@ func (s *Store) writeObject(ctx context.Context, name string, data []byte) error
 // syncFolders makes the name of an object durable, and the name of its folder too if this program has not used it
 // before.
 func (s *Store) syncFolders(folder string) error {
-	if s.unsynced {
+	if s.skipSync {
 		return nil
 	}
 	err := syncFolder(filepath.Join(s.folder, filepath.FromSlash(folder)))
-	if s.synced.Contains(folder) || err != nil {
+	if s.syncedFolders.Contains(folder) || err != nil {
 		return err
 	}
-	for above := folder; above != "."; {
-		above = path.Dir(above)
-		if err := syncFolder(filepath.Join(s.folder, filepath.FromSlash(above))); err != nil {
+	for parent := folder; parent != "."; {
+		parent = path.Dir(parent)
+		if err := syncFolder(filepath.Join(s.folder, filepath.FromSlash(parent))); err != nil {
 			return err
 		}
 	}
-	s.synced.Add(folder, struct{}{})
+	s.syncedFolders.Add(folder, struct{}{})
 	return nil
 }
 
@@ -127,5 +127,6 @@ func syncFolder(name string) error {
 	return err
 }
 
-// temporaryFile matches the name that a file has until it is complete; a program that was killed leaves such a file.
-var temporaryFile = regexp.MustCompile(`\.[0-9a-f]{1,16}\.tmp$`)
+// temporaryFilePattern matches the name that a file has until it is complete; a program that was killed leaves such a
+// file.
+var temporaryFilePattern = regexp.MustCompile(`\.[0-9a-f]{1,16}\.tmp$`)

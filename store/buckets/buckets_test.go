@@ -72,10 +72,10 @@ func TestABucketOnS3IsAStoreForAllThatOpenIt(t *testing.T) {
 			t.Errorf("of %d bytes the other program reads %d: %v", len(value), len(got), err)
 		}
 	}
-	if owners, err := stores[0].Owners(ctx); err != nil || len(owners) != 1 {
+	if owners, err := stores[0].ListOwners(ctx); err != nil || len(owners) != 1 {
 		t.Errorf("there are %d data keys: %v", len(owners), err)
 	}
-	if items, err := stores[0].OwnedValues(ctx, "refund-17"); err != nil || len(items) < 2 {
+	if items, err := stores[0].ListOwnedValues(ctx, "refund-17"); err != nil || len(items) < 2 {
 		t.Errorf("%d values belong to the process: %v", len(items), err)
 	}
 	if err := stores[0].Forget(ctx, "refund-17"); err != nil {

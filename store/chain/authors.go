@@ -14,15 +14,15 @@ import (
 
 // Authors answers what Blame answers, for many values of one Idea's States at once.
 type Authors struct {
-	first  ideafile.ContextByInstance // the context of the first Idea
-	states sync.Map                   // the States in that context that were asked for, by token
-	writes map[string][]turn.LogEntry
+	contexts      ideafile.ContextByInstance // the context of the first Idea
+	initialStates sync.Map                   // the States in that context that were asked for, by token
+	logByInstance map[string][]turn.LogEntry
 }
 
 // Authors reads who wrote the States of a process up to Idea at. The error wraps ErrNoIdea if there is no such Idea.
-func (s *Store) Authors(ctx context.Context, process string, at int) (a *Authors, err error) {
+func (s *Store) Authors(ctx context.Context, process string, ideaNumber int) (a *Authors, err error) {
 	defer wrapError(&err, "find who wrote in %s", process)
-	manifests, err := s.manifestsUpTo(ctx, process, at)
+	manifests, err := s.manifestsUpTo(ctx, process, ideaNumber)
 	if err != nil {
 		return nil, err
 	}
@@ -30,13 +30,14 @@ func (s *Store) Authors(ctx context.Context, process string, at int) (a *Authors
 	if err != nil {
 		return nil, err
 	}
-	a = &Authors{first: ideafile.SplitContextByInstance(first["context"]), writes: map[string][]turn.LogEntry{}}
+	a = &Authors{contexts: ideafile.SplitContextByInstance(first["context"]),
+		logByInstance: map[string][]turn.LogEntry{}}
 	err = s.eachEntry(ctx, manifests, false, func(_ *manifest, e turn.LogEntry) {
 		if e.IsWrite() {
-			a.writes[e.Instance] = turn.AddWrite(a.writes[e.Instance], e)
+			a.logByInstance[e.Instance] = turn.AddWrite(a.logByInstance[e.Instance], e)
 		}
 	})
-	for _, list := range a.writes {
+	for _, list := range a.logByInstance {
 		slices.SortStableFunc(list, comparePlanOrder)
 	}
 	return a, err
@@ -47,58 +48,58 @@ func comparePlanOrder(x, y turn.LogEntry) int {
 		cmp.Compare(x.CorrectionNumber, y.CorrectionNumber))
 }
 
-// initial returns the State that an instance began with.
-func (a *Authors) initial(instance string) any {
-	state, known := a.states.Load(instance)
-	if !known {
-		state = a.first.InstanceView(instance).PayloadByKind[ideafile.TypeState]
-		a.states.Store(instance, state)
+// initialState returns the State that an instance began with.
+func (a *Authors) initialState(instance string) any {
+	state, isCached := a.initialStates.Load(instance)
+	if !isCached {
+		state = a.contexts.InstanceView(instance).PayloadByKind[ideafile.TypeState]
+		a.initialStates.Store(instance, state)
 	}
 	return state
 }
 
-// AuthorOf returns the last author of the value at a path, with the log entry of that write; ByStart or ByUnknown have
-// no entry. single is false where several authors wrote parts of the value.
-func (a *Authors) AuthorOf(instance string, path jsonval.Path) (by string, entry *turn.LogEntry, single bool) {
-	all := jsonval.Filter(a.writes[instance], func(e turn.LogEntry) bool { return e.Path.Overlaps(path) })
+// AuthorOf returns the last author of the value at a path, with the log entry of that write; AuthorStart or
+// AuthorUnknown have no entry. single is false where several authors wrote parts of the value.
+func (a *Authors) AuthorOf(instance string, path jsonval.Path) (author string, entry *turn.LogEntry, isSole bool) {
+	writes := jsonval.Filter(a.logByInstance[instance], func(e turn.LogEntry) bool { return e.Path.Overlaps(path) })
 	const maxWrites = 200 // writes that are followed one by one
-	if len(all) <= maxWrites && slices.ContainsFunc(all,
+	if len(writes) <= maxWrites && slices.ContainsFunc(writes,
 		func(e turn.LogEntry) bool { return statelog.IsUpdateWrite(e.OutputMethod, e.Path) }) {
-		all = a.withoutOverwritten(instance, path, all)
+		writes = a.dropOverwritten(instance, path, writes)
 	}
-	_, there := jsonval.ValueAt(a.initial(instance), path)
-	if len(all) == 0 {
-		if there {
-			return ByStart, nil, true
+	_, existed := jsonval.ValueAt(a.initialState(instance), path)
+	if len(writes) == 0 {
+		if existed {
+			return AuthorStart, nil, true
 		}
-		return ByUnknown, nil, true
+		return AuthorUnknown, nil, true
 	}
-	last := &all[len(all)-1]
-	below := slices.ContainsFunc(all, func(e turn.LogEntry) bool { return len(e.Path) > len(path) })
-	others := there || slices.ContainsFunc(all, func(e turn.LogEntry) bool { return e.Author != last.Author })
-	return last.Author, last, !below || !others
+	last := &writes[len(writes)-1]
+	hasWritesBelow := slices.ContainsFunc(writes, func(e turn.LogEntry) bool { return len(e.Path) > len(path) })
+	hasOthers := existed || slices.ContainsFunc(writes, func(e turn.LogEntry) bool { return e.Author != last.Author })
+	return last.Author, last, !hasWritesBelow || !hasOthers
 }
 
-// withoutOverwritten drops the writes that do not contribute to the value, such as a push of another element.
-func (a *Authors) withoutOverwritten(instance string, path jsonval.Path, all []turn.LogEntry) []turn.LogEntry {
-	list, _ := contributingWrites(a.initial(instance), all, path)
-	if len(list) == 0 { // large values in the store are not restored here: every write to the place counts
-		return all
+// dropOverwritten drops the writes that do not contribute to the value, such as a push of another element.
+func (a *Authors) dropOverwritten(instance string, path jsonval.Path, entries []turn.LogEntry) []turn.LogEntry {
+	indexes, _ := contributingWrites(a.initialState(instance), entries, path)
+	if len(indexes) == 0 { // large values in the store are not restored here: every write to the place counts
+		return entries
 	}
-	made := make([]turn.LogEntry, len(list))
-	for n, at := range list {
-		made[n] = all[at]
+	contributing := make([]turn.LogEntry, len(indexes))
+	for n, index := range indexes {
+		contributing[n] = entries[index]
 	}
-	return made
+	return contributing
 }
 
 // contributingWrites returns the indexes of the writes that made the value at a path, and the value that results from
 // them.
-func contributingWrites(initial any, all []turn.LogEntry, path jsonval.Path) (list []int, value any) {
-	writes := make([]statelog.Write, len(all))
-	for n, e := range all {
+func contributingWrites(initialState any, entries []turn.LogEntry, path jsonval.Path) (indexes []int, value any) {
+	writes := make([]statelog.Write, len(entries))
+	for n, e := range entries {
 		writes[n] = e.Write
 	}
-	list, value, _ = statelog.ContributingWrites(initial, writes, path)
-	return list, value
+	indexes, value, _ = statelog.ContributingWrites(initialState, writes, path)
+	return indexes, value
 }

@@ -67,9 +67,9 @@ func TestBlameNamesTheCallThatWrote(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.By != "1.1@①" || b.Idea != 4 || b.Last.Idea != 2 || b.Path != "user.mood" || b.Value != "strong" ||
-		!b.Last.When.Equal(noon.Add(time.Hour)) || b.Decision != nil {
-		t.Errorf("%+v %+v", b, b.Last)
+	if b.By != "1.1@①" || b.Idea != 4 || b.LastWrite.Idea != 2 || b.Path != "user.mood" || b.Value != "strong" ||
+		!b.LastWrite.WrittenAt.Equal(noon.Add(time.Hour)) || b.Decision != nil {
+		t.Errorf("%+v %+v", b, b.LastWrite)
 	}
 	want :=
 		`{"id":"1.1@①","reads":[{"found":true,"reference":"†input.rules","value":["no spam"]},{"found":false,"reference":"†state.never","value":null},` +
@@ -108,11 +108,11 @@ func TestBlameCountsWritesAboveAndBelowAndTakesTheLastOneInThePlan(t *testing.T)
 		{"①:user", 2, "1.1@①", 0, `{"mood":"strong"}`},
 		{"①:notes", 0, "1.2@①", 0, `["begun","a"]`},
 		{"①:notes[1]", 0, "1.2@①", 0, `"a"`},
-		{"①:notes[0]", 0, ByStart, 0, `"begun"`},
+		{"①:notes[0]", 0, AuthorStart, 0, `"begun"`},
 		{"①:†state.notes", 0, "1.2@①", 0, `["begun","a"]`},
 		{"②:a", 0, "1.1@②", 0, `1`},
-		{"①:text", 0, ByStart, 0, `"Broken!"`},
-		{"①:odd", 0, ByUnknown, 0, `1`},
+		{"①:text", 0, AuthorStart, 0, `"Broken!"`},
+		{"①:odd", 0, AuthorUnknown, 0, `1`},
 		{"①:", 2, "1.2@①", 1, `{"notes":["begun","a"],"text":"Broken!","user":{"mood":"strong"}}`},
 	} {
 		t.Run(fmt.Sprint(c.place, " in ", c.at), func(t *testing.T) {
@@ -120,11 +120,11 @@ func TestBlameCountsWritesAboveAndBelowAndTakesTheLastOneInThePlan(t *testing.T)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if b.By != c.by || len(b.Earlier) != c.earlier || jsonOf(b.Value) != c.value {
-				t.Errorf("by %s, %d earlier, %s", b.By, len(b.Earlier), jsonOf(b.Value))
+			if b.By != c.by || len(b.EarlierWrites) != c.earlier || jsonOf(b.Value) != c.value {
+				t.Errorf("by %s, %d earlier, %s", b.By, len(b.EarlierWrites), jsonOf(b.Value))
 			}
-			if (c.by == ByUnknown) != (b.Since == 3) {
-				t.Errorf("since %d", b.Since)
+			if (c.by == AuthorUnknown) != (b.SinceIdea == 3) {
+				t.Errorf("since %d", b.SinceIdea)
 			}
 		})
 	}
@@ -189,7 +189,7 @@ func TestAValueThatNoLogTellsOfIsOlderThanItsLastChangeNever(t *testing.T) {
 	}
 	for at, since := range map[int]int{1: 0, 2: 2, 3: 2, 5: 5, 6: 5} {
 		b, err := s.Blame(t.Context(), "p", "x", at)
-		if err != nil || b.Since != since || (b.By == ByStart) != (since == 0) {
+		if err != nil || b.SinceIdea != since || (b.By == AuthorStart) != (since == 0) {
 			t.Errorf("in Idea %d: %+v, %v", at, b, err)
 		}
 	}
@@ -202,7 +202,7 @@ func TestWhatAForkBeganWithNamesItsOrigin(t *testing.T) {
 	i["meta"].(map[string]any)["origin"] = object(t, `{"process": "o", "at": 2, "digest": "d"}`)
 	newStory(t, s, "p").seal(i)
 	b, err := s.Blame(t.Context(), "p", "x", 0)
-	if err != nil || b.By != ByStart || jsonOf(b.Origin) != `{"at":2,"digest":"d","process":"o"}` || b.Found != nil {
+	if err != nil || b.By != AuthorStart || jsonOf(b.Origin) != `{"at":2,"digest":"d","process":"o"}` || b.FoundIn != nil {
 		t.Errorf("%+v, %v", b, err)
 	}
 }
@@ -224,19 +224,19 @@ func TestWhatAForkWroteBeforeItsFirstIdeaIsBlamedOnItsCall(t *testing.T) {
 	forked("q", "p", `{"": {"x": 1, "paid": 50, "by hand": 2}}`)
 	for place, want := range map[string]string{"x": `{"idea":1,"process":"o"}`, `["by hand"]`: "null"} {
 		b, err := s.Blame(t.Context(), "p", place, 0)
-		if err != nil || b.By != ByStart || jsonOf(b.Found) != want {
-			t.Errorf("%s: %+v, found in %+v, %v", place, b, b.Found, err)
+		if err != nil || b.By != AuthorStart || jsonOf(b.FoundIn) != want {
+			t.Errorf("%s: %+v, found in %+v, %v", place, b, b.FoundIn, err)
 		}
 	}
 	b, err := s.Blame(t.Context(), "p", "paid", 0)
-	if err != nil || b.By != "1.1" || b.Last == nil || b.Last.Idea != 1 || b.Origin != nil {
+	if err != nil || b.By != "1.1" || b.LastWrite == nil || b.LastWrite.Idea != 1 || b.Origin != nil {
 		t.Errorf("%+v, %v", b, err)
 	}
-	if b, err = s.Blame(t.Context(), "q", "x", 0); err != nil || b.Found == nil || b.Found.Process != "o" {
+	if b, err = s.Blame(t.Context(), "q", "x", 0); err != nil || b.FoundIn == nil || b.FoundIn.Process != "o" {
 		t.Errorf("a fork of a fork: %+v, %v", b, err)
 	}
 	b, err = s.Blame(t.Context(), "q", `["by hand"]`, 0)
-	if err != nil || b.Found == nil || b.Found.Process != "p" {
+	if err != nil || b.FoundIn == nil || b.FoundIn.Process != "p" {
 		t.Errorf("put there by hand: %+v, %v", b, err)
 	}
 }
@@ -245,8 +245,8 @@ func TestAStoredValueIsBlamedWithItsContent(t *testing.T) {
 	t.Parallel()
 	s := smallChain(t)
 	b, err := s.Blame(t.Context(), "p", "①:nested[0]", 0)
-	if err != nil || b.Value != "in it" || jsonOf(b.Last.Value) != `["in it","`+strings.Repeat("y", 500)+`"]` {
-		t.Errorf("%+v, %v", b.Last, err)
+	if err != nil || b.Value != "in it" || jsonOf(b.LastWrite.Value) != `["in it","`+strings.Repeat("y", 500)+`"]` {
+		t.Errorf("%+v, %v", b.LastWrite, err)
 	}
 }
 
@@ -283,8 +283,8 @@ func TestBlameNamesEveryDecisionAndWhatRan(t *testing.T) {
 		b.Decision.DecidedBy != "eve" {
 		t.Errorf("decided by %+v", b.Decisions)
 	}
-	if b.Call.Tool != "offerVoucher" || jsonOf(b.Call.Ran.Params) != `{"n":60}` ||
-		jsonOf(b.Call.Written.(map[string]any)["n"]) != "600" {
+	if b.Call.Tool != "offerVoucher" || jsonOf(b.Call.Executed.Params) != `{"n":60}` ||
+		jsonOf(b.Call.ProposedJSON.(map[string]any)["n"]) != "600" {
 		t.Errorf("the Call is %s", jsonOf(b.Call))
 	}
 	links, err := s.List(t.Context(), "p")

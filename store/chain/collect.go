@@ -9,21 +9,21 @@ import (
 	"processidea/store/blobs"
 )
 
-// Rules say what Collect may remove.
-type Rules struct {
-	// Before is the cutoff: Collect removes only what was written earlier. It should be some hours ago, because writers
+// CollectRules say what Collect may remove.
+type CollectRules struct {
+	// Cutoff is the cutoff: Collect removes only what was written earlier. It should be some hours ago, because writers
 	// rely on values that the store has had for less than blobs.Freshness.
-	Before time.Time
+	Cutoff time.Time
 	// Temporal is what Temporal still has; nil if Temporal was not asked.
 	Temporal *NamespaceContents
-	// Open decrypts payloads in the store; nil if none is encrypted.
-	Open Opener
+	// Decrypt decrypts payloads in the store; nil if none is encrypted.
+	Decrypt DecryptFunc
 	// Remove makes Collect remove; if false, Collect only counts what it would remove.
 	Remove bool
 }
 
-// Collected is what Collect removed, or would remove.
-type Collected struct {
+// CollectResult is what Collect removed, or would remove.
+type CollectResult struct {
 	Removed bool `json:"removed"` // false: it was only counted
 	// Chains are the processes whose chains are removed.
 	Chains     []string `json:"chains"`
@@ -31,14 +31,14 @@ type Collected struct {
 	IdeaBytes  int64    `json:"ideaBytes"`
 	Values     int      `json:"values"`
 	ValueBytes int64    `json:"valueBytes"`
-	// Unfinished counts the half-written files of programs that were killed.
-	Unfinished      int   `json:"unfinished"`
-	UnfinishedBytes int64 `json:"unfinishedBytes"`
-	Kept            Kept  `json:"kept"`
+	// UnfinishedFiles counts the half-written files of programs that were killed.
+	UnfinishedFiles int            `json:"unfinished"`
+	UnfinishedBytes int64          `json:"unfinishedBytes"`
+	Retained        RetainedCounts `json:"kept"`
 }
 
-// Kept is what stays.
-type Kept struct {
+// RetainedCounts is what stays.
+type RetainedCounts struct {
 	Chains     int   `json:"chains"`
 	Values     int   `json:"values"`
 	ValueBytes int64 `json:"valueBytes"`
@@ -46,37 +46,37 @@ type Kept struct {
 
 // Collect removes old chains and old values. A chain is removed if its latest Idea is old and its process has nothing
 // open in Temporal; a value, if neither a remaining chain nor a history in Temporal needs it.
-func (s *Store) Collect(ctx context.Context, r Rules) (done *Collected, err error) {
+func (s *Store) Collect(ctx context.Context, r CollectRules) (result *CollectResult, err error) {
 	defer wrapError(&err, "collect")
-	c := s.collector(ctx, r)
+	c := s.newCollector(ctx, r)
 	return &c.result, c.collect(ctx)
 }
 
-func (s *Store) collector(ctx context.Context, r Rules) *collector {
-	return &collector{Store: s, rules: r, ctx: ctx, listed: map[string]*collectableValue{},
-		result: Collected{Removed: r.Remove, Chains: []string{}}}
+func (s *Store) newCollector(ctx context.Context, r CollectRules) *collector {
+	return &collector{Store: s, rules: r, ctx: ctx, valueByName: map[string]*collectableValue{},
+		result: CollectResult{Removed: r.Remove, Chains: []string{}}}
 }
 
 // collector is one collection.
 type collector struct {
 	*Store
-	rules            Rules
-	listed           map[string]*collectableValue // all values, by name
+	rules            CollectRules
+	valueByName      map[string]*collectableValue // all values, by name
 	ctx              context.Context              // of the whole collection
-	todo             []reference                  // needed values whose own references are not yet marked
-	found            []*collectableValue          // needed values, each after something that refers to it
+	pending          []reference                  // needed values whose own references are not yet marked
+	neededValues     []*collectableValue          // needed values, each after something that refers to it
 	removedManifests []blobs.Item                 // manifests to remove, in the order of removal
 	onNeeded         func(reference) error        // called for each needed value, if not nil
-	result           Collected
+	result           CollectResult
 }
 
 type collectableValue struct {
 	blobs.Item
-	needed bool
+	isNeeded bool
 }
 
 func (c *collector) collect(ctx context.Context) error {
-	if err := c.mark(ctx, c.rules.Temporal, c.keepChain, true); err != nil {
+	if err := c.mark(ctx, c.rules.Temporal, c.keepOrDropChain, true); err != nil {
 		return err
 	}
 	if err := c.sweep(ctx); err != nil {
@@ -90,81 +90,82 @@ func (c *collector) collect(ctx context.Context) error {
 
 // mark lists all values, and marks the values that the histories in held need, and those that the chains need for which
 // of returns true. With elsewhere, it also marks what items outside of chains need.
-func (c *collector) mark(ctx context.Context, held *NamespaceContents,
-	of func(ctx context.Context, process string, items []blobs.Item) (bool, error), elsewhere bool) error {
-	values, err := c.values.Values(ctx)
+func (c *collector) mark(ctx context.Context, contents *NamespaceContents,
+	include func(ctx context.Context, process string, items []blobs.Item) (bool, error),
+	includeOtherFolders bool) error {
+	values, err := c.values.ListValues(ctx)
 	if err != nil {
 		return err
 	}
 	for _, i := range values {
-		c.listed[i.Name] = &collectableValue{Item: i}
+		c.valueByName[i.Name] = &collectableValue{Item: i}
 	}
 	processes, err := c.Processes(ctx)
 	if err != nil {
 		return err
 	}
 	for _, process := range processes {
-		items, err := c.values.ListUnder(ctx, placeOf(process))
-		counts := false
+		items, err := c.values.ListUnder(ctx, ideasFolder(process))
+		included := false
 		if err == nil {
-			counts, err = of(ctx, process, items)
+			included, err = include(ctx, process, items)
 		}
-		if err == nil && counts {
-			err = c.readAll(ctx, process, items)
+		if err == nil && included {
+			err = c.markReferencesOf(ctx, process, items)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if elsewhere {
-		if err := c.markOthers(ctx); err != nil {
+	if includeOtherFolders {
+		if err := c.markOtherFolders(ctx); err != nil {
 			return err
 		}
 	}
-	for r := range held.references() {
+	for r := range contents.references() {
 		c.markValue(r)
 	}
 	return c.markNeeded(ctx)
 }
 
-// keepChain reports whether a chain stays, and schedules the removal of a chain that does not.
-func (c *collector) keepChain(ctx context.Context, process string, items []blobs.Item) (bool, error) {
+// keepOrDropChain reports whether a chain stays, and schedules the removal of a chain that does not.
+func (c *collector) keepOrDropChain(ctx context.Context, process string, items []blobs.Item) (bool, error) {
 	old, err := c.isOld(ctx, process)
 	if err != nil {
 		return false, err
 	}
 	if old && !c.rules.Temporal.isOpen(process) {
-		c.drop(process, items)
+		c.scheduleRemoval(process, items)
 		return false, nil
 	}
-	c.result.Kept.Chains++
+	c.result.Retained.Chains++
 	return true, nil
 }
 
 // isOld reports whether the latest Idea of a process is older than the rules say. An unreadable Idea never counts as
 // old.
 func (c *collector) isOld(ctx context.Context, process string) (bool, error) {
-	at, err := c.Latest(ctx, process)
-	if err != nil || at == 0 {
+	number, err := c.LatestNumber(ctx, process)
+	if err != nil || number == 0 {
 		return false, err
 	}
-	m, err := c.manifest(ctx, process, at)
+	m, err := c.manifest(ctx, process, number)
 	if isBroken(err) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	created, err := time.Parse(time.RFC3339Nano, m.metaText(createdAt))
-	return err == nil && created.Before(c.rules.Before), nil
+	created, err := time.Parse(time.RFC3339Nano, m.metaText(createdAtKey))
+	return err == nil && created.Before(c.rules.Cutoff), nil
 }
 
-// drop schedules the removal of a chain, the latest Idea first, so that an interrupted collection leaves a chain
-// without gaps.
-func (c *collector) drop(process string, items []blobs.Item) {
+// scheduleRemoval schedules the removal of a chain, the latest Idea first, so that an interrupted collection leaves a
+// chain without gaps.
+func (c *collector) scheduleRemoval(process string, items []blobs.Item) {
 	slices.SortFunc(items, func(a, b blobs.Item) int {
-		n, _ := numberAt(process, a.Name)
-		m, _ := numberAt(process, b.Name)
+		n, _ := parseIdeaNumber(process, a.Name)
+		m, _ := parseIdeaNumber(process, b.Name)
 		return m - n
 	})
 	c.result.Chains = append(c.result.Chains, process)
@@ -184,32 +185,32 @@ func (c *collector) sweep(ctx context.Context) error {
 			}
 		}
 	}
-	for _, v := range jsonval.Sorted(c.listed) {
-		goes := false
-		if !v.needed {
+	for _, v := range jsonval.Sorted(c.valueByName) {
+		removed := false
+		if !v.isNeeded {
 			var err error
-			if goes, err = c.remove(ctx, v.Item); err != nil {
+			if removed, err = c.remove(ctx, v.Item); err != nil {
 				return err
 			}
 		}
-		if goes {
+		if removed {
 			c.result.Values++
 			c.result.ValueBytes += v.Size
 		} else {
-			c.result.Kept.Values++
-			c.result.Kept.ValueBytes += v.Size
+			c.result.Retained.Values++
+			c.result.Retained.ValueBytes += v.Size
 		}
 	}
 	return nil
 }
 
-// remove removes an item that is old; without Rules.Remove it only reports whether the item would go.
-func (c *collector) remove(ctx context.Context, i blobs.Item) (goes bool, err error) {
-	goes = i.Written.Before(c.rules.Before)
-	if goes && c.rules.Remove {
-		return c.values.RemoveUntouched(ctx, i)
+// remove removes an item that is old; without CollectRules.Remove it only reports whether the item would go.
+func (c *collector) remove(ctx context.Context, i blobs.Item) (removable bool, err error) {
+	removable = i.WrittenAt.Before(c.rules.Cutoff)
+	if removable && c.rules.Remove {
+		return c.values.RemoveIfUnchanged(ctx, i)
 	}
-	return goes, nil
+	return removable, nil
 }
 
 // sweepDataKeys removes the old data keys of processes that neither the store nor Temporal knows any more. A key stays
@@ -222,21 +223,21 @@ func (c *collector) sweepDataKeys(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	known := map[string]bool{}
+	knownProcesses := map[string]bool{}
 	for _, process := range processes {
-		known[blobs.RootOf(process)] = true
+		knownProcesses[blobs.RootOf(process)] = true
 	}
-	owners, err := c.values.Owners(ctx)
+	owners, err := c.values.ListOwners(ctx)
 	if err != nil {
 		return err
 	}
 	for _, owner := range owners {
 		root := blobs.RootOf(owner.Name)
-		if known[root] || c.rules.Temporal.hasProcess(root) || !owner.Written.Before(c.rules.Before) {
+		if knownProcesses[root] || c.rules.Temporal.hasProcess(root) || !owner.WrittenAt.Before(c.rules.Cutoff) {
 			continue
 		}
-		left, err := c.values.OwnedValues(ctx, owner.Name)
-		if err == nil && len(left) == 0 {
+		remaining, err := c.values.ListOwnedValues(ctx, owner.Name)
+		if err == nil && len(remaining) == 0 {
 			err = c.values.RemoveDataKey(ctx, owner.Name)
 		}
 		if err != nil {
@@ -248,7 +249,7 @@ func (c *collector) sweepDataKeys(ctx context.Context) error {
 
 // sweepUnfinished removes half-written files, or counts them.
 func (c *collector) sweepUnfinished(ctx context.Context) error {
-	items, err := c.values.Unfinished()
+	items, err := c.values.ListUnfinished()
 	if err != nil {
 		return err
 	}
@@ -258,7 +259,7 @@ func (c *collector) sweepUnfinished(ctx context.Context) error {
 			return err
 		}
 		if goes {
-			c.result.Unfinished++
+			c.result.UnfinishedFiles++
 			c.result.UnfinishedBytes += i.Size
 		}
 	}

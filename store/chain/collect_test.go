@@ -32,7 +32,7 @@ func (s *shelf) age(t testing.TB) {
 	}
 }
 
-func (s *shelf) collected(t testing.TB, r Rules) *Collected {
+func (s *shelf) collected(t testing.TB, r CollectRules) *CollectResult {
 	t.Helper()
 	c, err := s.Collect(t.Context(), r)
 	if err != nil {
@@ -65,15 +65,15 @@ func TestAnOldChainGoesWithWhatOnlyItNeeds(t *testing.T) {
 	}
 	s.age(t)
 	before := s.files(t)
-	counted := s.collected(t, Rules{Before: later})
+	counted := s.collected(t, CollectRules{Cutoff: later})
 	if after := s.files(t); len(after) != len(before) || counted.Removed {
 		t.Fatal("counting took something")
 	}
 	if !slices.Equal(counted.Chains, []string{"p"}) || counted.Ideas != 5 || counted.Values < 3 ||
-		counted.Kept.Chains != 1 || counted.Kept.Values == 0 {
+		counted.Retained.Chains != 1 || counted.Retained.Values == 0 {
 		t.Errorf("%+v", counted)
 	}
-	taken := s.cold(t).collected(t, Rules{Before: later, Remove: true})
+	taken := s.cold(t).collected(t, CollectRules{Cutoff: later, Remove: true})
 	counted.Removed = true
 	if jsonOf(taken) != jsonOf(counted) {
 		t.Errorf("counted %s, taken %s", jsonOf(counted), jsonOf(taken))
@@ -90,7 +90,7 @@ func TestAnOldChainGoesWithWhatOnlyItNeeds(t *testing.T) {
 	if r := s.cold(t).verified(t, "young"); !r.IsIntact || r.Ideas != 2 {
 		t.Errorf("%+v", r)
 	}
-	if again := s.collected(t, Rules{Before: later, Remove: true}); again.Ideas+again.Values != 0 {
+	if again := s.collected(t, CollectRules{Cutoff: later, Remove: true}); again.Ideas+again.Values != 0 {
 		t.Errorf("a second time: %+v", again)
 	}
 }
@@ -102,7 +102,7 @@ func TestAChainOfWhichAnythingIsOpenStays(t *testing.T) {
 			s := newShelf(t)
 			newStory(t, s, chain).grow(2)
 			s.age(t)
-			c := s.collected(t, Rules{Before: later,
+			c := s.collected(t, CollectRules{Cutoff: later,
 				Temporal: &NamespaceContents{openProcesses: map[string]bool{blobs.RootOf(open): true}},
 				Remove:   true})
 			if len(c.Chains) > 0 || !s.cold(t).verified(t, chain).IsIntact {
@@ -114,7 +114,7 @@ func TestAChainOfWhichAnythingIsOpenStays(t *testing.T) {
 	newStory(t, s, "pq").grow(2)
 	s.age(t)
 	held := &NamespaceContents{openProcesses: map[string]bool{"p": true}}
-	if c := s.collected(t, Rules{Before: later, Temporal: held}); len(c.Chains) != 1 {
+	if c := s.collected(t, CollectRules{Cutoff: later, Temporal: held}); len(c.Chains) != 1 {
 		t.Errorf("p is open, and pq stays")
 	}
 }
@@ -131,8 +131,8 @@ func TestWhatAHistoryRefersToStaysWithAllThatItHolds(t *testing.T) {
 					"a": []any{jsonval.BlobHandle{Digest: inner, Size: 7, ValueType: "string"}.AsJSONValue()}})))
 	nobodys := s.put(t, `"nobody's"`)
 	s.age(t)
-	c := s.collected(t, Rules{Before: later,
-		Temporal: &NamespaceContents{refs: map[reference]bool{{digest: outer}: true, {digest: strings.Repeat("0", 64)}: true}},
+	c := s.collected(t, CollectRules{Cutoff: later,
+		Temporal: &NamespaceContents{referenceSet: map[reference]bool{{digest: outer}: true, {digest: strings.Repeat("0", 64)}: true}},
 		Remove:   true})
 	files := s.files(t)
 	if c.Values != 1 || len(files) != 2 || files[s.values.Name(t.Context(), nobodys)] != nil ||
@@ -145,8 +145,8 @@ func TestWhatIsYoungStaysWhoeverNeedsIt(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
 	s.put(t, "young")
-	if c := s.collected(t, Rules{Before: time.Now().Add(-time.Minute), Remove: true}); c.Values != 0 ||
-		c.Kept.Values != 1 || len(s.files(t)) != 1 {
+	if c := s.collected(t, CollectRules{Cutoff: time.Now().Add(-time.Minute), Remove: true}); c.Values != 0 ||
+		c.Retained.Values != 1 || len(s.files(t)) != 1 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -157,12 +157,12 @@ func TestWhatSomebodyPutsMeanwhileStays(t *testing.T) {
 	s := newShelf(t)
 	digest := s.put(t, "x")
 	s.age(t)
-	listed, err := s.values.Values(t.Context())
+	listed, err := s.values.ListValues(t.Context())
 	if err != nil || len(listed) != 1 {
 		t.Fatal(listed, err)
 	}
 	s.cold(t).put(t, "x")
-	if removed, err := s.values.RemoveUntouched(t.Context(), listed[0]); removed || err != nil {
+	if removed, err := s.values.RemoveIfUnchanged(t.Context(), listed[0]); removed || err != nil {
 		t.Errorf("%v, %v", removed, err)
 	}
 	if _, err := s.values.GetUncached(t.Context(), digest); err != nil {
@@ -174,11 +174,11 @@ func TestAChainThatCannotBeReadIsNotTaken(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
 	newStory(t, s, "p").grow(3)
-	s.write(t, Place("p", 3), []byte("{"))
+	s.write(t, ManifestName("p", 3), []byte("{"))
 	s.write(t, "elsewhere", nil)
 	s.age(t)
 	before := len(s.files(t))
-	if c := s.collected(t, Rules{Before: later, Remove: true}); len(c.Chains) > 0 || len(s.files(t)) != before {
+	if c := s.collected(t, CollectRules{Cutoff: later, Remove: true}); len(c.Chains) > 0 || len(s.files(t)) != before {
 		t.Errorf("%+v", c)
 	}
 }
@@ -191,7 +191,7 @@ func TestWhatOtherFoldersReferToStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.age(t)
-	if c := s.collected(t, Rules{Before: later, Remove: true}); c.Values != 0 || len(s.files(t)) != 2 {
+	if c := s.collected(t, CollectRules{Cutoff: later, Remove: true}); c.Values != 0 || len(s.files(t)) != 2 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -220,7 +220,7 @@ func TestWhateverIsKeptIsWhole(t *testing.T) {
 		for n := range rapid.IntRange(1, 4).Draw(rt, "values") {
 			values = append(values, s.stored(rt, []any{json.Number(fmt.Sprint(n)), s.stored(rt, "in all of them")}))
 		}
-		held := &NamespaceContents{openProcesses: map[string]bool{}, refs: map[reference]bool{}}
+		held := &NamespaceContents{openProcesses: map[string]bool{}, referenceSet: map[reference]bool{}}
 		stays, needed := map[string]int{}, map[string]bool{}
 		for n := range rapid.IntRange(1, 4).Draw(rt, "chains") {
 			process := fmt.Sprint("p", n)
@@ -242,7 +242,7 @@ func TestWhateverIsKeptIsWhole(t *testing.T) {
 				if err != nil {
 					rt.Fatal(err)
 				}
-				story.last, story.at = sealed.Digest, sealed.At
+				story.last, story.at = sealed.Digest, sealed.Idea
 			}
 			if young || open {
 				stays[process] = story.at
@@ -250,12 +250,12 @@ func TestWhateverIsKeptIsWhole(t *testing.T) {
 		}
 		nobodys := s.put(t, "nobody's")
 		historys := s.put(t, "a history's")
-		held.refs[reference{digest: historys}] = true
+		held.referenceSet[reference{digest: historys}] = true
 		s.age(t)
-		c := s.collected(t, Rules{Before: later, Temporal: held, Remove: true})
+		c := s.collected(t, CollectRules{Cutoff: later, Temporal: held, Remove: true})
 		cold, files := s.cold(t), s.files(t)
 		processes, err := cold.Processes(t.Context())
-		if err != nil || len(processes) != len(stays) || c.Kept.Chains != len(stays) {
+		if err != nil || len(processes) != len(stays) || c.Retained.Chains != len(stays) {
 			rt.Fatalf("%v stay of %v: %+v, %v", processes, stays, c, err)
 		}
 		for process, ideas := range stays {
@@ -288,20 +288,20 @@ func TestWhatAnEncryptedPayloadRefersToStays(t *testing.T) {
 	open := func(p *commonpb.Payload) (*commonpb.Payload, error) {
 		return &commonpb.Payload{Data: turned(p.GetData())}, nil
 	}
-	for _, o := range []Opener{open, nil} {
+	for _, o := range []DecryptFunc{open, nil} {
 		s := newShelf(t)
 		value := s.put(t, `"value"`)
 		payload, err := proto.Marshal(&commonpb.Payload{Data: turned([]byte(`{"see":"` + value + `"}`))})
 		if err != nil {
 			t.Fatal(err)
 		}
-		held := &NamespaceContents{refs: map[reference]bool{}, opener: o}
+		held := &NamespaceContents{referenceSet: map[reference]bool{}, decrypt: o}
 		claim := &commonpb.Payload{Data: turned([]byte(s.put(t, string(payload))))}
 		if err := held.noteReferences("", claim); err != nil {
 			t.Fatal(err)
 		}
 		s.age(t)
-		if c := s.collected(t, Rules{Before: later, Temporal: held, Open: o}); (c.Values == 0) != (o != nil) {
+		if c := s.collected(t, CollectRules{Cutoff: later, Temporal: held, Decrypt: o}); (c.Values == 0) != (o != nil) {
 			t.Errorf("opened: %v: %+v", o != nil, c)
 		}
 	}
@@ -323,14 +323,14 @@ func TestWhatAPayloadInPiecesRefersToStaysWhereverItIsCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held := &NamespaceContents{refs: map[reference]bool{}}
+	held := &NamespaceContents{referenceSet: map[reference]bool{}}
 	for _, v := range claims[0].ClaimData {
-		held.refs[reference{digest: v}] = true
+		held.referenceSet[reference{digest: v}] = true
 	}
 	s.age(t)
-	c := s.collected(t, Rules{Before: later, Temporal: held, Remove: true})
-	if c.Values != 0 || c.Kept.Values <= len(needed) {
-		t.Errorf("%d values went, %d stay of %d that are needed, and the pieces", c.Values, c.Kept.Values, len(needed))
+	c := s.collected(t, CollectRules{Cutoff: later, Temporal: held, Remove: true})
+	if c.Values != 0 || c.Retained.Values <= len(needed) {
+		t.Errorf("%d values went, %d stay of %d that are needed, and the pieces", c.Values, c.Retained.Values, len(needed))
 	}
 }
 
@@ -340,26 +340,26 @@ func TestWhatIsHalfWrittenBreaksNoChainAndGoesOnceItIsOld(t *testing.T) {
 	s := smallChain(t)
 	before := s.files(t)
 	const half = ".18a0b1c2d3e4f506.tmp"
-	s.write(t, Place("p", 6)+half, []byte(`{"dig`))
-	s.write(t, Place("p", 2)+half, nil)
+	s.write(t, ManifestName("p", 6)+half, []byte(`{"dig`))
+	s.write(t, ManifestName("p", 2)+half, nil)
 	if r, err := s.Verify(t.Context(), "p"); err != nil || !r.IsIntact || r.Ideas != 5 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if latest, err := s.Latest(t.Context(), "p"); err != nil || latest != 5 {
+	if latest, err := s.LatestNumber(t.Context(), "p"); err != nil || latest != 5 {
 		t.Errorf("%d, %v", latest, err)
 	}
-	young := s.collected(t, Rules{Before: noon.Add(-time.Hour), Remove: true})
-	if young.Unfinished != 0 {
+	young := s.collected(t, CollectRules{Cutoff: noon.Add(-time.Hour), Remove: true})
+	if young.UnfinishedFiles != 0 {
 		t.Errorf("what is younger is taken: %+v", young)
 	}
-	for _, name := range []string{Place("p", 6) + half, Place("p", 2) + half} {
+	for _, name := range []string{ManifestName("p", 6) + half, ManifestName("p", 2) + half} {
 		if err := os.Chtimes(filepath.Join(s.dir, name), noon.Add(-2*time.Hour), noon.Add(-2*time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, remove := range []bool{false, true} {
-		c := s.collected(t, Rules{Before: noon.Add(-time.Hour), Remove: remove})
-		if c.Unfinished != 2 || c.UnfinishedBytes != 5 || len(c.Chains)+c.Values != 0 {
+		c := s.collected(t, CollectRules{Cutoff: noon.Add(-time.Hour), Remove: remove})
+		if c.UnfinishedFiles != 2 || c.UnfinishedBytes != 5 || len(c.Chains)+c.Values != 0 {
 			t.Errorf("%+v", c)
 		}
 	}

@@ -45,7 +45,7 @@ func TestADiffTellsEachValueByInstance(t *testing.T) {
 	d := compared(t, 1, 2, one, two)
 	var lines []string
 	for _, c := range d.Changes {
-		lines = append(lines, fmt.Sprintf("%s %s %s %s>%s", c.Instance, c.What, c.Path, jsonOf(c.From), jsonOf(c.To)))
+		lines = append(lines, fmt.Sprintf("%s %s %s %s>%s", c.Instance, c.Kind, c.Path, jsonOf(c.From), jsonOf(c.To)))
 	}
 	want := []string{
 		` changed config.limits.requests 50>100`,
@@ -93,8 +93,8 @@ func TestADiffTellsThatStepsStandInAnotherOrder(t *testing.T) {
 	} {
 		got := ""
 		for _, change := range compared(t, 1, 2, policy(c.from...), policy(c.to...)).Changes {
-			if change.What == ideadiff.Changed {
-				got += fmt.Sprintf("%s %s %s %s>%s", change.Instance, change.What, change.Path, jsonOf(change.From),
+			if change.Kind == ideadiff.Changed {
+				got += fmt.Sprintf("%s %s %s %s>%s", change.Instance, change.Kind, change.Path, jsonOf(change.From),
 					jsonOf(change.To))
 			}
 		}
@@ -143,7 +143,7 @@ func TestADiffTellsCallsAsAddedChangedAndRemoved(t *testing.T) {
 	two["meta"].(map[string]any)["request"] = 2
 	var lines []string
 	for _, c := range compared(t, 1, 2, one, two).Calls {
-		lines = append(lines, fmt.Sprintf("%s %s %s %s", c.Instance, c.What, c.ID, c.Tool))
+		lines = append(lines, fmt.Sprintf("%s %s %s %s", c.Instance, c.Kind, c.ID, c.Tool))
 	}
 	if got := strings.Join(lines, "|"); got != " removed  |① changed 2.3 judge|① removed  note|② added 2.2 judge" {
 		t.Errorf("got %s", got)
@@ -199,7 +199,7 @@ func TestThePatchOfADiffLeadsFromOneIdeaToTheOther(t *testing.T) {
 				"output": json.Number(rapid.SampledFrom([]string{"9007199254740993", "9007199254740992", "1",
 					"1.0"}).Draw(rt, "output"))}
 			sealed, err := s.Seal(context.Background(),
-				Entry{Process: process, At: n + 1, Parent: last, Idea: i, Created: noon})
+				Entry{Process: process, Number: n + 1, Parent: last, Idea: i, Created: noon})
 			if err != nil {
 				rt.Fatal(err)
 			}

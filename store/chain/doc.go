@@ -16,5 +16,5 @@
 //   - Sealing the same Idea again changes nothing. An Idea that others follow is never replaced (ErrConflict).
 //   - A changed or missing byte is found by Verify, with the first Idea that it harms and the part that it is in.
 //   - At most 45 differences lead to any Idea, and a difference is written three times at most.
-//   - Collect removes nothing written after Rules.Before, and no chain whose process is open in Temporal.
+//   - Collect removes nothing written after CollectRules.Before, and no chain whose process is open in Temporal.
 package chain

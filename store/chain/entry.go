@@ -18,7 +18,7 @@ import (
 // Entry is one Idea of a chain, before it has a digest.
 type Entry struct {
 	Process string
-	At      int    // from 1
+	Number  int    // from 1
 	Parent  string // digest of the previous Idea; empty for the first
 	// Idea is the whole Idea: meta, config, schema, context, solution, delegates. Handles in it refer to values in the
 	// store.
@@ -43,7 +43,7 @@ func (e Entry) draft() (draft, error) {
 	switch {
 	case e.Process == "":
 		return draft{}, fmt.Errorf("the process has no name")
-	case e.At < 1:
+	case e.Number < 1:
 		return draft{}, fmt.Errorf("Ideas are numbered from 1")
 	}
 	d := draft{body: jsonval.WithoutKey(e.Idea, "meta"), meta: jsonval.Object{}}
@@ -51,7 +51,7 @@ func (e Entry) draft() (draft, error) {
 	for _, k := range keysSetBySeal {
 		delete(d.meta, k)
 	}
-	d.meta["process"], d.meta["at"] = e.Process, jsonval.ToJSONValue(e.At)
+	d.meta["process"], d.meta["at"] = e.Process, jsonval.ToJSONValue(e.Number)
 	if e.Parent != "" {
 		d.meta["parent"] = e.Parent
 	}
@@ -65,45 +65,45 @@ func (e Entry) draft() (draft, error) {
 	return d, nil
 }
 
-const createdAt = "createdAt"
+const createdAtKey = "createdAt"
 
-func dateOf(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 // digest returns the Idea's digest, and the size of the hashed bytes.
 func (d draft) digest(ctx context.Context, values *blobs.Store) (digest string, size int, err error) {
 	sum := sha256.New()
-	err = values.EncodeRestored(ctx, ideaOf(d.meta, d.body), func(data []byte) {
+	err = values.EncodeRestored(ctx, joinIdea(d.meta, d.body), func(data []byte) {
 		size += len(data)
 		sum.Write(data)
 	})
 	return hex.EncodeToString(sum.Sum(nil)), size, err
 }
 
-// ideaOf joins an Idea's meta and body.
-func ideaOf(meta, body jsonval.Object) jsonval.Object { return jsonval.WithKey(body, "meta", meta) }
+// joinIdea joins an Idea's meta and body.
+func joinIdea(meta, body jsonval.Object) jsonval.Object { return jsonval.WithKey(body, "meta", meta) }
 
-// eachText visits all texts of an Idea.
-func (d draft) eachText(w texts.Walk) error {
-	whole := ideaOf(d.meta, d.body)
-	whole["log"] = d.log
-	return w.Each(whole, texts.Place{})
+// walkTexts visits all texts of an Idea.
+func (d draft) walkTexts(w texts.Walker) error {
+	wholeIdea := joinIdea(d.meta, d.body)
+	wholeIdea["log"] = d.log
+	return w.WalkValue(wholeIdea, texts.Place{})
 }
 
 // restoreIdea joins an Idea's meta and body, and replaces handles by their values.
 func restoreIdea(ctx context.Context, values *blobs.Store, meta, body jsonval.Object) (jsonval.Object, error) {
-	whole, err := values.Restore(ctx, ideaOf(meta, body))
+	wholeIdea, err := values.Restore(ctx, joinIdea(meta, body))
 	if err != nil {
 		return nil, err
 	}
-	return whole.(jsonval.Object), nil
+	return wholeIdea.(jsonval.Object), nil
 }
 
 // counts returns how much the Idea holds.
 func (d draft) counts() Counts {
-	calls := jsonval.AsList(jsonval.At(d.body, "solution", "calls"))
+	calls := jsonval.AsList(jsonval.Lookup(d.body, "solution", "calls"))
 	c := Counts{Instances: len(ideafile.SplitContextByInstance(d.body["context"]).InstanceTokens), Calls: len(calls)}
-	for _, raw := range jsonval.AsList(d.log) {
-		e := jsonval.AsObject(raw)
+	for _, entry := range jsonval.AsList(d.log) {
+		e := jsonval.AsObject(entry)
 		if e["by"] != nil {
 			c.Writes++
 		}
@@ -117,7 +117,7 @@ func (d draft) counts() Counts {
 // keysNotInherited are the keys of meta that describe only the Idea itself; an Idea made from it does not get them. The
 // Request's number is inherited, because the process that starts from the Idea makes that Request again.
 var keysNotInherited = []string{
-	"process", "at", "parent", "digest", "log", "decisions", "llm", "parts", createdAt, forgottenKey,
+	"process", "at", "parent", "digest", "log", "decisions", "llm", "parts", createdAtKey, forgottenKey,
 	forgottenInstanceKey,
 }
 
@@ -126,30 +126,30 @@ const originKey = "origin"
 
 // Fork returns an Idea, as Load returns it, in the form from which another process starts: its meta names its origin.
 func Fork(idea jsonval.Object) jsonval.Object {
-	given := jsonval.AsObject(idea["meta"])
-	meta := jsonval.WithKey(given, originKey,
-		jsonval.Object{"process": given["process"], "at": given["at"], "digest": given["digest"]})
+	originMeta := jsonval.AsObject(idea["meta"])
+	meta := jsonval.WithKey(originMeta, originKey,
+		jsonval.Object{"process": originMeta["process"], "at": originMeta["at"], "digest": originMeta["digest"]})
 	for _, k := range keysNotInherited {
 		delete(meta, k)
 	}
-	return ideaOf(meta, idea)
+	return joinIdea(meta, idea)
 }
 
 // WithoutOrigin removes the origin from an Idea that starts a process but is no fork. Otherwise a caller could claim
 // any origin for it.
 func WithoutOrigin(idea jsonval.Object) jsonval.Object {
 	meta := jsonval.AsObject(idea["meta"])
-	if _, claims := meta[originKey]; !claims {
+	if _, hasOrigin := meta[originKey]; !hasOrigin {
 		return idea
 	}
-	return ideaOf(jsonval.WithoutKey(meta, originKey), idea)
+	return joinIdea(jsonval.WithoutKey(meta, originKey), idea)
 }
 
 // MarkForgotten marks the forgotten instances in a fork as forgotten, so that no Call targets them.
 func MarkForgotten(fork jsonval.Object, forgotten map[string]Forgotten) {
 	for _, raw := range jsonval.AsList(fork["context"]) {
 		m := jsonval.AsObject(raw)
-		if _, is := forgotten[jsonval.AsText(m["_instance"])]; is {
+		if _, isForgotten := forgotten[jsonval.AsText(m["_instance"])]; isForgotten {
 			m[ideafile.StatusKey] = string(ideafile.InstanceForgotten)
 		}
 	}

@@ -34,8 +34,8 @@ func (s *Store) Export(ctx context.Context, process string, w io.Writer) (err er
 		return err
 	}
 	for i, m := range manifests {
-		if at := m.metaNumber("at"); at != i+1 {
-			return brokenErrorf(Place(process, i+1), "%s", gapText(i+1, at-1))
+		if number := m.metaNumber("at"); number != i+1 {
+			return brokenErrorf(ManifestName(process, i+1), "%s", gapText(i+1, number-1))
 		}
 	}
 	last := manifests[len(manifests)-1]
@@ -43,9 +43,9 @@ func (s *Store) Export(ctx context.Context, process string, w io.Writer) (err er
 	if err := writeLine(w, jsonval.ToJSONValue(head)); err != nil {
 		return err
 	}
-	x := exporter{Store: s, written: map[string]bool{}}
+	exporting := exporter{Store: s, writtenValues: map[string]bool{}}
 	for _, m := range manifests {
-		line, err := x.encodeLine(ctx, m)
+		line, err := exporting.encodeLine(ctx, m)
 		if err != nil {
 			return err
 		}
@@ -64,17 +64,17 @@ func writeLine(w io.Writer, v any) error {
 // exporter writes one chain.
 type exporter struct {
 	*Store
-	lastRead *state
-	written  map[string]bool // the digests of the values that are already in the export
+	lastState     *state
+	writtenValues map[string]bool // the digests of the values that are already in the export
 }
 
 func (x *exporter) encodeLine(ctx context.Context, m *manifest) (jsonval.Object, error) {
-	whole, read, err := x.load(ctx, m, x.lastRead)
+	wholeIdea, loaded, err := x.load(ctx, m, x.lastState)
 	if err != nil {
 		return nil, err
 	}
-	x.lastRead = read
-	line := jsonval.Object{"idea": whole}
+	x.lastState = loaded
+	line := jsonval.Object{"idea": wholeIdea}
 	if m.RedactedDigest != "" {
 		line["left"] = m.RedactedDigest
 	}
@@ -96,36 +96,36 @@ func (x *exporter) encodeLine(ctx context.Context, m *manifest) (jsonval.Object,
 // collectValues collects the stored values that v refers to, and those that they refer to, except the values that are
 // already in the export.
 func (x *exporter) collectValues(ctx context.Context, v any, values jsonval.Object) error {
-	for _, digest := range handlesIn(v) {
-		if x.written[digest] {
+	for _, digest := range handleDigests(v) {
+		if x.writtenValues[digest] {
 			continue
 		}
-		x.written[digest] = true
-		inside, err := x.readPart(ctx, digest)
+		x.writtenValues[digest] = true
+		value, err := x.readPart(ctx, digest)
 		if err != nil {
 			return err
 		}
-		values[digest] = inside
-		if err := x.collectValues(ctx, inside, values); err != nil {
+		values[digest] = value
+		if err := x.collectValues(ctx, value, values); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// handlesIn lists the digests of the handles in a value.
-func handlesIn(v any) (digests []string) {
+// handleDigests lists the digests of the handles in a value.
+func handleDigests(v any) (digests []string) {
 	if h, ok := jsonval.AsBlobHandle(v); ok {
 		return []string{h.Digest}
 	}
 	switch v := v.(type) {
 	case jsonval.Object:
 		for _, value := range jsonval.Sorted(v) {
-			digests = append(digests, handlesIn(value)...)
+			digests = append(digests, handleDigests(value)...)
 		}
 	case []any:
 		for _, e := range v {
-			digests = append(digests, handlesIn(e)...)
+			digests = append(digests, handleDigests(e)...)
 		}
 	}
 	return digests

@@ -159,7 +159,7 @@ func TestWhatIsNoExportIsSaidToBeNone(t *testing.T) {
 func TestABrokenChainIsNotExported(t *testing.T) {
 	t.Parallel()
 	s := smallChain(t)
-	if err := os.Remove(filepath.Join(s.dir, Place("p", 2))); err != nil {
+	if err := os.Remove(filepath.Join(s.dir, ManifestName("p", 2))); err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer

@@ -13,10 +13,10 @@ import (
 )
 
 // forget has p forgotten.
-func (s *shelf) forget(t testing.TB) *ForgottenContents {
+func (s *shelf) forget(t testing.TB) *ForgetResult {
 	t.Helper()
 	done, err := s.Forget(t.Context(), ForgetOptions{Process: "p", Forgotten: Forgotten{At: later, By: "ann"},
-		Open: s.values.Keys().OpenPayload})
+		Decrypt: s.values.Keys().OpenPayload})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestAForgettingThatIsInterruptedIsCompletedByTheNext(t *testing.T) {
 			tell("q")
 			calls := 0
 			ctx, cancel := context.WithCancel(t.Context())
-			f := ForgetOptions{Process: "p", Forgotten: Forgotten{At: later}, Open: s.values.Keys().OpenPayload,
+			f := ForgetOptions{Process: "p", Forgotten: Forgotten{At: later}, Decrypt: s.values.Keys().OpenPayload,
 				QuietPeriod: time.Nanosecond}
 			_, err := s.Forget(interrupted{ctx, cancel, &calls, step * 7}, f)
 			cancel()
@@ -203,7 +203,7 @@ func TestAForgottenChainThatWasAlteredIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Digest = strings.Repeat("0", 64)
-	s.write(t, Place("p", 3), m.encode())
+	s.write(t, ManifestName("p", 3), m.encode())
 	if r := s.verified(t, "p"); r.IsIntact {
 		t.Errorf("%+v", r)
 	}

@@ -43,8 +43,8 @@ type Mention struct {
 	Why     string `json:"why"`
 }
 
-// journal lists what is to be done once the Ideas have been written without the instance.
-type journal struct {
+// forgetJournal lists what is to be done once the Ideas have been written without the instance.
+type forgetJournal struct {
 	Token     string    `json:"token"`
 	Forgotten Forgotten `json:"forgotten"`
 	Chains    []string  `json:"chains"`    // processes whose Ideas were rewritten
@@ -55,36 +55,38 @@ type journal struct {
 }
 
 const (
-	journalName    = "/forgetting"
+	journalSuffix  = "/forgetting"
 	redactedSuffix = ".without"
 )
 
-func journalOf(process string) string { return strings.TrimSuffix(placeOf(process), "/") + journalName }
+func journalPlace(process string) string {
+	return strings.TrimSuffix(ideasFolder(process), "/") + journalSuffix
+}
 
 // ForgetInstance removes one instance from all Ideas of a process, forgets its delegates, and removes the values that
 // only it needed. Every Idea keeps its digest; a last Idea records when, by whom and why, with the digests of what is
 // left. If the store has keys, the process gets a new data key and the previous one is destroyed. After an
 // interruption, calling ForgetInstance again completes it.
-func (s *Store) ForgetInstance(ctx context.Context, f ForgetOptions) (done *ForgottenContents, err error) {
+func (s *Store) ForgetInstance(ctx context.Context, f ForgetOptions) (result *ForgetResult, err error) {
 	defer wrapError(&err, "forget %s of %s", f.Instance, f.Process)
 	ctx = blobs.ForProcess(ctx, f.Process)
-	var j journal
-	data, begun, err := s.values.Read(ctx, journalOf(f.Process))
+	var j forgetJournal
+	data, hasJournal, err := s.values.Read(ctx, journalPlace(f.Process))
 	switch {
 	case err != nil:
 		return nil, err
-	case begun:
+	case hasJournal:
 		if err := json.Unmarshal(data, &j); err != nil {
-			return nil, fmt.Errorf("read %s: %w", journalOf(f.Process), err)
+			return nil, fmt.Errorf("read %s: %w", journalPlace(f.Process), err)
 		}
 		if j.Token != f.Instance {
 			return nil, fmt.Errorf("forgetting %s was interrupted: forget that again first", j.Token)
 		}
 	default:
-		if j, err = s.writeAllWithout(ctx, f); err != nil {
+		if j, err = s.writeRedactedChains(ctx, f); err != nil {
 			return nil, err
 		}
-		if err := s.values.Write(ctx, journalOf(f.Process), jsonval.Encode(jsonval.ToJSONValue(j))); err != nil {
+		if err := s.values.Write(ctx, journalPlace(f.Process), jsonval.Encode(jsonval.ToJSONValue(j))); err != nil {
 			return nil, err
 		}
 	}
@@ -100,9 +102,9 @@ func (s *Store) FindInstance(ctx context.Context, process, word string) (token s
 		if err != nil || token != "" || strings.Contains(id, "/~call/") {
 			continue
 		}
-		err = s.eachState(blobs.ForProcess(ctx, id), id, func(_ *manifest, st *state) error {
+		err = s.eachState(blobs.ForProcess(ctx, id), id, func(_ *manifest, ideaState *state) error {
 			if token == "" {
-				token, _ = ideafile.SplitContextByInstance(st.body["context"]).FindInstanceToken(word)
+				token, _ = ideafile.SplitContextByInstance(ideaState.body["context"]).FindInstanceToken(word)
 			}
 			return nil
 		})
@@ -116,17 +118,17 @@ func (s *Store) FindInstance(ctx context.Context, process, word string) (token s
 // ForgottenInstances returns the instances that were removed from the Ideas of a process, by token.
 func (s *Store) ForgottenInstances(ctx context.Context, process string) (map[string]Forgotten, error) {
 	forgotten := map[string]Forgotten{}
-	at, err := s.Latest(ctx, process)
-	for ; err == nil && at > 0; at-- { // the Ideas that record removals end the chain
+	number, err := s.LatestNumber(ctx, process)
+	for ; err == nil && number > 0; number-- { // the Ideas that record removals end the chain
 		var m *manifest
-		if m, err = s.manifest(ctx, process, at); err != nil {
+		if m, err = s.manifest(ctx, process, number); err != nil {
 			break
 		}
-		says := m.forgottenInstance()
-		if says.Instance == "" {
+		record := m.forgottenInstance()
+		if record.Instance == "" {
 			break
 		}
-		forgotten[says.Instance] = says.Forgotten
+		forgotten[record.Instance] = record.Forgotten
 	}
 	if isBroken(err) {
 		err = nil // Verify reports it
@@ -134,9 +136,9 @@ func (s *Store) ForgottenInstances(ctx context.Context, process string) (map[str
 	return forgotten, err
 }
 
-// writeAllWithout rewrites the Ideas of the chains that have the instance, beside the originals.
-func (s *Store) writeAllWithout(ctx context.Context, f ForgetOptions) (j journal, err error) {
-	j = journal{Token: f.Instance, Forgotten: f.Forgotten}
+// writeRedactedChains rewrites the Ideas of the chains that have the instance, beside the originals.
+func (s *Store) writeRedactedChains(ctx context.Context, f ForgetOptions) (j forgetJournal, err error) {
+	j = forgetJournal{Token: f.Instance, Forgotten: f.Forgotten}
 	tree, err := s.processTree(ctx, f.Process)
 	if err != nil {
 		return j, err
@@ -144,22 +146,22 @@ func (s *Store) writeAllWithout(ctx context.Context, f ForgetOptions) (j journal
 	var chains []string
 	for _, process := range tree {
 		switch {
-		case protocol.IsOfInstance(process, f.Instance):
+		case protocol.BelongsToInstance(process, f.Instance):
 			j.Delegates = append(j.Delegates, process)
 		case !strings.Contains(process, "/~call/"):
 			chains = append(chains, process)
 		}
 	}
-	r := &redaction{token: f.Instance, ownTexts: map[string]bool{}}
+	r := &redaction{token: f.Instance, isOnlyOwnByText: map[string]bool{}}
 	if j.Chains, err = s.chainsWithInstance(ctx, r, chains); err != nil {
 		return j, err
 	}
-	j.Mentions = r.statedMentions
+	j.Mentions = r.recordedMentions
 	if j.Values, err = s.removableValues(ctx, f, slices.Concat(j.Chains, j.Delegates)); err != nil {
 		return j, err
 	}
 	for _, process := range j.Chains {
-		ideas, mentions, err := s.writeChainWithout(ctx, r, process, f)
+		ideas, mentions, err := s.writeRedactedChain(ctx, r, process, f)
 		if err != nil {
 			return j, fmt.Errorf("write the Ideas of %s without it: %w", process, err)
 		}
@@ -169,46 +171,46 @@ func (s *Store) writeAllWithout(ctx context.Context, f ForgetOptions) (j journal
 }
 
 // chainsWithInstance reads all Ideas, and returns the chains that have the instance.
-func (s *Store) chainsWithInstance(ctx context.Context, r *redaction, chains []string) (with []string, err error) {
+func (s *Store) chainsWithInstance(ctx context.Context, r *redaction, chains []string) (matching []string, err error) {
 	for _, process := range chains {
-		has := false
+		hasInstance := false
 		err := s.eachState(ctx, process, func(m *manifest, st *state) error {
-			has = r.collectTexts(m, st.body) || has
+			hasInstance = r.collectTexts(m, st.body) || hasInstance
 			return nil
 		})
 		if err != nil {
 			return nil, err
 		}
-		if has {
-			with = append(with, process)
+		if hasInstance {
+			matching = append(matching, process)
 		}
 	}
 	r.buildNeedles()
 	switch {
-	case len(with) == 0 && r.done:
+	case len(matching) == 0 && r.alreadyRedacted:
 		return nil, nil
-	case len(with) == 0:
+	case len(matching) == 0:
 		return nil, ErrNoInstance
 	case len(r.otherTokens) == 0:
 		return nil, ErrOnlyInstance
 	}
-	return with, nil
+	return matching, nil
 }
 
 // eachState reads the Ideas of a chain one after the other.
-func (s *Store) eachState(ctx context.Context, process string, do func(*manifest, *state) error) error {
+func (s *Store) eachState(ctx context.Context, process string, visit func(*manifest, *state) error) error {
 	numbers, _, err := s.ideaNumbers(ctx, process)
 	if err != nil {
 		return err
 	}
-	var known *state
-	for _, at := range numbers {
-		m, err := s.manifest(ctx, process, at)
+	var previous *state
+	for _, number := range numbers {
+		m, err := s.manifest(ctx, process, number)
 		if err == nil {
-			known, err = s.state(ctx, m, known)
+			previous, err = s.state(ctx, m, previous)
 		}
 		if err == nil {
-			err = do(m, known)
+			err = visit(m, previous)
 		}
 		if err != nil {
 			return err
@@ -219,41 +221,41 @@ func (s *Store) eachState(ctx context.Context, process string, do func(*manifest
 
 // removableValues lists the values that the chains and histories to be removed refer to.
 func (s *Store) removableValues(ctx context.Context, f ForgetOptions, chains []string) (names []string, err error) {
-	own, _, err := f.readHeld(ctx)
+	contents, _, err := f.readTemporalReferences(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.markReferred(blobs.ForProcess(ctx, ""), own, f, chains, false, nil)
+	c, err := s.markReferenced(blobs.ForProcess(ctx, ""), contents, f, chains, false, nil)
 	if err != nil {
 		return nil, err
 	}
-	for _, v := range c.found {
+	for _, v := range c.neededValues {
 		names = append(names, v.Name)
 	}
 	return names, nil
 }
 
-// writeChainWithout writes the Ideas of one chain without the instance, and one more Idea that records this.
-func (s *Store) writeChainWithout(
+// writeRedactedChain writes the Ideas of one chain without the instance, and one more Idea that records this.
+func (s *Store) writeRedactedChain(
 	ctx context.Context, r *redaction, process string, f ForgetOptions,
 ) (changed int, mentions []Mention, err error) {
 	ctx = blobs.ForProcess(ctx, process)
 	var latest *state
 	var last *manifest
-	var left draft
+	var redactedDraft draft
 	var redacted []redactedIdea
-	found := &mentionFinder{process: process, r: r}
+	mentionsFound := &mentionFinder{process: process, redaction: r}
 	err = s.eachState(ctx, process, func(m *manifest, st *state) error {
 		log, err := s.logValue(ctx, m)
 		if err != nil {
 			return err
 		}
-		left = r.redactDraft(draft{m.Meta, st.body, log})
-		digest, size, err := left.digest(ctx, s.values)
+		redactedDraft = r.redactDraft(draft{m.Meta, st.body, log})
+		digest, size, err := redactedDraft.digest(ctx, s.values)
 		if err != nil {
 			return err
 		}
-		last, latest, err = s.storeIdea(ctx, left, st.at, m.Digest, latest, size)
+		last, latest, err = s.storeIdea(ctx, redactedDraft, st.number, m.Digest, latest, size)
 		if err != nil {
 			return err
 		}
@@ -261,44 +263,45 @@ func (s *Store) writeChainWithout(
 			last.RedactedDigest = digest
 			changed++
 		}
-		redacted = append(redacted, redactedIdea{st.at, m.Digest, last.RedactedDigest})
-		if err := found.collect(s.valueLoader(ctx), st.at, left); err != nil {
+		redacted = append(redacted, redactedIdea{st.number, m.Digest, last.RedactedDigest})
+		if err := mentionsFound.collect(s.valueLoader(ctx), st.number, redactedDraft); err != nil {
 			return err
 		}
-		return s.values.Write(ctx, Place(process, st.at)+redactedSuffix, last.encode())
+		return s.values.Write(ctx, ManifestName(process, st.number)+redactedSuffix, last.encode())
 	})
 	if err != nil {
 		return 0, nil, err
 	}
-	note, err := s.forgottenNote(ctx, last, left, f, redacted, latest, found)
+	record, err := s.storeInstanceRecord(ctx, last, redactedDraft, f, redacted, latest, mentionsFound)
 	if err == nil {
-		err = s.values.Write(ctx, Place(process, note.metaNumber("at"))+redactedSuffix, note.encode())
+		err = s.values.Write(ctx, ManifestName(process, record.metaNumber("at"))+redactedSuffix, record.encode())
 	}
-	return changed, found.list, err
+	return changed, mentionsFound.mentions, err
 }
 
-// forgottenNote stores the Idea which records that an instance was forgotten. It has the body of the last Idea, without
-// Calls.
-func (s *Store) forgottenNote(
-	ctx context.Context, last *manifest, left draft, f ForgetOptions, redacted []redactedIdea, latest *state,
-	found *mentionFinder,
+// storeInstanceRecord stores the Idea which records that an instance was forgotten. It has the body of the last Idea,
+// without Calls.
+func (s *Store) storeInstanceRecord(
+	ctx context.Context, last *manifest, redactedDraft draft, f ForgetOptions, redacted []redactedIdea, latest *state,
+	mentionsFound *mentionFinder,
 ) (*manifest, error) {
-	idea := ideaOf(jsonval.WithoutKey(left.meta, "llm"), left.body)
+	idea := joinIdea(jsonval.WithoutKey(redactedDraft.meta, "llm"), redactedDraft.body)
 	if solution, ok := idea["solution"].(jsonval.Object); ok {
 		solution = maps.Clone(solution)
 		idea["solution"], solution["calls"] = solution, []any{}
 	}
-	e := Entry{Process: last.metaText("process"), At: latest.at + 1, Parent: last.Digest, Idea: idea, Created: f.At}
+	e := Entry{Process: last.metaText("process"), Number: latest.number + 1, Parent: last.Digest, Idea: idea,
+		Created: f.At}
 	d, err := e.draft()
 	if err == nil {
-		err = found.collect(s.valueLoader(ctx), e.At, d)
+		err = mentionsFound.collect(s.valueLoader(ctx), e.Number, d)
 	}
 	if err != nil {
 		return nil, err
 	}
-	says := jsonval.AsObject(jsonval.ToJSONValue(ForgottenInstance{f.Forgotten, f.Instance, found.list}))
-	says[ideasKey] = jsonval.ToJSONValue(redacted)
-	return s.storeNote(ctx, e, forgottenInstanceKey, says, latest)
+	record := jsonval.AsObject(jsonval.ToJSONValue(ForgottenInstance{f.Forgotten, f.Instance, mentionsFound.mentions}))
+	record[ideasKey] = jsonval.ToJSONValue(redacted)
+	return s.storeForgetRecord(ctx, e, forgottenInstanceKey, record, latest)
 }
 
 // valueLoader returns a loader of stored values; it loads nil for a broken one.
@@ -314,41 +317,41 @@ func (s *Store) valueLoader(ctx context.Context) func(jsonval.BlobHandle) (any, 
 
 // mentionFinder collects the places in a chain's Ideas that may reveal the removed instance.
 type mentionFinder struct {
-	process string
-	r       *redaction
-	list    []Mention
+	process   string
+	redaction *redaction
+	mentions  []Mention
 }
 
-func (g *mentionFinder) collect(load func(jsonval.BlobHandle) (any, error), at int, left draft) error {
-	w := texts.Walk{Load: load, OnText: func(place texts.Place, text string) {
-		why := g.r.mentionReason(place, text)
-		if why == "" {
+func (g *mentionFinder) collect(load func(jsonval.BlobHandle) (any, error), number int, redactedDraft draft) error {
+	w := texts.Walker{Load: load, OnText: func(place texts.Place, text string) {
+		reason := g.redaction.mentionReason(place, text)
+		if reason == "" {
 			return
 		}
-		part := place.Part
-		for g.r.mentionReason(texts.Place{}, part) != "" { // a key reveals it: keep it out of the record
+		part := place.Path
+		for g.redaction.mentionReason(texts.Place{}, part) != "" { // a key reveals it: keep it out of the record
 			part = part[:max(strings.LastIndexByte(part, '.'), 0)]
 		}
-		n := slices.IndexFunc(g.list, func(m Mention) bool { return m.Part == part && m.Why == why })
+		n := slices.IndexFunc(g.mentions, func(m Mention) bool { return m.Part == part && m.Why == reason })
 		if n < 0 {
-			n = len(g.list)
-			g.list = append(g.list, Mention{Process: g.process, Part: part, Why: why})
+			n = len(g.mentions)
+			g.mentions = append(g.mentions, Mention{Process: g.process, Part: part, Why: reason})
 		}
-		if ideas := g.list[n].Ideas; len(ideas) == 0 || ideas[len(ideas)-1] != at {
-			g.list[n].Ideas = append(ideas, at)
+		if ideas := g.mentions[n].Ideas; len(ideas) == 0 || ideas[len(ideas)-1] != number {
+			g.mentions[n].Ideas = append(ideas, number)
 		}
 	}}
-	return left.eachText(w)
+	return redactedDraft.walkTexts(w)
 }
 
 // completeForget carries out a journal.
-func (s *Store) completeForget(ctx context.Context, f ForgetOptions, j journal) (*ForgottenContents, error) {
-	done := &ForgottenContents{Chains: append(j.Chains, j.Delegates...), Ideas: j.Ideas, Mentions: j.Mentions}
+func (s *Store) completeForget(ctx context.Context, f ForgetOptions, j forgetJournal) (*ForgetResult, error) {
+	result := &ForgetResult{Chains: append(j.Chains, j.Delegates...), Ideas: j.Ideas, Mentions: j.Mentions}
 	for _, process := range j.Chains {
-		if err := s.eachRedacted(ctx, process, s.replace); err != nil {
+		if err := s.eachRedacted(ctx, process, s.replaceByRedacted); err != nil {
 			return nil, err
 		}
-		s.tips.Remove(process)
+		s.latestStates.Remove(process)
 	}
 	for _, process := range j.Delegates {
 		_, err := s.sealForgotten(blobs.ForProcess(ctx, process), process, j.Forgotten)
@@ -360,40 +363,40 @@ func (s *Store) completeForget(ctx context.Context, f ForgetOptions, j journal) 
 		}
 	}
 	unneeded := func(ctx context.Context) ([]*collectableValue, error) { return s.unneededValues(ctx, f, j.Values) }
-	if err := s.removeUnshared(blobs.ForProcess(ctx, ""), f.QuietPeriod, unneeded, done); err != nil {
+	if err := s.removeUnshared(blobs.ForProcess(ctx, ""), f.QuietPeriod, unneeded, result); err != nil {
 		return nil, fmt.Errorf("remove values: %w", err)
 	}
 	if len(j.Chains)+len(j.Values) > 0 {
 		var err error
-		if done.KeyDestroyed, err = s.renewKey(blobs.ForProcess(ctx, ""), f); err != nil {
+		if result.KeyDestroyed, err = s.renewKey(blobs.ForProcess(ctx, ""), f); err != nil {
 			return nil, fmt.Errorf("encrypt what stays with another data key: %w", err)
 		}
 	}
-	remove := func(ctx context.Context, beside, _ string) error { return s.values.Remove(ctx, beside) }
+	remove := func(ctx context.Context, redactedPlace, _ string) error { return s.values.Remove(ctx, redactedPlace) }
 	for _, process := range j.Chains {
 		if err := s.eachRedacted(ctx, process, remove); err != nil {
 			return nil, err
 		}
 	}
-	return done, s.values.Remove(ctx, journalOf(f.Process))
+	return result, s.values.Remove(ctx, journalPlace(f.Process))
 }
 
 // eachRedacted visits the rewritten Ideas of a chain.
 func (s *Store) eachRedacted(
-	ctx context.Context, process string, do func(ctx context.Context, beside, place string) error,
+	ctx context.Context, process string, visit func(ctx context.Context, beside, place string) error,
 ) error {
 	ctx = blobs.ForProcess(ctx, process)
-	_, strange, err := s.ideaNumbers(ctx, process)
-	for _, name := range strange {
-		if place, isWithout := strings.CutSuffix(name, redactedSuffix); isWithout && err == nil {
-			err = do(ctx, name, place)
+	_, otherFiles, err := s.ideaNumbers(ctx, process)
+	for _, name := range otherFiles {
+		if place, isRedacted := strings.CutSuffix(name, redactedSuffix); isRedacted && err == nil {
+			err = visit(ctx, name, place)
 		}
 	}
 	return err
 }
 
-func (s *Store) replace(ctx context.Context, beside, place string) error {
-	data, _, err := s.values.Read(ctx, beside)
+func (s *Store) replaceByRedacted(ctx context.Context, redactedPlace, place string) error {
+	data, _, err := s.values.Read(ctx, redactedPlace)
 	if err == nil {
 		err = s.values.Write(ctx, place, data)
 	}
@@ -403,26 +406,27 @@ func (s *Store) replace(ctx context.Context, beside, place string) error {
 // unneededValues returns the named values that nothing refers to.
 func (s *Store) unneededValues(
 	ctx context.Context, f ForgetOptions, names []string,
-) (list []*collectableValue, err error) {
-	c, err := s.markAllReferred(ctx, f, nil)
+) (unneeded []*collectableValue, err error) {
+	c, err := s.markAllReferenced(ctx, f, nil)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range names {
-		if v := c.listed[name]; v != nil && !v.needed {
-			list = append(list, v)
+		if v := c.valueByName[name]; v != nil && !v.isNeeded {
+			unneeded = append(unneeded, v)
 		}
 	}
-	return list, nil
+	return unneeded, nil
 }
 
-// markAllReferred marks all values that remaining chains, histories and other items refer to.
-func (s *Store) markAllReferred(ctx context.Context, f ForgetOptions, keep func(reference) error) (*collector, error) {
-	_, held, err := f.readHeld(ctx)
+// markAllReferenced marks all values that remaining chains, histories and other items refer to.
+func (s *Store) markAllReferenced(ctx context.Context, f ForgetOptions,
+	visit func(reference) error) (*collector, error) {
+	_, contents, err := f.readTemporalReferences(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s.markReferred(ctx, held, f, nil, true, keep)
+	return s.markReferenced(ctx, contents, f, nil, true, visit)
 }
 
 // renewKey encrypts what remains of the process with a new data key, and destroys the previous one.
@@ -431,11 +435,11 @@ func (s *Store) renewKey(ctx context.Context, f ForgetOptions) (destroyed bool, 
 	if renewal == nil || err != nil {
 		return false, err
 	}
-	_, err = s.markAllReferred(ctx, f, func(r reference) error {
+	_, err = s.markAllReferenced(ctx, f, func(r reference) error {
 		if r.process != f.Process {
 			return nil
 		}
-		return renewal.KeepValue(ctx, r.digest)
+		return renewal.ReencryptValue(ctx, r.digest)
 	})
 	if err != nil {
 		return false, err
@@ -445,12 +449,12 @@ func (s *Store) renewKey(ctx context.Context, f ForgetOptions) (destroyed bool, 
 		return false, err
 	}
 	for _, process := range tree {
-		items, err := s.values.ListUnder(ctx, placeOf(process))
+		items, err := s.values.ListUnder(ctx, ideasFolder(process))
 		if err != nil {
 			return false, err
 		}
 		for _, i := range items {
-			if err := renewal.KeepNamed(ctx, i.Name); err != nil {
+			if err := renewal.ReencryptObject(ctx, i.Name); err != nil {
 				return false, err
 			}
 		}
@@ -458,5 +462,5 @@ func (s *Store) renewKey(ctx context.Context, f ForgetOptions) (destroyed bool, 
 	if err := renewal.Finish(ctx); err != nil {
 		return false, err
 	}
-	return true, s.removeUnfinished(func(name string) bool { return strings.HasPrefix(name, placeOf(f.Process)) })
+	return true, s.removeUnfinished(func(name string) bool { return strings.HasPrefix(name, ideasFolder(f.Process)) })
 }

@@ -76,11 +76,11 @@ var adasNote = []Mention{{Process: "p", Ideas: []int{4, 5}, Part: "solution.note
 func (s *shelf) forgetting(token string) ForgetOptions {
 	return ForgetOptions{
 		Process: "p", Instance: token, Forgotten: Forgotten{At: later, By: "ann"},
-		Open: s.values.Keys().OpenPayload, QuietPeriod: time.Nanosecond,
+		Decrypt: s.values.Keys().OpenPayload, QuietPeriod: time.Nanosecond,
 	}
 }
 
-func (s *shelf) forgetInstance(ctx context.Context) (*ForgottenContents, error) {
+func (s *shelf) forgetInstance(ctx context.Context) (*ForgetResult, error) {
 	return s.ForgetInstance(ctx, s.forgetting("2"))
 }
 
@@ -340,7 +340,7 @@ func TestWhatIsLeftOfAnInstancesIdeasCannotBeAlteredUnseen(t *testing.T) {
 	if m.RedactedDigest, _, err = (draft{meta: m.Meta, body: st.body}).digest(t.Context(), s.values); err != nil {
 		t.Fatal(err)
 	}
-	s.write(t, Place("p", 2), m.encode())
+	s.write(t, ManifestName("p", 2), m.encode())
 	if r := s.cold(t).verified(t, "p"); r.IsIntact {
 		t.Errorf("%+v", r)
 	}
@@ -350,19 +350,19 @@ func TestATextIsFoundWithTheInstancesThatHoldIt(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
 	customers(t, s, "p")
-	for text, want := range map[string][]InInstance{
-		"dear ada": {{Instance: "2", Parts: []string{"context.state.letter"}, First: 2, Last: 4}},
-		"said to BOB": {{Instance: "1", First: 1, Last: 4, Parts: []string{
+	for text, want := range map[string][]InstanceMatch{
+		"dear ada": {{Instance: "2", Parts: []string{"context.state.letter"}, FirstIdea: 2, LastIdea: 4}},
+		"said to BOB": {{Instance: "1", FirstIdea: 1, LastIdea: 4, Parts: []string{
 			"log.value", "context.state.step0", "context.state.step1", "context.state.step2",
 		}}},
 		"nobody's own": nil,
-		"her money":    {{Parts: []string{"solution.notes"}, First: 4, Last: 4}},
+		"her money":    {{Parts: []string{"solution.notes"}, FirstIdea: 4, LastIdea: 4}},
 	} {
 		f, err := s.Find(t.Context(), "p", texts.NewNeedle(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := f.Found
+		got := f.Matches
 		if jsonOf(got) != jsonOf(want) {
 			t.Errorf("%s: %+v, want %+v", text, got, want)
 		}

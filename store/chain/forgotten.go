@@ -59,14 +59,14 @@ func (m *manifest) forgotten() *Forgotten {
 		return m.Forgotten
 	}
 	f := &Forgotten{}
-	if !readInto(m.Meta[forgottenKey], f) {
+	if !decodeInto(m.Meta[forgottenKey], f) {
 		return nil
 	}
 	return f
 }
 
-// readInto decodes a JSON value into to; it reports whether the value fits.
-func readInto(v, to any) bool { return json.Unmarshal(jsonval.Encode(v), to) == nil }
+// decodeInto decodes a JSON value into to; it reports whether the value fits.
+func decodeInto(v, target any) bool { return json.Unmarshal(jsonval.Encode(v), target) == nil }
 
 // checkNotForgotten returns a *ForgottenError if the contents of the Idea were forgotten.
 func (m *manifest) checkNotForgotten() error {
@@ -76,8 +76,8 @@ func (m *manifest) checkNotForgotten() error {
 	return &ForgottenError{m.metaText("process"), *m.Forgotten}
 }
 
-// checkWhetherForgotten finds out whether the last Idea says that the contents of the process were forgotten.
-func (v *verifier) checkWhetherForgotten(ctx context.Context, numbers []int) error {
+// readForgotten finds out whether the last Idea says that the contents of the process were forgotten.
+func (v *verifier) readForgotten(ctx context.Context, numbers []int) error {
 	if len(numbers) == 0 {
 		return nil
 	}
@@ -91,14 +91,16 @@ func (v *verifier) checkWhetherForgotten(ctx context.Context, numbers []int) err
 	return err
 }
 
-// compareForgotten checks that the Ideas whose contents are gone are exactly those that the last Idea names by digest.
-func (v *verifier) compareForgotten() {
+// checkForgottenDigests checks that the Ideas whose contents are gone are exactly those that the last Idea names by
+// digest.
+func (v *verifier) checkForgottenDigests() {
 	if v.report.Forgotten == nil || v.previous == nil {
 		return
 	}
 	digests, _ := jsonval.AsStringList(jsonval.AsObject(v.previous.Meta[forgottenKey])[digestsKey])
-	if at := v.previous.metaNumber("at"); !slices.Equal(digests, v.forgotten) {
-		v.report.add(at, Place(v.process, at), "it says that other Ideas were forgotten than those before it")
+	if number := v.previous.metaNumber("at"); !slices.Equal(digests, v.forgottenDigests) {
+		v.report.add(number, ManifestName(v.process, number),
+			"it says that other Ideas were forgotten than those before it")
 	}
 }
 
@@ -123,8 +125,8 @@ func (s *Store) Forks(ctx context.Context, process string) (forks []string, err 
 		if err != nil {
 			return nil, err
 		}
-		from := jsonval.AsText(jsonval.AsObject(first.Origin)["process"])
-		if first.Forgotten == nil && blobs.RootOf(from) == process {
+		originProcess := jsonval.AsText(jsonval.AsObject(first.Origin)["process"])
+		if first.Forgotten == nil && blobs.RootOf(originProcess) == process {
 			forks = append(forks, root)
 		}
 	}

@@ -47,9 +47,9 @@ func (s *Store) List(ctx context.Context, process string) (links []Link, err err
 }
 
 // LinkAt returns one Idea of a process by its number. The error wraps ErrNoIdea if there is no such Idea.
-func (s *Store) LinkAt(ctx context.Context, process string, at int) (l Link, err error) {
-	defer wrapError(&err, "read Idea %d of %s", at, process)
-	m, err := s.manifest(ctx, process, at)
+func (s *Store) LinkAt(ctx context.Context, process string, ideaNumber int) (l Link, err error) {
+	defer wrapError(&err, "read Idea %d of %s", ideaNumber, process)
+	m, err := s.manifest(ctx, process, ideaNumber)
 	if err == nil {
 		l = m.link()
 	}
@@ -57,8 +57,8 @@ func (s *Store) LinkAt(ctx context.Context, process string, at int) (l Link, err
 }
 
 func (m *manifest) link() Link {
-	// A createdAt that is no time yields the zero time; Verify reports it.
-	created, _ := time.Parse(time.RFC3339Nano, m.metaText(createdAt))
+	// A createdAtKey that is no time yields the zero time; Verify reports it.
+	created, _ := time.Parse(time.RFC3339Nano, m.metaText(createdAtKey))
 	var parts []string
 	for _, part := range jsonval.AsList(m.Meta["parts"]) {
 		parts = append(parts, jsonval.AsText(jsonval.AsObject(part)["process"]))
@@ -95,34 +95,34 @@ func (s *Store) manifests(ctx context.Context, process string) ([]*manifest, err
 // manifestFolder is the folder of all manifests.
 const manifestFolder = "ideas/"
 
-// Place names the place of a process's Idea in the store.
-func Place(process string, at int) string {
-	return fmt.Sprintf("%s%d.json", placeOf(process), at)
+// ManifestName names the place of a process's Idea in the store.
+func ManifestName(process string, ideaNumber int) string {
+	return fmt.Sprintf("%s%d.json", ideasFolder(process), ideaNumber)
 }
 
-// placeOf names the folder of a process's Ideas.
-func placeOf(process string) string { return manifestFolder + url.PathEscape(process) + "/" }
+// ideasFolder names the folder of a process's Ideas.
+func ideasFolder(process string) string { return manifestFolder + url.PathEscape(process) + "/" }
 
-// numberAt parses the number of the Idea at a place; ok is false if no Idea of the process has such a name.
-func numberAt(process, name string) (at int, ok bool) {
-	text, ok := strings.CutSuffix(strings.TrimPrefix(name, placeOf(process)), ".json")
-	at, err := strconv.Atoi(text)
-	return at, ok && err == nil && at > 0 && strconv.Itoa(at) == text
+// parseIdeaNumber parses the number of the Idea at a place; ok is false if no Idea of the process has such a name.
+func parseIdeaNumber(process, name string) (number int, ok bool) {
+	text, ok := strings.CutSuffix(strings.TrimPrefix(name, ideasFolder(process)), ".json")
+	number, err := strconv.Atoi(text)
+	return number, ok && err == nil && number > 0 && strconv.Itoa(number) == text
 }
 
 // Processes lists the processes that have Ideas, in the order of their names.
 func (s *Store) Processes(ctx context.Context) (processes []string, err error) {
-	return s.processesFrom(ctx, "")
+	return s.processesWithPrefix(ctx, "")
 }
 
 // ListPartsAndDelegates lists the parts and delegates of a process, at any depth, that have Ideas.
 func (s *Store) ListPartsAndDelegates(ctx context.Context, process string) (processes []string, err error) {
-	return s.processesFrom(ctx, process+"/")
+	return s.processesWithPrefix(ctx, process+"/")
 }
 
-func (s *Store) processesFrom(ctx context.Context, beginning string) (processes []string, err error) {
+func (s *Store) processesWithPrefix(ctx context.Context, prefix string) (processes []string, err error) {
 	defer wrapError(&err, "list processes")
-	folders, err := s.values.Folders(ctx, manifestFolder+url.PathEscape(beginning))
+	folders, err := s.values.ListFolders(ctx, manifestFolder+url.PathEscape(prefix))
 	processes = []string{}
 	for _, f := range folders {
 		if p, err := url.PathUnescape(strings.TrimSuffix(strings.TrimPrefix(f, manifestFolder), "/")); err == nil {
@@ -134,40 +134,40 @@ func (s *Store) processesFrom(ctx context.Context, beginning string) (processes 
 }
 
 // ideaNumbers lists the numbers of a process's Ideas in order, and the names of other files in their folder.
-func (s *Store) ideaNumbers(ctx context.Context, process string) (numbers []int, strange []string, err error) {
-	items, err := s.values.ListUnder(ctx, placeOf(process))
+func (s *Store) ideaNumbers(ctx context.Context, process string) (numbers []int, otherFiles []string, err error) {
+	items, err := s.values.ListUnder(ctx, ideasFolder(process))
 	for _, i := range items {
-		if at, ok := numberAt(process, i.Name); ok {
-			numbers = append(numbers, at)
+		if number, ok := parseIdeaNumber(process, i.Name); ok {
+			numbers = append(numbers, number)
 		} else {
-			strange = append(strange, i.Name)
+			otherFiles = append(otherFiles, i.Name)
 		}
 	}
 	slices.Sort(numbers)
-	return numbers, strange, err
+	return numbers, otherFiles, err
 }
 
-// Latest returns the number of a process's latest Idea; 0 if it has none.
-func (s *Store) Latest(ctx context.Context, process string) (at int, err error) {
+// LatestNumber returns the number of a process's latest Idea; 0 if it has none.
+func (s *Store) LatestNumber(ctx context.Context, process string) (number int, err error) {
 	defer wrapError(&err, "find the latest Idea of %s", process)
 	numbers, _, err := s.ideaNumbers(ctx, process)
 	if len(numbers) > 0 {
-		at = numbers[len(numbers)-1]
+		number = numbers[len(numbers)-1]
 	}
-	return at, err
+	return number, err
 }
 
 // undoFolder holds, by process, the names of the processes that undo it.
 const undoFolder = "undo/"
 
-// NameUndo records that the process as undoes another process. Seal calls it for the first Idea of each such process.
-func (s *Store) NameUndo(ctx context.Context, process, as string) error {
-	place := undoFolder + url.PathEscape(process) + "/" + url.PathEscape(as)
-	return s.values.Write(blobs.ForProcess(ctx, ""), place, []byte(as+"\n"))
+// RecordUndo records that the process as undoes another process. Seal calls it for the first Idea of each such process.
+func (s *Store) RecordUndo(ctx context.Context, process, undoingProcess string) error {
+	place := undoFolder + url.PathEscape(process) + "/" + url.PathEscape(undoingProcess)
+	return s.values.Write(blobs.ForProcess(ctx, ""), place, []byte(undoingProcess+"\n"))
 }
 
-// NamedUndos lists the processes that NameUndo recorded for a process.
-func (s *Store) NamedUndos(ctx context.Context, process string) (names []string, err error) {
+// ListUndos lists the processes that RecordUndo recorded for a process.
+func (s *Store) ListUndos(ctx context.Context, process string) (names []string, err error) {
 	folder := undoFolder + url.PathEscape(process) + "/"
 	items, err := s.values.ListUnder(ctx, folder)
 	if err != nil {

@@ -14,43 +14,43 @@ import (
 
 // Load returns a whole Idea of a process, with its digest: a file from which a process can start. The error wraps
 // ErrNoIdea if the chain has no Idea with the number; it names a part that is missing or broken.
-func (s *Store) Load(ctx context.Context, process string, at int) (whole jsonval.Object, err error) {
-	defer wrapError(&err, "load Idea %d of %s", at, process)
+func (s *Store) Load(ctx context.Context, process string, ideaNumber int) (wholeIdea jsonval.Object, err error) {
+	defer wrapError(&err, "load Idea %d of %s", ideaNumber, process)
 	ctx = blobs.ForProcess(ctx, process)
-	m, err := s.manifest(ctx, process, at)
+	m, err := s.manifest(ctx, process, ideaNumber)
 	if err == nil {
-		whole, _, err = s.load(ctx, m, nil)
+		wholeIdea, _, err = s.load(ctx, m, nil)
 	}
-	return whole, err
+	return wholeIdea, err
 }
 
 // load returns the whole Idea of a manifest, after checking that it has the digest that the manifest names.
-func (s *Store) load(ctx context.Context, m *manifest, known *state) (jsonval.Object, *state, error) {
-	st, err := s.state(ctx, m, known)
+func (s *Store) load(ctx context.Context, m *manifest, previous *state) (jsonval.Object, *state, error) {
+	st, err := s.state(ctx, m, previous)
 	if err != nil {
 		return nil, nil, err
 	}
-	whole, err := restoreIdea(ctx, s.values, m.Meta, st.body)
+	wholeIdea, err := restoreIdea(ctx, s.values, m.Meta, st.body)
 	if err != nil {
 		return nil, st, err
 	}
-	if digestOf(whole) != m.contentDigest() {
+	if digestOf(wholeIdea) != m.contentDigest() {
 		return nil, st, brokenErrorf(m.place(), "what it leads to has another digest")
 	}
-	return withDigest(whole, m.Digest), st, nil
+	return withDigest(wholeIdea, m.Digest), st, nil
 }
 
 // withDigest puts the digest into an Idea's meta.
-func withDigest(whole jsonval.Object, digest string) jsonval.Object {
-	jsonval.AsObject(whole["meta"])["digest"] = digest
-	return whole
+func withDigest(wholeIdea jsonval.Object, digest string) jsonval.Object {
+	jsonval.AsObject(wholeIdea["meta"])["digest"] = digest
+	return wholeIdea
 }
 
 // log reads an Idea's log, after checking that it has the digest that the Idea names. With whole, handles are replaced
 // by their values.
-func (s *Store) log(ctx context.Context, m *manifest, whole bool) ([]turn.LogEntry, error) {
+func (s *Store) log(ctx context.Context, m *manifest, restore bool) ([]turn.LogEntry, error) {
 	v, err := s.logValue(ctx, m)
-	if err == nil && whole {
+	if err == nil && restore {
 		v, err = s.values.Restore(ctx, v)
 	}
 	if err != nil || v == nil {
@@ -58,7 +58,7 @@ func (s *Store) log(ctx context.Context, m *manifest, whole bool) ([]turn.LogEnt
 	}
 	log, err := turn.DecodeLog(v)
 	if err != nil {
-		return nil, &broken{m.place(), err}
+		return nil, &brokenPartError{m.place(), err}
 	}
 	return log, nil
 }
@@ -77,16 +77,16 @@ func (s *Store) logValue(ctx context.Context, m *manifest) (any, error) {
 		err = errors.New("the log is not the one that meta.log names")
 	}
 	if err != nil {
-		return nil, m.asBroken(err)
+		return nil, m.wrapBroken(err)
 	}
 	return v, nil
 }
 
 // draft reads the Idea of a manifest. known is an Idea read before, which may spare some reading.
-func (s *Store) draft(ctx context.Context, m *manifest, known *state) (draft, *state, error) {
-	st, err := s.state(ctx, m, known)
+func (s *Store) draft(ctx context.Context, m *manifest, previous *state) (draft, *state, error) {
+	st, err := s.state(ctx, m, previous)
 	if err != nil {
-		return draft{}, known, err
+		return draft{}, previous, err
 	}
 	log, err := s.logValue(ctx, m)
 	return draft{m.Meta, st.body, log}, st, err
@@ -110,81 +110,81 @@ func (s *Store) Log(ctx context.Context, process string) (all []turn.LogEntry, e
 }
 
 // eachEntry visits the log entries of Ideas, in order.
-func (s *Store) eachEntry(ctx context.Context, manifests []*manifest, whole bool,
-	do func(*manifest, turn.LogEntry)) error {
+func (s *Store) eachEntry(ctx context.Context, manifests []*manifest, restore bool,
+	visit func(*manifest, turn.LogEntry)) error {
 	for _, m := range manifests {
-		log, err := s.log(ctx, m, whole)
+		log, err := s.log(ctx, m, restore)
 		if err != nil {
 			return err
 		}
 		for _, e := range log {
-			do(m, e)
+			visit(m, e)
 		}
 	}
 	return nil
 }
 
 // LogAt returns all log entries of one Idea.
-func (s *Store) LogAt(ctx context.Context, process string, at int) ([]turn.LogEntry, error) {
-	return s.logAt(ctx, process, at, true)
+func (s *Store) LogAt(ctx context.Context, process string, ideaNumber int) ([]turn.LogEntry, error) {
+	return s.logAt(ctx, process, ideaNumber, true)
 }
 
-// StoredLogAt is LogAt, with handles in place of large values.
-func (s *Store) StoredLogAt(ctx context.Context, process string, at int) ([]turn.LogEntry, error) {
-	return s.logAt(ctx, process, at, false)
+// LogWithHandlesAt is LogAt, with handles in place of large values.
+func (s *Store) LogWithHandlesAt(ctx context.Context, process string, ideaNumber int) ([]turn.LogEntry, error) {
+	return s.logAt(ctx, process, ideaNumber, false)
 }
 
-func (s *Store) logAt(ctx context.Context, process string, at int, whole bool) (log []turn.LogEntry, err error) {
-	defer wrapError(&err, "read the log of Idea %d of %s", at, process)
+func (s *Store) logAt(ctx context.Context, process string, number int, restore bool) (log []turn.LogEntry, err error) {
+	defer wrapError(&err, "read the log of Idea %d of %s", number, process)
 	ctx = blobs.ForProcess(ctx, process)
-	m, err := s.manifest(ctx, process, at)
+	m, err := s.manifest(ctx, process, number)
 	if err == nil {
-		log, err = s.log(ctx, m, whole)
+		log, err = s.log(ctx, m, restore)
 	}
 	return log, err
 }
 
 // States returns the State of every instance of an Idea, by token, with handles in place of large values.
-func (s *Store) States(ctx context.Context, process string, at protocol.IdeaRef) (states jsonval.Object, err error) {
-	defer wrapError(&err, "read the States of Idea %d of %s", at.At, process)
-	st, err := s.bodyOf(ctx, process, at)
+func (s *Store) States(ctx context.Context, process string, ref protocol.IdeaRef) (states jsonval.Object, err error) {
+	defer wrapError(&err, "read the States of Idea %d of %s", ref.Idea, process)
+	st, err := s.cachedState(ctx, process, ref)
 	if err != nil {
 		return nil, err
 	}
-	owners := ideafile.SplitContextByInstance(st.body["context"])
-	states = make(jsonval.Object, len(owners.InstanceTokens))
-	for _, token := range owners.InstanceTokens {
-		states[token] = statelog.NewState(owners.InstanceView(token).PayloadByKind[ideafile.TypeState]).Snapshot()
+	contexts := ideafile.SplitContextByInstance(st.body["context"])
+	states = make(jsonval.Object, len(contexts.InstanceTokens))
+	for _, token := range contexts.InstanceTokens {
+		states[token] = statelog.NewState(contexts.InstanceView(token).PayloadByKind[ideafile.TypeState]).Snapshot()
 	}
 	return states, nil
 }
 
 // Context returns the context of an Idea, with handles in place of large values.
-func (s *Store) Context(ctx context.Context, process string, at protocol.IdeaRef) (found any, err error) {
-	defer wrapError(&err, "read the context of Idea %d of %s", at.At, process)
-	st, err := s.bodyOf(ctx, process, at)
+func (s *Store) Context(ctx context.Context, process string, ref protocol.IdeaRef) (ideaContext any, err error) {
+	defer wrapError(&err, "read the context of Idea %d of %s", ref.Idea, process)
+	st, err := s.cachedState(ctx, process, ref)
 	if err != nil {
 		return nil, err
 	}
 	return st.body["context"], nil
 }
 
-// bodyOf returns an Idea from the cache, or reads it.
-func (s *Store) bodyOf(ctx context.Context, process string, at protocol.IdeaRef) (*state, error) {
-	if st := s.cachedTip(process, at.Digest); st != nil {
+// cachedState returns an Idea from the cache, or reads it.
+func (s *Store) cachedState(ctx context.Context, process string, ref protocol.IdeaRef) (*state, error) {
+	if st := s.cachedLatestState(process, ref.Digest); st != nil {
 		return st, nil
 	}
 	ctx = blobs.ForProcess(ctx, process)
-	m, err := s.manifest(ctx, process, at.At)
+	m, err := s.manifest(ctx, process, ref.Idea)
 	if err != nil {
 		return nil, err
 	}
-	if m.Digest != at.Digest {
-		return nil, brokenErrorf(m.place(), "it is not Idea %s, which was asked for", at.Digest)
+	if m.Digest != ref.Digest {
+		return nil, brokenErrorf(m.place(), "it is not Idea %s, which was asked for", ref.Digest)
 	}
 	st, err := s.state(ctx, m, nil)
 	if err == nil {
-		s.tips.Keep(process, st)
+		s.latestStates.Put(process, st)
 	}
 	return st, err
 }

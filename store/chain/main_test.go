@@ -128,7 +128,7 @@ func idea(t testing.TB, states, solution string, tokens ...string) map[string]an
 const noCalls = `{"calls": [], "output": null}`
 
 func (s *story) entry(idea map[string]any, log ...turn.LogEntry) Entry {
-	return Entry{Process: s.process, At: s.at + 1, Parent: s.last, Idea: idea, Log: log,
+	return Entry{Process: s.process, Number: s.at + 1, Parent: s.last, Idea: idea, Log: log,
 		Created: noon.Add(time.Duration(s.at) * time.Minute)}
 }
 
@@ -139,7 +139,7 @@ func (s *story) seal(idea map[string]any, log ...turn.LogEntry) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.last, s.at = sealed.Digest, sealed.At
+	s.last, s.at = sealed.Digest, sealed.Idea
 }
 
 // grow seals Ideas of one instance whose State gets a new kilobyte each time.

@@ -25,9 +25,9 @@ type manifest struct {
 	Body      any `json:"body"`
 	DeltaBase int `json:"on,omitempty"`
 	lineage
-	Log    any    `json:"log,omitempty"`
-	Counts Counts `json:"counts"`
-	Sum    string `json:"sum,omitempty"`
+	Log      any    `json:"log,omitempty"`
+	Counts   Counts `json:"counts"`
+	Checksum string `json:"sum,omitempty"`
 	// Forgotten says who had the contents removed. The body, the log and most of the meta are then gone.
 	Forgotten *Forgotten `json:"forgotten,omitempty"`
 	// RedactedDigest is the digest of what is left of the Idea after an instance was removed; empty if none was.
@@ -36,9 +36,9 @@ type manifest struct {
 
 // lineage says that an Idea is built from Idea Since, which is stored whole, by Steps deltas of Bytes bytes in total.
 type lineage struct {
-	Since int `json:"since"`
-	Steps int `json:"steps"`
-	Bytes int `json:"bytes"`
+	RootIdea   int `json:"since"`
+	Deltas     int `json:"steps"`
+	DeltaBytes int `json:"bytes"`
 }
 
 // contentDigest is the digest of the Idea as it is stored now.
@@ -55,15 +55,15 @@ type Counts struct {
 
 // encode returns the canonical bytes of a manifest, with its sum.
 func (m manifest) encode() []byte {
-	m.Sum = ""
-	m.Sum = digestOf(jsonval.ToJSONValue(m))
+	m.Checksum = ""
+	m.Checksum = digestOf(jsonval.ToJSONValue(m))
 	return jsonval.Encode(jsonval.ToJSONValue(m))
 }
 
 func digestOf(v any) string { return jsonval.Digest(jsonval.Encode(v)) }
 
-// readManifest decodes a manifest and checks that its bytes are those that were written.
-func readManifest(data []byte) (*manifest, error) {
+// decodeManifest decodes a manifest and checks that its bytes are those that were written.
+func decodeManifest(data []byte) (*manifest, error) {
 	v, err := decodeStored(data)
 	if err != nil {
 		return nil, err
@@ -78,42 +78,42 @@ func readManifest(data []byte) (*manifest, error) {
 	if m.Format != manifestFormat {
 		return nil, fmt.Errorf("this is no manifest of format %d", manifestFormat)
 	}
-	if digestOf(jsonval.WithoutKey(jsonval.AsObject(v), "sum")) != m.Sum {
+	if digestOf(jsonval.WithoutKey(jsonval.AsObject(v), "sum")) != m.Checksum {
 		return nil, errors.New("these are not the bytes that were written: the sum does not fit")
 	}
 	return m, nil
 }
 
 // manifest reads the manifest of an Idea. The error wraps ErrNoIdea if there is no such Idea.
-func (s *Store) manifest(ctx context.Context, process string, at int) (*manifest, error) {
-	place := Place(process, at)
+func (s *Store) manifest(ctx context.Context, process string, ideaNumber int) (*manifest, error) {
+	place := ManifestName(process, ideaNumber)
 	data, ok, err := s.values.Read(ctx, place)
 	if isBroken(err) {
-		return nil, &broken{partOf(place, err), err}
+		return nil, &brokenPartError{brokenPartName(place, err), err}
 	}
 	if err != nil {
 		return nil, err
 	}
 	if !ok {
-		return nil, &broken{place, ErrNoIdea}
+		return nil, &brokenPartError{place, ErrNoIdea}
 	}
-	m, err := readManifest(data)
+	m, err := decodeManifest(data)
 	if err != nil {
-		return nil, &broken{place, err}
+		return nil, &brokenPartError{place, err}
 	}
-	if m.Meta["process"] != process || m.metaNumber("at") != at {
+	if m.Meta["process"] != process || m.metaNumber("at") != ideaNumber {
 		return nil, brokenErrorf(place, "it is the manifest of Idea %d of %v", m.metaNumber("at"), m.Meta["process"])
 	}
 	return m, nil
 }
 
 // place returns the name of the manifest in the store.
-func (m *manifest) place() string { return Place(m.metaText("process"), m.metaNumber("at")) }
+func (m *manifest) place() string { return ManifestName(m.metaText("process"), m.metaNumber("at")) }
 
-// partOf returns the broken part if something under a name cannot be read: the name, or that of the data key that opens
-// it.
-func partOf(name string, err error) string {
-	if key, is := errors.AsType[*blobs.DataKeyError](err); is {
+// brokenPartName returns the broken part if something under a name cannot be read: the name, or that of the data key
+// that opens it.
+func brokenPartName(name string, err error) string {
+	if key, isKeyError := errors.AsType[*blobs.DataKeyError](err); isKeyError {
 		return key.Name
 	}
 	return name

@@ -19,16 +19,16 @@ const digestLength = 64
 
 // eachDigest calls give for every text in data that has the form of a digest. A longer run of hexadecimal digits
 // contains several.
-func eachDigest(data []byte, give func(text []byte)) {
-	run := 0
+func eachDigest(data []byte, visit func(text []byte)) {
+	hexRun := 0
 	for i, b := range data {
 		if (b >= '0' && b <= '9') || (b >= 'a' && b <= 'f') {
-			run++
-			if run >= digestLength {
-				give(data[i+1-digestLength : i+1])
+			hexRun++
+			if hexRun >= digestLength {
+				visit(data[i+1-digestLength : i+1])
 			}
 		} else {
-			run = 0
+			hexRun = 0
 		}
 	}
 }
@@ -38,15 +38,15 @@ type reference struct{ process, digest string }
 
 // markValue marks a value as needed.
 func (c *collector) markValue(r reference) {
-	found := false
-	for _, name := range c.values.Names(blobs.ForProcess(c.ctx, r.process), r.digest) {
-		if v := c.listed[name]; v != nil && !v.needed {
-			v.needed, found = true, true
-			c.found = append(c.found, v)
+	marked := false
+	for _, name := range c.values.ObjectNames(blobs.ForProcess(c.ctx, r.process), r.digest) {
+		if v := c.valueByName[name]; v != nil && !v.isNeeded {
+			v.isNeeded, marked = true, true
+			c.neededValues = append(c.neededValues, v)
 		}
 	}
-	if found {
-		c.todo = append(c.todo, r)
+	if marked {
+		c.pending = append(c.pending, r)
 	}
 }
 
@@ -55,11 +55,11 @@ func (c *collector) markValuesIn(process string, data []byte) {
 	eachDigest(data, func(text []byte) { c.markValue(reference{process, string(text)}) })
 }
 
-// Opener decrypts a payload. It returns an unencrypted payload unchanged.
-type Opener func(*commonpb.Payload) (*commonpb.Payload, error)
+// DecryptFunc decrypts a payload. It returns an unencrypted payload unchanged.
+type DecryptFunc func(*commonpb.Payload) (*commonpb.Payload, error)
 
-// withDecrypted returns data; if data is an encrypted payload, its decrypted data is appended.
-func (o Opener) withDecrypted(data []byte) ([]byte, error) {
+// appendDecrypted returns data; if data is an encrypted payload, its decrypted data is appended.
+func (o DecryptFunc) appendDecrypted(data []byte) ([]byte, error) {
 	p := &commonpb.Payload{}
 	if isPayload := proto.Unmarshal(data, p) == nil; o == nil || !isPayload {
 		return data, nil
@@ -70,9 +70,9 @@ func (o Opener) withDecrypted(data []byte) ([]byte, error) {
 
 // markNeeded marks the values that needed values refer to.
 func (c *collector) markNeeded(ctx context.Context) error {
-	for len(c.todo) > 0 {
-		r := c.todo[len(c.todo)-1]
-		c.todo = c.todo[:len(c.todo)-1]
+	for len(c.pending) > 0 {
+		r := c.pending[len(c.pending)-1]
+		c.pending = c.pending[:len(c.pending)-1]
 		ctx := blobs.ForProcess(ctx, r.process)
 		data, err := c.values.GetUncached(ctx, r.digest)
 		if isLost(err) {
@@ -82,7 +82,7 @@ func (c *collector) markNeeded(ctx context.Context) error {
 			err = c.onNeeded(r)
 		}
 		if err == nil {
-			data, err = c.rules.Open.withDecrypted(data)
+			data, err = c.rules.Decrypt.appendDecrypted(data)
 		}
 		if err != nil {
 			return err
@@ -98,12 +98,12 @@ func (c *collector) markNeeded(ctx context.Context) error {
 // markPieces marks what a payload in pieces refers to. The pieces are joined first, since a digest may be cut between
 // two.
 func (c *collector) markPieces(ctx context.Context, process string, data []byte) error {
-	list := blobs.PiecesOf(data)
-	whole, err := c.values.Join(ctx, list, c.values.GetUncached)
+	list := blobs.ParsePieceDigests(data)
+	value, err := c.values.JoinPieces(ctx, list, c.values.GetUncached)
 	if isLost(err) {
 		return nil
 	}
-	c.markValuesIn(process, whole)
+	c.markValuesIn(process, value)
 	return err
 }
 
@@ -112,10 +112,10 @@ func isLost(err error) bool {
 	return errors.Is(err, blobs.ErrChanged) || errors.Is(err, blobs.ErrMissing) || errors.Is(err, blobs.ErrForgotten)
 }
 
-// readAll marks what named items refer to. They belong to a process, or to no process if it is empty.
-func (c *collector) readAll(ctx context.Context, process string, items []blobs.Item) error {
+// markReferencesOf marks what named items refer to. They belong to a process, or to no process if it is empty.
+func (c *collector) markReferencesOf(ctx context.Context, process string, items []blobs.Item) error {
 	for _, i := range items {
-		if strings.HasSuffix(i.Name, journalName) {
+		if strings.HasSuffix(i.Name, journalSuffix) {
 			continue // a journal names the values to be removed
 		}
 		data, _, err := c.values.Read(ctx, i.Name)
@@ -130,9 +130,9 @@ func (c *collector) readAll(ctx context.Context, process string, items []blobs.I
 	return nil
 }
 
-// markOthers marks what items in folders that this package does not know refer to.
-func (c *collector) markOthers(ctx context.Context) error {
-	folders, err := c.values.Folders(ctx, "")
+// markOtherFolders marks what items in folders that this package does not know refer to.
+func (c *collector) markOtherFolders(ctx context.Context) error {
+	folders, err := c.values.ListFolders(ctx, "")
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (c *collector) markOthers(ctx context.Context) error {
 		}
 		items, err := c.values.ListUnder(ctx, f)
 		if err == nil {
-			err = c.readAll(ctx, "", items)
+			err = c.markReferencesOf(ctx, "", items)
 		}
 		if err != nil {
 			return err

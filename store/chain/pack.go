@@ -10,11 +10,11 @@ import (
 
 // storeIdea stores an Idea as the difference from an earlier one. It stores the Idea whole if there is no base for it,
 // or if reading the differences would take longer than reading the Idea.
-func (s *Store) storeIdea(ctx context.Context, d draft, at int, digest string, parent *state,
+func (s *Store) storeIdea(ctx context.Context, d draft, number int, digest string, parent *state,
 	size int) (*manifest, *state, error) {
 	m := &manifest{Format: manifestFormat, Digest: digest, Meta: d.meta, Counts: d.counts(),
-		lineage: lineage{Since: at}}
-	st := &state{at: at, digest: digest}
+		lineage: lineage{RootIdea: number}}
+	st := &state{number: number, digest: digest}
 	node, err := s.storeBody(ctx, d.body, m, st, parent, size)
 	if err != nil {
 		return nil, nil, err
@@ -28,20 +28,20 @@ func (s *Store) storeIdea(ctx context.Context, d draft, at int, digest string, p
 
 func (s *Store) storeBody(ctx context.Context, body jsonval.Object, m *manifest, st, parent *state,
 	size int) (any, error) {
-	under := deltaBaseFor(st.at, parent)
-	if under != nil {
-		delta, _ := jsonval.ComputeDelta(under.body, body)
+	base := deltaBaseFor(st.number, parent)
+	if base != nil {
+		delta, _ := jsonval.ComputeDelta(base.body, body)
 		data := jsonval.Encode(delta)
-		if under.Bytes+len(data) <= size {
-			m.DeltaBase, m.lineage = under.at, lineage{under.Since, under.Steps + 1, under.Bytes + len(data)}
-			st.base, st.fullBytes = under, under.fullBytes
+		if base.DeltaBytes+len(data) <= size {
+			m.DeltaBase, m.lineage = base.number, lineage{base.RootIdea, base.Deltas + 1, base.DeltaBytes + len(data)}
+			st.base, st.fullBytes = base, base.fullBytes
 			return s.storeDelta(ctx, data, st)
 		}
 	}
 	data := jsonval.Encode(body)
 	st.fullBytes = len(data)
 	var err error
-	st.body, err = ownCopy(data)
+	st.body, err = decodeObject(data)
 	if err != nil {
 		return nil, err
 	}
@@ -49,16 +49,16 @@ func (s *Store) storeBody(ctx context.Context, body jsonval.Object, m *manifest,
 }
 
 // deltaBaseFor returns the Idea that this one is stored as a delta of; nil if it is to be stored whole.
-func deltaBaseFor(at int, parent *state) *state {
-	if parent == nil || at-parent.Since >= maxDeltaDistance {
+func deltaBaseFor(number int, parent *state) *state {
+	if parent == nil || number-parent.RootIdea >= maxDeltaDistance {
 		return nil
 	}
-	return parent.find(parent.Since + deltaBaseOf(at-parent.Since))
+	return parent.find(parent.RootIdea + deltaBaseOf(number-parent.RootIdea))
 }
 
 // storeDelta stores a delta, and rebuilds the state from its bytes, so that the cached state equals what will be read.
 func (s *Store) storeDelta(ctx context.Context, data []byte, st *state) (any, error) {
-	delta, err := ownCopy(data)
+	delta, err := decodeObject(data)
 	if err != nil {
 		return nil, err
 	}
@@ -70,8 +70,8 @@ func (s *Store) storeDelta(ctx context.Context, data []byte, st *state) (any, er
 	return s.storeValue(ctx, delta, maxOwnInline)
 }
 
-// ownCopy decodes bytes, so that the cached state shares nothing with a caller's values.
-func ownCopy(data []byte) (jsonval.Object, error) {
+// decodeObject decodes bytes, so that the cached state shares nothing with a caller's values.
+func decodeObject(data []byte) (jsonval.Object, error) {
 	v, err := decodeStored(data)
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (s *Store) unpack(ctx context.Context, node any) (any, error) {
 	m := jsonval.AsObject(node)
 	v, isValue := m[nodeValue]
 	digest, isPart := m[nodeByDigest].(string)
-	each, isEach := m[nodeObject].(jsonval.Object)
+	members, isObject := m[nodeObject].(jsonval.Object)
 	runs, isRuns := m[nodeRuns].([]any)
 	switch {
 	case len(m) != 1:
@@ -96,9 +96,9 @@ func (s *Store) unpack(ctx context.Context, node any) (any, error) {
 		return v, nil
 	case isPart:
 		return s.readPart(ctx, digest)
-	case isEach:
-		out := make(jsonval.Object, len(each))
-		for k, n := range each {
+	case isObject:
+		out := make(jsonval.Object, len(members))
+		for k, n := range members {
 			v, err := s.unpack(ctx, n)
 			if err != nil {
 				return nil, err
@@ -136,7 +136,7 @@ func (s *Store) readPart(ctx context.Context, digest string) (any, error) {
 	}
 	v, err := decodeStored(data)
 	if err != nil {
-		return nil, &broken{s.values.Name(ctx, digest), err}
+		return nil, &brokenPartError{s.values.Name(ctx, digest), err}
 	}
 	return v, nil
 }
@@ -144,7 +144,7 @@ func (s *Store) readPart(ctx context.Context, digest string) (any, error) {
 // partError names the part if it is lost.
 func (s *Store) partError(ctx context.Context, digest string, err error) error {
 	if isBroken(err) || !blobs.IsDigest(digest) {
-		return &broken{s.values.Name(ctx, digest), err}
+		return &brokenPartError{s.values.Name(ctx, digest), err}
 	}
 	return err
 }

@@ -26,9 +26,9 @@ const (
 )
 
 // storeValue stores a value larger than inline as a part of its own, and returns its node.
-func (s *Store) storeValue(ctx context.Context, v any, inline int) (any, error) {
+func (s *Store) storeValue(ctx context.Context, v any, maxInline int) (any, error) {
 	data := jsonval.Encode(v)
-	if len(data) <= inline {
+	if len(data) <= maxInline {
 		return jsonval.Object{nodeValue: v}, nil
 	}
 	digest, err := s.values.Put(ctx, data)
@@ -55,35 +55,35 @@ func (s *Store) storeFullBody(ctx context.Context, body jsonval.Object) (any, er
 }
 
 // storeMembers stores the parts of an object, member by member.
-func storeMembers(m jsonval.Object, part func(k string, v any) (any, error)) (any, error) {
-	each := jsonval.Object{}
+func storeMembers(m jsonval.Object, storeMember func(k string, v any) (any, error)) (any, error) {
+	nodes := jsonval.Object{}
 	for k, v := range m {
-		n, err := part(k, v)
+		n, err := storeMember(k, v)
 		if err != nil {
 			return nil, err
 		}
-		each[k] = n
+		nodes[k] = n
 	}
-	return jsonval.Object{nodeObject: each}, nil
+	return jsonval.Object{nodeObject: nodes}, nil
 }
 
 // storeRuns splits a context into runs of Messages that stay as they are and of Messages that change from Idea to Idea.
 func (s *Store) storeRuns(ctx context.Context, messages []any) (any, error) {
-	runs, from, size := []any{}, 0, 0
+	runs, start, size := []any{}, 0, 0
 	for i, m := range messages {
 		size += len(jsonval.Encode(m))
 		if i+1 < len(messages) && size < maxRunBytes && changesEachIdea(m) == changesEachIdea(messages[i+1]) {
 			continue
 		}
-		inline := maxSharedInline
+		maxInline := maxSharedInline
 		if changesEachIdea(m) {
-			inline = maxOwnInline
+			maxInline = maxOwnInline
 		}
-		n, err := s.storeValue(ctx, messages[from:i+1], inline)
+		n, err := s.storeValue(ctx, messages[start:i+1], maxInline)
 		if err != nil {
 			return nil, err
 		}
-		runs, from, size = append(runs, n), i+1, 0
+		runs, start, size = append(runs, n), i+1, 0
 	}
 	return jsonval.Object{nodeRuns: runs}, nil
 }

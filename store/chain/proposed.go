@@ -13,21 +13,21 @@ import (
 
 // findProposedCall finds the Call that wrote the value, as the LLM proposed it. A person's own write has no Call.
 func (s *Store) findProposedCall(ctx context.Context, b *Blame, manifests []*manifest) error {
-	e := b.Last.entry
+	e := b.LastWrite.entry
 	if e.CorrectionNumber > 0 {
 		return nil
 	}
 	p := &ProposedCall{ID: ideafile.FormatCallID(e.Request, e.Index, e.Instance), Request: e.Request,
-		Written: e.Call.AsWritten(), Reads: []Read{}, Ran: b.ran}
+		ProposedJSON: e.Call.AsWritten(), Reads: []Read{}, Executed: b.executedCall}
 	b.Call = p
-	at := slices.IndexFunc(manifests, func(m *manifest) bool { return m.metaNumber("at") == b.Last.Idea })
-	logged := manifests[at]
+	logIndex := slices.IndexFunc(manifests, func(m *manifest) bool { return m.metaNumber("at") == b.LastWrite.Idea })
+	logManifest := manifests[logIndex]
 	if e.PartProcessID != "" {
-		made, err := s.manifests(ctx, e.PartProcessID)
+		partManifests, err := s.manifests(ctx, e.PartProcessID)
 		if err != nil && !isBroken(err) {
 			return err
 		}
-		manifests, p.Part = made, e.PartProcessID
+		manifests, p.PartProcess = partManifests, e.PartProcessID
 	}
 	for _, m := range manifests {
 		switch {
@@ -40,50 +40,50 @@ func (s *Store) findProposedCall(ctx context.Context, b *Blame, manifests []*man
 			return err
 		}
 	}
-	call := jsonval.AsObject(p.Written)
+	call := jsonval.AsObject(p.ProposedJSON)
 	p.Tool = jsonval.AsText(call["_tool"])
-	if p.Ran != nil {
-		p.Tool = p.Ran.Tool
+	if p.Executed != nil {
+		p.Tool = p.Executed.Tool
 	}
-	return s.resolveReads(ctx, p, e, call, logged)
+	return s.resolveReferences(ctx, p, e, call, logManifest)
 }
 
 // readProposedCall reads the Call from the solution of its Request's Idea if the log does not hold it.
 func (s *Store) readProposedCall(ctx context.Context, p *ProposedCall, e turn.LogEntry, m *manifest) error {
-	if p.Written != nil {
+	if p.ProposedJSON != nil {
 		return nil
 	}
-	whole, _, err := s.load(ctx, m, nil)
+	wholeIdea, _, err := s.load(ctx, m, nil)
 	if err != nil {
 		return err
 	}
-	calls := jsonval.AsList(jsonval.At(whole, "solution", "calls"))
+	calls := jsonval.AsList(jsonval.Lookup(wholeIdea, "solution", "calls"))
 	if e.Request == 0 {
-		calls = ideafile.RecordedCallsOfInstance(whole, e.Instance)
+		calls = ideafile.RecordedCallsOfInstance(wholeIdea, e.Instance)
 	}
 	if e.Index >= 1 && e.Index <= len(calls) {
-		p.Written = calls[e.Index-1]
+		p.ProposedJSON = calls[e.Index-1]
 	}
 	return nil
 }
 
-// resolveReads resolves the References of a Call in the Idea whose log has its write.
-func (s *Store) resolveReads(ctx context.Context, p *ProposedCall, e turn.LogEntry, call jsonval.Object,
+// resolveReferences resolves the References of a Call in the Idea whose log has its write.
+func (s *Store) resolveReferences(ctx context.Context, p *ProposedCall, e turn.LogEntry, call jsonval.Object,
 	m *manifest) error {
 	references := referencesIn(call)
 	if len(references) == 0 {
 		return nil
 	}
-	whole, _, err := s.load(ctx, m, nil)
+	wholeIdea, _, err := s.load(ctx, m, nil)
 	if err != nil {
 		return err
 	}
-	payload := ideafile.SplitContextByInstance(whole["context"]).InstanceView(e.Instance).PayloadByKind
+	payload := ideafile.SplitContextByInstance(wholeIdea["context"]).InstanceView(e.Instance).PayloadByKind
 	for _, r := range references {
-		read := Read{Reference: r.String()}
-		read.Value, read.Found = jsonval.ValueAt(payload[r.Kind], r.Path)
-		if !slices.ContainsFunc(p.Reads, func(other Read) bool { return other.Reference == read.Reference }) {
-			p.Reads = append(p.Reads, read)
+		resolved := Read{Reference: r.String()}
+		resolved.Value, resolved.Exists = jsonval.ValueAt(payload[r.Kind], r.Path)
+		if !slices.ContainsFunc(p.Reads, func(other Read) bool { return other.Reference == resolved.Reference }) {
+			p.Reads = append(p.Reads, resolved)
 		}
 	}
 	return nil
@@ -95,27 +95,27 @@ func referencesIn(call jsonval.Object) []refexpr.Reference {
 	return references
 }
 
-// findUnlogged handles a value that is in no log: it finds whether the value was there from the beginning, or else the
-// first Idea that shows it.
-func (s *Store) findUnlogged(ctx context.Context, b *Blame, manifests []*manifest, path jsonval.Path) error {
-	var tip *state
+// findUnloggedAuthor handles a value that is in no log: it finds whether the value was there from the beginning, or
+// else the first Idea that shows it.
+func (s *Store) findUnloggedAuthor(ctx context.Context, b *Blame, manifests []*manifest, path jsonval.Path) error {
+	var previous *state
 	for _, m := range manifests {
-		whole, next, err := s.load(ctx, m, tip)
+		wholeIdea, next, err := s.load(ctx, m, previous)
 		if err != nil {
 			return err
 		}
-		tip = next
-		value, there := jsonval.ValueAt(stateIn(whole, b.Instance), path)
+		previous = next
+		value, exists := jsonval.ValueAt(stateOfInstance(wholeIdea, b.Instance), path)
 		switch {
-		case !there || !jsonval.Equal(value, b.Value):
-			b.Since = 0
-		case b.Since == 0:
-			b.Since = m.metaNumber("at")
+		case !exists || !jsonval.Equal(value, b.Value):
+			b.SinceIdea = 0
+		case b.SinceIdea == 0:
+			b.SinceIdea = m.metaNumber("at")
 		}
 	}
-	b.By = ByUnknown
-	if b.Since == manifests[0].metaNumber("at") && b.Since == 1 {
-		b.By, b.Since, b.Origin = ByStart, 0, manifests[0].Meta[originKey]
+	b.By = AuthorUnknown
+	if b.SinceIdea == manifests[0].metaNumber("at") && b.SinceIdea == 1 {
+		b.By, b.SinceIdea, b.Origin = AuthorStart, 0, manifests[0].Meta[originKey]
 	}
 	return nil
 }

@@ -13,13 +13,13 @@ import (
 // redaction removes an instance from Ideas. Everything else keeps its place: Calls keep their numbers, and the instance
 // remains as a settled one with an empty State.
 type redaction struct {
-	token          string
-	otherTokens    []string  // the tokens of all other instances
-	done           bool      // an Idea records that the instance was removed before
-	statedMentions []Mention // the places that this record names
-	// ownTexts are texts of the instance; the value is false if a text occurs outside of the instance too.
-	ownTexts map[string]bool
-	needles  []texts.Needle // for texts that only the instance has; built once all Ideas are read
+	token            string
+	otherTokens      []string  // the tokens of all other instances
+	alreadyRedacted  bool      // an Idea records that the instance was removed before
+	recordedMentions []Mention // the places that this record names
+	// isOnlyOwnByText are texts of the instance; the value is false if a text occurs outside of the instance too.
+	isOnlyOwnByText map[string]bool
+	needles         []texts.Needle // for texts that only the instance has; built once all Ideas are read
 }
 
 // maxOwnTexts bounds how many texts of the instance are searched for in what remains. Texts shorter than minTextLength
@@ -31,94 +31,94 @@ const (
 
 // collectTexts collects the texts that only the instance has in an Idea. found reports whether the Idea has the
 // instance.
-func (r *redaction) collectTexts(m *manifest, body jsonval.Object) (found bool) {
-	if says := m.forgottenInstance(); says.Instance == r.token {
-		r.done, r.statedMentions = true, append(r.statedMentions, says.Mentions...)
+func (r *redaction) collectTexts(m *manifest, body jsonval.Object) (hasInstance bool) {
+	if record := m.forgottenInstance(); record.Instance == r.token {
+		r.alreadyRedacted, r.recordedMentions = true, append(r.recordedMentions, record.Mentions...)
 	}
-	owners := ideafile.SplitContextByInstance(body["context"])
-	own := owners.MessagesByInstance[r.token]
-	isGone := len(own) == 1 && jsonval.Equal(own[0].Source, r.messageStub())
-	if found = len(own) > 0 && !isGone; found {
-		for _, m := range own {
+	contexts := ideafile.SplitContextByInstance(body["context"])
+	ownMessages := contexts.MessagesByInstance[r.token]
+	isGone := len(ownMessages) == 1 && jsonval.Equal(ownMessages[0].Source, r.messageStub())
+	if hasInstance = len(ownMessages) > 0 && !isGone; hasInstance {
+		for _, m := range ownMessages {
 			r.addTexts(m.Payload, true)
 		}
 	}
-	for _, token := range owners.InstanceTokens {
+	for _, token := range contexts.InstanceTokens {
 		if token == r.token {
 			continue
 		}
 		r.otherTokens = jsonval.AppendNew(r.otherTokens, token)
-		for _, m := range owners.MessagesByInstance[token] {
+		for _, m := range contexts.MessagesByInstance[token] {
 			r.addTexts(m.Payload, false)
 		}
 	}
-	for _, m := range owners.SharedMessages {
+	for _, m := range contexts.SharedMessages {
 		if m.Type != ideafile.TypePlan && m.Type != ideafile.TypeError {
 			r.addTexts(m.Source, false)
 		}
 	}
-	return found
+	return hasInstance
 }
 
-func (r *redaction) addTexts(v any, mine bool) {
-	look := func(_ texts.Place, text string) {
-		_, known := r.ownTexts[text]
+func (r *redaction) addTexts(v any, isOwn bool) {
+	addText := func(_ texts.Place, text string) {
+		_, isListed := r.isOnlyOwnByText[text]
 		switch {
-		case !mine && known:
-			r.ownTexts[text] = false
-		case mine && !known && len([]rune(text)) >= minTextLength && len(r.ownTexts) < maxOwnTexts:
-			r.ownTexts[text] = true
+		case !isOwn && isListed:
+			r.isOnlyOwnByText[text] = false
+		case isOwn && !isListed && len([]rune(text)) >= minTextLength && len(r.isOnlyOwnByText) < maxOwnTexts:
+			r.isOnlyOwnByText[text] = true
 		}
 	}
-	_ = texts.Walk{OnText: look}.Each(v, texts.Place{}) // nothing is loaded, and nothing fails
+	_ = texts.Walker{OnText: addText}.WalkValue(v, texts.Place{}) // nothing is loaded, and nothing fails
 }
 
 func (r *redaction) redactDraft(d draft) draft {
-	left := draft{meta: maps.Clone(d.meta), body: maps.Clone(d.body), log: d.log}
+	redacted := draft{meta: maps.Clone(d.meta), body: maps.Clone(d.body), log: d.log}
 	if list, ok := d.body["context"].([]any); ok {
-		left.body["context"] = r.redactMessages(list)
+		redacted.body["context"] = r.redactMessages(list)
 	}
 	if solution, ok := d.body["solution"].(jsonval.Object); ok {
 		solution = maps.Clone(solution)
 		if calls, ok := solution["calls"].([]any); ok {
 			solution["calls"] = r.redactCalls(calls)
 		}
-		left.body["solution"] = solution
+		redacted.body["solution"] = solution
 	}
 	for _, key := range []string{"decisions", turn.EndedByRequestKey} {
 		if list, ok := d.meta[key].([]any); ok {
-			left.meta[key] = r.withoutInstance(list)
+			redacted.meta[key] = r.removeInstance(list)
 		}
 	}
 	if log, ok := d.log.([]any); ok {
-		left.log = r.withoutInstance(log)
-		left.meta["log"] = digestOf(left.log)
+		redacted.log = r.removeInstance(log)
+		redacted.meta["log"] = digestOf(redacted.log)
 	}
-	return left
+	return redacted
 }
 
-// withoutInstance removes from a list the instance's token, and entries that concern only the instance or one of its
+// removeInstance removes from a list the instance's token, and entries that concern only the instance or one of its
 // Calls.
-func (r *redaction) withoutInstance(list []any) []any {
-	left := []any{}
+func (r *redaction) removeInstance(list []any) []any {
+	remaining := []any{}
 	for _, e := range list {
 		m := jsonval.AsObject(e)
-		if of, ok := m["instances"].([]any); ok && slices.Contains(of, any(r.token)) {
-			rest := r.withoutInstance(of)
-			if len(rest) == 0 {
+		if instances, ok := m["instances"].([]any); ok && slices.Contains(instances, any(r.token)) {
+			otherInstances := r.removeInstance(instances)
+			if len(otherInstances) == 0 {
 				continue
 			}
 			m = maps.Clone(m)
-			m["instances"], e = rest, m
+			m["instances"], e = otherInstances, m
 		}
-		if e != r.token && m["instance"] != r.token && !r.ofCall(jsonval.AsText(m["call"])) {
-			left = append(left, e)
+		if e != r.token && m["instance"] != r.token && !r.isOwnCall(jsonval.AsText(m["call"])) {
+			remaining = append(remaining, e)
 		}
 	}
-	return left
+	return remaining
 }
 
-func (r *redaction) ofCall(id string) bool { return ideafile.InstanceTokenOfCallID(id) == r.token }
+func (r *redaction) isOwnCall(id string) bool { return ideafile.InstanceTokenOfCallID(id) == r.token }
 
 // messageStub is the Message that replaces the instance's Messages.
 func (r *redaction) messageStub() jsonval.Object {
@@ -127,23 +127,23 @@ func (r *redaction) messageStub() jsonval.Object {
 }
 
 func (r *redaction) redactMessages(list []any) []any {
-	left, stands := []any{}, false
+	redacted, stubAdded := []any{}, false
 	for _, raw := range list {
 		m := jsonval.AsObject(raw)
 		switch {
-		case m["_instance"] == r.token && !stands:
-			stands = true
-			left = append(left, r.messageStub())
+		case m["_instance"] == r.token && !stubAdded:
+			stubAdded = true
+			redacted = append(redacted, r.messageStub())
 		case m["_instance"] == r.token:
 		case m["type"] == ideafile.TypePlan:
-			left = append(left, r.redactPlan(m)...)
+			redacted = append(redacted, r.redactPlan(m)...)
 		case m["type"] == ideafile.TypeError:
-			left = append(left, r.withoutInstance([]any{m})...)
+			redacted = append(redacted, r.removeInstance([]any{m})...)
 		default:
-			left = append(left, raw)
+			redacted = append(redacted, raw)
 		}
 	}
-	return left
+	return redacted
 }
 
 // redactPlan removes the instance from a Plan and from its record. It returns nothing if nothing is left of the Plan.
@@ -161,32 +161,32 @@ func (r *redaction) redactPlan(m jsonval.Object) []any {
 
 // redactCalls reduces the instance's Calls to their Tool, and removes the instance from the targets of shared Calls.
 func (r *redaction) redactCalls(list []any) []any {
-	left := slices.Clone(list)
-	for n, raw := range left {
+	redacted := slices.Clone(list)
+	for n, raw := range redacted {
 		call := ideafile.ParseWrittenCall(raw)
 		if !slices.Contains(call.Targets, r.token) {
 			continue
 		}
 		if len(call.Targets) == 1 {
-			left[n] = jsonval.Object{"_tool": call.Tool, "_instance": r.token}
+			redacted[n] = jsonval.Object{"_tool": call.Tool, "_instance": r.token}
 			continue
 		}
-		rest := slices.DeleteFunc(slices.Clone(call.Targets), func(t string) bool { return t == r.token })
+		otherTargets := slices.DeleteFunc(slices.Clone(call.Targets), func(t string) bool { return t == r.token })
 		shared := maps.Clone(jsonval.AsObject(raw))
-		shared["_instance"] = jsonval.ToJSONValue(rest)
-		left[n] = shared
+		shared["_instance"] = jsonval.ToJSONValue(otherTargets)
+		redacted[n] = shared
 	}
-	return left
+	return redacted
 }
 
 // mentionReason returns why a remaining text may reveal the instance; "" if it does not. The file's name and version do
 // not count as its token, because they equal a short token by chance.
-func (r *redaction) mentionReason(at texts.Place, text string) string {
-	ofFile := at.Part == "meta.version" || at.Part == "meta.path"
-	if text == r.token && at.Instance != r.token && !ofFile {
+func (r *redaction) mentionReason(place texts.Place, text string) string {
+	isFileMeta := place.Path == "meta.version" || place.Path == "meta.path"
+	if text == r.token && place.Instance != r.token && !isFileMeta {
 		return "names the instance"
 	}
-	if slices.ContainsFunc(r.needles, func(own texts.Needle) bool { return own.IsIn(text) }) {
+	if slices.ContainsFunc(r.needles, func(needle texts.Needle) bool { return needle.IsIn(text) }) {
 		return "has a text of the instance"
 	}
 	return ""
@@ -194,9 +194,9 @@ func (r *redaction) mentionReason(at texts.Place, text string) string {
 
 // buildNeedles prepares the search for the collected texts.
 func (r *redaction) buildNeedles() {
-	for own, alone := range r.ownTexts {
-		if alone {
-			r.needles = append(r.needles, texts.NewNeedle(own))
+	for text, isOnlyOwn := range r.isOnlyOwnByText {
+		if isOnlyOwn {
+			r.needles = append(r.needles, texts.NewNeedle(text))
 		}
 	}
 }

@@ -13,18 +13,18 @@ import (
 // whole Idea without meta.digest. Sealing the same Idea again changes nothing and returns the same digest. An Idea that
 // others follow is never replaced: the error wraps ErrConflict.
 func (s *Store) Seal(ctx context.Context, e Entry) (sealed protocol.IdeaRef, err error) {
-	defer wrapError(&err, "seal Idea %d of %s", e.At, e.Process)
+	defer wrapError(&err, "seal Idea %d of %s", e.Number, e.Process)
 	ctx = blobs.ForProcess(ctx, e.Process)
 	d, err := e.draft()
 	if err != nil {
 		return sealed, err
 	}
-	sealed = protocol.IdeaRef{At: e.At, Place: Place(e.Process, e.At)}
+	sealed = protocol.IdeaRef{Idea: e.Number, Place: ManifestName(e.Process, e.Number)}
 	sealed.Digest, err = s.findSealedDigest(ctx, e, d)
 	if err != nil || sealed.Digest != "" {
 		return sealed, err
 	}
-	d.meta[createdAt] = dateOf(e.Created)
+	d.meta[createdAtKey] = formatTime(e.Created)
 	digest, size, err := d.digest(ctx, s.values)
 	if err != nil {
 		return sealed, err
@@ -33,12 +33,12 @@ func (s *Store) Seal(ctx context.Context, e Entry) (sealed protocol.IdeaRef, err
 	if err != nil {
 		return sealed, err
 	}
-	if of := jsonval.AsText(jsonval.At(d.meta, "undoes", "process")); of != "" && e.At == 1 {
-		if err := s.NameUndo(ctx, of, e.Process); err != nil {
+	if undoneID := jsonval.AsText(jsonval.Lookup(d.meta, "undoes", "process")); undoneID != "" && e.Number == 1 {
+		if err := s.RecordUndo(ctx, undoneID, e.Process); err != nil {
 			return sealed, err
 		}
 	}
-	m, st, err := s.storeIdea(ctx, d, e.At, digest, parent, size)
+	m, st, err := s.storeIdea(ctx, d, e.Number, digest, parent, size)
 	if err != nil {
 		return sealed, err
 	}
@@ -46,7 +46,7 @@ func (s *Store) Seal(ctx context.Context, e Entry) (sealed protocol.IdeaRef, err
 	if err := s.values.Write(ctx, sealed.Place, m.encode()); err != nil {
 		return sealed, err
 	}
-	s.tips.Keep(e.Process, st)
+	s.latestStates.Put(e.Process, st)
 	sealed.Digest = digest
 	return sealed, nil
 }
@@ -54,23 +54,23 @@ func (s *Store) Seal(ctx context.Context, e Entry) (sealed protocol.IdeaRef, err
 // findSealedDigest returns the digest of the Idea if the same Idea was sealed before; empty if not. A different Idea at
 // its place was left by an attempt whose result got lost, unless another Idea follows: that is ErrConflict.
 func (s *Store) findSealedDigest(ctx context.Context, e Entry, d draft) (string, error) {
-	there, err := s.manifest(ctx, e.Process, e.At)
+	existing, err := s.manifest(ctx, e.Process, e.Number)
 	switch {
 	case errors.Is(err, ErrNoIdea):
 		return "", nil
 	case err != nil && !isBroken(err):
 		return "", err
-	case err == nil && there.forgotten() != nil:
-		return "", &ForgottenError{e.Process, *there.forgotten()}
+	case err == nil && existing.forgotten() != nil:
+		return "", &ForgottenError{e.Process, *existing.forgotten()}
 	case err == nil:
-		d.meta[createdAt] = there.metaText(createdAt)
+		d.meta[createdAtKey] = existing.metaText(createdAtKey)
 		digest, _, err := d.digest(ctx, s.values)
-		if err != nil || digest == there.Digest {
+		if err != nil || digest == existing.Digest {
 			return digest, err
 		}
 	}
-	_, followed, err := s.values.Read(ctx, Place(e.Process, e.At+1))
-	if followed {
+	_, hasNext, err := s.values.Read(ctx, ManifestName(e.Process, e.Number+1))
+	if hasNext {
 		err = ErrConflict
 	}
 	return "", err
@@ -79,14 +79,14 @@ func (s *Store) findSealedDigest(ctx context.Context, e Entry, d draft) (string,
 // parentState returns the previous Idea; nil if none can be read. A broken chain continues with an Idea that is stored
 // whole, and Verify names the gap.
 func (s *Store) parentState(ctx context.Context, e Entry) (*state, error) {
-	if e.Parent == "" || e.At == 1 {
+	if e.Parent == "" || e.Number == 1 {
 		return nil, nil
 	}
-	if st := s.cachedTip(e.Process, e.Parent); st != nil && st.at == e.At-1 {
+	if st := s.cachedLatestState(e.Process, e.Parent); st != nil && st.number == e.Number-1 {
 		return st, nil
 	}
 	// The base of a delta may be any Idea before it, even one that is not its parent.
-	m, err := s.manifest(ctx, e.Process, e.At-1)
+	m, err := s.manifest(ctx, e.Process, e.Number-1)
 	var st *state
 	if err == nil {
 		st, err = s.state(ctx, m, nil)

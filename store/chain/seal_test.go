@@ -47,7 +47,7 @@ func TestAProcessThatTakesAnotherBackIsNamedOnceItHasAnIdea(t *testing.T) {
 		newStory(t, s, "p-undo-1/~call/0.2").seal(given)
 	}
 	for process, want := range map[string][]string{"p": {"p-undo-1/~call/0.2"}, "p-undo-1": nil} {
-		got, err := s.NamedUndos(t.Context(), process)
+		got, err := s.ListUndos(t.Context(), process)
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s is taken back by %q, %v", process, got, err)
 		}
@@ -186,7 +186,7 @@ func TestAnIdeaThatNobodyFollowsIsReplacedAndOneThatSomebodyFollowsNever(t *test
 func TestWhatIsNoIdeaOfAChainIsNotSealed(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
-	for _, e := range []Entry{{Process: "p"}, {Process: "p", At: -1}, {At: 1}} {
+	for _, e := range []Entry{{Process: "p"}, {Process: "p", Number: -1}, {Number: 1}} {
 		if _, err := s.Seal(t.Context(), e); err == nil {
 			t.Errorf("%+v was sealed", e)
 		}
@@ -291,7 +291,7 @@ func TestNoIdeaIsFarFromOneThatIsStoredWhole(t *testing.T) {
 	}
 	most, whole := 0, 0
 	for _, m := range manifests {
-		most = max(most, m.Steps)
+		most = max(most, m.Deltas)
 		if m.DeltaBase == 0 {
 			whole++
 		}
@@ -313,8 +313,8 @@ func TestReadingAnIdeaNeverTakesMuchMoreThanItsOwnSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range manifests {
-		if size := len(jsonOf(s.load(t, "p", m.metaNumber("at")))); m.Bytes > size {
-			t.Errorf("Idea %d of %d bytes comes from %d bytes of deltas", m.metaNumber("at"), size, m.Bytes)
+		if size := len(jsonOf(s.load(t, "p", m.metaNumber("at")))); m.DeltaBytes > size {
+			t.Errorf("Idea %d of %d bytes comes from %d bytes of deltas", m.metaNumber("at"), size, m.DeltaBytes)
 		}
 	}
 }
@@ -396,7 +396,7 @@ func TestWhateverIsSealedComesBack(t *testing.T) {
 			if n > 0 && rapid.Bool().Draw(rt, "the same again") {
 				i = given[n-1]
 			}
-			sealed, err := s.Seal(t.Context(), Entry{Process: process, At: n + 1, Parent: last, Idea: i, Created: noon})
+			sealed, err := s.Seal(t.Context(), Entry{Process: process, Number: n + 1, Parent: last, Idea: i, Created: noon})
 			if err != nil {
 				rt.Fatal(err)
 			}
@@ -458,11 +458,11 @@ func TestProcessesAreListedByTheirNamesWhateverTheseHold(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 	for _, name := range names {
-		if n, err := s.Latest(t.Context(), name); n != 11 || err != nil {
+		if n, err := s.LatestNumber(t.Context(), name); n != 11 || err != nil {
 			t.Errorf("%s: %d, %v", name, n, err)
 		}
 	}
-	if n, err := s.Latest(t.Context(), "q"); n != 0 || err != nil {
+	if n, err := s.LatestNumber(t.Context(), "q"); n != 0 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
 }

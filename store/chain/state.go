@@ -9,7 +9,7 @@ import (
 
 // state is the body of an Idea in memory, with the Ideas that it was built from. It shares unchanged values with them.
 type state struct {
-	at     int
+	number int
 	digest string
 	body   jsonval.Object
 	base   *state // the Idea that it is stored as a delta of; nil if it is stored whole
@@ -36,9 +36,9 @@ func deltaBaseOf(i int) int {
 }
 
 // find returns the Idea with a number among st and the Ideas that it was built from; nil if it is not among them.
-func (st *state) find(at int) *state {
+func (st *state) find(number int) *state {
 	for ; st != nil; st = st.base {
-		if st.at == at {
+		if st.number == number {
 			return st
 		}
 	}
@@ -46,17 +46,17 @@ func (st *state) find(at int) *state {
 }
 
 // state reads the body of an Idea. known is an Idea read before, which may spare some reading.
-func (s *Store) state(ctx context.Context, m *manifest, known *state) (*state, error) {
+func (s *Store) state(ctx context.Context, m *manifest, previous *state) (*state, error) {
 	if err := m.checkNotForgotten(); err != nil {
 		return nil, err
 	}
-	st := &state{at: m.metaNumber("at"), digest: m.Digest, lineage: m.lineage}
+	st := &state{number: m.metaNumber("at"), digest: m.Digest, lineage: m.lineage}
 	body, err := s.unpack(ctx, m.Body)
 	if err != nil {
-		return nil, m.asBroken(err)
+		return nil, m.wrapBroken(err)
 	}
 	if m.DeltaBase != 0 {
-		st.base, err = s.loadBase(ctx, m, known)
+		st.base, err = s.loadBase(ctx, m, previous)
 		if err != nil {
 			return nil, err
 		}
@@ -77,42 +77,42 @@ func (s *Store) state(ctx context.Context, m *manifest, known *state) (*state, e
 }
 
 // loadBase reads the Idea that another is stored as a delta of.
-func (s *Store) loadBase(ctx context.Context, m *manifest, known *state) (*state, error) {
+func (s *Store) loadBase(ctx context.Context, m *manifest, previous *state) (*state, error) {
 	if m.DeltaBase < 0 || m.DeltaBase >= m.metaNumber("at") {
 		return nil, brokenErrorf(m.place(), "it is stored against Idea %d, which is none before it", m.DeltaBase)
 	}
-	if under := known.find(m.DeltaBase); under != nil {
-		return under, nil
+	if base := previous.find(m.DeltaBase); base != nil {
+		return base, nil
 	}
-	below, err := s.manifest(ctx, m.metaText("process"), m.DeltaBase)
+	baseManifest, err := s.manifest(ctx, m.metaText("process"), m.DeltaBase)
 	if err != nil {
 		return nil, err
 	}
-	return s.state(ctx, below, known)
+	return s.state(ctx, baseManifest, previous)
 }
 
-// asBroken adds the manifest's place to an error that names no part.
-func (m *manifest) asBroken(err error) error {
+// wrapBroken adds the manifest's place to an error that names no part.
+func (m *manifest) wrapBroken(err error) error {
 	if isPartError(err) {
 		return err
 	}
-	return &broken{m.place(), err}
+	return &brokenPartError{m.place(), err}
 }
 
 // A Store caches the latest Idea of each of the processes that were sealed last, so that the next Idea is stored
 // without reading the previous one.
 const (
-	maxTips     = 1024
-	maxTipBytes = 32 << 20
+	maxCachedStates = 1024
+	maxStateBytes   = 32 << 20
 )
 
-func newTips() *blobs.Recent[*state] {
-	return blobs.NewRecent(maxTips, maxTipBytes, func(st *state) int { return st.fullBytes + st.Bytes })
+func newStateCache() *blobs.LRU[*state] {
+	return blobs.NewLRU(maxCachedStates, maxStateBytes, func(st *state) int { return st.fullBytes + st.DeltaBytes })
 }
 
-// cachedTip returns the cached Idea of a process if it has the digest; else nil.
-func (s *Store) cachedTip(process, digest string) *state {
-	if st, ok := s.tips.Get(process); ok && st.digest == digest {
+// cachedLatestState returns the cached Idea of a process if it has the digest; else nil.
+func (s *Store) cachedLatestState(process, digest string) *state {
+	if st, ok := s.latestStates.Get(process); ok && st.digest == digest {
 		return st
 	}
 	return nil

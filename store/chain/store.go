@@ -12,20 +12,21 @@ import (
 
 // Store keeps the chains of processes in a store of values. It is safe for concurrent use.
 type Store struct {
-	values *blobs.Store
-	tips   *blobs.Recent[*state]
-	// deciders are the keys with which Verify checks the signatures of decisions; if nil, Verify does not check them.
-	deciders proofs.Keys
+	values       *blobs.Store
+	latestStates *blobs.LRU[*state]
+	// deciderKeys are the keys with which Verify checks the signatures of decisions; if nil, Verify does not check
+	// them.
+	deciderKeys proofs.Keys
 }
 
 // New returns the chains in a store of values.
-func New(values *blobs.Store) *Store { return &Store{values: values, tips: newTips()} }
+func New(values *blobs.Store) *Store { return &Store{values: values, latestStates: newStateCache()} }
 
 // WithKeys returns the same chains; Verify checks the signatures of decisions with these keys.
-func (s *Store) WithKeys(deciders proofs.Keys) *Store {
-	trusting := *s
-	trusting.deciders = deciders
-	return &trusting
+func (s *Store) WithKeys(deciderKeys proofs.Keys) *Store {
+	copied := *s
+	copied.deciderKeys = deciderKeys
+	return &copied
 }
 
 // Errors of Store.
@@ -36,18 +37,18 @@ var (
 	ErrConflict = errors.New("another Idea stands there, and others follow it")
 )
 
-// broken is the error for a part of the store that cannot be read because it is not what was written.
-type broken struct {
+// brokenPartError is the error for a part of the store that cannot be read because it is not what was written.
+type brokenPartError struct {
 	part  string
 	cause error
 }
 
-func (b *broken) Error() string { return fmt.Sprintf("%s: %s", b.part, b.cause) }
+func (b *brokenPartError) Error() string { return fmt.Sprintf("%s: %s", b.part, b.cause) }
 
-func (b *broken) Unwrap() error { return b.cause }
+func (b *brokenPartError) Unwrap() error { return b.cause }
 
 func brokenErrorf(part, format string, args ...any) error {
-	return &broken{part, fmt.Errorf(format, args...)}
+	return &brokenPartError{part, fmt.Errorf(format, args...)}
 }
 
 // wrapError prefixes a returned error with the operation that failed.
@@ -60,7 +61,7 @@ func wrapError(err *error, format string, args ...any) {
 // isBroken reports whether an error means that something is missing or broken, rather than that the store does not
 // answer.
 func isBroken(err error) bool {
-	for _, known := range []error{ErrNoIdea, blobs.ErrMissing, blobs.ErrChanged, blobs.ErrUnfit} {
+	for _, known := range []error{ErrNoIdea, blobs.ErrMissing, blobs.ErrChanged, blobs.ErrMismatch} {
 		if errors.Is(err, known) {
 			return true
 		}
@@ -70,7 +71,7 @@ func isBroken(err error) bool {
 
 // isPartError reports whether an error names the part that is broken.
 func isPartError(err error) bool {
-	_, is := errors.AsType[*broken](err)
+	_, is := errors.AsType[*brokenPartError](err)
 	return is
 }
 
@@ -90,7 +91,7 @@ type Report struct {
 	// Decisions counts how people's decisions on Calls are proven.
 	Decisions proofs.Counts `json:"decisions"`
 	// Broken lists every broken place, in the order of the first Idea that it harms.
-	Broken []Broken `json:"broken"`
+	Broken []BrokenItem `json:"broken"`
 	// Unreadable lists the Ideas that cannot be loaded because of broken places.
 	Unreadable []int `json:"unreadable"`
 	// Origin is the Idea that the process was forked from, as its Ideas say.
@@ -104,12 +105,12 @@ type Report struct {
 	// ForgottenInstances are the instances that were removed from the Ideas.
 	ForgottenInstances []ForgottenInstance `json:"forgottenInstances,omitempty"`
 
-	known map[string]int // the index in Broken of each part
+	brokenIndexByPart map[string]int // the index in Broken of each part
 }
 
-// Broken is one broken place of a chain: the first Idea that it affects, the part (a name in the store, or a line of an
-// export), what is wrong, and the Ideas that depend on the part and cannot be loaded.
-type Broken struct {
+// BrokenItem is one broken place of a chain: the first Idea that it affects, the part (a name in the store, or a line
+// of an export), what is wrong, and the Ideas that depend on the part and cannot be loaded.
+type BrokenItem struct {
 	At              int    `json:"at"`
 	Item            string `json:"part"`
 	Problem         string `json:"problem"`
@@ -117,30 +118,30 @@ type Broken struct {
 }
 
 func newReport(process string) *Report {
-	return &Report{Process: process, Broken: []Broken{}, Unreadable: []int{}, known: map[string]int{}}
+	return &Report{Process: process, Broken: []BrokenItem{}, Unreadable: []int{}, brokenIndexByPart: map[string]int{}}
 }
 
 // add records a broken place, unless its part is already recorded.
-func (r *Report) add(at int, part, format string, args ...any) {
-	if _, listed := r.known[part]; listed {
+func (r *Report) add(number int, part, format string, args ...any) {
+	if _, isListed := r.brokenIndexByPart[part]; isListed {
 		return
 	}
-	r.known[part] = len(r.Broken)
-	r.Broken = append(r.Broken, Broken{At: at, Item: part, Problem: fmt.Sprintf(format, args...)})
+	r.brokenIndexByPart[part] = len(r.Broken)
+	r.Broken = append(r.Broken, BrokenItem{At: number, Item: part, Problem: fmt.Sprintf(format, args...)})
 }
 
-// addHarm records that an Idea cannot be loaded because of a broken part.
-func (r *Report) addHarm(part string, at int) {
-	n, listed := r.known[part]
-	if listed && !slices.Contains(r.Broken[n].UnloadableIdeas, at) {
-		r.Broken[n].UnloadableIdeas = append(r.Broken[n].UnloadableIdeas, at)
+// addUnloadable records that an Idea cannot be loaded because of a broken part.
+func (r *Report) addUnloadable(part string, number int) {
+	n, isListed := r.brokenIndexByPart[part]
+	if isListed && !slices.Contains(r.Broken[n].UnloadableIdeas, number) {
+		r.Broken[n].UnloadableIdeas = append(r.Broken[n].UnloadableIdeas, number)
 	}
 }
 
 // addProblems records faults of decisions, all of them.
-func (r *Report) addProblems(at int, place string, problems []string) {
+func (r *Report) addProblems(number int, place string, problems []string) {
 	for _, p := range problems {
-		r.Broken = append(r.Broken, Broken{At: at, Item: place, Problem: p})
+		r.Broken = append(r.Broken, BrokenItem{At: number, Item: place, Problem: p})
 	}
 }
 

@@ -23,13 +23,15 @@ type NamespaceContents struct {
 
 	openProcesses map[string]bool // processes with an open execution
 	// processes that have an execution, or whose data key encrypts something
-	known  map[string]bool
-	refs   map[reference]bool // what their histories refer to
-	opener Opener
+	knownProcesses map[string]bool
+	referenceSet   map[reference]bool // what their histories refer to
+	decrypt        DecryptFunc
 }
 
 // hasProcess reports whether the namespace has an execution of a process, or data that the process's data key encrypts.
-func (h *NamespaceContents) hasProcess(process string) bool { return h != nil && h.known[process] }
+func (h *NamespaceContents) hasProcess(process string) bool {
+	return h != nil && h.knownProcesses[process]
+}
 
 // isOpen reports whether an execution of a process is open: of the process itself, an instance or a part.
 func (h *NamespaceContents) isOpen(process string) bool {
@@ -40,26 +42,26 @@ func (h *NamespaceContents) references() map[reference]bool {
 	if h == nil {
 		return nil
 	}
-	return h.refs
+	return h.referenceSet
 }
 
 // ReadTemporal reads every history in a namespace. The service returns payloads as they are stored; open decrypts
 // encrypted ones (nil if none is encrypted).
 func ReadTemporal(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string,
-	open Opener) (*NamespaceContents, error) {
-	_, all, err := ReadTemporalSeparately(ctx, c, namespace, func(string) bool { return false }, open)
+	decrypt DecryptFunc) (*NamespaceContents, error) {
+	_, all, err := ReadTemporalSeparately(ctx, c, namespace, func(string) bool { return false }, decrypt)
 	return all, err
 }
 
 // ReadTemporalSeparately is ReadTemporal for Forget: own is what the histories of the workflows in goes refer to,
 // others is what everything else refers to.
 func ReadTemporalSeparately(
-	ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string, goes func(id string) bool,
-	open Opener,
+	ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string, isOwn func(id string) bool,
+	decrypt DecryptFunc,
 ) (own, others *NamespaceContents, err error) {
-	own, others = newNamespaceContents(open), newNamespaceContents(open)
+	own, others = newNamespaceContents(decrypt), newNamespaceContents(decrypt)
 	err = EachExecution(ctx, c, namespace, func(workflow string, m proto.Message) error {
-		if goes(workflow) {
+		if isOwn(workflow) {
 			return own.noteExecution(ctx, workflow, m)
 		}
 		return others.noteExecution(ctx, workflow, m)
@@ -71,9 +73,9 @@ func ReadTemporalSeparately(
 	return own, others, err
 }
 
-func newNamespaceContents(open Opener) *NamespaceContents {
-	return &NamespaceContents{openProcesses: map[string]bool{}, known: map[string]bool{},
-		refs: map[reference]bool{}, opener: open}
+func newNamespaceContents(decrypt DecryptFunc) *NamespaceContents {
+	return &NamespaceContents{openProcesses: map[string]bool{}, knownProcesses: map[string]bool{},
+		referenceSet: map[reference]bool{}, decrypt: decrypt}
 }
 
 // noteExecution records a message that belongs to an execution of a workflow.
@@ -81,7 +83,7 @@ func (h *NamespaceContents) noteExecution(ctx context.Context, workflow string, 
 	root := blobs.RootOf(workflow)
 	if e, ok := m.(*workflowpb.WorkflowExecutionInfo); ok {
 		h.Executions++
-		h.known[root] = true
+		h.knownProcesses[root] = true
 		if protocol.IsOpen(e.GetStatus()) {
 			h.openProcesses[root] = true
 		}
@@ -93,7 +95,7 @@ func (h *NamespaceContents) noteExecution(ctx context.Context, workflow string, 
 // execution's entry in the list, for an open one also the heartbeat details of its activities, and its events.
 func EachExecution(
 	ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string,
-	do func(workflow string, m proto.Message) error,
+	visit func(workflow string, m proto.Message) error,
 ) error {
 	request := &workflowservice.ListWorkflowExecutionsRequest{Namespace: namespace, PageSize: 1000}
 	for {
@@ -103,7 +105,7 @@ func EachExecution(
 		}
 		for _, e := range page.GetExecutions() {
 			workflow := e.GetExecution().GetWorkflowId()
-			err := eachOfExecution(ctx, c, namespace, e, func(m proto.Message) error { return do(workflow, m) })
+			err := eachExecutionMessage(ctx, c, namespace, e, func(m proto.Message) error { return visit(workflow, m) })
 			if err != nil {
 				return fmt.Errorf("chain: read history of %s: %w", workflow, err)
 			}
@@ -115,11 +117,11 @@ func EachExecution(
 	}
 }
 
-func eachOfExecution(
+func eachExecutionMessage(
 	ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string, e *workflowpb.WorkflowExecutionInfo,
-	do func(proto.Message) error,
+	visit func(proto.Message) error,
 ) error {
-	if err := do(e); err != nil {
+	if err := visit(e); err != nil {
 		return err
 	}
 	if protocol.IsOpen(e.GetStatus()) {
@@ -127,7 +129,7 @@ func eachOfExecution(
 		d, err := c.DescribeWorkflowExecution(ctx,
 			&workflowservice.DescribeWorkflowExecutionRequest{Namespace: namespace, Execution: e.GetExecution()})
 		if err == nil {
-			err = do(d)
+			err = visit(d)
 		}
 		if err != nil && !isExpired(err) {
 			return err
@@ -143,7 +145,7 @@ func eachOfExecution(
 			return err
 		}
 		for _, event := range page.GetHistory().GetEvents() {
-			if err := do(event); err != nil {
+			if err := visit(event); err != nil {
 				return err
 			}
 		}
@@ -157,7 +159,7 @@ func eachOfExecution(
 // EachSchedule visits the Schedules of a namespace, which say what they start processes from.
 func EachSchedule(
 	ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string,
-	do func(schedule string, m proto.Message) error,
+	visit func(schedule string, m proto.Message) error,
 ) error {
 	request := &workflowservice.ListSchedulesRequest{Namespace: namespace, MaximumPageSize: 1000}
 	for {
@@ -169,7 +171,7 @@ func EachSchedule(
 			request := &workflowservice.DescribeScheduleRequest{Namespace: namespace, ScheduleId: s.GetScheduleId()}
 			d, err := c.DescribeSchedule(ctx, request)
 			if err == nil {
-				err = do(s.GetScheduleId(), d)
+				err = visit(s.GetScheduleId(), d)
 			}
 			if err != nil && !isExpired(err) {
 				return fmt.Errorf("chain: read schedule %s: %w", s.GetScheduleId(), err)
@@ -190,23 +192,23 @@ func (h *NamespaceContents) noteDigests(ctx context.Context, process string, m p
 
 func (h *NamespaceContents) noteReferences(process string, p *commonpb.Payload) error {
 	note := func(process string, p *commonpb.Payload) {
-		eachDigest(p.GetData(), func(text []byte) { h.refs[reference{process, string(text)}] = true })
+		eachDigest(p.GetData(), func(text []byte) { h.referenceSet[reference{process, string(text)}] = true })
 	}
 	if owner := blobs.OwnerOfClaim(p); owner != "" { // for a Schedule the owner is another process
-		h.known[owner] = true
+		h.knownProcesses[owner] = true
 		note(owner, p)
 	}
 	note(process, p)
-	if h.opener == nil {
+	if h.decrypt == nil {
 		return nil
 	}
-	p, err := h.opener(p)
+	p, err := h.decrypt(p)
 	note(process, p)
 	return err
 }
 
 // isExpired reports whether an error means that an execution or Schedule was deleted while it was read.
 func isExpired(err error) bool {
-	_, gone := errors.AsType[*serviceerror.NotFound](err)
-	return gone
+	_, isGone := errors.AsType[*serviceerror.NotFound](err)
+	return isGone
 }

@@ -21,68 +21,69 @@ func (s *Store) Verify(ctx context.Context, process string) (*Report, error) {
 	return s.VerifyWitnessed(ctx, process, nil, func(int, int) {})
 }
 
-// Digests maps the number of an Idea to the digests by which it is known elsewhere.
-type Digests map[int][]string
+// WitnessedDigests maps the number of an Idea to the digests by which it is known elsewhere.
+type WitnessedDigests map[int][]string
 
 // Add records a digest by which an Idea is known elsewhere.
-func (d Digests) Add(at int, digest string) {
-	d[at] = jsonval.AppendNew(d[at], digest)
+func (d WitnessedDigests) Add(ideaNumber int, digest string) {
+	d[ideaNumber] = jsonval.AppendNew(d[ideaNumber], digest)
 }
 
 // VerifyWitnessed is Verify, and also compares each Idea with digests known from elsewhere, since anybody who can write
 // to the store can write a whole new chain. It calls progress before each Idea with the number checked and the total.
-func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessed Digests,
+func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessed WitnessedDigests,
 	progress func(checked, of int)) (r *Report, err error) {
 	defer wrapError(&err, "verify %s", process)
 	ctx = blobs.ForProcess(ctx, process)
-	numbers, strange, err := s.ideaNumbers(ctx, process)
-	if err == nil && len(numbers)+len(strange) == 0 {
+	numbers, otherFiles, err := s.ideaNumbers(ctx, process)
+	if err == nil && len(numbers)+len(otherFiles) == 0 {
 		err = ErrNoIdea
 	}
 	if err != nil {
 		return nil, err
 	}
 	v := &verifier{Store: s, process: process, report: newReport(process), witnessed: witnessed,
-		audit: proofs.New(s.deciders), checked: map[string]error{}, inside: map[string]error{}}
+		audit: proofs.New(s.deciderKeys), errorByDigest: map[string]error{}, deepErrorByDigest: map[string]error{}}
 	v.report.Ideas = len(numbers)
-	for _, name := range strange {
+	for _, name := range otherFiles {
 		v.report.add(0, name, "this is no Idea of the chain")
 	}
-	if err := v.checkWhetherForgotten(ctx, numbers); err != nil {
+	if err := v.readForgotten(ctx, numbers); err != nil {
 		return nil, err
 	}
-	before := 0
-	for n, at := range numbers {
+	previousNumber := 0
+	for n, number := range numbers {
 		progress(n, len(numbers))
-		if at > before+1 {
-			v.report.add(before+1, Place(process, before+1), "%s", gapText(before+1, at-1))
+		if number > previousNumber+1 {
+			v.report.add(previousNumber+1, ManifestName(process, previousNumber+1), "%s",
+				gapText(previousNumber+1, number-1))
 			v.previous = nil
 		}
-		if err := v.checkNext(ctx, at); err != nil {
+		if err := v.checkNext(ctx, number); err != nil {
 			return nil, err
 		}
-		before = at
+		previousNumber = number
 	}
-	for at, value := range jsonval.Sorted(witnessed) {
-		if at > before {
-			v.report.add(at, Place(process, at), "Idea %d is missing: Temporal's history has its digest %s", at,
-				strings.Join(value, " and "))
+	for number, value := range jsonval.Sorted(witnessed) {
+		if number > previousNumber {
+			v.report.add(number, ManifestName(process, number),
+				"Idea %d is missing: Temporal's history has its digest %s", number, strings.Join(value, " and "))
 		}
 	}
 	v.report.Decisions = v.audit.Counts
-	v.compareForgotten()
-	v.redactions.compare(v.report, placeOf(process))
+	v.checkForgottenDigests()
+	v.redactions.compare(v.report, ideasFolder(process))
 	if v.previous != nil {
 		v.report.Digest, v.report.Created = v.previous.Digest, v.previous.link().Created
 	}
 	return v.report.finish(), nil
 }
 
-func gapText(from, to int) string {
-	if from == to {
-		return fmt.Sprintf("Idea %d is missing", from)
+func gapText(firstMissing, lastMissing int) string {
+	if firstMissing == lastMissing {
+		return fmt.Sprintf("Idea %d is missing", firstMissing)
 	}
-	return fmt.Sprintf("Ideas %d to %d are missing", from, to)
+	return fmt.Sprintf("Ideas %d to %d are missing", firstMissing, lastMissing)
 }
 
 // verifier checks one chain, Idea by Idea.
@@ -91,22 +92,22 @@ type verifier struct {
 	process string
 	report  *Report
 	// witnessed are the digests that the Ideas must have.
-	witnessed  Digests
-	audit      *proofs.Audit
-	checked    map[string]error // the outcome of the check, by digest
-	inside     map[string]error // the outcome for a value and the values that it holds, by digest
-	previous   *manifest        // the previous Idea; nil if it could not be read
-	forgotten  []string         // digests of the Ideas whose contents were forgotten
-	redactions redactionCheck
-	lastRead   *state // the last Idea that could be read
+	witnessed         WitnessedDigests
+	audit             *proofs.Audit
+	errorByDigest     map[string]error // the outcome of the check, by digest
+	deepErrorByDigest map[string]error // the outcome for a value and the values that it holds, by digest
+	previous          *manifest        // the previous Idea; nil if it could not be read
+	forgottenDigests  []string         // digests of the Ideas whose contents were forgotten
+	redactions        redactionCheck
+	lastState         *state // the last Idea that could be read
 }
 
 // checkNext checks the next Idea. The error is for a store that does not answer.
-func (v *verifier) checkNext(ctx context.Context, at int) error {
-	m, err := v.manifest(ctx, v.process, at)
+func (v *verifier) checkNext(ctx context.Context, number int) error {
+	m, err := v.manifest(ctx, v.process, number)
 	if err != nil {
 		v.previous = nil
-		return v.noteBroken(at, err)
+		return v.noteBroken(number, err)
 	}
 	v.checkMeta(m)
 	if err := v.checkOrigin(ctx, m); err != nil {
@@ -115,54 +116,54 @@ func (v *verifier) checkNext(ctx context.Context, at int) error {
 	v.previous = m
 	v.redactions.addIdea(v.report, m)
 	if v.report.Forgotten != nil && m.Meta[forgottenKey] == nil {
-		v.forgotten = append(v.forgotten, m.Digest)
+		v.forgottenDigests = append(v.forgottenDigests, m.Digest)
 		return nil
 	}
-	whole, err := v.checkParts(ctx, m)
-	if err != nil || !whole {
-		v.report.Unreadable = append(v.report.Unreadable, at)
+	isIntact, err := v.checkParts(ctx, m)
+	if err != nil || !isIntact {
+		v.report.Unreadable = append(v.report.Unreadable, number)
 		return err
 	}
 	if err := v.checkIdea(ctx, m); err != nil {
-		return v.noteBroken(at, err)
+		return v.noteBroken(number, err)
 	}
 	return nil
 }
 
 // noteBroken records an Idea that cannot be read. The broken part may belong to an earlier Idea, for which it is
 // already recorded.
-func (v *verifier) noteBroken(at int, err error) error {
+func (v *verifier) noteBroken(number int, err error) error {
 	if !isBroken(err) {
 		return err
 	}
-	v.report.Unreadable = append(v.report.Unreadable, at)
-	part := Place(v.process, at)
-	if b, is := errors.AsType[*broken](err); is {
+	v.report.Unreadable = append(v.report.Unreadable, number)
+	part := ManifestName(v.process, number)
+	if b, isPartErr := errors.AsType[*brokenPartError](err); isPartErr {
 		part = b.part
 	}
-	v.report.add(at, part, "%s", withoutPartName(err))
-	v.report.addHarm(part, at)
+	v.report.add(number, part, "%s", withoutPartName(err))
+	v.report.addUnloadable(part, number)
 	return nil
 }
 
 // checkMeta checks the meta of an Idea.
 func (v *verifier) checkMeta(m *manifest) {
-	at := m.metaNumber("at")
+	number := m.metaNumber("at")
 	v.report.noteSimulated(m.Meta)
-	place := Place(v.process, at)
+	place := ManifestName(v.process, number)
 	switch parent := m.metaText("parent"); {
-	case at == 1 && parent != "":
-		v.report.add(at, place, "the first Idea names a parent")
+	case number == 1 && parent != "":
+		v.report.add(number, place, "the first Idea names a parent")
 	case v.previous != nil && parent != v.previous.Digest:
-		v.report.add(at, place, "its parent is not the Idea before it")
+		v.report.add(number, place, "its parent is not the Idea before it")
 	}
-	if _, err := time.Parse(time.RFC3339Nano, m.metaText(createdAt)); err != nil {
-		v.report.add(at, place, "meta.createdAt is no time")
+	if _, err := time.Parse(time.RFC3339Nano, m.metaText(createdAtKey)); err != nil {
+		v.report.add(number, place, "meta.createdAt is no time")
 	}
-	if digests := v.witnessed[at]; len(digests) > 0 {
+	if digests := v.witnessed[number]; len(digests) > 0 {
 		v.report.Witnessed++
 		if !slices.Contains(digests, m.Digest) {
-			v.report.add(at, place, "it has the digest %s, and Temporal's history has %s", m.Digest,
+			v.report.add(number, place, "it has the digest %s, and Temporal's history has %s", m.Digest,
 				strings.Join(digests, " and "))
 		}
 	}
@@ -170,60 +171,61 @@ func (v *verifier) checkMeta(m *manifest) {
 
 // checkOrigin checks that a forked process names the right digest of its origin, if the store has that chain.
 func (v *verifier) checkOrigin(ctx context.Context, m *manifest) error {
-	at := m.metaNumber("at")
-	if at != 1 || m.Meta[originKey] == nil {
+	number := m.metaNumber("at")
+	if number != 1 || m.Meta[originKey] == nil {
 		return nil
 	}
 	v.report.Origin, v.report.Undoes = m.Meta[originKey], m.Meta[protocol.UndoesMeta]
-	from := &manifest{Meta: jsonval.AsObject(m.Meta[originKey])}
-	there, err := v.manifest(ctx, from.metaText("process"), from.metaNumber("at"))
+	origin := &manifest{Meta: jsonval.AsObject(m.Meta[originKey])}
+	originManifest, err := v.manifest(ctx, origin.metaText("process"), origin.metaNumber("at"))
 	switch {
 	case isBroken(err):
 		return nil // that chain is gone, or has a broken place of its own
 	case err != nil:
 		return err
-	case there.Digest != from.metaText("digest"):
-		v.report.add(at, Place(v.process, at), "it says that it comes from Idea %d of %s, which has another digest",
-			from.metaNumber("at"), from.metaText("process"))
+	case originManifest.Digest != origin.metaText("digest"):
+		v.report.add(number, ManifestName(v.process, number),
+			"it says that it comes from Idea %d of %s, which has another digest",
+			origin.metaNumber("at"), origin.metaText("process"))
 	}
 	return nil
 }
 
 // checkIdea checks the Idea that a manifest leads to against the manifest.
 func (v *verifier) checkIdea(ctx context.Context, m *manifest) error {
-	at := m.metaNumber("at")
-	d, st, err := v.draft(ctx, m, v.lastRead)
-	v.lastRead = st
+	number := m.metaNumber("at")
+	d, st, err := v.draft(ctx, m, v.lastState)
+	v.lastState = st
 	if err != nil {
 		return err
 	}
-	if err := v.checkStoredValues(ctx, at, []any{d.meta, d.body, d.log}); err != nil {
+	if err := v.checkStoredValues(ctx, number, []any{d.meta, d.body, d.log}); err != nil {
 		return err
 	}
-	whole, err := restoreIdea(ctx, v.values, d.meta, d.body)
+	wholeIdea, err := restoreIdea(ctx, v.values, d.meta, d.body)
 	if err != nil {
 		return err
 	}
-	place := Place(v.process, at)
-	v.report.addProblems(at, place, v.audit.CheckLog(v.process, d.log))
-	if at == 1 {
-		v.report.addProblems(at, place, v.audit.VerifyInherited(whole))
+	place := ManifestName(v.process, number)
+	v.report.addProblems(number, place, v.audit.CheckLog(v.process, d.log))
+	if number == 1 {
+		v.report.addProblems(number, place, v.audit.VerifyInherited(wholeIdea))
 	}
 	switch counts := d.counts(); {
-	case digestOf(whole) != m.contentDigest():
-		v.report.add(at, place, "the Idea has another digest than it says")
+	case digestOf(wholeIdea) != m.contentDigest():
+		v.report.add(number, place, "the Idea has another digest than it says")
 	case counts != m.Counts:
-		v.report.add(at, place, "it holds %+v and says %+v", counts, m.Counts)
-	case !m.comesFrom(st):
-		v.report.add(at, place, "it names the wrong Ideas as those it comes from")
+		v.report.add(number, place, "it holds %+v and says %+v", counts, m.Counts)
+	case !m.hasLineageOf(st):
+		v.report.add(number, place, "it names the wrong Ideas as those it comes from")
 	}
 	return nil
 }
 
-// comesFrom reports whether the lineage in a manifest is right.
-func (m *manifest) comesFrom(st *state) bool {
+// hasLineageOf reports whether the lineage in a manifest is right.
+func (m *manifest) hasLineageOf(st *state) bool {
 	if st.base == nil {
-		return m.lineage == lineage{Since: st.at}
+		return m.lineage == lineage{RootIdea: st.number}
 	}
-	return m.Since == st.base.Since && m.Steps == st.base.Steps+1 && m.Bytes > st.base.Bytes
+	return m.RootIdea == st.base.RootIdea && m.Deltas == st.base.Deltas+1 && m.DeltaBytes > st.base.DeltaBytes
 }

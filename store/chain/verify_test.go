@@ -110,7 +110,7 @@ func TestAChangedPartNamesTheIdeasThatStandOnIt(t *testing.T) {
 		if len(r.Broken) != 1 || !slices.Equal(r.Broken[0].UnloadableIdeas, r.Unreadable) {
 			t.Errorf("%s: %+v, and Ideas %v cannot be loaded", name, r.Broken, r.Unreadable)
 		}
-		if name == Place("p", 2) && (r.Broken[0].At != 2 || r.Broken[0].UnloadableIdeas[0] != 2 || len(r.Broken[0].UnloadableIdeas) < 3) {
+		if name == ManifestName("p", 2) && (r.Broken[0].At != 2 || r.Broken[0].UnloadableIdeas[0] != 2 || len(r.Broken[0].UnloadableIdeas) < 3) {
 			t.Errorf("%+v", r.Broken[0])
 		}
 		s.write(t, name, data)
@@ -121,7 +121,7 @@ func TestAMissingFileIsFoundAndNamed(t *testing.T) {
 	t.Parallel()
 	s := smallChain(t)
 	for name, data := range s.files(t) {
-		if name == Place("p", 5) {
+		if name == ManifestName("p", 5) {
 			continue // nothing in the store says that there was one more
 		}
 		if err := os.Remove(filepath.Join(s.dir, name)); err != nil {
@@ -142,10 +142,10 @@ func TestEveryBrokenPlaceIsToldOnceTheFirstFirst(t *testing.T) {
 	newStory(t, s, "p").grow(12)
 	files := s.files(t)
 	for _, at := range []int{10, 3, 7} {
-		name := Place("p", at)
+		name := ManifestName("p", at)
 		s.write(t, name, append(bytes.Clone(files[name]), ' '))
 	}
-	if err := os.Remove(filepath.Join(s.dir, Place("p", 5))); err != nil {
+	if err := os.Remove(filepath.Join(s.dir, ManifestName("p", 5))); err != nil {
 		t.Fatal(err)
 	}
 	s.write(t, "ideas/p/notes.txt", []byte("mine"))
@@ -182,9 +182,9 @@ func TestAForgedManifestIsFound(t *testing.T) {
 		"parent":     func(m *manifest) { m.Meta["parent"] = strings.Repeat("a", 64) },
 		"process":    func(m *manifest) { m.Meta["process"] = "q" },
 		"number":     func(m *manifest) { m.Meta["at"] = 7 },
-		"steps":      func(m *manifest) { m.Steps += 3 },
-		"bytes":      func(m *manifest) { m.Bytes -= 10_000 },
-		"since":      func(m *manifest) { m.Since++ },
+		"steps":      func(m *manifest) { m.Deltas += 3 },
+		"bytes":      func(m *manifest) { m.DeltaBytes -= 10_000 },
+		"since":      func(m *manifest) { m.RootIdea++ },
 		"on itself":  func(m *manifest) { m.DeltaBase = 2 },
 		"on nothing": func(m *manifest) { m.DeltaBase = -1 },
 		"log":        func(m *manifest) { m.Log = map[string]any{"v": []any{}} },
@@ -204,9 +204,9 @@ func TestAForgedManifestIsFound(t *testing.T) {
 		"delta":    func(m *manifest) { m.Body = map[string]any{"v": map[string]any{"~": map[string]any{}}} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			place := Place("p", 2)
+			place := ManifestName("p", 2)
 			before := s.files(t)[place]
-			m, err := readManifest(before)
+			m, err := decodeManifest(before)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -231,13 +231,13 @@ func TestAChainGoesOnAfterABrokenIdeaAndTheGapIsNamed(t *testing.T) {
 	s := newShelf(t)
 	story := newStory(t, s, "p")
 	story.grow(3)
-	if err := os.Remove(filepath.Join(s.dir, Place("p", 3))); err != nil {
+	if err := os.Remove(filepath.Join(s.dir, ManifestName("p", 3))); err != nil {
 		t.Fatal(err)
 	}
 	story.on = s.cold(t)
 	story.grow(2)
 	r := s.cold(t).verified(t, "p")
-	if len(r.Broken) != 1 || r.Broken[0].Item != Place("p", 3) || len(r.Unreadable) != 0 {
+	if len(r.Broken) != 1 || r.Broken[0].Item != ManifestName("p", 3) || len(r.Unreadable) != 0 {
 		t.Errorf("%+v", r)
 	}
 	s.cold(t).load(t, "p", 5)
@@ -251,7 +251,7 @@ func TestAnIdeaThatNamesAnotherParentIsFound(t *testing.T) {
 	story.last = strings.Repeat("a", 64)
 	story.grow(1)
 	r := s.cold(t).verified(t, "p")
-	if len(r.Broken) != 1 || r.Broken[0].Item != Place("p", 3) ||
+	if len(r.Broken) != 1 || r.Broken[0].Item != ManifestName("p", 3) ||
 		r.Broken[0].Problem != "its parent is not the Idea before it" || len(r.Unreadable) > 0 {
 		t.Errorf("%+v", r)
 	}

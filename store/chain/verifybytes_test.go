@@ -92,11 +92,11 @@ func forkedChain(t *testing.T) *shelf {
 // none does.
 func harmedFirst(files map[string][]byte, process, name string) int {
 	for at := 1; ; at++ {
-		manifest, there := files[Place(process, at)]
+		manifest, there := files[ManifestName(process, at)]
 		if !there {
 			return 0
 		}
-		if Place(process, at) == name || refers(files, manifest, name) {
+		if ManifestName(process, at) == name || refers(files, manifest, name) {
 			return at
 		}
 	}

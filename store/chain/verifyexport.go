@@ -20,10 +20,10 @@ var ErrNoExport = errors.New("this is no export of a chain")
 // VerifyExport checks an export from the file alone, in the way of Verify: broken places are lines, not parts. It
 // checks the signatures of decisions with the given keys, and skips them if deciders is nil. The error is for a file
 // that cannot be read or is no export.
-func VerifyExport(r io.Reader, deciders proofs.Keys) (report *Report, err error) {
+func VerifyExport(r io.Reader, deciderKeys proofs.Keys) (report *Report, err error) {
 	defer wrapError(&err, "verify export")
-	v := &exportVerifier{report: newReport(""), audit: proofs.New(deciders), delivered: map[string]bool{},
-		needed: map[string]bool{}}
+	v := &exportVerifier{report: newReport(""), audit: proofs.New(deciderKeys), deliveredValues: map[string]bool{},
+		neededValues: map[string]bool{}}
 	lines := bufio.NewReader(r)
 	for v.line = 1; ; v.line++ {
 		data, err := lines.ReadBytes('\n')
@@ -47,15 +47,15 @@ func VerifyExport(r io.Reader, deciders proofs.Keys) (report *Report, err error)
 
 // exportVerifier checks one export, line by line.
 type exportVerifier struct {
-	report     *Report
-	audit      *proofs.Audit
-	line       int
-	head       exportHead
-	process    string // process of the first intact Idea
-	previous   string // digest of the previous Idea; empty if that is not intact
-	delivered  map[string]bool
-	needed     map[string]bool
-	redactions redactionCheck
+	report          *Report
+	audit           *proofs.Audit
+	line            int
+	header          exportHead
+	process         string // process of the first intact Idea
+	previousDigest  string // digest of the previous Idea; empty if that is not intact
+	deliveredValues map[string]bool
+	neededValues    map[string]bool
+	redactions      redactionCheck
 }
 
 func (v *exportVerifier) addBroken(line int, format string, args ...any) {
@@ -71,8 +71,8 @@ func (v *exportVerifier) readLine(data []byte) {
 	if v.line > 1 {
 		v.report.Ideas++
 		v.report.Unreadable = append(v.report.Unreadable, v.line-1)
-		v.report.addHarm(fmt.Sprintf("line %d", v.line), v.line-1)
-		v.previous = ""
+		v.report.addUnloadable(fmt.Sprintf("line %d", v.line), v.line-1)
+		v.previousDigest = ""
 	}
 }
 
@@ -96,11 +96,11 @@ func (v *exportVerifier) checkLine(data []byte) error {
 }
 
 func (v *exportVerifier) readHead(line jsonval.Object, text []byte) error {
-	if err := json.Unmarshal(text, &v.head); err != nil {
+	if err := json.Unmarshal(text, &v.header); err != nil {
 		return err
 	}
-	if !jsonval.Equal(line, jsonval.ToJSONValue(v.head)) || v.head.Format != exportFormat ||
-		v.head.Version != exportVersion {
+	if !jsonval.Equal(line, jsonval.ToJSONValue(v.header)) || v.header.Format != exportFormat ||
+		v.header.Version != exportVersion {
 		return fmt.Errorf("this is not the first line of an export of version %d", exportVersion)
 	}
 	return nil
@@ -135,7 +135,7 @@ func (v *exportVerifier) checkIdea(line jsonval.Object) error {
 		v.report.addProblems(v.line-1, place, v.audit.VerifyInherited(idea))
 		v.report.Origin, v.report.Undoes = meta[originKey], meta[protocol.UndoesMeta]
 	}
-	v.previous = digest
+	v.previousDigest = digest
 	v.report.Created = m.link().Created
 	return nil
 }
@@ -145,12 +145,12 @@ func (v *exportVerifier) checkLink(m *manifest) error {
 	if v.process == "" {
 		v.process = m.metaText("process")
 	}
-	switch at := m.metaNumber("at"); {
+	switch number := m.metaNumber("at"); {
 	case m.metaText("process") != v.process:
 		return fmt.Errorf("it is an Idea of %s", m.metaText("process"))
-	case at != v.line-1:
-		return fmt.Errorf("it is Idea %d and stands where Idea %d belongs", at, v.line-1)
-	case v.line == 2 && m.metaText("parent") != "", v.previous != "" && m.metaText("parent") != v.previous:
+	case number != v.line-1:
+		return fmt.Errorf("it is Idea %d and stands where Idea %d belongs", number, v.line-1)
+	case v.line == 2 && m.metaText("parent") != "", v.previousDigest != "" && m.metaText("parent") != v.previousDigest:
 		return errors.New("its parent is not the Idea before it")
 	}
 	return nil
@@ -158,29 +158,29 @@ func (v *exportVerifier) checkLink(m *manifest) error {
 
 // checkLog checks an Idea's log, and the values that the export delivers for the log's handles.
 func (v *exportVerifier) checkLog(meta, line jsonval.Object) error {
-	log, has := line["log"]
-	if named, names := meta["log"]; has != names || (has && digestOf(log) != named) {
+	log, hasLog := line["log"]
+	if logDigest, hasLogDigest := meta["log"]; hasLog != hasLogDigest || (hasLog && digestOf(log) != logDigest) {
 		return errors.New("the log is not the one that meta.log names")
 	}
 	v.requireHandles(log)
 	values, isObject := line["values"].(jsonval.Object)
-	if _, has := line["values"]; has != isObject || (has && len(values) == 0) {
+	if _, hasLog := line["values"]; hasLog != isObject || (hasLog && len(values) == 0) {
 		return errors.New("its values are no object by digest")
 	}
 	for digest, value := range values {
 		if digestOf(value) != digest {
 			return fmt.Errorf("the value %s: %w", jsonval.Clip(digest, 64), blobs.ErrChanged)
 		}
-		v.delivered[digest] = true
+		v.deliveredValues[digest] = true
 		v.requireHandles(value)
 	}
-	for digest := range v.needed {
-		if !v.delivered[digest] {
+	for digest := range v.neededValues {
+		if !v.deliveredValues[digest] {
 			return fmt.Errorf("the value %s: it is not given", digest)
 		}
 	}
 	for digest := range values {
-		if !v.needed[digest] {
+		if !v.neededValues[digest] {
 			return fmt.Errorf("the value %s: nothing needs it", digest)
 		}
 	}
@@ -188,22 +188,22 @@ func (v *exportVerifier) checkLog(meta, line jsonval.Object) error {
 }
 
 func (v *exportVerifier) requireHandles(value any) {
-	for _, digest := range handlesIn(value) {
-		v.needed[digest] = true
+	for _, digest := range handleDigests(value) {
+		v.neededValues[digest] = true
 	}
 }
 
 // checkHead checks the head against the Ideas that followed it.
 func (v *exportVerifier) checkHead() {
-	v.report.Process, v.report.Digest = v.process, v.previous
+	v.report.Process, v.report.Digest = v.process, v.previousDigest
 	v.redactions.compare(v.report, fmt.Sprintf("line %d", v.line-1))
 	v.report.Decisions = v.audit.Counts
 	switch {
-	case v.process != "" && v.head.Process != v.process:
-		v.addBroken(1, "it says that the process is %s, but it is %s", v.head.Process, v.process)
-	case v.head.Ideas != v.report.Ideas:
-		v.addBroken(1, "it says that there are %d Ideas, but there are %d", v.head.Ideas, v.report.Ideas)
-	case v.previous != "" && v.head.Digest != v.previous:
+	case v.process != "" && v.header.Process != v.process:
+		v.addBroken(1, "it says that the process is %s, but it is %s", v.header.Process, v.process)
+	case v.header.Ideas != v.report.Ideas:
+		v.addBroken(1, "it says that there are %d Ideas, but there are %d", v.header.Ideas, v.report.Ideas)
+	case v.previousDigest != "" && v.header.Digest != v.previousDigest:
 		v.addBroken(1, "it says that the last Idea is another")
 	case v.report.Ideas == 0:
 		v.addBroken(1, "there is no Idea")

@@ -9,25 +9,25 @@ import (
 )
 
 // checkParts checks every part that a manifest names.
-func (v *verifier) checkParts(ctx context.Context, m *manifest) (whole bool, err error) {
-	at, named := m.metaNumber("at"), partsOf(m.Body, "")
+func (v *verifier) checkParts(ctx context.Context, m *manifest) (isIntact bool, err error) {
+	number, parts := m.metaNumber("at"), partsOf(m.Body, "")
 	if m.Log != nil {
-		named = append(named, partsOf(m.Log, "log")...)
+		parts = append(parts, partsOf(m.Log, "log")...)
 	}
-	whole = true
-	for _, p := range named {
+	isIntact = true
+	for _, p := range parts {
 		err := v.checkValue(ctx, p.digest)
 		if err != nil && !isBroken(err) {
 			return false, err
 		}
 		if err != nil {
 			part := v.values.Name(ctx, p.digest)
-			v.report.add(at, part, "%s%s", p.at, withoutPartName(err))
-			v.report.addHarm(part, at)
-			whole = false
+			v.report.add(number, part, "%s%s", p.path, withoutPartName(err))
+			v.report.addUnloadable(part, number)
+			isIntact = false
 		}
 	}
-	return whole, nil
+	return isIntact, nil
 }
 
 // withoutPartName returns the fault of a value without the name of its part.
@@ -37,7 +37,7 @@ func withoutPartName(err error) error {
 			return known
 		}
 	}
-	if b, is := errors.AsType[*broken](err); is {
+	if b, is := errors.AsType[*brokenPartError](err); is {
 		return b.cause
 	}
 	return err
@@ -45,43 +45,43 @@ func withoutPartName(err error) error {
 
 // checkValue reads a value from the store once, bypassing the cache.
 func (v *verifier) checkValue(ctx context.Context, digest string) error {
-	if err, done := v.checked[digest]; done {
+	if err, done := v.errorByDigest[digest]; done {
 		return err
 	}
 	_, err := v.values.GetUncached(ctx, digest)
 	if err != nil {
 		err = v.partError(ctx, digest, err)
 	}
-	v.checked[digest] = err
+	v.errorByDigest[digest] = err
 	return err
 }
 
 // checkStoredValues checks the stored values that a value holds, and those that they hold in turn. The error is for a
 // store that does not answer, or for a lost value.
-func (v *verifier) checkStoredValues(ctx context.Context, at int, value any) (err error) {
-	for _, digest := range handlesIn(value) {
-		err = mostSevere(err, v.checkHandle(ctx, at, digest))
+func (v *verifier) checkStoredValues(ctx context.Context, number int, value any) (err error) {
+	for _, digest := range handleDigests(value) {
+		err = mostSevere(err, v.checkHandle(ctx, number, digest))
 	}
 	return err
 }
 
 // checkHandle checks a value and the values that it holds, once.
-func (v *verifier) checkHandle(ctx context.Context, at int, digest string) error {
-	if err, done := v.inside[digest]; done {
+func (v *verifier) checkHandle(ctx context.Context, number int, digest string) error {
+	if err, done := v.deepErrorByDigest[digest]; done {
 		return err
 	}
 	err := v.checkValue(ctx, digest)
 	if isBroken(err) {
-		v.report.add(at, v.values.Name(ctx, digest), "a value: %s", withoutPartName(err))
+		v.report.add(number, v.values.Name(ctx, digest), "a value: %s", withoutPartName(err))
 	}
 	if err == nil {
-		var inside any
-		inside, err = v.readPart(ctx, digest)
+		var value any
+		value, err = v.readPart(ctx, digest)
 		if err == nil {
-			err = v.checkStoredValues(ctx, at, inside)
+			err = v.checkStoredValues(ctx, number, value)
 		}
 	}
-	v.inside[digest] = err
+	v.deepErrorByDigest[digest] = err
 	return err
 }
 
@@ -94,24 +94,24 @@ func mostSevere(a, b error) error {
 }
 
 // namedPart is a part that a manifest names, and its place in the Idea.
-type namedPart struct{ at, digest string }
+type namedPart struct{ path, digest string }
 
 // partsOf lists the parts of a node.
-func partsOf(node any, at string) []namedPart {
+func partsOf(node any, path string) []namedPart {
 	m := jsonval.AsObject(node)
 	if digest, ok := m[nodeByDigest].(string); ok && len(m) == 1 {
-		if at != "" {
-			at += ": "
+		if path != "" {
+			path += ": "
 		}
-		return []namedPart{{at, digest}}
+		return []namedPart{{path, digest}}
 	}
 	var all []namedPart
-	each := jsonval.AsObject(m[nodeObject])
-	for k, v := range jsonval.Sorted(each) {
-		all = append(all, partsOf(v, joinPath(at, k))...)
+	members := jsonval.AsObject(m[nodeObject])
+	for k, v := range jsonval.Sorted(members) {
+		all = append(all, partsOf(v, joinPath(path, k))...)
 	}
 	for _, n := range jsonval.AsList(m[nodeRuns]) {
-		all = append(all, partsOf(n, at)...)
+		all = append(all, partsOf(n, path)...)
 	}
 	return all
 }

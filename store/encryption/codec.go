@@ -17,17 +17,19 @@ const (
 	MetadataInline    = "inline"            // metadata: the payload stays inline (protocol.IsKeptInline)
 )
 
-// boundPayload binds encrypted bytes to being a payload. They are not bound to their workflow, because equal payloads
+// aadPayload binds encrypted bytes to being a payload. They are not bound to their workflow, because equal payloads
 // are stored once, and the Temporal UI requests payloads without naming their workflow.
-const boundPayload = "processidea payload 1"
+const aadPayload = "processidea payload 1"
 
 // Codec encrypts whole payloads including metadata. Metadata named in readable is repeated in the clear. Unencrypted
 // payloads are decoded unchanged: signals may come from clients without keys, and old histories are unencrypted.
-func (k *Keys) Codec(readable ...string) converter.PayloadCodec { return &codec{k, readable} }
+func (k *Keys) Codec(readableMetadata ...string) converter.PayloadCodec {
+	return &codec{k, readableMetadata}
+}
 
 type codec struct {
-	keys     *Keys
-	readable []string
+	keys             *Keys
+	readableMetadata []string
 }
 
 // Encode encrypts payloads with the primary key. Without keys they stay as they are.
@@ -35,23 +37,23 @@ func (c *codec) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error
 	if c.keys == nil {
 		return payloads, nil
 	}
-	return eachPayload(payloads, c.encrypt)
+	return mapPayloads(payloads, c.encrypt)
 }
 
 // Decode decrypts payloads that were encrypted. It returns the errors of Keys.Open.
 func (c *codec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
-	return eachPayload(payloads, c.keys.OpenPayload)
+	return mapPayloads(payloads, c.keys.OpenPayload)
 }
 
-func eachPayload(payloads []*commonpb.Payload,
-	do func(*commonpb.Payload) (*commonpb.Payload, error)) ([]*commonpb.Payload, error) {
+func mapPayloads(payloads []*commonpb.Payload,
+	transform func(*commonpb.Payload) (*commonpb.Payload, error)) ([]*commonpb.Payload, error) {
 	out := make([]*commonpb.Payload, len(payloads))
 	for n, p := range payloads {
-		done, err := do(p)
+		transformed, err := transform(p)
 		if err != nil {
 			return nil, err
 		}
-		out[n] = done
+		out[n] = transformed
 	}
 	return out, nil
 }
@@ -62,14 +64,14 @@ func (c *codec) encrypt(p *commonpb.Payload) (*commonpb.Payload, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encryption: encrypt payload: %w", err)
 	}
-	sealed, err := c.keys.Seal(plain, boundPayload)
+	sealed, err := c.keys.Seal(plain, aadPayload)
 	if err != nil {
 		return nil, err
 	}
 	metadata := map[string][]byte{
 		converter.MetadataEncoding: []byte(EncodingEncrypted), MetadataKeyID: []byte(c.keys.Primary()),
 	}
-	for _, name := range c.readable {
+	for _, name := range c.readableMetadata {
 		if v, ok := p.GetMetadata()[name]; ok {
 			metadata[name] = v
 		}
@@ -80,25 +82,25 @@ func (c *codec) encrypt(p *commonpb.Payload) (*commonpb.Payload, error) {
 	return &commonpb.Payload{Metadata: metadata, Data: sealed}, nil
 }
 
-// KeyOf returns the id of the key that encrypts a payload; ok is false if the payload is not encrypted.
-func KeyOf(p *commonpb.Payload) (id string, ok bool) {
+// KeyIDOf returns the id of the key that encrypts a payload; ok is false if the payload is not encrypted.
+func KeyIDOf(p *commonpb.Payload) (id string, ok bool) {
 	m := p.GetMetadata()
 	return string(m[MetadataKeyID]), string(m[converter.MetadataEncoding]) == EncodingEncrypted
 }
 
 // OpenPayload decrypts one payload, and returns an unencrypted one unchanged. It returns the errors of Open.
 func (k *Keys) OpenPayload(p *commonpb.Payload) (*commonpb.Payload, error) {
-	id, ok := KeyOf(p)
+	id, ok := KeyIDOf(p)
 	if !ok {
 		return p, nil
 	}
-	plain, err := k.Open(id, p.GetData(), boundPayload)
+	plain, err := k.Open(id, p.GetData(), aadPayload)
 	if err != nil {
 		return nil, fmt.Errorf("encryption: decrypt payload: %w", err)
 	}
-	whole := &commonpb.Payload{}
-	if err := proto.Unmarshal(plain, whole); err != nil {
+	opened := &commonpb.Payload{}
+	if err := proto.Unmarshal(plain, opened); err != nil {
 		return nil, fmt.Errorf("encryption: decrypt payload: %w", err)
 	}
-	return whole, nil
+	return opened, nil
 }

@@ -11,31 +11,31 @@ import (
 // wrapHeader begins a wrapped data key. The id of the wrapping key and a line end follow.
 const wrapHeader = "processidea data key 1 "
 
-// boundDataKey binds a wrapped data key to its process.
-const boundDataKey = "processidea data key 1 "
+// aadDataKey binds a wrapped data key to its process.
+const aadDataKey = "processidea data key 1 "
 
 // NewDataKey makes a data key for a process, wrapped by the primary key, which must exist.
 func (k *Keys) NewDataKey(process string) (wrapped []byte, err error) {
 	secret := make([]byte, keySize)
 	_, _ = rand.Read(secret) // it never fails
-	sealed, err := k.Seal(secret, boundDataKey+process)
+	sealed, err := k.Seal(secret, aadDataKey+process)
 	return append([]byte(wrapHeader+k.Primary()+"\n"), sealed...), err
 }
 
 // OpenDataKey unwraps the data key of a process. It returns the errors of Open.
 func (k *Keys) OpenDataKey(process string, wrapped []byte) (*Key, error) {
-	rest, isKey := bytes.CutPrefix(wrapped, []byte(wrapHeader))
-	id, sealed, complete := bytes.Cut(rest, []byte("\n"))
-	if !isKey || !complete {
+	entry, isKey := bytes.CutPrefix(wrapped, []byte(wrapHeader))
+	id, sealed, isComplete := bytes.Cut(entry, []byte("\n"))
+	if !isKey || !isComplete {
 		return nil, ErrAltered
 	}
-	secret, err := k.Open(string(id), sealed, boundDataKey+process)
+	secret, err := k.Open(string(id), sealed, aadDataKey+process)
 	if err != nil {
 		return nil, err
 	}
-	one, err := newKey("of "+process, secret)
+	key, err := newKey("of "+process, secret)
 	if err == nil {
-		one.Owner = process
+		key.Owner = process
 	}
-	return one, err
+	return key, err
 }

@@ -13,9 +13,9 @@ var ErrAltered = errors.New("the bytes were changed, or the key of that id is an
 // IsKeyError reports whether an error is about the keys that this program was given: one is malformed, missing, or not
 // the key that it used to be.
 func IsKeyError(err error) bool {
-	_, missing := errors.AsType[*MissingKeyError](err)
-	_, invalid := errors.AsType[*invalidError](err)
-	return missing || invalid || errors.Is(err, ErrAltered)
+	_, isMissing := errors.AsType[*MissingKeyError](err)
+	_, isInvalid := errors.AsType[*invalidError](err)
+	return isMissing || isInvalid || errors.Is(err, ErrAltered)
 }
 
 // invalidError says what is wrong with an entry of the environment variable.
@@ -38,7 +38,7 @@ type MissingKeyError struct {
 func (e *MissingKeyError) Error() string {
 	var ids []string
 	for _, id := range e.IDs {
-		if !idForm.MatchString(id) { // it came from outside
+		if !idPattern.MatchString(id) { // it came from outside
 			id = fmt.Sprintf("%.40q", id)
 		}
 		ids = append(ids, id)

@@ -16,14 +16,14 @@ import (
 const KeysVariable = "PROCESSIDEA_KEYS"
 
 // Keys are the keys of one deployment. They are safe for concurrent use. Nil encrypts nothing and opens nothing.
-type Keys struct{ ring []*Key }
+type Keys struct{ keys []*Key }
 
 // Key is one key, with the keys that are derived from it for each use.
 type Key struct {
 	// ID names the key. Owner is, for a data key, what the key was made for: a process, or the name of its renewed key.
 	ID, Owner string
 	aead      *subtle.AESSIV
-	names     []byte
+	nameKey   []byte
 }
 
 // keySize is the size of a key in bytes. The 64 that AES-SIV takes are derived from them.
@@ -34,12 +34,12 @@ func newKey(id string, secret []byte) (*Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := hkdf.Key(sha256.New, secret, nil, "processidea names 1", sha256.Size)
+	nameKey, err := hkdf.Key(sha256.New, secret, nil, "processidea names 1", sha256.Size)
 	if err != nil {
 		return nil, err
 	}
 	aead, err := subtle.NewAESSIV(siv)
-	return &Key{ID: id, aead: aead, names: names}, err
+	return &Key{ID: id, aead: aead, nameKey: nameKey}, err
 }
 
 // Primary returns the id of the key that encrypts; empty without keys.
@@ -47,7 +47,7 @@ func (k *Keys) Primary() string {
 	if k == nil {
 		return ""
 	}
-	return k.ring[0].ID
+	return k.keys[0].ID
 }
 
 // All returns the keys; the first one encrypts.
@@ -55,14 +55,14 @@ func (k *Keys) All() []*Key {
 	if k == nil {
 		return nil
 	}
-	return k.ring
+	return k.keys
 }
 
 // IDs returns the ids of all keys; the first one encrypts.
 func (k *Keys) IDs() []string {
 	var ids []string
-	for _, one := range k.All() {
-		ids = append(ids, one.ID)
+	for _, key := range k.All() {
+		ids = append(ids, key.ID)
 	}
 	return ids
 }
@@ -79,9 +79,9 @@ func (k *Keys) Require(id string) error {
 }
 
 func (k *Keys) find(id string) *Key {
-	for _, one := range k.All() {
-		if one.ID == id {
-			return one
+	for _, key := range k.All() {
+		if key.ID == id {
+			return key
 		}
 	}
 	return nil
@@ -95,39 +95,39 @@ func (k *Keys) GoString() string { return k.String() }
 
 // Seal encrypts with the primary key, which must exist. The result can only be opened with the same bound. bound says
 // what the bytes are and where they belong, so that they cannot be used elsewhere.
-func (k *Keys) Seal(plain []byte, bound string) ([]byte, error) {
-	return k.ring[0].Seal(plain, bound)
+func (k *Keys) Seal(plaintext []byte, associatedData string) ([]byte, error) {
+	return k.keys[0].Seal(plaintext, associatedData)
 }
 
 // Open decrypts what Seal encrypted with the key of an id. The error is a *MissingKeyError, or wraps ErrAltered.
-func (k *Keys) Open(id string, sealed []byte, bound string) ([]byte, error) {
+func (k *Keys) Open(id string, ciphertext []byte, associatedData string) ([]byte, error) {
 	if err := k.Require(id); err != nil {
 		return nil, err
 	}
-	return k.find(id).Open(sealed, bound)
+	return k.find(id).Open(ciphertext, associatedData)
 }
 
 // Seal is Keys.Seal with this key.
-func (k *Key) Seal(plain []byte, bound string) ([]byte, error) {
-	sealed, err := k.aead.EncryptDeterministically(plain, []byte(bound))
+func (k *Key) Seal(plaintext []byte, associatedData string) ([]byte, error) {
+	ciphertext, err := k.aead.EncryptDeterministically(plaintext, []byte(associatedData))
 	if err != nil {
 		return nil, fmt.Errorf("key %s: %w", k.ID, err)
 	}
-	return sealed, nil
+	return ciphertext, nil
 }
 
 // Open decrypts what Seal made. The error wraps ErrAltered.
-func (k *Key) Open(sealed []byte, bound string) ([]byte, error) {
-	plain, err := k.aead.DecryptDeterministically(sealed, []byte(bound))
+func (k *Key) Open(ciphertext []byte, associatedData string) ([]byte, error) {
+	plaintext, err := k.aead.DecryptDeterministically(ciphertext, []byte(associatedData))
 	if err != nil {
 		return nil, fmt.Errorf("key %s: %w", k.ID, ErrAltered)
 	}
-	return plain, nil
+	return plaintext, nil
 }
 
 // HideName returns a name for an object whose own name would reveal what it is: an HMAC under the key, in hex.
-func (k *Key) HideName(of string) string {
-	mac := hmac.New(sha256.New, k.names)
-	mac.Write([]byte(of))
+func (k *Key) HideName(name string) string {
+	mac := hmac.New(sha256.New, k.nameKey)
+	mac.Write([]byte(name))
 	return hex.EncodeToString(mac.Sum(nil))
 }

@@ -197,7 +197,7 @@ func TestKeysStandInNoDump(t *testing.T) {
 	dump := fmt.Sprintf("%v %+v %#v %s %s", k, k, k, k, encoded) + fmt.Sprintf("%v %+v %#v", struct{ K *Keys }{k},
 		struct{ K *Keys }{k}, struct{ K *Keys }{k})
 	for _, form := range []string{string(secret), fmt.Sprint(secret)[1:20], hex.EncodeToString(secret), entry,
-		fmt.Sprint(k.ring[0].names)[1:20]} {
+		fmt.Sprint(k.keys[0].nameKey)[1:20]} {
 		if strings.Contains(dump, form) {
 			t.Errorf("%q stands in %s", form, dump)
 		}

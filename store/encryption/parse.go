@@ -27,10 +27,10 @@ func Parse(text string) (*Keys, error) {
 			err = errors.New("it is the same key as another one")
 		default:
 			secrets[string(secret)] = true
-			var one *Key
-			one, err = newKey(id, secret)
+			var key *Key
+			key, err = newKey(id, secret)
 			if err == nil {
-				k.ring = append(k.ring, one)
+				k.keys = append(k.keys, key)
 			}
 		}
 		if err != nil {
@@ -40,7 +40,7 @@ func Parse(text string) (*Keys, error) {
 	return k, nil
 }
 
-var idForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
+var idPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
 
 func parseEntry(entry string) (id string, secret []byte, err error) {
 	id, encoded, ok := strings.Cut(strings.TrimSpace(entry), ":")
@@ -58,7 +58,7 @@ func parseEntry(entry string) (id string, secret []byte, err error) {
 }
 
 func checkID(id string) error {
-	if !idForm.MatchString(id) {
+	if !idPattern.MatchString(id) {
 		return errors.New(
 			"its id must be 1 to 32 letters, digits, dots, dashes and underscores, a letter or digit first")
 	}
@@ -84,17 +84,17 @@ func checkSecret(secret []byte) error {
 	if len(secret) != keySize {
 		return fmt.Errorf("its key has %d bytes; it must have %d", len(secret), keySize)
 	}
-	different, text := 0, true
+	distinct, isText := 0, true
 	for n, b := range secret {
 		if bytes.IndexByte(secret[:n], b) < 0 {
-			different++
+			distinct++
 		}
-		text = text && b >= ' ' && b < 0x7f
+		isText = isText && b >= ' ' && b < 0x7f
 	}
-	if text {
+	if isText {
 		return errors.New("its key is text in base64; it must be random bytes, such as `starter keys new` prints")
 	}
-	if different < minDistinctBytes {
+	if distinct < minDistinctBytes {
 		return errors.New("its key repeats itself; it must be random bytes, such as `starter keys new` prints")
 	}
 	return nil

@@ -18,8 +18,8 @@ import (
 // Diff is how two Ideas of a process differ.
 type Diff struct {
 	Process string `json:"process"`
-	A       int    `json:"a"`
-	B       int    `json:"b"`
+	IdeaA   int    `json:"a"`
+	IdeaB   int    `json:"b"`
 	// Changes lists changed values: first the values that all instances share, then instance by instance.
 	Changes []Change     `json:"changes"`
 	Calls   []CallChange `json:"calls"`
@@ -38,7 +38,7 @@ const (
 // Change is one value that differs. Instance is empty for shared values, and for the anonymous instance.
 type Change struct {
 	Instance string `json:"instance"`
-	What     string `json:"what"`
+	Kind     string `json:"what"`
 	// Path is a Reference (†state.mood), or a place in the Idea (config.limits.requests).
 	Path string `json:"path"`
 	From any    `json:"from"`
@@ -49,7 +49,7 @@ type Change struct {
 // statuses. ID has no instance token, and is empty if the Request is unknown.
 type CallChange struct {
 	Instance string `json:"instance"`
-	What     string `json:"what"`
+	Kind     string `json:"what"`
 	ID       string `json:"id,omitempty"`
 	Tool     string `json:"tool"`
 	From     any    `json:"from"`
@@ -58,7 +58,7 @@ type CallChange struct {
 
 // Compare compares the Ideas with the numbers a and b of a process.
 func Compare(process string, a, b int, from, to jsonval.Object) (*Diff, error) {
-	d := &Diff{Process: process, A: a, B: b, Changes: []Change{}, Calls: diffCalls(from, to)}
+	d := &Diff{Process: process, IdeaA: a, IdeaB: b, Changes: []Change{}, Calls: diffCalls(from, to)}
 	if err := d.compare(from, to); err != nil {
 		return nil, fmt.Errorf("ideadiff: compare Ideas %d and %d of %s: %w", a, b, process, err)
 	}
@@ -107,20 +107,20 @@ func pickKeys(m jsonval.Object, keys ...string) jsonval.Object {
 type solutionCall struct {
 	id, instance, tool string
 	call               any
-	// place identifies a Call whose parameters changed: instance, Tool and output path.
-	place, text string
+	// matchKey identifies a Call whose parameters changed: instance, Tool and output path.
+	matchKey, encoded string
 }
 
-func solutionOf(idea jsonval.Object) []solutionCall {
-	calls := jsonval.AsList(jsonval.At(idea, "solution", "calls"))
-	number, _ := jsonval.At(idea, "meta", "request").(json.Number)
+func readSolution(idea jsonval.Object) []solutionCall {
+	calls := jsonval.AsList(jsonval.Lookup(idea, "solution", "calls"))
+	number, _ := jsonval.Lookup(idea, "meta", "request").(json.Number)
 	request, _ := number.Int64()
 	out := make([]solutionCall, len(calls))
 	for i, raw := range calls {
 		m := jsonval.AsObject(raw)
-		c := solutionCall{call: raw, text: jsonval.EncodeToString(raw)}
+		c := solutionCall{call: raw, encoded: jsonval.EncodeToString(raw)}
 		c.instance, c.tool = jsonval.AsText(m["_instance"]), jsonval.AsText(m["_tool"])
-		c.place = jsonval.EncodeToString([]any{c.instance, c.tool, m["_outputPath"]})
+		c.matchKey = jsonval.EncodeToString([]any{c.instance, c.tool, m["_outputPath"]})
 		if request > 0 {
 			c.id = ideafile.FormatCallID(int(request), i+1, "")
 		}
@@ -131,18 +131,18 @@ func solutionOf(idea jsonval.Object) []solutionCall {
 
 // diffCalls compares the solutions of two Ideas. Equal Calls match regardless of their order.
 func diffCalls(from, to jsonval.Object) []CallChange {
-	a, b := solutionOf(from), solutionOf(to)
-	a, b = subtractCalls(a, b), subtractCalls(b, a)
+	oldCalls, newCalls := readSolution(from), readSolution(to)
+	oldCalls, newCalls = subtractCalls(oldCalls, newCalls), subtractCalls(newCalls, oldCalls)
 	changes := []CallChange{}
-	for _, c := range b {
+	for _, c := range newCalls {
 		change := CallChange{c.instance, Added, c.id, c.tool, nil, c.call}
-		if i := slices.IndexFunc(a, func(o solutionCall) bool { return o.place == c.place }); i >= 0 {
-			change.What, change.From = Changed, a[i].call
-			a = slices.Delete(a, i, i+1)
+		if i := slices.IndexFunc(oldCalls, func(o solutionCall) bool { return o.matchKey == c.matchKey }); i >= 0 {
+			change.Kind, change.From = Changed, oldCalls[i].call
+			oldCalls = slices.Delete(oldCalls, i, i+1)
 		}
 		changes = append(changes, change)
 	}
-	for _, c := range a {
+	for _, c := range oldCalls {
 		changes = append(changes, CallChange{c.instance, Removed, c.id, c.tool, c.call, nil})
 	}
 	changes = append(changes, diffUndone(from, to)...)
@@ -153,18 +153,18 @@ func diffCalls(from, to jsonval.Object) []CallChange {
 // subtractCalls returns calls without those that others has too. A Call that occurs several times is removed as often
 // as others has it.
 func subtractCalls(calls, others []solutionCall) []solutionCall {
-	there := map[string]int{}
+	counts := map[string]int{}
 	for _, o := range others {
-		there[o.text]++
+		counts[o.encoded]++
 	}
-	var left []solutionCall
+	var remaining []solutionCall
 	for _, c := range calls {
-		there[c.text]--
-		if there[c.text] < 0 {
-			left = append(left, c)
+		counts[c.encoded]--
+		if counts[c.encoded] < 0 {
+			remaining = append(remaining, c)
 		}
 	}
-	return left
+	return remaining
 }
 
 // diffUndone lists the Calls that were undone between two Ideas, according to their records.

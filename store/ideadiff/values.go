@@ -38,8 +38,8 @@ func (d *Diff) compareInstance(token string, from, to []ideafile.Message) error 
 		return err
 	}
 	d.compareStepOrders(token, from, to)
-	return d.compareValues(token, ideafile.InstanceMessagesView(from, token).PayloadByKind,
-		ideafile.InstanceMessagesView(to, token).PayloadByKind, referenceText)
+	return d.compareValues(token, ideafile.OwnInstanceView(from, token).PayloadByKind,
+		ideafile.OwnInstanceView(to, token).PayloadByKind, referenceText)
 }
 
 // referenceText returns the Reference to a place in the payloads by kind.
@@ -63,7 +63,7 @@ func instructionsByFile(messages []ideafile.Message) jsonval.Object {
 			step := jsonval.AsObject(s)
 			steps[jsonval.AsText(step["id"])] = jsonval.WithoutKey(step, "id")
 		}
-		out[m.Instruction.File] = jsonval.Object{"meta": anyMap(jsonval.AsObject(file["meta"])),
+		out[m.Instruction.File] = jsonval.Object{"meta": emptyIfNil(jsonval.AsObject(file["meta"])),
 			"text": m.Instruction.Text, "steps": steps}
 	}
 	return jsonval.Object{ideafile.TypeInstruction: out}
@@ -73,14 +73,14 @@ func instructionsByFile(messages []ideafile.Message) jsonval.Object {
 // by id does not show a new order.
 func (d *Diff) compareStepOrders(token string, from, to []ideafile.Message) {
 	orders := stepOrders(from)
-	for file, after := range jsonval.Sorted(stepOrders(to)) {
-		before := orders[file]
-		kept := func(ids, others []any) []any {
+	for file, newOrder := range jsonval.Sorted(stepOrders(to)) {
+		oldOrder := orders[file]
+		keepCommon := func(ids, others []any) []any {
 			return jsonval.Filter(ids, func(id any) bool { return slices.Contains(others, id) })
 		}
-		if !slices.Equal(kept(before, after), kept(after, before)) {
-			d.Changes = append(d.Changes, Change{Instance: token, What: Changed,
-				Path: jsonval.Path{ideafile.TypeInstruction, file, "steps"}.String(), From: before, To: after})
+		if !slices.Equal(keepCommon(oldOrder, newOrder), keepCommon(newOrder, oldOrder)) {
+			d.Changes = append(d.Changes, Change{Instance: token, Kind: Changed,
+				Path: jsonval.Path{ideafile.TypeInstruction, file, "steps"}.String(), From: oldOrder, To: newOrder})
 		}
 	}
 }
@@ -108,7 +108,7 @@ func (d *Diff) compareMessages(instance string, from, to []ideafile.Message) {
 				hasMessage(side.other, m) {
 				continue
 			}
-			c := Change{Instance: instance, What: side.what, Path: m.Type, To: m.Text}
+			c := Change{Instance: instance, Kind: side.what, Path: m.Type, To: m.Text}
 			if side.what == Removed {
 				c.From, c.To = m.Text, nil
 			}
@@ -122,49 +122,49 @@ func hasMessage(list []ideafile.Message, m ideafile.Message) bool {
 }
 
 // compareValues compares two objects, place by place.
-func (d *Diff) compareValues(instance string, from, to jsonval.Object, name func(jsonval.Path) string) error {
-	patch, err := jsondiff.CompareWithoutMarshal(anyMap(from), anyMap(to))
+func (d *Diff) compareValues(instance string, from, to jsonval.Object, format func(jsonval.Path) string) error {
+	patch, err := jsondiff.CompareWithoutMarshal(emptyIfNil(from), emptyIfNil(to))
 	if err != nil {
 		return err
 	}
-	places := patchPlaces{from: from, timesSeen: map[string]int{}}
+	places := patchPaths{oldValues: from, seenByPointer: map[string]int{}}
 	for _, op := range patch {
-		c := Change{Instance: instance, What: Changed, Path: name(places.pathOf(op)), From: op.OldValue, To: op.Value}
+		c := Change{Instance: instance, Kind: Changed, Path: format(places.pathOf(op)), From: op.OldValue, To: op.Value}
 		switch op.Type {
 		case jsondiff.OperationAdd:
-			c.What = Added
+			c.Kind = Added
 		case jsondiff.OperationRemove:
-			c.What = Removed
+			c.Kind = Removed
 		}
 		d.Changes = append(d.Changes, c)
 	}
 	return nil
 }
 
-// anyMap returns an empty object for nil.
-func anyMap(m jsonval.Object) any {
+// emptyIfNil returns an empty object for nil.
+func emptyIfNil(m jsonval.Object) any {
 	if m == nil {
 		return jsonval.Object{}
 	}
 	return m
 }
 
-// patchPlaces converts the pointers of a JSON Patch into the places that people see. A patch appends to a list at "-",
+// patchPaths converts the pointers of a JSON Patch into the places that people see. A patch appends to a list at "-",
 // and removes elements from a list's end by removing the same index repeatedly.
-type patchPlaces struct {
-	from      jsonval.Object
-	timesSeen map[string]int // how often a pointer occurred in the patch
+type patchPaths struct {
+	oldValues     jsonval.Object
+	seenByPointer map[string]int // how often a pointer occurred in the patch
 }
 
 var unescapePointer = strings.NewReplacer("~1", "/", "~0", "~")
 
-func (p patchPlaces) pathOf(op jsondiff.Operation) jsonval.Path {
+func (p patchPaths) pathOf(op jsondiff.Operation) jsonval.Path {
 	var path jsonval.Path
 	for step := range strings.SplitSeq(strings.TrimPrefix(op.Path, "/"), "/") {
 		path = append(path, unescapePointer.Replace(step))
 	}
 	last := len(path) - 1
-	list, isList := valueAt(p.from, path[:last]).([]any)
+	list, isList := valueAt(p.oldValues, path[:last]).([]any)
 	if !isList || op.Type == jsondiff.OperationReplace {
 		return path
 	}
@@ -172,8 +172,8 @@ func (p patchPlaces) pathOf(op jsondiff.Operation) jsonval.Path {
 	if err != nil {
 		index = len(list)
 	}
-	path[last] = strconv.Itoa(index + p.timesSeen[op.Path])
-	p.timesSeen[op.Path]++
+	path[last] = strconv.Itoa(index + p.seenByPointer[op.Path])
+	p.seenByPointer[op.Path]++
 	return path
 }
 

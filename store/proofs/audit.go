@@ -17,7 +17,7 @@ import (
 
 // Keys check signatures. *signing.Keys implements it.
 type Keys interface {
-	Verify(jws string) proof.Finding
+	Verify(jws string) proof.Verification
 }
 
 // Counts counts how people's decisions on Calls and on Plans are proven.
@@ -34,16 +34,16 @@ type Counts struct {
 // Audit checks the decisions of one chain.
 type Audit struct {
 	Counts
-	keys   Keys // nil: signatures are not checked
-	used   map[string]bool
-	orders map[string]*order // standing orders, by their ids
-	// deputies are the orders that name a deputy.
-	deputies []*order
+	keys       Keys // nil: signatures are not checked
+	usedProofs map[string]bool
+	ordersByID map[string]*standingOrder // standing orders, by their ids
+	// deputyOrders are the orders that name a deputy.
+	deputyOrders []*standingOrder
 }
 
 // New begins an audit. With keys nil it checks everything but the signatures.
 func New(keys Keys) *Audit {
-	return &Audit{keys: keys, used: map[string]bool{}, orders: map[string]*order{}}
+	return &Audit{keys: keys, usedProofs: map[string]bool{}, ordersByID: map[string]*standingOrder{}}
 }
 
 // CheckLog checks the decisions in the log of an Idea, and returns the problems of each.
@@ -55,18 +55,18 @@ func (a *Audit) CheckLog(process string, log any) (problems []string) {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	problems = a.noteOrders(process, entries)
+	problems = a.collectOrders(process, entries)
 	for _, e := range entries {
 		if e.Decision == nil || e.IsWrite() || !isByPerson(*e.Decision) {
 			continue
 		}
-		d, about := *e.Decision, e.Decision.CallID
+		d, subject := *e.Decision, e.Decision.CallID
 		if d.PlanRequest != nil {
 			plan := approval.Plan{Request: *d.PlanRequest}
-			d.CallID, about = plan.ProofCall(), plan.Name()
+			d.CallID, subject = plan.ProofCallID(), plan.Name()
 		}
-		if why := a.checkDecision(process, d); why != "" {
-			problems = append(problems, fmt.Sprintf("the decision on %s by %s: %s", about, d.DecidedBy, why))
+		if reason := a.checkDecision(process, d); reason != "" {
+			problems = append(problems, fmt.Sprintf("the decision on %s by %s: %s", subject, d.DecidedBy, reason))
 		}
 	}
 	return problems
@@ -75,19 +75,19 @@ func (a *Audit) CheckLog(process string, log any) (problems []string) {
 // isByPerson reports whether a person took the decision, on a Call or on a Plan.
 func isByPerson(d approval.Decision) bool {
 	if d.Kind == approval.HandOver {
-		return d.Proof != "" || d.Signed != nil
+		return d.Proof != "" || d.Signature != nil
 	}
-	own := []string{approval.DecidedByTimeout, approval.DecidedByProcess, ideafile.SimulatedPerson}
+	systemDeciders := []string{approval.DecidedByTimeout, approval.DecidedByProcess, ideafile.SimulatedPerson}
 	isDecision := d.PlanRequest != nil || slices.Contains(policy.AllKinds(), d.Kind) && d.CallID != ""
-	return isDecision && !slices.Contains(own, d.DecidedBy)
+	return isDecision && !slices.Contains(systemDeciders, d.DecidedBy)
 }
 
 func (a *Audit) checkDecision(process string, d approval.Decision) string {
-	if why := a.whyNoDeputy(process, d); why != "" {
-		return why
+	if reason := a.deputyDenial(process, d); reason != "" {
+		return reason
 	}
 	switch {
-	case d.Proof == "" && d.Signed != nil:
+	case d.Proof == "" && d.Signature != nil:
 		return "its proof is gone"
 	case d.Proof == "" && d.Deciders.Signed():
 		return "it has no proof, but its policy wants one"
@@ -96,19 +96,19 @@ func (a *Audit) checkDecision(process string, d approval.Decision) string {
 		return ""
 	}
 	a.Signed++
-	if d.Signed == nil {
+	if d.Signature == nil {
 		return "its proof was never checked"
 	}
-	id := d.Signed.Issuer + "\n" + d.Signed.ID
+	id := d.Signature.Issuer + "\n" + d.Signature.ID
 	if d.OrderID != "" {
 		id += "\n" + d.CallID // one proof for all Calls that the order covers
 	}
-	if a.used[id] {
+	if a.usedProofs[id] {
 		return "its proof counts for another decision already"
 	}
-	a.used[id] = true
-	if why := a.checkProof(process, d); why != "" {
-		return why
+	a.usedProofs[id] = true
+	if reason := a.checkProof(process, d); reason != "" {
+		return reason
 	}
 	if d.Kind == policy.Amend && !ranAsAmended(d) {
 		return "it ran with other parameters than the proof says"
@@ -120,7 +120,7 @@ func (a *Audit) checkDecision(process string, d approval.Decision) string {
 func (a *Audit) checkProof(process string, d approval.Decision) string {
 	f := a.readProof(d.Proof)
 	if a.keys == nil {
-		f.Key = d.Signed.Key
+		f.Key = d.Signature.Key
 	}
 	c := f.Claims
 	if err := f.CheckTime(time.Time{}, d.DecidedAt); err != nil {
@@ -129,19 +129,19 @@ func (a *Audit) checkProof(process string, d approval.Decision) string {
 	if process == "" {
 		process = c.Process
 	}
-	toProve, why := a.claimToProve(process, d, c)
-	if err := c.CheckFor(toProve); err != nil {
+	expected, reason := a.expectedProof(process, d, c)
+	if err := c.CheckMatches(expected); err != nil {
 		return err.Error()
 	}
 	switch {
-	case why != "":
-		return why
+	case reason != "":
+		return reason
 	case !policy.SameName(c.Subject, d.DecidedBy):
 		return fmt.Sprintf("its proof is that of %s", c.Subject)
 	case !slices.Equal(c.Groups, d.Groups):
 		return fmt.Sprintf("its proof names the groups %q, and the decision %q", c.Groups, d.Groups)
-	case c.SubjectID.Account != d.Account, c.Issuer != d.Signed.Issuer, c.ID != d.Signed.ID, d.Signed.Name != "" &&
-		d.Signed.Name != c.Name, f.Key != d.Signed.Key:
+	case c.SubjectID.Account != d.Account, c.Issuer != d.Signature.Issuer, c.ID != d.Signature.ID,
+		d.Signature.Name != "" && d.Signature.Name != c.Name, f.Key != d.Signature.Key:
 		return "its proof is another than the one that was checked when it was taken"
 	}
 	if a.keys != nil {
@@ -151,16 +151,16 @@ func (a *Audit) checkProof(process string, d approval.Decision) string {
 }
 
 // readProof checks a proof with the keys; without keys it reads what the proof says.
-func (a *Audit) readProof(jws string) (f proof.Finding) {
+func (a *Audit) readProof(jws string) (f proof.Verification) {
 	if a.keys != nil {
 		return a.keys.Verify(jws)
 	}
-	f.Claims, f.Refused = readUnchecked(jws)
+	f.Claims, f.RefusalReason = readUnchecked(jws)
 	return f
 }
 
 // readUnchecked reads what a proof says without a key.
-func readUnchecked(jws string) (c proof.Claims, why string) {
+func readUnchecked(jws string) (c proof.Claims, reason string) {
 	parts := strings.Split(jws, ".")
 	if len(parts) != 3 {
 		return c, "its proof is no compact JWS"
@@ -178,18 +178,18 @@ func readUnchecked(jws string) (c proof.Claims, why string) {
 // ranAsAmended reports whether an amended Call ran with the shown parameters as the amendment changed them; null
 // removes a member.
 func ranAsAmended(d approval.Decision) bool {
-	signedParams := d.Signed.Params
+	signedParams := d.Signature.Params
 	for k, v := range jsonval.Sorted(d.ShownParams) {
-		if _, changed := signedParams[k]; !changed && !jsonval.Equal(d.AmendedParams[k], v) {
+		if _, isSigned := signedParams[k]; !isSigned && !jsonval.Equal(d.AmendedParams[k], v) {
 			return false
 		}
 	}
 	for k, v := range jsonval.Sorted(d.AmendedParams) {
-		change, changed := signedParams[k]
+		signedValue, isSigned := signedParams[k]
 		shown, wasShown := d.ShownParams[k]
-		if (!changed && !wasShown) ||
-			(changed && !jsonval.Equal(withoutNulls(v),
-				withoutNulls(jsonval.DeepMerge(shown, change)))) {
+		if (!isSigned && !wasShown) ||
+			(isSigned && !jsonval.Equal(withoutNulls(v),
+				withoutNulls(jsonval.DeepMerge(shown, signedValue)))) {
 			return false
 		}
 	}
@@ -213,18 +213,18 @@ func withoutNulls(v any) any {
 // VerifyInherited checks the proofs that the first Idea of a fork has from its origins: those in the records of Plans,
 // and those of the earlier deciders of Calls.
 func (a *Audit) VerifyInherited(idea jsonval.Object) (problems []string) {
-	note := func(call, by, why string) {
-		if why != "" {
+	addProblem := func(call, decider, reason string) {
+		if reason != "" {
 			problems = append(problems,
-				fmt.Sprintf("the decision on %s by %s, from an earlier process: %s", call, by, why))
+				fmt.Sprintf("the decision on %s by %s, from an earlier process: %s", call, decider, reason))
 		}
 	}
 	for _, raw := range jsonval.AsList(idea["context"]) {
-		record := jsonval.AsObject(jsonval.At(raw, "record"))
+		record := jsonval.AsObject(jsonval.Lookup(raw, "record"))
 		for _, v := range jsonval.Sorted(record) {
 			for _, d := range turn.RecordedDecisions(v) {
-				if d.Proof != "" && d.Signed != nil {
-					note(d.CallID, d.DecidedBy, a.verifyInherited(d))
+				if d.Proof != "" && d.Signature != nil {
+					addProblem(d.CallID, d.DecidedBy, a.verifyInherited(d))
 				}
 			}
 		}
@@ -235,11 +235,11 @@ func (a *Audit) VerifyInherited(idea jsonval.Object) (problems []string) {
 		}
 		a.Counts.Inherited++
 		f := a.readProof(e.Proof)
-		c, why := f.Claims, f.Refused
-		if why == "" && (!ideafile.IsCallID(c.Call, e.CallID) || !policy.SameName(c.Subject, e.By)) {
-			why = fmt.Sprintf("its proof is that of %s, for %s", c.Subject, c.Call)
+		c, reason := f.Claims, f.RefusalReason
+		if reason == "" && (!ideafile.MatchesCallID(c.Call, e.CallID) || !policy.SameName(c.Subject, e.DecidedBy)) {
+			reason = fmt.Sprintf("its proof is that of %s, for %s", c.Subject, c.Call)
 		}
-		note(e.CallID, e.By, why)
+		addProblem(e.CallID, e.DecidedBy, reason)
 	}
 	return problems
 }
@@ -247,7 +247,7 @@ func (a *Audit) VerifyInherited(idea jsonval.Object) (problems []string) {
 func (a *Audit) verifyInherited(d approval.Decision) string {
 	a.Counts.Inherited++
 	proven := a.Proven
-	why := a.checkProof("", d)
+	reason := a.checkProof("", d)
 	a.Proven = proven
-	return why
+	return reason
 }

@@ -46,9 +46,9 @@ func decided(t *testing.T, k *signing.PrivateKey, keys *signing.Keys, d approval
 	t.Helper()
 	d.CallID, d.ApprovalDigest = "1.2@⑬", "ab"
 	if d.PlanRequest != nil {
-		d.CallID = approval.Plan{Request: *d.PlanRequest}.ProofCall()
+		d.CallID = approval.Plan{Request: *d.PlanRequest}.ProofCallID()
 	}
-	want := d.ToProve("refunds")
+	want := d.DecisionToProve("refunds")
 	jws, err := k.Sign(proof.Claims{Groups: []string{"finance"}, IssuedAt: at.Unix(), ID: "1", Process: want.Process,
 		Call: d.CallID, Digest: want.Digest, Decision: d.Kind, Details: want.Details})
 	if err != nil {
@@ -56,15 +56,15 @@ func decided(t *testing.T, k *signing.PrivateKey, keys *signing.Keys, d approval
 	}
 	f := keys.Verify(jws)
 	f.Process = "refunds"
-	d.Proof, d.Finding = jws, &f
-	d, err = d.Proven(approval.Pending{CallID: d.CallID, Digest: "ab", Since: at}, nil, at)
+	d.Proof, d.Verification = jws, &f
+	d, err = d.VerifyProof(approval.Pending{CallID: d.CallID, Digest: "ab", Since: at}, nil, at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.DecidedAt, d.Finding = at, nil; d.PlanRequest != nil {
+	if d.DecidedAt, d.Verification = at, nil; d.PlanRequest != nil {
 		d.CallID = ""
 	}
-	d.Deciders = policy.Rules{{Groups: []string{"finance"}, Signed: true}}
+	d.Deciders = policy.Rules{{Groups: []string{"finance"}, RequiresSignature: true}}
 	return d
 }
 
@@ -85,8 +85,8 @@ func TestADecisionOfEveryKindIsProvenAgain(t *testing.T) {
 		{Kind: policy.Approve},
 		{Kind: policy.Reject, Reason: "no"},
 		{Kind: policy.Replace, Replacement: map[string]any{"_tool": "x", "n": json.Number("1.50")}},
-		{Kind: policy.Answer, GivenResult: nil},
-		{Kind: policy.Answer, GivenResult: jsonval.EscapeBlobHandles(handle)},
+		{Kind: policy.Answer, AnswerResult: nil},
+		{Kind: policy.Answer, AnswerResult: jsonval.EscapeBlobHandles(handle)},
 		{Kind: approval.SteerApprovePlan, PlanRequest: &request},
 		{Kind: approval.SteerRejectPlan, PlanRequest: &request, Reason: "no"},
 		{Kind: approval.SteerAmendPlan, PlanRequest: &request,
@@ -145,8 +145,8 @@ func TestAProofThatWasTouchedIsFound(t *testing.T) {
 		{"in a part", "refunds/~part/3", "", keys, func(*approval.Decision) {}},
 		{"removed", "refunds", "its proof is gone", nil, func(d *approval.Decision) { d.Proof = "" }},
 		{"removed with what was found", "refunds", "its policy wants one", nil,
-			func(d *approval.Decision) { d.Proof, d.Signed = "", nil }},
-		{"what was found removed", "refunds", "never checked", nil, func(d *approval.Decision) { d.Signed = nil }},
+			func(d *approval.Decision) { d.Proof, d.Signature = "", nil }},
+		{"what was found removed", "refunds", "never checked", nil, func(d *approval.Decision) { d.Signature = nil }},
 		{"moved to another Call", "refunds", "for Call 1.2@⑬, not for 1.3@⑬", nil,
 			func(d *approval.Decision) { d.CallID = "1.3@⑬" }},
 		{"moved to another process", "wages", "for process refunds, not for wages", nil, func(*approval.Decision) {}},
@@ -159,7 +159,7 @@ func TestAProofThatWasTouchedIsFound(t *testing.T) {
 		{"another group", "refunds", "names the groups", nil,
 			func(d *approval.Decision) { d.Groups = []string{"heads"} }},
 		{"another key", "refunds", "another than the one that was checked", keys,
-			func(d *approval.Decision) { d.Signed.Key = "x" }},
+			func(d *approval.Decision) { d.Signature.Key = "x" }},
 		{"a changed signature", "refunds", "the signature does not match", keys,
 			func(d *approval.Decision) { d.Proof = d.Proof[:len(d.Proof)-8] + "AAAAAAAA" }},
 		{"no JWS", "refunds", "no compact JWS", nil, func(d *approval.Decision) { d.Proof = "x" }},
@@ -202,7 +202,7 @@ func TestAForkCarriesProofsOfWhereItComesFrom(t *testing.T) {
 			map[string]any{"context": []any{map[string]any{"type": "plan", "record": map[string]any{
 				"1.2": map[string]any{
 					"decided": []any{jsonval.ToJSONValue(turn.InstanceDecision{Token: "⑬", Decision: d})}},
-			}}}}, []policy.PriorDecision{{CallID: "1.2@⑬", By: by, Proof: d.Proof}, {CallID: "1.1", By: "eve"}})
+			}}}}, []policy.PriorDecision{{CallID: "1.2@⑬", DecidedBy: by, Proof: d.Proof}, {CallID: "1.1", DecidedBy: "eve"}})
 	}
 	a := proofs.New(keys)
 	if problems := a.VerifyInherited(idea(d, "ann")); len(problems) > 0 || a.Counts != (proofs.Counts{Inherited: 2}) {
@@ -221,7 +221,7 @@ func TestApprovalsUnderASignedOrderAreProvenByTheOrder(t *testing.T) {
 	k, keys := signer(t, "")
 	o := approval.StandingOrder{ID: "small", Tool: "pay", Count: 2, Until: at.Add(time.Hour), Reason: "routine",
 		When: map[string]any{"properties": map[string]any{"cents": map[string]any{"maximum": json.Number("50")}}}}
-	want := o.ToProve("refunds")
+	want := o.DecisionToProve("refunds")
 	jws, err := k.Sign(proof.Claims{IssuedAt: at.Unix(), ID: "1", Process: want.Process, Call: o.ID,
 		Digest: want.Digest, Decision: want.Kind, Details: want.Details})
 	if err != nil {
@@ -233,7 +233,7 @@ func TestApprovalsUnderASignedOrderAreProvenByTheOrder(t *testing.T) {
 	under := func(call, cents string, when time.Duration) approval.Decision {
 		return approval.Decision{Kind: policy.Approve, CallID: call, ApprovalDigest: call, DecidedBy: "ann",
 			Groups: []string{"finance"}, Reason: o.Reason, Proof: jws,
-			Signed: &proof.Signed{Key: k.Thumbprint, Issuer: "ann", ID: "1"}, DecidedAt: at.Add(when), Tool: "pay",
+			Signature: &proof.Signed{Key: k.Thumbprint, Issuer: "ann", ID: "1"}, DecidedAt: at.Add(when), Tool: "pay",
 			OrderID:     o.ID,
 			ShownParams: map[string]any{"cents": json.Number(cents)}}
 	}
@@ -283,7 +283,7 @@ func TestADecisionInPlaceOfAnotherNeedsTheRecordOfADeputy(t *testing.T) {
 			"had not named"},
 		"at the end": {func(o *approval.StandingOrder, _ *approval.Decision) { o.Until = at }, "had not named"},
 		"without proof": {func(_ *approval.StandingOrder, d *approval.Decision) {
-			d.Deciders = policy.Rules{{Signed: true}}
+			d.Deciders = policy.Rules{{RequiresSignature: true}}
 		}, "had not named"},
 	} {
 		o := approval.StandingOrder{ID: "leave", To: "bob", Until: at.Add(time.Hour)}
@@ -307,12 +307,12 @@ func TestADecisionInPlaceOfAnotherNeedsTheRecordOfADeputy(t *testing.T) {
 func TestASignedHandOverIsProvenAgain(t *testing.T) {
 	t.Parallel()
 	k, keys := signer(t, "")
-	d := decided(t, k, keys, approval.Decision{Kind: approval.HandOver, To: "bob"})
+	d := decided(t, k, keys, approval.Decision{Kind: approval.HandOver, RecipientName: "bob"})
 	a := proofs.New(keys)
 	if problems := a.CheckLog("refunds", logOf(d)); len(problems) > 0 || a.Proven != 1 {
 		t.Errorf("%v, %+v", problems, a.Counts)
 	}
-	d.To = "eve"
+	d.RecipientName = "eve"
 	if problems := proofs.New(keys).CheckLog("refunds", logOf(d)); len(problems) != 1 {
 		t.Errorf("whom it names was changed: %v", problems)
 	}

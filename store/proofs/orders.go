@@ -12,26 +12,26 @@ import (
 	"processidea/model/turn"
 )
 
-// order is a standing order from a log, and how many Calls were approved under it.
-type order struct {
+// standingOrder is a standing order from a log, and how many Calls were approved under it.
+type standingOrder struct {
 	approval.StandingOrder
-	giver    policy.Person
-	approved int
+	giver         policy.Person
+	approvedCalls int
 }
 
-// noteOrders collects the standing orders in a log, and reports wrong proofs.
-func (a *Audit) noteOrders(process string, entries []turn.LogEntry) (problems []string) {
+// collectOrders collects the standing orders in a log, and reports wrong proofs.
+func (a *Audit) collectOrders(process string, entries []turn.LogEntry) (problems []string) {
 	for _, e := range entries {
 		d := e.Decision
 		if d == nil || d.Order == nil || d.Kind != d.Order.Signal() {
 			continue
 		}
-		given := &order{StandingOrder: *d.Order, giver: d.Decider()}
-		if a.orders[d.Order.ID] = given; d.Order.To != "" {
-			a.deputies = append(a.deputies, given)
+		newOrder := &standingOrder{StandingOrder: *d.Order, giver: d.Decider()}
+		if a.ordersByID[d.Order.ID] = newOrder; d.Order.To != "" {
+			a.deputyOrders = append(a.deputyOrders, newOrder)
 		}
-		if why := a.checkOrder(process, *d); why != "" {
-			problems = append(problems, fmt.Sprintf("the standing order %s by %s: %s", d.Order.ID, d.DecidedBy, why))
+		if reason := a.checkOrder(process, *d); reason != "" {
+			problems = append(problems, fmt.Sprintf("the standing order %s by %s: %s", d.Order.ID, d.DecidedBy, reason))
 		}
 	}
 	return problems
@@ -45,7 +45,7 @@ func (a *Audit) checkOrder(process string, d approval.Decision) string {
 	f := a.readProof(d.Proof)
 	err := f.CheckTime(time.Time{}, d.DecidedAt)
 	if err == nil {
-		err = f.Claims.CheckFor(d.Order.ToProve(process))
+		err = f.Claims.CheckMatches(d.Order.DecisionToProve(process))
 	}
 	switch {
 	case err != nil:
@@ -56,37 +56,39 @@ func (a *Audit) checkOrder(process string, d approval.Decision) string {
 	return ""
 }
 
-// whyNoDeputy returns why a decision does not count in place of another person. The end of an order is ignored, as for
+// deputyDenial returns why a decision does not count in place of another person. The end of an order is ignored, as for
 // approvals. A part's chain is not checked: the orders that name deputies, and this decision too, are in the chain of
 // the whole process.
-func (a *Audit) whyNoDeputy(process string, d approval.Decision) string {
-	if d.OnBehalfOf == nil || spelling.IsPart(process) || slices.ContainsFunc(a.deputies, func(o *order) bool {
-		return policy.SameName(o.To, d.DecidedBy) && policy.SameName(o.giver.Name, d.OnBehalfOf.Name) &&
-			slices.Equal(o.giver.Groups, d.OnBehalfOf.Groups) && (o.Proof != "" || !d.Deciders.Signed()) &&
-			!d.DecidedAt.Before(o.From) && d.DecidedAt.Before(o.Until)
-	}) {
+func (a *Audit) deputyDenial(process string, d approval.Decision) string {
+	if d.OnBehalfOf == nil || spelling.IsPart(process) ||
+		slices.ContainsFunc(a.deputyOrders, func(o *standingOrder) bool {
+			return policy.SameName(o.To, d.DecidedBy) && policy.SameName(o.giver.Name, d.OnBehalfOf.Name) &&
+				slices.Equal(o.giver.Groups, d.OnBehalfOf.Groups) && (o.Proof != "" || !d.Deciders.Signed()) &&
+				!d.DecidedAt.Before(o.From) && d.DecidedAt.Before(o.Until)
+		}) {
 		return ""
 	}
 	return fmt.Sprintf("%s had not named %s as deputy for that time", d.OnBehalfOf.Name, d.DecidedBy)
 }
 
-// claimToProve returns what the proof of a decision must cover: the decision itself, or the standing order under which
+// expectedProof returns what the proof of a decision must cover: the decision itself, or the standing order under which
 // it was made. why says why that order does not cover the Call. The end of an order is ignored, since approvals may
 // have been on their way. A part's own chain does not hold the orders of the whole process: there the proof must be of
 // an order with that id.
-func (a *Audit) claimToProve(process string, d approval.Decision, c proof.Claims) (want proof.Decision, why string) {
+func (a *Audit) expectedProof(process string, d approval.Decision,
+	c proof.Claims) (want proof.Decision, reason string) {
 	if d.OrderID == "" {
-		return d.ToProve(process), ""
+		return d.DecisionToProve(process), ""
 	}
-	o := a.orders[d.OrderID]
+	o := a.ordersByID[d.OrderID]
 	if o == nil {
 		return proof.Decision{Process: process, CallIDs: []string{d.OrderID}, Digest: c.Digest,
 			Kind: approval.SteerAllow, Details: c.Details}, ""
 	}
-	o.approved++
-	why = o.WhyNotCovered(approval.Pending{Tool: d.Tool, Params: d.ShownParams}, d.DecidedAt)
-	if o.Count > 0 && o.approved > o.Count {
-		why = fmt.Sprintf("the standing order %s gives leave for %d Calls, and this is one more", o.ID, o.Count)
+	o.approvedCalls++
+	reason = o.NotCoveredReason(approval.Pending{Tool: d.Tool, Params: d.ShownParams}, d.DecidedAt)
+	if o.Count > 0 && o.approvedCalls > o.Count {
+		reason = fmt.Sprintf("the standing order %s gives leave for %d Calls, and this is one more", o.ID, o.Count)
 	}
-	return o.ToProve(process), why
+	return o.DecisionToProve(process), reason
 }

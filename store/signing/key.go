@@ -23,14 +23,14 @@ import (
 
 // Key is a public key that may speak for people.
 type Key struct {
-	ID         string // kid
-	Thumbprint string // RFC 7638, SHA-256, base64url
-	Issuer     string
-	People     []string
-	Groups     []string
-	Name       string
-	Withdrawn  time.Time    // zero if it was not withdrawn
-	Passkey    *passkey.Use // where a passkey is used; nil for any other key
+	ID          string // kid
+	Thumbprint  string // RFC 7638, SHA-256, base64url
+	Issuer      string
+	People      []string
+	Groups      []string
+	Name        string
+	WithdrawnAt time.Time     // zero if it was not withdrawn
+	Passkey     *passkey.Site // where a passkey is used; nil for any other key
 
 	public    any
 	algorithm jose.SignatureAlgorithm
@@ -142,7 +142,7 @@ func (k *Key) readMembers(m jsonval.Object) (err error) {
 		return nil
 	}
 	text := jsonval.AsText(m["withdrawn"])
-	if k.Withdrawn, err = time.Parse(time.RFC3339, text); err != nil {
+	if k.WithdrawnAt, err = time.Parse(time.RFC3339, text); err != nil {
 		return errors.New(`"withdrawn" must be a time such as 2026-11-23T12:00:00Z`)
 	}
 	return nil
@@ -163,27 +163,27 @@ func readNames(m jsonval.Object, key string, check func(string) error) ([]string
 
 // denialReason returns why the key may not speak for the person of a proof, or as its issuer; "" if it may.
 func (k *Key) denialReason(c proof.Claims) string {
-	all := slices.Contains(k.People, anybody)
+	anyPerson := slices.Contains(k.People, anybody)
 	switch {
 	case c.Issuer != k.Issuer:
 		return fmt.Sprintf("the key %s is not one of the issuer %s", k.ID, c.Issuer)
-	case !all && !namedIn(k.People, c.Subject):
+	case !anyPerson && !containsName(k.People, c.Subject):
 		return fmt.Sprintf("the key %s may not speak for %s", k.ID, c.Subject)
-	case !all && c.Name != "" && c.Name != k.Name && !policy.SameName(c.Name, c.Subject):
+	case !anyPerson && c.Name != "" && c.Name != k.Name && !policy.SameName(c.Name, c.Subject):
 		return fmt.Sprintf("the key %s may not call %s %s", k.ID, c.Subject, c.Name)
 	}
-	if !all && c.SubjectID != (proof.SubjectID{}) {
+	if !anyPerson && c.SubjectID != (proof.SubjectID{}) {
 		return fmt.Sprintf("the key %s may not say which account %s has: only a key that may speak for anybody may",
 			k.ID, c.Subject)
 	}
 	for _, group := range c.Groups {
-		if !slices.Contains(k.Groups, anybody) && !namedIn(k.Groups, group) {
+		if !slices.Contains(k.Groups, anybody) && !containsName(k.Groups, group) {
 			return fmt.Sprintf("the key %s may not say that %s is of %s", k.ID, c.Subject, group)
 		}
 	}
 	return ""
 }
 
-func namedIn(list []string, name string) bool {
+func containsName(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(other string) bool { return policy.SameName(other, name) })
 }

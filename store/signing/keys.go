@@ -8,17 +8,17 @@ import (
 
 // Keys are the keys that may speak for people, by their ids. A nil Keys has none.
 type Keys struct {
-	byID map[string]*Key
-	list []*Key // in the order of the JWKS
+	keyByID     map[string]*Key
+	inFileOrder []*Key // in the order of the JWKS
 }
 
-// maxKeysSize bounds a JWKS, in bytes.
-const maxKeysSize = 4 << 20
+// maxKeysBytes bounds a JWKS, in bytes.
+const maxKeysBytes = 4 << 20
 
 // ParseKeys reads a JWKS: {"keys": [JWK, …]}. One wrong key makes the whole list invalid; the error names it.
 func ParseKeys(data []byte) (*Keys, error) {
-	if len(data) > maxKeysSize {
-		return nil, fmt.Errorf("signing: read keys: more than %d bytes", maxKeysSize)
+	if len(data) > maxKeysBytes {
+		return nil, fmt.Errorf("signing: read keys: more than %d bytes", maxKeysBytes)
 	}
 	m, err := jsonval.DecodeObject(data)
 	if err != nil {
@@ -28,18 +28,18 @@ func ParseKeys(data []byte) (*Keys, error) {
 	if !ok {
 		return nil, fmt.Errorf(`signing: read keys: want a JWKS, {"keys": [JWK, …]}`)
 	}
-	keys := &Keys{byID: map[string]*Key{}}
+	keys := &Keys{keyByID: map[string]*Key{}}
 	for n, entry := range list {
 		k, err := readKey(entry)
-		if err == nil && keys.byID[k.ID] != nil {
+		if err == nil && keys.keyByID[k.ID] != nil {
 			err = fmt.Errorf("another one has the same kid")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("signing: read keys: keys[%d] (kid %s): %w", n,
 				jsonval.ClipForError(jsonval.EncodeToString(jsonval.AsObject(entry)["kid"])), err)
 		}
-		keys.byID[k.ID] = k
-		keys.list = append(keys.list, k)
+		keys.keyByID[k.ID] = k
+		keys.inFileOrder = append(keys.inFileOrder, k)
 	}
 	return keys, nil
 }
@@ -49,7 +49,7 @@ func (k *Keys) Len() int {
 	if k == nil {
 		return 0
 	}
-	return len(k.list)
+	return len(k.inFileOrder)
 }
 
 // Find returns the key with an id, or nil.
@@ -57,5 +57,5 @@ func (k *Keys) Find(id string) *Key {
 	if k == nil {
 		return nil
 	}
-	return k.byID[id]
+	return k.keyByID[id]
 }

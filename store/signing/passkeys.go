@@ -22,7 +22,7 @@ func (k *Key) readPasskey(m jsonval.Object) (err error) {
 	if len(k.People) != 1 || k.People[0] == anybody || slices.Contains(k.Groups, anybody) {
 		return errors.New("a passkey speaks for one person: name that one, and the groups one by one")
 	}
-	k.Passkey, err = passkey.ReadUse(m["passkey"])
+	k.Passkey, err = passkey.ParseSite(m["passkey"])
 	return err
 }
 
@@ -31,7 +31,7 @@ func (k *Key) openAssertion(h header) (payload []byte, err error) {
 	switch {
 	case k.Passkey == nil:
 		return nil, fmt.Errorf("the proof says that a passkey signed it, but the key %s is not a passkey", k.ID)
-	case string(h.parts[0]) != string(passkey.Header(h.algorithm, h.keyID)):
+	case string(h.parts[0]) != string(passkey.ProofHeader(h.algorithm, h.keyID)):
 		return nil, fmt.Errorf("the key %s is a passkey, but the proof's header is not one of a passkey",
 			k.ID)
 	}
@@ -45,17 +45,17 @@ func (k *Key) openAssertion(h header) (payload []byte, err error) {
 func (k *Key) Algorithm() string { return string(k.algorithm) }
 
 // Passkeys lists the passkeys of a person that are valid at a time, in the order of the JWKS.
-func (k *Keys) Passkeys(person string, at time.Time) (list []*Key) {
+func (k *Keys) Passkeys(person string, validAt time.Time) (valid []*Key) {
 	if k == nil {
 		return nil
 	}
-	for _, key := range k.list {
+	for _, key := range k.inFileOrder {
 		if key.Passkey != nil && policy.SameName(key.People[0], person) &&
-			(key.Withdrawn.IsZero() || at.Before(key.Withdrawn)) {
-			list = append(list, key)
+			(key.WithdrawnAt.IsZero() || validAt.Before(key.WithdrawnAt)) {
+			valid = append(valid, key)
 		}
 	}
-	return list
+	return valid
 }
 
 // OwnClaims returns the Claims that a person's own key makes: for that person, with all groups that the key may assert.
@@ -65,18 +65,18 @@ func (k *Key) OwnClaims(c proof.Claims) proof.Claims {
 }
 
 // PasskeyEntry returns the JWKS entry of a passkey, on one line. The person is its issuer.
-func PasskeyEntry(made passkey.MadePasskey, use *passkey.Use, person string, groups []string) ([]byte, error) {
+func PasskeyEntry(created passkey.Registration, site *passkey.Site, person string, groups []string) ([]byte, error) {
 	k := &Key{}
-	jwk := jose.JSONWebKey{Key: made.Public, KeyID: made.ID, Use: "sig"}
+	jwk := jose.JSONWebKey{Key: created.Public, KeyID: created.ID, Use: "sig"}
 	err := k.setPublic(jwk)
 	var m jsonval.Object
 	if err == nil {
 		jwk.Algorithm = k.Algorithm()
-		m, err = membersOf(jwk)
+		m, err = jwkMembers(jwk)
 	}
 	if err == nil {
 		setPerson(m, person, groups)
-		m["passkey"] = jsonval.ToJSONValue(use)
+		m["passkey"] = jsonval.ToJSONValue(site)
 		_, err = readKey(m)
 	}
 	if err != nil {

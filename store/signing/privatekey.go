@@ -22,8 +22,8 @@ const KeyVariable = "PROCESSIDEA_KEY"
 type PrivateKey struct {
 	Key // its public half, and whom it may speak for
 
-	secret jose.JSONWebKey
-	member jsonval.Object // the JWK, with the private members
+	secret  jose.JSONWebKey
+	members jsonval.Object // the JWK, with the private members
 }
 
 // NewPersonKey makes an Ed25519 key for one person, who is its own issuer. Its kid is its thumbprint.
@@ -35,7 +35,7 @@ func NewPersonKey(person string, groups []string) (*PrivateKey, error) {
 	}
 	var m jsonval.Object
 	if err == nil {
-		m, err = membersOf(jose.JSONWebKey{Key: secret, KeyID: k.Thumbprint, Algorithm: string(jose.EdDSA),
+		m, err = jwkMembers(jose.JSONWebKey{Key: secret, KeyID: k.Thumbprint, Algorithm: string(jose.EdDSA),
 			Use: "sig"})
 	}
 	if err != nil {
@@ -45,8 +45,8 @@ func NewPersonKey(person string, groups []string) (*PrivateKey, error) {
 	return readPrivateKey(m)
 }
 
-// membersOf returns the members of a key's JWK.
-func membersOf(jwk jose.JSONWebKey) (jsonval.Object, error) {
+// jwkMembers returns the members of a key's JWK.
+func jwkMembers(jwk jose.JSONWebKey) (jsonval.Object, error) {
 	data, err := jwk.MarshalJSON()
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func LoadPrivateKey(file string) (*PrivateKey, error) {
 }
 
 func withoutPath(err error) error {
-	if path, is := errors.AsType[*os.PathError](err); is {
+	if path, isPathError := errors.AsType[*os.PathError](err); isPathError {
 		return path.Err
 	}
 	return err
@@ -103,7 +103,7 @@ func readPrivateKey(m jsonval.Object) (*PrivateKey, error) {
 	if err == nil && secret.IsPublic() {
 		err = errors.New("it is a public key, which checks and cannot sign")
 	}
-	k := &PrivateKey{secret: secret, member: m}
+	k := &PrivateKey{secret: secret, members: m}
 	if err == nil {
 		err = k.setPublic(secret.Public())
 	}
@@ -117,16 +117,16 @@ func readPrivateKey(m jsonval.Object) (*PrivateKey, error) {
 }
 
 // Encode returns the JSON of the private key, for a file that only its owner may read.
-func (k *PrivateKey) Encode() []byte { return append(jsonval.Encode(k.member), '\n') }
+func (k *PrivateKey) Encode() []byte { return append(jsonval.Encode(k.members), '\n') }
 
 // Public returns the JWKS entry of the public half, on one line.
 func (k *PrivateKey) Public() ([]byte, error) {
-	public, err := membersOf(k.secret.Public())
+	public, err := jwkMembers(k.secret.Public())
 	if err != nil {
 		return nil, fmt.Errorf("signing: encode a key: %w", err)
 	}
 	for _, member := range []string{"iss", "people", "groups", "name", "withdrawn"} {
-		if v, has := k.member[member]; has {
+		if v, exists := k.members[member]; exists {
 			public[member] = v
 		}
 	}
@@ -153,8 +153,8 @@ func (k *PrivateKey) Sign(c proof.Claims) (string, error) {
 	if c.Groups == nil && k.Person() != "" && !slices.Contains(k.Groups, anybody) {
 		c.Groups = k.Groups
 	}
-	if why := k.denialReason(c); why != "" {
-		return "", fmt.Errorf("signing: sign a decision: %s", why)
+	if reason := k.denialReason(c); reason != "" {
+		return "", fmt.Errorf("signing: sign a decision: %s", reason)
 	}
 	if _, err := proof.ReadClaims(c.Encode()); err != nil {
 		return "", fmt.Errorf("signing: sign a decision: %w", err)

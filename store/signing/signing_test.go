@@ -113,7 +113,7 @@ func TestEveryAlgorithmThatCountsSignsAndVerifies(t *testing.T) {
 		"RS256": otherKey(t, must(rsa.GenerateKey(rand.Reader, 2048)), ""),
 	} {
 		f := parse(t, jwks(t, k)).Verify(sign(t, k, claims()))
-		if f.Refused != "" || f.Key != k.Thumbprint || f.Claims.Subject != "ann" || f.Claims.Groups[0] != "finance" {
+		if f.RefusalReason != "" || f.Key != k.Thumbprint || f.Claims.Subject != "ann" || f.Claims.Groups[0] != "finance" {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
@@ -174,7 +174,7 @@ func TestWhatIsNoProofIsRefusedWithItsReason(t *testing.T) {
 		{"JSON", `{"payload":"` + parts[1] + `"}`, "no compact JWS"},
 		{"padded", parts[0] + "." + parts[1] + "." + parts[2] + "==", "base64url"},
 		{"white space", good[:len(good)-4] + "\n" + good[len(good)-4:], "base64url"},
-		{"too long", strings.Repeat("A", proof.MaxLength) + ".A.A", "at most"},
+		{"too long", strings.Repeat("A", proof.MaxProofLength) + ".A.A", "at most"},
 		{"another issuer", raw(`{"alg":"EdDSA",`+kid+`}`, claims(func(c *proof.Claims) { c.Issuer = "corp" }).Encode(),
 			byAnn), "not one of the issuer corp"},
 		{"for somebody else", raw(`{"alg":"EdDSA",`+kid+`}`,
@@ -188,11 +188,11 @@ func TestWhatIsNoProofIsRefusedWithItsReason(t *testing.T) {
 		{"no claims", raw(`{"alg":"EdDSA",`+kid+`}`, []byte(`{}`), byAnn), `does not say "call"`},
 	} {
 		f := keys.Verify(c.jws)
-		if (c.want == "") != (f.Refused == "") || !strings.Contains(f.Refused, c.want) {
-			t.Errorf("%s: %q, want %q", c.name, f.Refused, c.want)
+		if (c.want == "") != (f.RefusalReason == "") || !strings.Contains(f.RefusalReason, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, f.RefusalReason, c.want)
 		}
 	}
-	if f := (*Keys)(nil).Verify(good); f.Refused == "" {
+	if f := (*Keys)(nil).Verify(good); f.RefusalReason == "" {
 		t.Error("no keys, and a proof counts")
 	}
 }
@@ -209,17 +209,17 @@ func TestOnlyAKeyThatMaySpeakForAnybodySaysWhoseAccountItIs(t *testing.T) {
 	forged := *ann
 	forged.People = []string{anybody}
 	proven := sign(t, &forged, claims(told))
-	if f := parse(t, jwks(t, ann)).Verify(proven); !strings.Contains(f.Refused, "which account") {
+	if f := parse(t, jwks(t, ann)).Verify(proven); !strings.Contains(f.RefusalReason, "which account") {
 		t.Errorf("her own key, by her own program: %+v", f)
 	}
 	gateway := must(NewIssuerKey("https://gateway.example.com"))
-	speaker := gateway.For("ann", []string{"finance"})
+	speaker := gateway.SignerFor("ann", []string{"finance"})
 	speaker.Account = account
 	text := must(speaker.Sign(claims(func(c *proof.Claims) { c.Issuer = "" })))
-	if f := parse(t, jwks(t, gateway)).Verify(text); f.Refused != "" || f.Claims.SubjectID.Account != account {
+	if f := parse(t, jwks(t, gateway)).Verify(text); f.RefusalReason != "" || f.Claims.SubjectID.Account != account {
 		t.Errorf("the gateway's key: %+v", f)
 	}
-	speaker = ann.For("ann", nil)
+	speaker = ann.SignerFor("ann", nil)
 	speaker.Account = account
 	if _, err := speaker.Sign(claims()); err != nil {
 		t.Errorf("a gateway with a key of hers alone says nothing of her account: %v", err)
@@ -334,9 +334,9 @@ func TestKeysAreReadAgain(t *testing.T) {
 		s.now = func() time.Time { return now }
 		refused := func(want string) {
 			t.Helper()
-			if f := s.Verify(t.Context(), bobs); !strings.Contains(f.Refused, want) ||
-				(want == "") != (f.Refused == "") {
-				t.Errorf("%q, want %q", f.Refused, want)
+			if f := s.Verify(t.Context(), bobs); !strings.Contains(f.RefusalReason, want) ||
+				(want == "") != (f.RefusalReason == "") {
+				t.Errorf("%q, want %q", f.RefusalReason, want)
 			}
 		}
 		refused("not among those")
@@ -382,17 +382,17 @@ func TestKeysAreReadAgain(t *testing.T) {
 		}
 		body = jwks(t, ann, bob)
 		now = now.Add(time.Minute)
-		if f := s.Verify(t.Context(), bobs); f.Refused != "" || asked != 2 { // asked for a key that was not there
-			t.Error(f.Refused, asked)
+		if f := s.Verify(t.Context(), bobs); f.RefusalReason != "" || asked != 2 { // asked for a key that was not there
+			t.Error(f.RefusalReason, asked)
 		}
 		body = nil
 		now = now.Add(6 * time.Minute)
-		if f := s.Verify(t.Context(), bobs); f.Refused != "" || asked != 3 {
-			t.Error(f.Refused, asked)
+		if f := s.Verify(t.Context(), bobs); f.RefusalReason != "" || asked != 3 {
+			t.Error(f.RefusalReason, asked)
 		}
 		now = now.Add(time.Hour)
-		if f := s.Verify(t.Context(), bobs); !strings.Contains(f.Refused, "502") {
-			t.Error(f.Refused)
+		if f := s.Verify(t.Context(), bobs); !strings.Contains(f.RefusalReason, "502") {
+			t.Error(f.RefusalReason)
 		}
 	})
 	for _, place := range []string{"http://example.org/keys", "ftp://localhost/keys", "https://"} {
@@ -403,8 +403,8 @@ func TestKeysAreReadAgain(t *testing.T) {
 	if s, err := FromEnvironment(context.Background(), func(string) string { return "" }); s != nil || err != nil {
 		t.Error(s, err)
 	}
-	if f := (*Source)(nil).Verify(t.Context(), bobs); !strings.Contains(f.Refused, DecidersVariable) {
-		t.Error(f.Refused)
+	if f := (*Source)(nil).Verify(t.Context(), bobs); !strings.Contains(f.RefusalReason, DecidersVariable) {
+		t.Error(f.RefusalReason)
 	}
 }
 
@@ -427,7 +427,7 @@ func FuzzVerify(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, jws string) {
-		if found := keys.Verify(jws); found.Refused == "" && jws != good {
+		if found := keys.Verify(jws); found.RefusalReason == "" && jws != good {
 			t.Errorf("%q counts as a proof", jws)
 		}
 	})

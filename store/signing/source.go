@@ -30,31 +30,31 @@ const (
 // Source is the place of the keys: a JWKS file, which is read again when it changes, or an https address, which is read
 // every five minutes. While it cannot be read, the last keys stay valid for an hour. It is safe for concurrent use.
 type Source struct {
-	place string
-	http  *http.Client // nil if the place is a file
-	now   func() time.Time
+	fileOrURL string
+	http      *http.Client // nil if the place is a file
+	now       func() time.Time
 
-	mu       sync.Mutex
-	keys     *Keys
-	version  string    // version of the file that keys were read from
-	readAt   time.Time // when the place was last read successfully
-	triedAt  time.Time
-	lastFail error // error of the last attempt; nil if it succeeded
+	mu      sync.Mutex
+	keys    *Keys
+	version string    // version of the file that keys were read from
+	readAt  time.Time // when the place was last read successfully
+	triedAt time.Time
+	lastErr error // error of the last attempt; nil if it succeeded
 }
 
 // Open reads the keys at a place: a file or an https address (http on this machine only). It fails if the place is
 // invalid or holds no JWKS. An address that does not answer is no failure: it is read again later.
-func Open(ctx context.Context, place string) (*Source, error) {
-	s := &Source{place: place, now: time.Now}
-	address, err := url.Parse(place)
-	if err == nil && strings.Contains(place, "://") {
+func Open(ctx context.Context, fileOrURL string) (*Source, error) {
+	s := &Source{fileOrURL: fileOrURL, now: time.Now}
+	address, err := url.Parse(fileOrURL)
+	if err == nil && strings.Contains(fileOrURL, "://") {
 		if !isSafe(address) {
 			return nil, fmt.Errorf("signing: open keys at %s: want a file, or an https address", address.Redacted())
 		}
-		s.place, s.http = address.String(), &http.Client{Timeout: fetchTimeout, CheckRedirect: redirectSafely}
+		s.fileOrURL, s.http = address.String(), &http.Client{Timeout: fetchTimeout, CheckRedirect: redirectSafely}
 	}
 	_, err = s.Keys(ctx)
-	if _, isAway := errors.AsType[unreachableError](err); err != nil && (s.http == nil || !isAway) {
+	if _, isUnreachable := errors.AsType[unreachableError](err); err != nil && (s.http == nil || !isUnreachable) {
 		return nil, err
 	}
 	return s, nil
@@ -62,11 +62,11 @@ func Open(ctx context.Context, place string) (*Source, error) {
 
 // FromEnvironment opens the keys of PROCESSIDEA_DECIDERS; nil if it is not set.
 func FromEnvironment(ctx context.Context, getenv func(string) string) (*Source, error) {
-	place := strings.TrimSpace(getenv(DecidersVariable))
-	if place == "" {
+	fileOrURL := strings.TrimSpace(getenv(DecidersVariable))
+	if fileOrURL == "" {
 		return nil, nil
 	}
-	s, err := Open(ctx, place)
+	s, err := Open(ctx, fileOrURL)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", DecidersVariable, err)
 	}
@@ -74,8 +74,8 @@ func FromEnvironment(ctx context.Context, getenv func(string) string) (*Source, 
 }
 
 func isSafe(u *url.URL) bool {
-	here := u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback()
-	return u.Host != "" && (u.Scheme == "https" || (u.Scheme == "http" && here))
+	isLocal := u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback()
+	return u.Host != "" && (u.Scheme == "https" || (u.Scheme == "http" && isLocal))
 }
 
 func redirectSafely(r *http.Request, via []*http.Request) error {
@@ -85,8 +85,8 @@ func redirectSafely(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Place returns the place of the keys.
-func (s *Source) Place() string { return s.place }
+// FileOrURL returns the place of the keys.
+func (s *Source) FileOrURL() string { return s.fileOrURL }
 
 // Keys returns the current keys.
 func (s *Source) Keys(ctx context.Context) (*Keys, error) {
@@ -96,62 +96,62 @@ func (s *Source) Keys(ctx context.Context) (*Keys, error) {
 }
 
 // Verify checks a proof with the current keys. If an address lacks the proof's key, it is read again first.
-func (s *Source) Verify(ctx context.Context, jws string) proof.Finding {
+func (s *Source) Verify(ctx context.Context, jws string) proof.Verification {
 	if s == nil {
-		return proof.Finding{Refused: "this worker has no keys to check a proof with: " + DecidersVariable +
+		return proof.Verification{RefusalReason: "this worker has no keys to check a proof with: " + DecidersVariable +
 			" is not set"}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	keys, err := s.currentKeys(ctx, refreshAfter)
 	if err != nil {
-		return proof.Finding{Refused: "the keys to check the proof with cannot be read: " + err.Error()}
+		return proof.Verification{RefusalReason: "the keys to check the proof with cannot be read: " + err.Error()}
 	}
 	f, err := keys.verify(jws)
-	if _, unknown := errors.AsType[unknownKey](err); unknown && s.http != nil {
-		if keys, again := s.currentKeys(ctx, retryAfter); again == nil {
+	if _, isUnknownKey := errors.AsType[unknownKeyError](err); isUnknownKey && s.http != nil {
+		if keys, retryErr := s.currentKeys(ctx, retryAfter); retryErr == nil {
 			f, err = keys.verify(jws)
 		}
 	}
 	if err != nil {
-		f.Refused = err.Error()
+		f.RefusalReason = err.Error()
 	}
 	return f
 }
 
 // currentKeys reads the keys again if the file has changed, or if the keys behind an address are due for a refresh.
-func (s *Source) currentKeys(ctx context.Context, after time.Duration) (*Keys, error) {
+func (s *Source) currentKeys(ctx context.Context, maxAge time.Duration) (*Keys, error) {
 	now := s.now()
-	version, due := s.needsReading(now, after)
-	if due {
+	version, isDue := s.needsReading(now, maxAge)
+	if isDue {
 		s.triedAt = now
 		var data []byte
-		if data, s.lastFail = s.read(ctx); s.lastFail == nil {
+		if data, s.lastErr = s.read(ctx); s.lastErr == nil {
 			var keys *Keys
-			if keys, s.lastFail = ParseKeys(data); s.lastFail == nil {
+			if keys, s.lastErr = ParseKeys(data); s.lastErr == nil {
 				s.keys, s.version, s.readAt = keys, version, now
 			}
 		}
 	}
-	if s.lastFail != nil && (s.keys == nil || now.Sub(s.readAt) > staleAfter) {
-		return nil, fmt.Errorf("signing: read keys at %s: %w", s.place, s.lastFail)
+	if s.lastErr != nil && (s.keys == nil || now.Sub(s.readAt) > staleAfter) {
+		return nil, fmt.Errorf("signing: read keys at %s: %w", s.fileOrURL, s.lastErr)
 	}
 	return s.keys, nil
 }
 
-func (s *Source) needsReading(now time.Time, after time.Duration) (version string, due bool) {
+func (s *Source) needsReading(now time.Time, maxAge time.Duration) (version string, isDue bool) {
 	if s.http != nil {
-		if s.lastFail != nil {
-			after = retryAfter
+		if s.lastErr != nil {
+			maxAge = retryAfter
 		}
-		return "", s.triedAt.IsZero() || now.Sub(s.triedAt) >= after
+		return "", s.triedAt.IsZero() || now.Sub(s.triedAt) >= maxAge
 	}
-	info, err := os.Stat(s.place)
+	info, err := os.Stat(s.fileOrURL)
 	if err != nil {
 		return "", true
 	}
 	version = fmt.Sprint(info.ModTime().UnixNano(), info.Size())
-	if s.lastFail == nil && version == s.version {
+	if s.lastErr == nil && version == s.version {
 		s.readAt = now
 		return version, false
 	}
@@ -163,10 +163,10 @@ type unreachableError struct{ error }
 
 func (s *Source) read(ctx context.Context) ([]byte, error) {
 	if s.http == nil {
-		data, err := os.ReadFile(s.place)
+		data, err := os.ReadFile(s.fileOrURL)
 		return data, withoutPath(err)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.place, nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.fileOrURL, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func (s *Source) read(ctx context.Context) ([]byte, error) {
 	if answer.StatusCode != http.StatusOK {
 		return nil, unreachableError{fmt.Errorf("it answers %s", answer.Status)}
 	}
-	data, err := io.ReadAll(io.LimitReader(answer.Body, maxKeysSize+1))
+	data, err := io.ReadAll(io.LimitReader(answer.Body, maxKeysBytes+1))
 	if err != nil {
 		return nil, unreachableError{err}
 	}

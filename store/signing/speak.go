@@ -14,12 +14,12 @@ func NewIssuerKey(issuer string) (*PrivateKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.member["people"], k.member["groups"] = []any{anybody}, []any{anybody}
-	return readPrivateKey(k.member)
+	k.members["people"], k.members["groups"] = []any{anybody}, []any{anybody}
+	return readPrivateKey(k.members)
 }
 
-// Speaker signs for one person with a key that may speak for several.
-type Speaker struct {
+// PersonSigner signs for one person with a key that may speak for several.
+type PersonSigner struct {
 	key    *PrivateKey
 	person string
 	groups []string
@@ -27,16 +27,18 @@ type Speaker struct {
 	Account policy.Account
 }
 
-// For returns a signer for a person, limited to the groups that the key may assert; nil if the key may not speak for
-// the person.
-func (k *PrivateKey) For(person string, groups []string) *Speaker {
-	may := func(list []string, name string) bool { return slices.Contains(list, anybody) || namedIn(list, name) }
-	if k == nil || person == "" || !may(k.People, person) {
+// SignerFor returns a signer for a person, limited to the groups that the key may assert; nil if the key may not speak
+// for the person.
+func (k *PrivateKey) SignerFor(person string, groups []string) *PersonSigner {
+	isAllowed := func(list []string, name string) bool {
+		return slices.Contains(list, anybody) || containsName(list, name)
+	}
+	if k == nil || person == "" || !isAllowed(k.People, person) {
 		return nil
 	}
-	s := &Speaker{key: k, person: person, groups: []string{}}
+	s := &PersonSigner{key: k, person: person, groups: []string{}}
 	for _, g := range groups {
-		if may(k.Groups, g) {
+		if isAllowed(k.Groups, g) {
 			s.groups = append(s.groups, g)
 		}
 	}
@@ -44,7 +46,7 @@ func (k *PrivateKey) For(person string, groups []string) *Speaker {
 }
 
 // Sign signs Claims with the person as their subject.
-func (s *Speaker) Sign(c proof.Claims) (string, error) {
+func (s *PersonSigner) Sign(c proof.Claims) (string, error) {
 	c.Subject, c.Groups = s.person, s.groups
 	if slices.Contains(s.key.People, anybody) {
 		c.SubjectID = proof.SubjectIDOf(s.Account)

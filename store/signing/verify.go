@@ -19,22 +19,22 @@ var algorithms = []jose.SignatureAlgorithm{jose.EdDSA, jose.ES256, jose.RS256}
 
 // Verify checks the form and the signature of a proof, and that the key may speak for the person and the groups that it
 // names. The caller must check what the proof is for, and when, by the Finding's Claims.
-func (k *Keys) Verify(jws string) proof.Finding {
+func (k *Keys) Verify(jws string) proof.Verification {
 	f, err := k.verify(jws)
 	if err != nil {
-		f.Refused = err.Error()
+		f.RefusalReason = err.Error()
 	}
 	return f
 }
 
-func (k *Keys) verify(jws string) (f proof.Finding, err error) {
+func (k *Keys) verify(jws string) (f proof.Verification, err error) {
 	h, err := readHeader(jws)
 	if err != nil {
 		return f, err
 	}
 	key := k.Find(h.keyID)
 	if key == nil {
-		return f, unknownKey(h.keyID)
+		return f, unknownKeyError(h.keyID)
 	}
 	if h.algorithm != string(key.algorithm) {
 		return f, fmt.Errorf("the proof says alg %s, and the key %s is one for %s", h.algorithm, key.ID, key.algorithm)
@@ -43,12 +43,12 @@ func (k *Keys) verify(jws string) (f proof.Finding, err error) {
 	if err != nil {
 		return f, err
 	}
-	f.Key, f.Withdrawn = key.Thumbprint, key.Withdrawn
+	f.Key, f.KeyWithdrawnAt = key.Thumbprint, key.WithdrawnAt
 	if f.Claims, err = proof.ReadClaims(payload); err != nil {
 		return f, err
 	}
-	if why := key.denialReason(f.Claims); why != "" {
-		return f, errors.New(why)
+	if reason := key.denialReason(f.Claims); reason != "" {
+		return f, errors.New(reason)
 	}
 	return f, nil
 }
@@ -68,10 +68,10 @@ func (k *Key) open(jws string, h header) (payload []byte, err error) {
 	return payload, nil
 }
 
-// unknownKey is the error for a key that is not among the trusted ones.
-type unknownKey string
+// unknownKeyError is the error for a key that is not among the trusted ones.
+type unknownKeyError string
 
-func (id unknownKey) Error() string {
+func (id unknownKeyError) Error() string {
 	return fmt.Sprintf("the key %s is not among those that may speak for people here", jsonval.ClipForError(string(id)))
 }
 
@@ -86,8 +86,8 @@ type header struct {
 // The three parts must be strict base64url: a proof with two spellings would count as two proofs.
 func readHeader(jws string) (h header, err error) {
 	parts := strings.Split(jws, ".")
-	if len(parts) != 3 || len(jws) > proof.MaxLength {
-		return h, fmt.Errorf("the proof is no compact JWS of at most %d bytes", proof.MaxLength)
+	if len(parts) != 3 || len(jws) > proof.MaxProofLength {
+		return h, fmt.Errorf("the proof is no compact JWS of at most %d bytes", proof.MaxProofLength)
 	}
 	for n, p := range parts {
 		if h.parts[n], err = base64.RawURLEncoding.Strict().DecodeString(p); err != nil ||

@@ -14,69 +14,69 @@ import (
 type Place struct {
 	// Instance is the token of the instance that the text belongs to; empty if it belongs to none, or to all.
 	Instance string
-	// Part is the path to the text: its first three keys, joined by dots. Elements of lists are not distinguished.
-	Part  string
+	// Path is the path to the text: its first three keys, joined by dots. Elements of lists are not distinguished.
+	Path  string
 	depth int
 }
 
 const maxPartDepth = 3
 
-// Walk says what to do with the texts of a value.
-type Walk struct {
+// Walker says what to do with the texts of a value.
+type Walker struct {
 	// Load returns the stored value of a handle; if it is nil, handles are skipped.
 	Load func(jsonval.BlobHandle) (any, error)
 	// OnText is called for every text and every key; OnNumber, if not nil, for every number.
 	OnText, OnNumber func(Place, string)
 }
 
-// Each walks a value at a place.
-func (w Walk) Each(v any, at Place) error {
+// WalkValue walks a value at a place.
+func (w Walker) WalkValue(v any, place Place) error {
 	if h, ok := jsonval.AsBlobHandle(v); ok {
 		if w.Load == nil {
 			return nil
 		}
-		inside, err := w.Load(h)
+		stored, err := w.Load(h)
 		if err != nil {
 			return err
 		}
-		return w.Each(inside, at)
+		return w.WalkValue(stored, place)
 	}
 	switch v := v.(type) {
 	case string:
-		w.OnText(at, v)
+		w.OnText(place, v)
 	case json.Number:
 		if w.OnNumber != nil {
-			w.OnNumber(at, v.String())
+			w.OnNumber(place, v.String())
 		}
 	case []any:
 		for _, e := range v {
-			if err := w.Each(e, at); err != nil {
+			if err := w.WalkValue(e, place); err != nil {
 				return err
 			}
 		}
 	case jsonval.Object:
-		return w.walkObject(v, at)
+		return w.walkObject(v, place)
 	}
 	return nil
 }
 
-func (w Walk) walkObject(m jsonval.Object, at Place) error {
+func (w Walker) walkObject(m jsonval.Object, place Place) error {
 	if token := ownerToken(m); token != "" {
-		at.Instance = token
+		place.Instance = token
 	}
 	for k, v := range jsonval.Sorted(m) {
-		below := at.atKey(k)
-		w.OnText(below, k)
-		if each, ok := v.(jsonval.Object); ok && k == "instances" {
-			for token, v := range jsonval.Sorted(each) {
-				below.Instance = token
-				if err := w.Each(v, below); err != nil {
+		child := place.child(k)
+		w.OnText(child, k)
+		if byInstance, ok := v.(jsonval.Object); ok && k == "instances" {
+			for token, v := range jsonval.Sorted(byInstance) {
+				child.Instance = token
+				if err := w.WalkValue(v, child); err != nil {
 					return err
 				}
 			}
 			continue
 		}
-		if err := w.Each(v, below); err != nil {
+		if err := w.WalkValue(v, child); err != nil {
 			return err
 		}
 	}
@@ -98,9 +98,9 @@ func ownerToken(m jsonval.Object) string {
 	return ideafile.InstanceTokenOfCallID(call)
 }
 
-func (p Place) atKey(key string) Place {
+func (p Place) child(key string) Place {
 	if p.depth++; p.depth <= maxPartDepth {
-		p.Part = strings.TrimPrefix(p.Part+"."+key, ".")
+		p.Path = strings.TrimPrefix(p.Path+"."+key, ".")
 	}
 	return p
 }

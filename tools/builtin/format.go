@@ -17,7 +17,7 @@ type formatTextParams struct {
 
 func formatText(ctx context.Context, in formatTextParams) (string, error) {
 	var out strings.Builder
-	counted := memory.UncountedSize // bytes of text that are accounted for so far
+	accountedBytes := memory.UncountedSize // bytes of text that are accounted for so far
 	for _, part := range placeholder.Split(in.Template) {
 		if part.Name == "" {
 			out.WriteString(part.Text)
@@ -27,15 +27,15 @@ func formatText(ctx context.Context, in formatTextParams) (string, error) {
 		if !ok {
 			return "", tools.Final(fmt.Errorf("the values have no %q", part.Name))
 		}
-		text := placeholder.Text(v)
-		if out.Len()+len(text) > maxMade {
-			return "", tools.Final(errTooMuch)
+		text := placeholder.FormatValue(v)
+		if out.Len()+len(text) > maxResultBytes {
+			return "", tools.Final(errResultTooLarge)
 		}
-		if out.Len()+len(text) > counted {
-			if err := memory.Take(ctx, maxMade); err != nil {
+		if out.Len()+len(text) > accountedBytes {
+			if err := memory.Reserve(ctx, maxResultBytes); err != nil {
 				return "", err
 			}
-			counted = maxMade
+			accountedBytes = maxResultBytes
 		}
 		out.WriteString(text)
 	}

@@ -6,10 +6,10 @@ import (
 	"processidea/tools"
 )
 
-// maxMade bounds a result, in bytes: a larger one is refused before it is made.
-const maxMade = 20 << 20
+// maxResultBytes bounds a result, in bytes: a larger one is refused before it is made.
+const maxResultBytes = 20 << 20
 
-var errTooMuch = fmt.Errorf("the result would have more than %d MB", maxMade>>20)
+var errResultTooLarge = fmt.Errorf("the result would have more than %d MB", maxResultBytes>>20)
 
 // Register registers the tools that come with the program. get makes the GET requests of `fetch`; if nil, that tool is
 // left out.

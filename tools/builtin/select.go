@@ -10,9 +10,9 @@ import (
 	"processidea/tools/jq"
 )
 
-const maxQuery = 4000 // bytes of a query
+const maxQueryBytes = 4000 // bytes of a query
 
-var selectLimits = jq.Limits{Time: 2 * time.Second, MaxValueBytes: maxMade, MaxTotalBytes: 256 << 20}
+var selectLimits = jq.Limits{Time: 2 * time.Second, MaxValueBytes: maxResultBytes, MaxTotalBytes: 256 << 20}
 
 type selectParams struct {
 	Value any    `json:"value" jsonschema:"The JSON value to select from."`
@@ -21,22 +21,22 @@ type selectParams struct {
 }
 
 func selectJSON(ctx context.Context, in selectParams) (any, error) {
-	return selectWithin(ctx, in, selectLimits)
+	return selectWithLimits(ctx, in, selectLimits)
 }
 
-func selectWithin(ctx context.Context, in selectParams, limits jq.Limits) (any, error) {
-	if len(in.Query) > maxQuery {
-		return nil, tools.Final(fmt.Errorf("query: it is over %d bytes", maxQuery))
+func selectWithLimits(ctx context.Context, in selectParams, limits jq.Limits) (any, error) {
+	if len(in.Query) > maxQueryBytes {
+		return nil, tools.Final(fmt.Errorf("query: it is over %d bytes", maxQueryBytes))
 	}
 	query, err := jq.Compile(in.Query, limits)
 	if err != nil {
 		return nil, tools.Final(fmt.Errorf("query: %w", err))
 	}
-	wanted := 1
+	maxResults := 1
 	if in.All {
-		wanted = math.MaxInt
+		maxResults = math.MaxInt
 	}
-	results, err := query.Run(ctx, in.Value, wanted)
+	results, err := query.Run(ctx, in.Value, maxResults)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

@@ -112,7 +112,7 @@ func TestAQueryReachesNothingButItsValue(t *testing.T) {
 		`1 as $x | env`:          "not allowed",
 		`. as [$a] ?// $a | env`: "not allowed",
 		`.[`:                     "unexpected", ``: "it is empty",
-		`"` + strings.Repeat("x", maxQuery) + `"`: "it is over 4000 bytes",
+		`"` + strings.Repeat("x", maxQueryBytes) + `"`: "it is over 4000 bytes",
 	} {
 		got, err := call(t, "selectJSON", `{"value":{},"query":`+encoded(t, query)+`}`)
 		if err == nil || !tools.IsFinal(err) || !strings.Contains(err.Error(), want) ||
@@ -153,7 +153,7 @@ func TestAQueryThatGrowsIsStopped(t *testing.T) {
 		`1 | error`:                                            "1",
 		`error("` + strings.Repeat("x", 1000) + `")`:           strings.Repeat("x", 300) + "…",
 	} {
-		got, err := selectWithin(bg, selectParams{Value: []any{}, Query: query, All: true}, few)
+		got, err := selectWithLimits(bg, selectParams{Value: []any{}, Query: query, All: true}, few)
 		if want == "" {
 			if err != nil && !strings.Contains(err.Error(), "too") {
 				t.Errorf("%s: %v", query, err)
@@ -166,7 +166,7 @@ func TestAQueryThatGrowsIsStopped(t *testing.T) {
 
 func TestResultsTogetherAreLimitedToo(t *testing.T) {
 	t.Parallel()
-	_, err := selectWithin(bg, selectParams{Value: strings.Repeat("x", 1<<16), Query: `range(100) as $i | .`,
+	_, err := selectWithLimits(bg, selectParams{Value: strings.Repeat("x", 1<<16), Query: `range(100) as $i | .`,
 		All: true}, few)
 	if err == nil || !tools.IsFinal(err) || !strings.Contains(err.Error(), "its results are too large") {
 		t.Errorf("%v", err)
@@ -176,14 +176,14 @@ func TestResultsTogetherAreLimitedToo(t *testing.T) {
 func TestAQueryThatDoesNotEndIsStopped(t *testing.T) {
 	t.Parallel()
 	for _, query := range []string{`last(range(1000000000000))`, `until(false; .)`, `[recurse(.; true) | empty]`} {
-		if _, err := selectWithin(bg, selectParams{Query: query},
+		if _, err := selectWithLimits(bg, selectParams{Query: query},
 			jq.Limits{Time: time.Millisecond, MaxValueBytes: 1 << 20, MaxTotalBytes: 1 << 40}); err == nil || !tools.IsFinal(err) ||
 			!strings.Contains(err.Error(), "it took more than 1ms") {
 			t.Errorf("%s: %v", query, err)
 		}
 		ctx, cancel := context.WithCancel(bg)
 		cancel()
-		if _, err := selectWithin(ctx, selectParams{Query: query}, few); err == nil || tools.IsFinal(err) {
+		if _, err := selectWithLimits(ctx, selectParams{Query: query}, few); err == nil || tools.IsFinal(err) {
 			t.Errorf("%s: its Call's end is no fault of the query: %v", query, err)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 // privateRanges are the ranges outside the public internet: this host, private and shared networks, links,
 // documentation, translation and tunnels, and reserved ranges.
-var privateRanges = prefixes(
+var privateRanges = parsePrefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
 	"192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
 	"224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32", // the last is Azure's service for its machines
@@ -22,17 +22,18 @@ var privateRanges = prefixes(
 
 // guardedRanges are never reached through a host's name, only by naming the address: link-local addresses, where clouds
 // keep their metadata, addresses of more than one host, and addresses that are translated or tunnelled to IPv4.
-var guardedRanges = prefixes("0.0.0.0/8", "169.254.0.0/16", "168.63.129.16/32", "192.0.0.192/32", "100.100.100.200/32",
+var guardedRanges = parsePrefixes("0.0.0.0/8", "169.254.0.0/16", "168.63.129.16/32", "192.0.0.192/32",
+	"100.100.100.200/32",
 	"224.0.0.0/4", "240.0.0.0/4", "::/128", "fe80::/10", "fd00:ec2::254/128", "fd20:ce::254/128", "ff00::/8",
 	"64:ff9b:1::/48", "2001::/32", "2002::/16")
 
-// public6 contains the public IPv6 addresses; nat64 contains translated IPv4 addresses.
+// publicIPv6 contains the public IPv6 addresses; nat64 contains translated IPv4 addresses.
 var (
-	public6 = netip.MustParsePrefix("2000::/3")
-	nat64   = netip.MustParsePrefix("64:ff9b::/96")
+	publicIPv6 = netip.MustParsePrefix("2000::/3")
+	nat64      = netip.MustParsePrefix("64:ff9b::/96")
 )
 
-func prefixes(texts ...string) []netip.Prefix {
+func parsePrefixes(texts ...string) []netip.Prefix {
 	var list []netip.Prefix
 	for _, text := range texts {
 		list = append(list, netip.MustParsePrefix(text))
@@ -44,8 +45,8 @@ func isWithin(ip netip.Addr, list []netip.Prefix) bool {
 	return slices.ContainsFunc(list, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
-// plainAddr returns the effective address: an IPv4 address if it is mapped into IPv6 or translated by NAT64.
-func plainAddr(ip netip.Addr) netip.Addr {
+// effectiveAddr returns the effective address: an IPv4 address if it is mapped into IPv6 or translated by NAT64.
+func effectiveAddr(ip netip.Addr) netip.Addr {
 	ip = ip.Unmap().WithZone("")
 	if nat64.Contains(ip) {
 		b := ip.As16()
@@ -54,9 +55,9 @@ func plainAddr(ip netip.Addr) netip.Addr {
 	return ip
 }
 
-// isPublic reports whether an address from plainAddr is on the public internet.
+// isPublic reports whether an address from effectiveAddr is on the public internet.
 func isPublic(ip netip.Addr) bool {
-	return ip.IsValid() && (ip.Is4() || public6.Contains(ip)) && !isWithin(ip, privateRanges)
+	return ip.IsValid() && (ip.Is4() || publicIPv6.Contains(ip)) && !isWithin(ip, privateRanges)
 }
 
 // dialer connects to what the list allows. It checks the address that is really dialled, after the name was resolved: a
@@ -78,20 +79,20 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 		Control: func(_, address string, _ syscall.RawConn) error {
 			// Control is called on goroutines of the transport and of package net.
 			return safego.Run("http.dial",
-				func() error { return d.check(address, d.allow.namesHost(hostName(host), port)) })
+				func() error { return d.checkAddress(address, d.allow.namesHost(normalizeHost(host), port)) })
 		},
 	}
 	return inner.DialContext(ctx, network, address)
 }
 
-func (d *dialer) check(address string, named bool) error {
-	at, err := netip.ParseAddrPort(address)
+func (d *dialer) checkAddress(address string, isNamed bool) error {
+	addrPort, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return finalErrorf("address %s is not an IP address", address)
 	}
-	ip := plainAddr(at.Addr())
+	ip := effectiveAddr(addrPort.Addr())
 	_, port, _ := net.SplitHostPort(address)
-	if isPublic(ip) || d.allow.namesHost(ip.String(), port) || (named && !isWithin(ip, guardedRanges)) {
+	if isPublic(ip) || d.allow.namesHost(ip.String(), port) || (isNamed && !isWithin(ip, guardedRanges)) {
 		return nil
 	}
 	return refusef("address %s is not public: name the host in %s", ip, AllowVariable)

@@ -18,9 +18,9 @@ const AllowVariable = "PROCESSIDEA_HTTP_ALLOW"
 
 // allowList says which hosts may be reached: named hosts, the hosts below a domain, or all public ones.
 type allowList struct {
-	named    map[string]bool // "host" for all ports, "host:port" for one
-	suffixes []string        // ".example.com", for public addresses only
-	all      bool            // "*", for public addresses only
+	allowedHosts map[string]bool // "host" for all ports, "host:port" for one
+	suffixes     []string        // ".example.com", for public addresses only
+	allPublic    bool            // "*", for public addresses only
 }
 
 // CheckAllow returns the error in an allow-list: `host[:port],…`, `*.domain` for the hosts below a domain, `*` for all
@@ -31,7 +31,7 @@ func CheckAllow(text string) error {
 }
 
 func parseAllow(text string) (*allowList, error) {
-	list := &allowList{named: map[string]bool{}}
+	list := &allowList{allowedHosts: map[string]bool{}}
 	for entry := range strings.SplitSeq(text, ",") {
 		entry = strings.TrimSpace(entry)
 		if entry == "" {
@@ -47,11 +47,11 @@ func parseAllow(text string) (*allowList, error) {
 
 func (l *allowList) add(entry string) error {
 	if entry == "*" {
-		l.all = true
+		l.allPublic = true
 		return nil
 	}
-	if domain, ok := strings.CutPrefix(entry, "*."); ok && hostForm.MatchString(hostName(domain)) {
-		l.suffixes = append(l.suffixes, "."+hostName(domain))
+	if domain, ok := strings.CutPrefix(entry, "*."); ok && hostPattern.MatchString(normalizeHost(domain)) {
+		l.suffixes = append(l.suffixes, "."+normalizeHost(domain))
 		return nil
 	}
 	host, port := entry, ""
@@ -64,31 +64,33 @@ func (l *allowList) add(entry string) error {
 			return fmt.Errorf("port %q: not from 1 to 65535", port)
 		}
 	}
-	name := hostName(host)
+	name := normalizeHost(host)
 	_, err := netip.ParseAddr(name)
 	if strings.HasPrefix(host, "[") != strings.HasSuffix(host, "]") ||
-		err != nil && (strings.ContainsAny(host, "[]") || !hostForm.MatchString(name)) {
+		err != nil && (strings.ContainsAny(host, "[]") || !hostPattern.MatchString(name)) {
 		return errors.New("not host or host:port")
 	}
-	l.named[hostWithPort(name, port)] = true
+	l.allowedHosts[hostWithPort(name, port)] = true
 	return nil
 }
 
-func (l *allowList) empty() bool { return len(l.named) == 0 && len(l.suffixes) == 0 && !l.all }
+func (l *allowList) isEmpty() bool {
+	return len(l.allowedHosts) == 0 && len(l.suffixes) == 0 && !l.allPublic
+}
 
 // namesHost reports whether the list names exactly this host, with this port or without a port.
 func (l *allowList) namesHost(host, port string) bool {
-	return l.named[hostWithPort(host, "")] || l.named[hostWithPort(host, port)]
+	return l.allowedHosts[hostWithPort(host, "")] || l.allowedHosts[hostWithPort(host, port)]
 }
 
-// admits reports whether the host may be contacted at all. Its address is checked when it is dialled.
-func (l *allowList) admits(host, port string) bool {
-	return l.all || l.namesHost(host, port) ||
+// allows reports whether the host may be contacted at all. Its address is checked when it is dialled.
+func (l *allowList) allows(host, port string) bool {
+	return l.allPublic || l.namesHost(host, port) ||
 		slices.ContainsFunc(l.suffixes, func(suffix string) bool { return strings.HasSuffix(host, suffix) })
 }
 
-// hostForm matches a host's name. The last label must not be a number: 10.0.0.256 would pass as a name.
-var hostForm = regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\.)*[a-z0-9_-]*[a-z_][a-z0-9_-]*$`)
+// hostPattern matches a host's name. The last label must not be a number: 10.0.0.256 would pass as a name.
+var hostPattern = regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\.)*[a-z0-9_-]*[a-z_][a-z0-9_-]*$`)
 
 func hostWithPort(host, port string) string {
 	if port == "" {
@@ -97,9 +99,9 @@ func hostWithPort(host, port string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// hostName returns the form of a host for comparison: lower case, an international name in ASCII, an address in its
-// shortest form.
-func hostName(host string) string {
+// normalizeHost returns the form of a host for comparison: lower case, an international name in ASCII, an address in
+// its shortest form.
+func normalizeHost(host string) string {
 	host = strings.TrimSuffix(strings.ToLower(strings.Trim(host, "[]")), ".")
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return ip.Unmap().WithZone("").String()

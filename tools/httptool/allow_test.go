@@ -32,7 +32,7 @@ func TestOnlyHostsOfTheListAreAsked(t *testing.T) {
 		for want, places := range map[bool]string{true: row.yes, false: row.no} {
 			for place := range strings.FieldsSeq(places) {
 				i := strings.LastIndex(place, ":")
-				if list.admits(hostName(place[:i]), place[i+1:]) != want {
+				if list.allows(normalizeHost(place[:i]), place[i+1:]) != want {
 					t.Errorf("%q and %s: not %v", row.allow, place, want)
 				}
 			}
@@ -118,7 +118,7 @@ func TestOnlyPublicAddressesArePublic(t *testing.T) {
 			2001::1 2001:db8::1 2002:7f00:1::1 3fff::1 fc00::1 fd00:ec2::254 fe80::1 fe80::1%eth0 fec0::1 ff02::1 5f00::1`,
 	} {
 		for text := range strings.FieldsSeq(texts) {
-			if ip := plainAddr(netip.MustParseAddr(text)); isPublic(ip) != want {
+			if ip := effectiveAddr(netip.MustParseAddr(text)); isPublic(ip) != want {
 				t.Errorf("%s: public is not %v", text, want)
 			}
 		}
@@ -163,7 +163,7 @@ func TestTheAddressThatIsDialledIsLookedAt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = (&dialer{allow: list}).check(row.address, row.named)
+		err = (&dialer{allow: list}).checkAddress(row.address, row.named)
 		if (err == nil) != row.want || (err != nil && !IsRefused(err)) {
 			t.Errorf("%+v: %v", row, err)
 		}

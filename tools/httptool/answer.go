@@ -29,7 +29,7 @@ type response struct {
 	body        []byte
 }
 
-func (c *Client) read(resp *http.Response) (*response, error) {
+func (c *Client) readResponse(resp *http.Response) (*response, error) {
 	defer resp.Body.Close()
 	if resp.ContentLength > c.maxBytes && resp.Request.Method != "HEAD" {
 		return nil, finalErrorf("the answer is over %d bytes", c.maxBytes)
@@ -55,12 +55,12 @@ func (c *Client) read(resp *http.Response) (*response, error) {
 }
 
 // readRest reads the rest of a large answer, once the worker has memory for the largest allowed answer.
-func readRest(resp *http.Response, begun []byte, limit int64) ([]byte, error) {
-	if err := memory.Take(resp.Request.Context(), int(limit)); err != nil {
+func readRest(resp *http.Response, head []byte, limit int64) ([]byte, error) {
+	if err := memory.Reserve(resp.Request.Context(), int(limit)); err != nil {
 		return nil, err
 	}
-	rest, err := io.ReadAll(io.LimitReader(resp.Body, limit+1-int64(len(begun))))
-	return append(begun, rest...), err
+	rest, err := io.ReadAll(io.LimitReader(resp.Body, limit+1-int64(len(head))))
+	return append(head, rest...), err
 }
 
 // maxErrorBody bounds the bodies, in bytes, that are searched for the pause that a server demands.
@@ -68,10 +68,10 @@ const maxErrorBody = 64 << 10
 
 // statusError returns the Error of a status that is not a success; nil if the answer is a result.
 func (a *response) statusError(anyStatus bool, now time.Time) error {
-	wait := retryafter.Of(a.header, now)
+	wait := retryafter.FromHeader(a.header, now)
 	if wait == 0 && a.status >= 400 && len(a.body) <= maxErrorBody {
-		said, _ := a.json()
-		wait = retryafter.InError(said, now)
+		errorBody, _ := a.parseJSON()
+		wait = retryafter.FromErrorBody(errorBody, now)
 	}
 	isThrottled := a.status == 429 || a.status == 403 && wait > 0 // as GitHub does
 	retry := isThrottled || a.status == 408 || a.status >= 500
@@ -88,7 +88,7 @@ func (a *response) statusError(anyStatus bool, now time.Time) error {
 
 // unfitError returns the final Error of an answer that cannot be a result.
 func (a *response) unfitError(cause error) *Error {
-	text, err := a.decoded()
+	text, err := a.decodedBody()
 	if c := a.compression(); c != "" {
 		text = c
 	} else if err != nil {
@@ -97,10 +97,10 @@ func (a *response) unfitError(cause error) *Error {
 	return &Error{Status: a.status, Body: strings.TrimSpace(text), Err: cause}
 }
 
-// value returns the answer's JSON if it is declared as JSON, or is plain text that parses as JSON; or else its text. An
-// empty answer is nil, or its location where that fits better. If the answer is not declared as JSON, firstFit may
-// choose the other reading: the text 12 where a text is wanted, or JSON that is declared as HTML.
-func (a *response) value(firstFit func(readings ...any) any) (any, error) {
+// parseValue returns the answer's JSON if it is declared as JSON, or is plain text that parses as JSON; or else its
+// text. An empty answer is nil, or its location where that fits better. If the answer is not declared as JSON, firstFit
+// may choose the other reading: the text 12 where a text is wanted, or JSON that is declared as HTML.
+func (a *response) parseValue(firstFit func(readings ...any) any) (any, error) {
 	mediaType, _, _ := mime.ParseMediaType(a.contentType)
 	if len(bytes.TrimSpace(a.body)) == 0 {
 		if a.location != "" {
@@ -112,18 +112,18 @@ func (a *response) value(firstFit func(readings ...any) any) (any, error) {
 		return nil, nil
 	}
 	if isJSON(mediaType) {
-		v, err := a.json()
+		v, err := a.parseJSON()
 		if err != nil {
 			return nil, a.unfitError(fmt.Errorf("the answer is not the JSON that it says it is: %w", err))
 		}
 		return v, nil
 	}
-	text, err := a.text()
+	text, err := a.decodeText()
 	if err != nil {
 		return nil, err
 	}
 	readings := []any{text}
-	if v, err := a.json(); err == nil {
+	if v, err := a.parseJSON(); err == nil {
 		readings = []any{text, v}
 		switch mediaType {
 		case "", "text/plain", "application/octet-stream": // many servers send JSON under these types
@@ -133,13 +133,13 @@ func (a *response) value(firstFit func(readings ...any) any) (any, error) {
 	return firstFit(readings...), nil
 }
 
-// json decodes the body as JSON: in UTF-8, whatever the server declares, or else in the declared character set.
-func (a *response) json() (any, error) {
+// parseJSON decodes the body as JSON: in UTF-8, whatever the server declares, or else in the declared character set.
+func (a *response) parseJSON() (any, error) {
 	v, err := decodeJSON(a.body)
 	if err == nil {
 		return v, nil
 	}
-	if text, unreadable := a.decoded(); unreadable == nil {
+	if text, unreadable := a.decodedBody(); unreadable == nil {
 		if v, other := decodeJSON([]byte(text)); other == nil {
 			return v, nil
 		}
@@ -147,17 +147,17 @@ func (a *response) json() (any, error) {
 	return nil, err
 }
 
-// answerBounds allow deeper values than the engine accepts from LLMs, because servers write them.
-var answerBounds = jsonval.DecodeLimits{MaxDepth: 500, MaxNumberLen: 400, IntegersFitFloat64: true,
+// answerLimits allow deeper values than the engine accepts from LLMs, because servers write them.
+var answerLimits = jsonval.DecodeLimits{MaxDepth: 500, MaxNumberLen: 400, IntegersFitFloat64: true,
 	WholeCharacters: true}
 
 // decodeJSON is jsonval.DecodeWithBounds, but accepts a byte order mark.
 func decodeJSON(raw []byte) (any, error) {
-	return jsonval.DecodeWithBounds(bytes.TrimPrefix(raw, []byte("\uFEFF")), answerBounds)
+	return jsonval.DecodeWithBounds(bytes.TrimPrefix(raw, []byte("\uFEFF")), answerLimits)
 }
 
-func (a *response) text() (string, error) {
-	text, err := a.decoded()
+func (a *response) decodeText() (string, error) {
+	text, err := a.decodedBody()
 	if err != nil {
 		return "", &Error{Status: a.status, Err: err}
 	}
@@ -167,9 +167,9 @@ func (a *response) text() (string, error) {
 // xmlEncoding finds the character set that an XML document declares.
 var xmlEncoding = regexp.MustCompile(`^<\?xml[^>]*\sencoding=["']([\w.-]+)["']`)
 
-// decoded returns the body in UTF-8, without a byte order mark. It is converted from UTF-16 if it begins with its mark,
-// or else from the character set that its type or, in XML, its first line declares.
-func (a *response) decoded() (string, error) {
+// decodedBody returns the body in UTF-8, without a byte order mark. It is converted from UTF-16 if it begins with its
+// mark, or else from the character set that its type or, in XML, its first line declares.
+func (a *response) decodedBody() (string, error) {
 	if c := a.compression(); c != "" {
 		return "", errors.New(c)
 	}

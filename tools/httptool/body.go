@@ -13,16 +13,16 @@ const scopesField = "_scopes"
 
 // fillBody returns the request's body and its content type; nil if the method carries its parameters in the query.
 // declared is the content type that the tool names.
-func fillBody(s Spec, f *templateFiller, scopes jsonval.Object, declared string) (body []byte, contentType string,
+func fillBody(s Spec, f *templateFiller, scopes jsonval.Object, declaredType string) (body []byte, contentType string,
 	err error) {
-	if s.queries() {
+	if s.paramsInQuery() {
 		return nil, "", nil
 	}
 	v := any(f.params)
 	if s.Body != nil {
-		there := false
-		v, there, err = f.value(s.Body)
-		if err == nil && !there {
+		isPresent := false
+		v, isPresent, err = f.fillValue(s.Body)
+		if err == nil && !isPresent {
 			err = errors.New("its one parameter is missing")
 		}
 		if err != nil {
@@ -33,13 +33,13 @@ func fillBody(s Spec, f *templateFiller, scopes jsonval.Object, declared string)
 	if jsonval.SizeUpToLimit(v, jsonval.MaxResolvedBytes) > jsonval.MaxResolvedBytes {
 		return nil, "", errTooLarge
 	}
-	body, contentType = encodeBody(v, declared)
+	body, contentType = encodeBody(v, declaredType)
 	return body, contentType, nil
 }
 
-// secretBody reports whether the body's template names a secret.
-func (s Spec) secretBody() bool {
-	return strings.Contains(strings.Join(appendStrings(nil, s.Body), "\n"), secretMark)
+// bodyHasSecret reports whether the body's template names a secret.
+func (s Spec) bodyHasSecret() bool {
+	return strings.Contains(strings.Join(appendStrings(nil, s.Body), "\n"), secretPrefix)
 }
 
 // withScopes returns an object with the scopes added, and does not change the given one.
@@ -58,22 +58,22 @@ func withScopes(v any, scopes jsonval.Object) any {
 
 // encodeBody encodes the value as JSON, unless the tool names another type that fits it: an object becomes a form, a
 // string is sent unchanged.
-func encodeBody(v any, declared string) ([]byte, string) {
-	mediaType, _, _ := mime.ParseMediaType(declared)
+func encodeBody(v any, contentType string) ([]byte, string) {
+	mediaType, _, _ := mime.ParseMediaType(contentType)
 	object, isObject := v.(jsonval.Object)
 	text, isText := v.(string)
 	switch {
 	case mediaType == "application/x-www-form-urlencoded" && isObject:
-		return []byte(strings.Join(formPairs(object), "&")), declared
+		return []byte(strings.Join(formPairs(object), "&")), contentType
 	case mediaType != "" && !isJSON(mediaType) && isText:
-		return []byte(text), declared
-	case declared == "":
-		declared = "application/json"
+		return []byte(text), contentType
+	case contentType == "":
+		contentType = "application/json"
 	}
 	if isObject && object == nil {
-		return []byte("{}"), declared
+		return []byte("{}"), contentType
 	}
-	return jsonval.Encode(v), declared
+	return jsonval.Encode(v), contentType
 }
 
 func formPairs(object jsonval.Object) []string {

@@ -35,7 +35,7 @@ func (c *Client) CheckTool(t *ideafile.Tool, spec any) (ps diag.Problems) {
 // isParameter reports whether a name in a template is a parameter, or a path into one.
 func isParameter(t *ideafile.Tool, name string) bool {
 	root, _, _ := strings.Cut(name, ".")
-	_, whole := t.SchemaByParam[name]
-	_, part := t.SchemaByParam[root]
-	return whole || part
+	_, isDeclared := t.SchemaByParam[name]
+	_, isRootDeclared := t.SchemaByParam[root]
+	return isDeclared || isRootDeclared
 }

@@ -25,15 +25,15 @@ const maxBytes = 20 << 20
 // Client sends the requests of HTTP tools. It keeps connections alive, uses no proxy and no cookies, and is safe
 // for concurrent use.
 type Client struct {
-	allow     *allowList
-	allowErr  error
-	secrets   secretNames
-	lookupEnv func(string) (string, bool)
-	maxBytes  int64
-	known     sync.Map // name → value of the secrets that were used
-	dialer    *dialer
-	transport *http.Transport // no http.Client, because send follows redirects
-	now       func() time.Time
+	allow       *allowList
+	allowErr    error
+	secrets     secretNames
+	lookupEnv   func(string) (string, bool)
+	maxBytes    int64
+	usedSecrets sync.Map // name → value of the secrets that were used
+	dialer      *dialer
+	transport   *http.Transport // no http.Client, because send follows redirects
+	now         func() time.Time
 }
 
 // New returns a Client. If the allow-list is invalid, every request fails; CheckAllow reports that beforehand.
@@ -76,29 +76,30 @@ func (c *Client) do(ctx context.Context, s Spec, in runner.Input) (any, error) {
 		return nil, e
 	}
 	if err := s.check(); err != nil {
-		return fail(finalCause{err})
+		return fail(finalError{err})
 	}
-	r, err := c.prepare(s, &templateFiller{params: in.Params, vault: v, read: map[string]bool{}}, in.Scopes)
+	r, err := c.prepare(s, &templateFiller{params: in.Params, vault: v, usedParams: map[string]bool{}}, in.Scopes)
 	if err == nil {
 		err = v.checkHost(r.url)
 	}
 	if err != nil {
-		return fail(finalCause{err})
+		return fail(finalError{err})
 	}
-	r.key, r.vault = encodeHeader(in.IdempotencyKey), v
+	r.idempotencyKey, r.vault = encodeHeader(in.IdempotencyKey), v
 	a, err := c.send(ctx, r)
 	if err != nil {
 		return fail(err)
 	}
-	result, err := a.value(in.FirstFit)
+	result, err := a.parseValue(in.FirstFit)
 	if err != nil {
 		return fail(err)
 	}
-	return v.striker().RedactValue(result), nil
+	return v.redactor().RedactValue(result), nil
 }
 
 func (c *Client) newVault() *vault {
-	return &vault{allowed: c.secrets, lookup: c.lookupEnv, used: map[string]string{}, known: &c.known}
+	return &vault{allowedSecrets: c.secrets, lookup: c.lookupEnv, valueByName: map[string]string{},
+		usedSecrets: &c.usedSecrets}
 }
 
 // Get reads a URL unchanged, without parameters and secrets. Any status is a result, except those that are tried again,
@@ -108,34 +109,34 @@ func (c *Client) Get(ctx context.Context, address string) (status int, contentTy
 	fail := func(err error) (int, string, string, error) {
 		return 0, "", "", c.errorWithoutSecrets("GET "+excerpt(address), err, v)
 	}
-	u, err := checkedURL(address, "")
+	u, err := parseHTTPURL(address, "")
 	if err != nil {
-		return fail(finalCause{err})
+		return fail(finalError{err})
 	}
 	a, err := c.send(ctx, &request{method: "GET", url: u, header: http.Header{}, vault: v, anyStatus: true})
 	if err != nil {
 		return fail(err)
 	}
-	body, err = a.text()
+	body, err = a.decodeText()
 	if err != nil {
 		return fail(err)
 	}
-	s := v.striker()
+	s := v.redactor()
 	return a.status, s.RedactText(a.contentType), s.RedactText(body), nil
 }
 
 // errorWithoutSecrets turns any failure into an Error without secrets.
-func (c *Client) errorWithoutSecrets(act string, err error, v *vault) *Error {
+func (c *Client) errorWithoutSecrets(action string, err error, v *vault) *Error {
 	var e *Error
 	if !errors.As(err, &e) {
 		e = &Error{Retry: !IsRefused(err), Err: err}
 	}
-	s := v.striker()
+	s := v.redactor()
 	if e.Err != nil {
 		e.Err = RedactError(s, e.Err)
 	}
 	e.Body = excerpt(s.RedactText(e.Body)) // redacted first: half a secret would not be found
-	e.act = s.RedactText(act)
+	e.action = s.RedactText(action)
 	return e
 }
 

@@ -20,13 +20,13 @@ type Error struct {
 	// NotAllowed reports that this worker lacks what the tool needs, whatever its parameters: a host in its allow-list,
 	// or a secret. Only the operator of the worker can fix that.
 	NotAllowed bool
-	act        string // method and URL template
+	action     string // method and URL template
 	throttled  bool   // the server's rate limit refused the request unread
 }
 
 // Error reads `httptool: act thing: cause`.
 func (e *Error) Error() string {
-	text := "httptool: " + e.act
+	text := "httptool: " + e.action
 	if e.Status != 0 {
 		text += fmt.Sprintf(": status %d", e.Status)
 	}
@@ -73,31 +73,31 @@ type redactedError struct {
 func (e *redactedError) Error() string        { return e.text }
 func (e *redactedError) Is(target error) bool { return errors.Is(e.err, target) }
 
-// finalCause marks a cause that does not come from the network.
-type finalCause struct{ error }
+// finalError marks a cause that does not come from the network.
+type finalError struct{ error }
 
 // Unwrap returns the cause.
-func (f finalCause) Unwrap() error { return f.error }
+func (f finalError) Unwrap() error { return f.error }
 
-// notAllowed marks the lack of something at this worker: a host in its allow-list, or a secret.
-type notAllowed struct{ error }
+// notAllowedError marks the lack of something at this worker: a host in its allow-list, or a secret.
+type notAllowedError struct{ error }
 
 func refusef(format string, args ...any) error {
-	return finalCause{notAllowed{fmt.Errorf(format, args...)}}
+	return finalError{notAllowedError{fmt.Errorf(format, args...)}}
 }
 
 func isNotAllowed(err error) bool {
-	var n notAllowed
+	var n notAllowedError
 	return errors.As(err, &n)
 }
 
 func finalErrorf(format string, args ...any) error {
-	return finalCause{fmt.Errorf(format, args...)}
+	return finalError{fmt.Errorf(format, args...)}
 }
 
 // IsRefused reports whether this worker refused the request, rather than the network failing: another attempt would
 // fail the same way.
 func IsRefused(err error) bool {
-	var f finalCause
+	var f finalError
 	return errors.As(err, &f)
 }

@@ -25,10 +25,10 @@ func encodeHeader(key string) string {
 	return encodeUnless(key, func(c byte) bool { return c > ' ' && c < 0x7f })
 }
 
-func encodeUnless(s string, stays func(byte) bool) string {
+func encodeUnless(s string, isAllowed func(byte) bool) string {
 	var out strings.Builder
 	for i := range len(s) {
-		if stays(s[i]) {
+		if isAllowed(s[i]) {
 			out.WriteByte(s[i])
 		} else {
 			fmt.Fprintf(&out, "%%%02X", s[i])

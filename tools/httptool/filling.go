@@ -13,19 +13,19 @@ var errTooLarge = fmt.Errorf("with its parameters in place it would have more th
 // templateFiller puts the values of one Call into templates. Values are data: neither {name} nor $env:NAME has a
 // meaning in them.
 type templateFiller struct {
-	params jsonval.Object
-	vault  *vault
-	read   map[string]bool // top-level parameters that a template has read
+	params     jsonval.Object
+	vault      *vault
+	usedParams map[string]bool // top-level parameters that a template has read
 }
 
-func (f *templateFiller) find(name string) (any, bool) {
-	f.read[placeholder.Root(f.params, name)] = true
+func (f *templateFiller) findParam(name string) (any, bool) {
+	f.usedParams[placeholder.RootKey(f.params, name)] = true
 	return placeholder.Find(f.params, name)
 }
 
-// text fills a text template. encode, if not nil, encodes values and secrets for a URL. open reports whether the
+// fillText fills a text template. encode, if not nil, encodes values and secrets for a URL. open reports whether the
 // template has a parameter. Lists, objects and absent values are errors.
-func (f *templateFiller) text(template string, encode func(string) string) (text string, open bool, err error) {
+func (f *templateFiller) fillText(template string, encode func(string) string) (text string, hasParam bool, err error) {
 	var out strings.Builder
 	for _, part := range placeholder.Split(template) {
 		var piece string
@@ -35,25 +35,25 @@ func (f *templateFiller) text(template string, encode func(string) string) (text
 				piece = encodeLiteral(piece)
 			}
 		} else {
-			open = true
-			piece, err = f.plainText(part.Name)
+			hasParam = true
+			piece, err = f.scalarText(part.Name)
 			if encode != nil {
 				piece = encode(piece)
 			}
 		}
 		if err != nil {
-			return "", open, err
+			return "", hasParam, err
 		}
 		if out.Len()+len(piece) > jsonval.MaxResolvedBytes {
-			return "", open, errTooLarge
+			return "", hasParam, errTooLarge
 		}
 		out.WriteString(piece)
 	}
-	return out.String(), open, nil
+	return out.String(), hasParam, nil
 }
 
-func (f *templateFiller) plainText(name string) (string, error) {
-	v, ok := f.find(name)
+func (f *templateFiller) scalarText(name string) (string, error) {
+	v, ok := f.findParam(name)
 	if !ok || v == nil {
 		return "", fmt.Errorf("parameter %q is missing", name)
 	}
@@ -61,7 +61,7 @@ func (f *templateFiller) plainText(name string) (string, error) {
 	case []any, jsonval.Object:
 		return "", fmt.Errorf("parameter %q is a list or an object, and stands in text", name)
 	}
-	return placeholder.Text(v), nil
+	return placeholder.FormatValue(v), nil
 }
 
 // solePlaceholder returns the name in a template that consists of one placeholder.
@@ -73,25 +73,25 @@ func solePlaceholder(template string) (string, bool) {
 	return "", false
 }
 
-// value fills a body's template: a string that is one placeholder becomes the parameter's value, of any type. there is
-// false if that parameter is absent; its key or item must then be left out.
-func (f *templateFiller) value(template any) (v any, there bool, err error) {
+// fillValue fills a body's template: a string that is one placeholder becomes the parameter's value, of any type. there
+// is false if that parameter is absent; its key or item must then be left out.
+func (f *templateFiller) fillValue(template any) (v any, isPresent bool, err error) {
 	switch template := template.(type) {
 	case string:
 		if name, ok := solePlaceholder(template); ok {
-			v, there = f.find(name)
-			return v, there, nil
+			v, isPresent = f.findParam(name)
+			return v, isPresent, nil
 		}
-		v, _, err = f.text(template, nil)
+		v, _, err = f.fillText(template, nil)
 		return v, true, err
 	case []any:
 		list := []any{}
 		for _, item := range template {
-			v, there, err := f.value(item)
+			v, isPresent, err := f.fillValue(item)
 			if err != nil {
 				return nil, false, err
 			}
-			if there {
+			if isPresent {
 				list = append(list, v)
 			}
 		}
@@ -99,11 +99,11 @@ func (f *templateFiller) value(template any) (v any, there bool, err error) {
 	case jsonval.Object:
 		object := jsonval.Object{}
 		for _, name := range jsonval.SortedKeys(template) {
-			v, there, err := f.value(template[name])
+			v, isPresent, err := f.fillValue(template[name])
 			if err != nil {
 				return nil, false, err
 			}
-			if there {
+			if isPresent {
 				object[name] = v
 			}
 		}

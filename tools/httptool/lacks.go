@@ -5,30 +5,30 @@ import (
 	"strings"
 )
 
-// Lacks lists why this worker cannot run the Calls of a Tool, whatever their parameters: a missing secret, or a host
+// Missing lists why this worker cannot run the Calls of a Tool, whatever their parameters: a missing secret, or a host
 // that is not allowed.
-func (c *Client) Lacks(spec any) []error {
+func (c *Client) Missing(spec any) []error {
 	s, err := ParseSpec(spec)
 	if err != nil {
 		return nil
 	}
-	return c.lacks(s.URL, s.Secrets())
+	return c.missing(s.URL, s.Secrets())
 }
 
-// LacksFor is Lacks for a server and texts that are sent to it, such as headers. An empty address means a program on
+// MissingFor is Lacks for a server and texts that are sent to it, such as headers. An empty address means a program on
 // this machine.
-func (c *Client) LacksFor(address string, texts map[string]string) []error {
+func (c *Client) MissingFor(address string, texts map[string]string) []error {
 	names := SecretsIn(address)
 	for _, text := range texts {
 		names = append(names, SecretsIn(text)...)
 	}
-	return c.lacks(address, names)
+	return c.missing(address, names)
 }
 
-func (c *Client) lacks(address string, secrets []string) (list []error) {
+func (c *Client) missing(address string, secrets []string) (list []error) {
 	v := c.newVault()
 	for _, name := range secrets {
-		if _, err := v.secret(name, SecretPlaceOf(address)); err != nil {
+		if _, err := v.secret(name, OriginOf(address)); err != nil {
 			list = append(list, err)
 		}
 	}
@@ -39,11 +39,11 @@ func (c *Client) lacks(address string, secrets []string) (list []error) {
 	var u *url.URL
 	if address != "" {
 		// No parameter can change the host, which ends before the first parameter.
-		beginning, _, _ := strings.Cut(filled, "{")
-		if u, err = checkedURL(beginning, ""); err != nil {
+		urlStart, _, _ := strings.Cut(filled, "{")
+		if u, err = parseHTTPURL(urlStart, ""); err != nil {
 			return list
 		}
-		if err := c.admitURL(u); err != nil {
+		if err := c.checkAllowed(u); err != nil {
 			list = append(list, err)
 		}
 	}

@@ -67,30 +67,30 @@ func appendStrings(texts []string, v any) []string {
 	return texts
 }
 
-const secretMark = "$env:"
+const secretPrefix = "$env:"
 
-var secretName = regexp.MustCompile(`\$env:([A-Za-z_][A-Za-z0-9_]*)`)
+var secretPattern = regexp.MustCompile(`\$env:([A-Za-z_][A-Za-z0-9_]*)`)
 
 // CheckSecrets refuses a text with a $env: that no name follows, as it would be sent literally, or with a variable that
 // is not for tools.
 func CheckSecrets(text string) error {
-	if strings.Count(text, secretMark) != len(secretName.FindAllString(text, -1)) {
-		return fmt.Errorf("%q: %s wants the name of a variable after it", text, secretMark)
+	if strings.Count(text, secretPrefix) != len(secretPattern.FindAllString(text, -1)) {
+		return fmt.Errorf("%q: %s wants the name of a variable after it", text, secretPrefix)
 	}
-	for _, m := range secretName.FindAllStringSubmatch(text, -1) {
-		if !allowedForTools(m[1]) {
+	for _, m := range secretPattern.FindAllStringSubmatch(text, -1) {
+		if !isAllowedForTools(m[1]) {
 			return errors.New(reservedVariableText(m[1]))
 		}
 	}
 	return nil
 }
 
-// ownPrefixes begin the names of the program's own and Temporal's variables: a tool that received the encryption keys
-// could read everything.
-var ownPrefixes = []string{"PROCESSIDEA_", "TEMPORAL_"}
+// reservedPrefixes begin the names of the program's own and Temporal's variables: a tool that received the encryption
+// keys could read everything.
+var reservedPrefixes = []string{"PROCESSIDEA_", "TEMPORAL_"}
 
-func allowedForTools(name string) bool {
-	return !slices.ContainsFunc(ownPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+func isAllowedForTools(name string) bool {
+	return !slices.ContainsFunc(reservedPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 func reservedVariableText(name string) string {
@@ -109,26 +109,26 @@ const SecretsVariable = "PROCESSIDEA_TOOL_SECRETS"
 type secretNames []secretEntry
 
 type secretEntry struct {
-	name     string
-	isPrefix bool // name is a prefix of names
-	plain    bool // the hosts may receive it in plain text
-	hosts    *allowList
+	name            string
+	isPrefix        bool // name is a prefix of names
+	allowsPlainText bool // the hosts may receive it in plain text
+	hosts           *allowList
 }
 
 var (
-	oneSecret   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\*?$`)
-	betweenThem = func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' }
+	secretEntryPattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\*?$`)
+	isListSeparator    = func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' }
 )
 
 // ReadSecretNames returns the error in a list of secrets, and the entries whose secrets any host may receive.
-func ReadSecretNames(text string) (anywhere []string, err error) {
+func ReadSecretNames(text string) (unrestricted []string, err error) {
 	list, err := parseSecretNames(text)
 	for _, e := range list {
-		if e.hosts.all {
-			anywhere = append(anywhere, e.String())
+		if e.hosts.allPublic {
+			unrestricted = append(unrestricted, e.String())
 		}
 	}
-	return anywhere, err
+	return unrestricted, err
 }
 
 func (e secretEntry) String() string {
@@ -139,17 +139,17 @@ func (e secretEntry) String() string {
 }
 
 func parseSecretNames(text string) (list secretNames, err error) {
-	for entry := range strings.FieldsFuncSeq(text, betweenThem) {
-		name, host, bound := strings.Cut(entry, "@")
-		e := secretEntry{hosts: &allowList{named: map[string]bool{}}}
+	for entry := range strings.FieldsFuncSeq(text, isListSeparator) {
+		name, host, hasHost := strings.Cut(entry, "@")
+		e := secretEntry{hosts: &allowList{allowedHosts: map[string]bool{}}}
 		e.name, e.isPrefix = strings.CutSuffix(name, "*")
-		host, e.plain = strings.CutPrefix(host, plainScheme)
+		host, e.allowsPlainText = strings.CutPrefix(host, plainScheme)
 		switch {
-		case !oneSecret.MatchString(name):
+		case !secretEntryPattern.MatchString(name):
 			err = errors.New("want NAME@HOST, where NAME is a variable, or the beginning of one and a *")
-		case !allowedForTools(e.name):
+		case !isAllowedForTools(e.name):
 			err = errors.New("variables that begin like this are never for tools")
-		case !bound:
+		case !hasHost:
 			err = fmt.Errorf(
 				"it does not say which host may receive it: write %s@shop.example.com, or %s@* for any host",
 				name, name)
@@ -164,7 +164,7 @@ func parseSecretNames(text string) (list secretNames, err error) {
 	return list, nil
 }
 
-func (s secretNames) has(name string) bool { return len(s.entriesOf(name)) > 0 }
+func (s secretNames) allows(name string) bool { return len(s.entriesOf(name)) > 0 }
 
 // entriesOf returns the entries that match a name.
 func (s secretNames) entriesOf(name string) (list secretNames) {
@@ -177,27 +177,27 @@ func (s secretNames) entriesOf(name string) (list secretNames) {
 }
 
 // mayReceive reports whether a host may receive the secret with a name; with plain, in plain text.
-func (s secretNames) mayReceive(name, host, port string, plain bool) bool {
+func (s secretNames) mayReceive(name, host, port string, inPlainText bool) bool {
 	return slices.ContainsFunc(s.entriesOf(name), func(e secretEntry) bool {
-		return e.hosts.admits(host, port) && (!plain || e.plain || e.hosts.all)
+		return e.hosts.allows(host, port) && (!inPlainText || e.allowsPlainText || e.hosts.allPublic)
 	})
 }
 
 const plainScheme = "http://"
 
-// isPlain reports whether others can read what is sent to a URL.
-func isPlain(u *url.URL) bool {
-	host := hostName(u.Hostname())
+// isPlainText reports whether others can read what is sent to a URL.
+func isPlainText(u *url.URL) bool {
+	host := normalizeHost(u.Hostname())
 	ip, err := netip.ParseAddr(host)
 	return u.Scheme == "http" && host != "localhost" && (err != nil || !ip.IsLoopback())
 }
 
 // HostOf returns the host of a server's address, in the form of AllowVariable. It is "localhost" for a program on this
 // machine, which has an empty address, and "HOST" if the host depends on a Call's parameters or secrets.
-func HostOf(address string) string { return strings.TrimPrefix(SecretPlaceOf(address), plainScheme) }
+func HostOf(address string) string { return strings.TrimPrefix(OriginOf(address), plainScheme) }
 
-// SecretPlaceOf is HostOf in the form of SecretsVariable.
-func SecretPlaceOf(address string) string {
+// OriginOf is HostOf in the form of SecretsVariable.
+func OriginOf(address string) string {
 	if address == "" {
 		return "localhost"
 	}
@@ -206,20 +206,20 @@ func SecretPlaceOf(address string) string {
 	if host, _, _ = strings.Cut(host, "?"); strings.ContainsAny(host, "{}$") {
 		return "HOST"
 	}
-	u, err := checkedURL(scheme+"://"+host, "")
+	u, err := parseHTTPURL(scheme+"://"+host, "")
 	if err != nil {
 		return "HOST"
 	}
-	place := hostWithPort(hostName(u.Hostname()), u.Port())
-	if isPlain(u) {
-		place = plainScheme + place
+	origin := hostWithPort(normalizeHost(u.Hostname()), u.Port())
+	if isPlainText(u) {
+		origin = plainScheme + origin
 	}
-	return place
+	return origin
 }
 
 // SecretsIn lists the variables that a text names, in order.
 func SecretsIn(text string) (names []string) {
-	for _, m := range secretName.FindAllStringSubmatch(text, -1) {
+	for _, m := range secretPattern.FindAllStringSubmatch(text, -1) {
 		names = append(names, m[1])
 	}
 	return names

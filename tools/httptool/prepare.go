@@ -12,18 +12,18 @@ import (
 
 // request is a filled Spec, on its way from hop to hop.
 type request struct {
-	method     string
-	url        *url.URL
-	header     http.Header // the tool's own headers, which only the first host receives
-	body       []byte      // nil if there is none
-	secretBody bool
-	key        string // idempotency key
-	vault      *vault // the secrets in the request
-	anyStatus  bool   // an answer of any status is a result
+	method         string
+	url            *url.URL
+	header         http.Header // the tool's own headers, which only the first host receives
+	body           []byte      // nil if there is none
+	bodyHasSecret  bool
+	idempotencyKey string // idempotency key
+	vault          *vault // the secrets in the request
+	anyStatus      bool   // an answer of any status is a result
 }
 
 func (c *Client) prepare(s Spec, f *templateFiller, scopes jsonval.Object) (*request, error) {
-	r := &request{method: s.method(), secretBody: s.secretBody()}
+	r := &request{method: s.method(), bodyHasSecret: s.bodyHasSecret()}
 	var err error
 	r.header, err = fillHeaders(s.Headers, f)
 	if err != nil {
@@ -49,12 +49,12 @@ func (c *Client) prepare(s Spec, f *templateFiller, scopes jsonval.Object) (*req
 func fillHeaders(headers map[string]string, f *templateFiller) (http.Header, error) {
 	filled := http.Header{}
 	for _, name := range jsonval.SortedKeys(headers) {
-		if only, ok := solePlaceholder(headers[name]); ok {
-			if v, _ := f.find(only); v == nil {
+		if paramName, ok := solePlaceholder(headers[name]); ok {
+			if v, _ := f.findParam(paramName); v == nil {
 				continue
 			}
 		}
-		value, _, err := f.text(headers[name], nil)
+		value, _, err := f.fillText(headers[name], nil)
 		if err != nil {
 			return nil, fmt.Errorf("header %s: %w", name, err)
 		}

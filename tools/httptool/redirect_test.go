@@ -246,7 +246,7 @@ func TestTheSameHostIsTheSameServerOrItsSecureOne(t *testing.T) {
 	} {
 		from, _ := url.Parse(row.from)
 		to, _ := url.Parse(row.to)
-		if sameHost(from, to) != row.want {
+		if isSameHost(from, to) != row.want {
 			t.Errorf("%s and %s: not %v", row.from, row.to, row.want)
 		}
 	}

@@ -6,9 +6,9 @@ import (
 	"processidea/internal/secret"
 )
 
-// Fill puts the secrets into the address of a server and into texts such as headers, and returns the Redactor for the
-// server's answers. An empty address means a program on this machine.
-func (c *Client) Fill(address string, texts map[string]string) (
+// FillSecrets puts the secrets into the address of a server and into texts such as headers, and returns the Redactor
+// for the server's answers. An empty address means a program on this machine.
+func (c *Client) FillSecrets(address string, texts map[string]string) (
 	filledAddress string, filled map[string]string, s *secret.Redactor, err error,
 ) {
 	v := c.newVault()
@@ -23,13 +23,13 @@ func (c *Client) Fill(address string, texts map[string]string) (
 		}
 	}
 	if address == "" {
-		return "", filled, v.striker(), v.checkHost(nil)
+		return "", filled, v.redactor(), v.checkHost(nil)
 	}
-	u, err := checkedURL(filledAddress, "")
+	u, err := parseHTTPURL(filledAddress, "")
 	if err != nil {
-		return "", nil, nil, finalCause{err}
+		return "", nil, nil, finalError{err}
 	}
-	return filledAddress, filled, v.striker(), v.checkHost(u)
+	return filledAddress, filled, v.redactor(), v.checkHost(u)
 }
 
 // RoundTripper sends requests under the same rules as those of HTTP tools: to allowed hosts, at addresses that are
@@ -39,9 +39,9 @@ func (c *Client) RoundTripper() http.RoundTripper { return allowListTransport{c}
 type allowListTransport struct{ client *Client }
 
 func (f allowListTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	u, err := checkedURL(r.URL.String(), "")
+	u, err := parseHTTPURL(r.URL.String(), "")
 	if err == nil {
-		err = f.client.admitURL(u)
+		err = f.client.checkAllowed(u)
 	}
 	if err != nil {
 		return nil, err

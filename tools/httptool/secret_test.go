@@ -79,7 +79,7 @@ func TestAMissingSecretIsNamedAndNoOther(t *testing.T) {
 func TestASecretHostStandsInNoErrorOfTheConnection(t *testing.T) {
 	t.Parallel()
 	c := client(t, map[string]string{"BASE": "http://secret-host.invalid:81"})
-	c.allow.all = true
+	c.allow.allPublic = true
 	_, err := c.Do(bg, Spec{URL: "$env:BASE/x"}, nil, nil, "k")
 	e := asError(t, err)
 	if e.Status != 0 || strings.Contains(e.Error(), "secret-host.invalid:81") ||
@@ -184,7 +184,7 @@ func TestOnlyWhatTheListNamesIsGivenToTools(t *testing.T) {
 			LookupEnv: func(n string) (string, bool) { v, ok := env[n]; return v, ok }})
 		for name, value := range env {
 			_, err := c0.Do(bg, Spec{URL: s.URL, Headers: map[string]string{"K": "$env:" + name}}, nil, nil, "k")
-			_, _, _, fillErr := c0.Fill(s.URL, map[string]string{"X": "$env:" + name})
+			_, _, _, fillErr := c0.FillSecrets(s.URL, map[string]string{"X": "$env:" + name})
 			sent := asked.take()
 			if strings.Contains(" "+c.given+" ", " "+name+" ") {
 				if err != nil || fillErr != nil || len(sent) != 1 || sent[0].Header.Get("K") != value {
@@ -227,7 +227,7 @@ func TestASecretIsToldToItsHostAlone(t *testing.T) {
 			LookupEnv: func(string) (string, bool) { return "the-very-secret", true }})
 		for _, how := range []string{"header", "path", "query", "body"} {
 			_, err := c.Do(bg, spec(how), nil, nil, "k")
-			_, _, _, fillErr := c.Fill(s.URL+"/mcp", map[string]string{"K": "$env:KEY"})
+			_, _, _, fillErr := c.FillSecrets(s.URL+"/mcp", map[string]string{"K": "$env:KEY"})
 			if n := len(asked.take()); (err == nil) != told || (fillErr == nil) != told || (n == 1) != told {
 				t.Errorf("%s in the %s: %d requests, %v, %v", list, how, n, err, fillErr)
 			}
@@ -237,7 +237,7 @@ func TestASecretIsToldToItsHostAlone(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		_, _, _, err := c.Fill("", map[string]string{"K": "$env:KEY"}) // of a program
+		_, _, _, err := c.FillSecrets("", map[string]string{"K": "$env:KEY"}) // of a program
 		if program := list == "KEY@*" || list == "KEY@localhost"; (err == nil) != program {
 			t.Errorf("%s of a program: %v", list, err)
 		}
@@ -253,7 +253,7 @@ func TestWhichHostAnAddressNames(t *testing.T) {
 		"https://$env:SHOP/a": "HOST", "https://x{y}.example": "HOST", "nonsense": "HOST",
 		"http://127.0.0.1:8080/a": "127.0.0.1:8080", "http://LOCALHOST": "localhost", "http://[::1]:80": "[::1]:80",
 	} {
-		if got := SecretPlaceOf(address); got != want {
+		if got := OriginOf(address); got != want {
 			t.Errorf("a secret for %s goes to %s", address, got)
 		}
 		if got := HostOf(address); got != strings.TrimPrefix(want, "http://") {
@@ -288,8 +288,8 @@ func TestASecretGoesToAHostInPlainTextOnlyWhereThatIsWritten(t *testing.T) {
 				LookupEnv: func(string) (string, bool) { return "the-very-secret", true }})
 			defer client.Close()
 			texts := map[string]string{"K": "$env:KEY"}
-			_, _, _, err := client.Fill(c.address, texts)
-			return client.LacksFor(c.address, texts), err
+			_, _, _, err := client.FillSecrets(c.address, texts)
+			return client.MissingFor(c.address, texts), err
 		}
 		lacks, err := told(c.list)
 		if (err == nil) != c.goes || (len(lacks) == 0) != c.goes {
@@ -298,7 +298,7 @@ func TestASecretGoesToAHostInPlainTextOnlyWhereThatIsWritten(t *testing.T) {
 		if err == nil {
 			continue
 		}
-		entry := "KEY@" + SecretPlaceOf(c.address)
+		entry := "KEY@" + OriginOf(c.address)
 		https := strings.Contains(err.Error(), "in plain text: write https")
 		if !strings.Contains(err.Error(), "adds "+entry+" to ") || https == strings.Contains(c.address, "other") {
 			t.Errorf("%s to %s: %v", c.list, c.address, err)

@@ -17,7 +17,7 @@ const maxRedirects = 5
 // send sends a request, follows its redirects, checking each host against the allow-list, and reads the answer.
 func (c *Client) send(ctx context.Context, r *request) (*response, error) {
 	for hop := 0; ; hop++ {
-		err := c.admitURL(r.url)
+		err := c.checkAllowed(r.url)
 		var resp *http.Response
 		if err == nil {
 			resp, err = c.attempt(ctx, r)
@@ -30,11 +30,11 @@ func (c *Client) send(ctx context.Context, r *request) (*response, error) {
 		}
 		next, err := redirectRequest(r, resp)
 		if next == nil && err == nil {
-			a, err := c.read(resp)
+			a, err := c.readResponse(resp)
 			if err != nil {
 				return nil, transportError(ctx, err)
 			}
-			if hop > 0 && !r.anyStatus && a.isLogin(r.url) {
+			if hop > 0 && !r.anyStatus && a.isLoginPage(r.url) {
 				return nil, finalErrorf("redirect: %s://%s%s is a page to log in at, so the server does not know who "+
 					"calls: see that the tool sends a valid key", r.url.Scheme, r.url.Host, r.url.EscapedPath())
 			}
@@ -51,14 +51,14 @@ func (c *Client) send(ctx context.Context, r *request) (*response, error) {
 	}
 }
 
-func (c *Client) admitURL(u *url.URL) error {
+func (c *Client) checkAllowed(u *url.URL) error {
 	host, port := hostAndPort(u)
 	switch {
 	case c.allowErr != nil:
 		return refusef("%w", c.allowErr)
-	case c.allow.empty():
+	case c.allow.isEmpty():
 		return refusef("no host is allowed: set %s=%s", AllowVariable, hostWithPort(host, port))
-	case !c.allow.admits(host, port):
+	case !c.allow.allows(host, port):
 		return refusef("host %s is not in %s", hostWithPort(host, port), AllowVariable)
 	}
 	return nil
@@ -71,15 +71,15 @@ func (c *Client) attempt(ctx context.Context, r *request) (*http.Response, error
 	}
 	req, err := http.NewRequestWithContext(ctx, r.method, r.url.String(), body)
 	if err != nil {
-		return nil, finalCause{err}
+		return nil, finalError{err}
 	}
 	req.Header.Set("User-Agent", "processidea")
 	req.Header.Set("Accept", "application/json, text/*;q=0.9, */*;q=0.8")
 	maps.Copy(req.Header, r.header)
-	if r.key != "" {
+	if r.idempotencyKey != "" {
 		// Not under its canonical name, by which net/http would send the request again by itself when a connection
 		// breaks. A Call with one attempt must run at most once.
-		req.Header["idempotency-key"] = []string{r.key}
+		req.Header["idempotency-key"] = []string{r.idempotencyKey}
 	}
 	return c.transport.RoundTrip(req)
 }
@@ -87,34 +87,34 @@ func (c *Client) attempt(ctx context.Context, r *request) (*http.Response, error
 // redirectRequest returns the request that an answer redirects to; nil if it does not redirect. Another host receives
 // neither the tool's headers nor a body with a secret.
 func redirectRequest(r *request, resp *http.Response) (*request, error) {
-	keep := resp.StatusCode == 307 || resp.StatusCode == 308
-	if !keep && resp.StatusCode != 301 && resp.StatusCode != 302 && resp.StatusCode != 303 {
+	keepsMethod := resp.StatusCode == 307 || resp.StatusCode == 308
+	if !keepsMethod && resp.StatusCode != 301 && resp.StatusCode != 302 && resp.StatusCode != 303 {
 		return nil, nil
 	}
 	location := resp.Header.Get("Location")
 	if location == "" {
 		return nil, nil
 	}
-	to, err := r.url.Parse(location)
+	target, err := r.url.Parse(location)
 	if err == nil {
-		to, err = checkedURL(to.String(), "")
+		target, err = parseHTTPURL(target.String(), "")
 	}
 	if err != nil {
 		return nil, finalErrorf("redirect: not an http or https URL")
 	}
 	next := *r
-	next.url, next.header = to, r.header.Clone()
-	if !keep && r.method != "GET" && r.method != "HEAD" {
-		if isSamePage(r.url, to) {
+	next.url, next.header = target, r.header.Clone()
+	if !keepsMethod && r.method != "GET" && r.method != "HEAD" {
+		if isSamePage(r.url, target) {
 			return nil, finalErrorf("redirect: the server is at %s://%s%s, and has not taken the request: write that "+
-				"address in the file", to.Scheme, to.Host, to.EscapedPath())
+				"address in the file", target.Scheme, target.Host, target.EscapedPath())
 		}
-		next.method, next.body, next.secretBody = "GET", nil, false
+		next.method, next.body, next.bodyHasSecret = "GET", nil, false
 		next.header.Del("Content-Type")
 	}
-	if !sameHost(r.url, to) {
+	if !isSameHost(r.url, target) {
 		// If a server repeats its URL in the Location, the other host would receive the secrets in that URL.
-		if next.secretBody || r.vault.containsSecret(to.String()) {
+		if next.bodyHasSecret || r.vault.containsSecret(target.String()) {
 			return nil, finalErrorf("redirect: it would carry a secret to another host")
 		}
 		next.header = http.Header{}
@@ -138,26 +138,26 @@ var (
 	passwordField = regexp.MustCompile(`(?i)<input[^>]+type\s*=\s*["']?password\b`)
 )
 
-// isLogin reports whether an answer is a login page. Servers for browsers redirect unknown callers to one, with the
+// isLoginPage reports whether an answer is a login page. Servers for browsers redirect unknown callers to one, with the
 // status of a success.
-func (a *response) isLogin(at *url.URL) bool {
+func (a *response) isLoginPage(pageURL *url.URL) bool {
 	mediaType, _, _ := mime.ParseMediaType(a.contentType)
-	return mediaType == "text/html" && (loginPath.MatchString(at.Path) || HasPasswordField(a.body))
+	return mediaType == "text/html" && (loginPath.MatchString(pageURL.Path) || HasPasswordField(a.body))
 }
 
 // HasPasswordField reports whether a page asks for a password.
 func HasPasswordField(page []byte) bool { return passwordField.Match(page) }
 
-// sameHost reports whether two URLs are of one server. A step from http to https on their default ports counts as the
+// isSameHost reports whether two URLs are of one server. A step from http to https on their default ports counts as the
 // same server.
-func sameHost(from, to *url.URL) bool {
+func isSameHost(from, to *url.URL) bool {
 	fromHost, fromPort := hostAndPort(from)
 	toHost, toPort := hostAndPort(to)
-	upgrade := from.Scheme == "http" && to.Scheme == "https" && fromPort == "80" && toPort == "443"
-	return fromHost == toHost && (upgrade || from.Scheme == to.Scheme && fromPort == toPort)
+	isHTTPSUpgrade := from.Scheme == "http" && to.Scheme == "https" && fromPort == "80" && toPort == "443"
+	return fromHost == toHost && (isHTTPSUpgrade || from.Scheme == to.Scheme && fromPort == toPort)
 }
 
-func hostAndPort(u *url.URL) (host, port string) { return hostName(u.Hostname()), portOf(u) }
+func hostAndPort(u *url.URL) (host, port string) { return normalizeHost(u.Hostname()), portOf(u) }
 
 func portOf(u *url.URL) string {
 	switch {

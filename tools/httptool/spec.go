@@ -17,7 +17,7 @@ import (
 type Spec struct {
 	URL     string            `json:"url"`               // http:// or https://, or $env:NAME for the beginning
 	Method  string            `json:"method,omitempty"`  // empty: POST
-	Headers map[string]string `json:"headers,omitempty"` // the tool's own; ReservedHeader names are refused
+	Headers map[string]string `json:"headers,omitempty"` // the tool's own; IsReservedHeader names are refused
 	Body    any               `json:"body,omitempty"`    // template; if absent, the parameters are sent
 }
 
@@ -27,8 +27,10 @@ var allowedMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "
 var reservedHeaders = []string{"host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer",
 	"idempotency-key", "accept-encoding", "proxy-authorization", "expect"}
 
-// ReservedHeader reports whether a header belongs to the connection or to the engine: a spec may not set it.
-func ReservedHeader(name string) bool { return slices.Contains(reservedHeaders, strings.ToLower(name)) }
+// IsReservedHeader reports whether a header belongs to the connection or to the engine: a spec may not set it.
+func IsReservedHeader(name string) bool {
+	return slices.Contains(reservedHeaders, strings.ToLower(name))
+}
 
 // ParseSpec reads a Spec from a value tree, or from anything that encodes to its JSON, and returns the error in it. It
 // needs no network and no environment.
@@ -76,7 +78,7 @@ func (s Spec) check() error {
 		return fmt.Errorf("body: a %s request has none", s.method())
 	}
 	for _, name := range jsonval.SortedKeys(s.Headers) {
-		if !httpguts.ValidHeaderFieldName(name) || ReservedHeader(name) {
+		if !httpguts.ValidHeaderFieldName(name) || IsReservedHeader(name) {
 			return fmt.Errorf("headers: %q cannot be set", name)
 		}
 		if !httpguts.ValidHeaderFieldValue(s.Headers[name]) {
@@ -98,8 +100,8 @@ func (s Spec) method() string {
 	return strings.ToUpper(s.Method)
 }
 
-// queries reports whether the request carries its parameters in the query.
-func (s Spec) queries() bool {
+// paramsInQuery reports whether the request carries its parameters in the query.
+func (s Spec) paramsInQuery() bool {
 	switch s.method() {
 	case "GET", "HEAD":
 		return true

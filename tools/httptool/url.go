@@ -23,14 +23,14 @@ func splitURL(text string) (urlTemplate, error) {
 	var rest string
 	switch {
 	case strings.HasPrefix(text, "http://"), strings.HasPrefix(text, "https://"):
-		host := strings.Index(text, "://") + 3
+		hostStart := strings.Index(text, "://") + 3
 		end := len(text)
-		if i := strings.IndexAny(text[host:], "/?#"); i >= 0 {
-			end = host + i
+		if i := strings.IndexAny(text[hostStart:], "/?#"); i >= 0 {
+			end = hostStart + i
 		}
 		t.base, rest = text[:end], text[end:]
-	case secretName.MatchString(text) && strings.HasPrefix(text, secretMark):
-		t.base = text[:secretName.FindStringIndex(text)[1]]
+	case secretPattern.MatchString(text) && strings.HasPrefix(text, secretPrefix):
+		t.base = text[:secretPattern.FindStringIndex(text)[1]]
 		rest = text[len(t.base):]
 	case text == "":
 		return t, errors.New("missing")
@@ -48,14 +48,14 @@ func splitURL(text string) (urlTemplate, error) {
 	if path != "" {
 		t.segments = strings.Split(path[1:], "/")
 	}
-	return t, t.parse()
+	return t, t.validate()
 }
 
-// parse parses the URL with the digit 1 in place of every parameter and secret.
-func (t urlTemplate) parse() error {
-	filler := func(text string) string {
+// validate parses the URL with the digit 1 in place of every parameter and secret.
+func (t urlTemplate) validate() error {
+	fill := func(text string) string {
 		var b strings.Builder
-		for _, part := range placeholder.Split(secretName.ReplaceAllString(text, "1")) {
+		for _, part := range placeholder.Split(secretPattern.ReplaceAllString(text, "1")) {
 			if part.Name != "" {
 				part.Text = "1"
 			}
@@ -64,19 +64,19 @@ func (t urlTemplate) parse() error {
 		return b.String()
 	}
 	base := t.base
-	if strings.HasPrefix(base, secretMark) {
+	if strings.HasPrefix(base, secretPrefix) {
 		base = "http://1"
 	}
 	path := ""
 	for _, segment := range t.segments {
-		path += "/" + filler(segment)
+		path += "/" + fill(segment)
 	}
-	_, err := checkedURL(filler(base)+path, filler(t.query))
+	_, err := parseHTTPURL(fill(base)+path, fill(t.query))
 	return err
 }
 
-// checkedURL parses a finished URL and refuses URLs that are not for HTTP.
-func checkedURL(address, query string) (*url.URL, error) {
+// parseHTTPURL parses a finished URL and refuses URLs that are not for HTTP.
+func parseHTTPURL(address, query string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		var inner *url.Error

@@ -21,9 +21,9 @@ func fillFor(text, method string, params map[string]any, env map[string]string) 
 	if err != nil {
 		return "", err
 	}
-	v := &vault{allowed: allowed, used: map[string]string{}, known: &sync.Map{},
+	v := &vault{allowedSecrets: allowed, valueByName: map[string]string{}, usedSecrets: &sync.Map{},
 		lookup: func(n string) (string, bool) { x, ok := env[n]; return x, ok }}
-	u, err := fillURL(s, &templateFiller{params: params, vault: v, read: map[string]bool{}})
+	u, err := fillURL(s, &templateFiller{params: params, vault: v, usedParams: map[string]bool{}})
 	if err != nil {
 		return "", err
 	}

@@ -21,7 +21,7 @@ func fillURL(s Spec, f *templateFiller) (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	if u, err := checkedURL(base, ""); err != nil || u.RawQuery != "" || u.ForceQuery {
+	if u, err := parseHTTPURL(base, ""); err != nil || u.RawQuery != "" || u.ForceQuery {
 		return nil, errors.New("what stands before the path is not an http or https URL")
 	}
 	path, err := fillPath(t.segments, f)
@@ -32,10 +32,10 @@ func fillURL(s Spec, f *templateFiller) (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.queries() {
-		query = append(query, f.unreadPairs()...)
+	if s.paramsInQuery() {
+		query = append(query, f.unusedPairs()...)
 	}
-	u, err := checkedURL(strings.TrimSuffix(base, "/")+path, strings.Join(query, "&"))
+	u, err := parseHTTPURL(strings.TrimSuffix(base, "/")+path, strings.Join(query, "&"))
 	if err == nil && !strings.HasSuffix(u.EscapedPath(), path) {
 		err = errors.New("the path cannot be sent as it is written") // an encoded slash must never become a plain one
 	}
@@ -45,13 +45,13 @@ func fillURL(s Spec, f *templateFiller) (*url.URL, error) {
 func fillPath(segments []string, f *templateFiller) (string, error) {
 	var path strings.Builder
 	for _, segment := range segments {
-		text, open, err := f.text(segment, encodeSegment)
+		text, hasParam, err := f.fillText(segment, encodeSegment)
 		if err != nil {
 			return "", err
 		}
 		// A dot segment cannot be encoded: servers treat %2E as a dot, and climb to the parent folder.
 		plain, err := url.PathUnescape(text)
-		if open && (err != nil || plain == "" || plain == "." || plain == "..") {
+		if hasParam && (err != nil || plain == "" || plain == "." || plain == "..") {
 			return "", fmt.Errorf("parameters make %q of the path segment %q: a segment may not be empty, "+
 				`"." or ".."`, text, segment)
 		}
@@ -70,15 +70,15 @@ func fillQuery(query string, f *templateFiller) ([]string, error) {
 			continue
 		}
 		if name, ok := solePlaceholder(value); ok {
-			key, _, err := f.text(key, encodeSegment)
+			key, _, err := f.fillText(key, encodeSegment)
 			if err != nil {
 				return nil, err
 			}
-			v, _ := f.find(name)
+			v, _ := f.findParam(name)
 			pairs = append(pairs, queryPairs(key, v)...)
 			continue
 		}
-		text, _, err := f.text(pair, encodeSegment)
+		text, _, err := f.fillText(pair, encodeSegment)
 		if err != nil {
 			return nil, err
 		}
@@ -97,15 +97,15 @@ func queryPairs(key string, v any) []string {
 	var pairs []string
 	for _, item := range items {
 		if item != nil {
-			pairs = append(pairs, key+"="+encodeSegment(placeholder.Text(item)))
+			pairs = append(pairs, key+"="+encodeSegment(placeholder.FormatValue(item)))
 		}
 	}
 	return pairs
 }
 
-// unreadPairs returns the query pairs of the parameters that no template has used.
-func (f *templateFiller) unreadPairs() []string {
-	rest := maps.Clone(f.params)
-	maps.DeleteFunc(rest, func(name string, _ any) bool { return f.read[name] })
-	return formPairs(rest)
+// unusedPairs returns the query pairs of the parameters that no template has used.
+func (f *templateFiller) unusedPairs() []string {
+	unused := maps.Clone(f.params)
+	maps.DeleteFunc(unused, func(name string, _ any) bool { return f.usedParams[name] })
+	return formPairs(unused)
 }

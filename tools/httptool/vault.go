@@ -13,10 +13,10 @@ import (
 
 // vault provides the secrets of one request and remembers them, so that they can be removed from its answers.
 type vault struct {
-	allowed secretNames
-	lookup  func(string) (string, bool)
-	used    map[string]string // name → value
-	known   *sync.Map         // name → value, shared by all requests of the client
+	allowedSecrets secretNames
+	lookup         func(string) (string, bool)
+	valueByName    map[string]string // name → value
+	usedSecrets    *sync.Map         // name → value, shared by all requests of the client
 }
 
 // minRedactedLength is the minimum length, in bytes, of secrets that are removed from answers to other requests: a
@@ -26,10 +26,10 @@ const minRedactedLength = 8
 // secret returns the variable's value without the line end that files have. host is for the error, which says what to
 // allow.
 func (v *vault) secret(name, host string) (string, error) {
-	if !allowedForTools(name) {
+	if !isAllowedForTools(name) {
 		return "", errors.New(reservedVariableText(name))
 	}
-	if !v.allowed.has(name) {
+	if !v.allowedSecrets.allows(name) {
 		return "",
 			refusef("environment variable %s may not be given to tools: whoever runs the worker adds %s@%s to %s",
 				name, name, host, SecretsVariable)
@@ -39,9 +39,9 @@ func (v *vault) secret(name, host string) (string, error) {
 	if !ok || value == "" {
 		return "", refusef("environment variable %s is not set", name)
 	}
-	v.used[name] = value
+	v.valueByName[name] = value
 	if len(value) >= minRedactedLength {
-		v.known.Store(name, value)
+		v.usedSecrets.Store(name, value)
 	}
 	return value, nil
 }
@@ -49,27 +49,27 @@ func (v *vault) secret(name, host string) (string, error) {
 // checkHost returns an error if a secret in use may not be sent to the host of a URL, or not in plain text. nil means a
 // program on this machine, at localhost.
 func (v *vault) checkHost(u *url.URL) error {
-	host, port, plain := "localhost", "", false
+	host, port, inPlainText := "localhost", "", false
 	if u != nil {
 		host, port = hostAndPort(u)
-		plain = isPlain(u)
+		inPlainText = isPlainText(u)
 	}
-	at := host
+	destination := host
 	if port != "80" && port != "443" {
-		at = hostWithPort(host, port)
+		destination = hostWithPort(host, port)
 	}
-	if plain {
-		at = plainScheme + at
+	if inPlainText {
+		destination = plainScheme + destination
 	}
-	for _, name := range jsonval.SortedKeys(v.used) {
+	for _, name := range jsonval.SortedKeys(v.valueByName) {
 		switch {
-		case v.allowed.mayReceive(name, host, port, plain):
-		case v.allowed.mayReceive(name, host, port, false):
+		case v.allowedSecrets.mayReceive(name, host, port, inPlainText):
+		case v.allowedSecrets.mayReceive(name, host, port, false):
 			return refusef("environment variable %s may not be sent to %s in plain text: write https; or, to allow "+
-				"it, the worker's operator adds %s@%s to %s", name, at, name, at, SecretsVariable)
+				"it, the worker's operator adds %s@%s to %s", name, destination, name, destination, SecretsVariable)
 		default:
 			return refusef("environment variable %s may not be sent to %s: to allow it, the worker's operator adds "+
-				"%s@%s to %s", name, at, name, at, SecretsVariable)
+				"%s@%s to %s", name, destination, name, destination, SecretsVariable)
 		}
 	}
 	return nil
@@ -77,12 +77,12 @@ func (v *vault) checkHost(u *url.URL) error {
 
 // insertSecrets replaces every $env:NAME in a template's literal text. encode, if not nil, encodes the values.
 func (v *vault) insertSecrets(text string, encode func(string) string) (string, error) {
-	if !strings.Contains(text, secretMark) {
+	if !strings.Contains(text, secretPrefix) {
 		return text, nil
 	}
 	var out strings.Builder
-	at := 0
-	for _, m := range secretName.FindAllStringSubmatchIndex(text, -1) {
+	offset := 0
+	for _, m := range secretPattern.FindAllStringSubmatchIndex(text, -1) {
 		value, err := v.secret(text[m[2]:m[3]], "HOST")
 		if err != nil {
 			return "", err
@@ -90,20 +90,20 @@ func (v *vault) insertSecrets(text string, encode func(string) string) (string, 
 		if encode != nil {
 			value = encode(value)
 		}
-		out.WriteString(text[at:m[0]])
+		out.WriteString(text[offset:m[0]])
 		out.WriteString(value)
-		at = m[1]
+		offset = m[1]
 	}
-	out.WriteString(text[at:])
+	out.WriteString(text[offset:])
 	return out.String(), nil
 }
 
-// striker removes the secrets of this request, and those that the client has used before: a server may store a secret
+// redactor removes the secrets of this request, and those that the client has used before: a server may store a secret
 // of one request, and return it to another without secrets.
-func (v *vault) striker() *secret.Redactor {
-	all := maps.Clone(v.used)
-	for name, value := range v.known.Range {
-		if _, used := v.used[name.(string)]; !used {
+func (v *vault) redactor() *secret.Redactor {
+	all := maps.Clone(v.valueByName)
+	for name, value := range v.usedSecrets.Range {
+		if _, used := v.valueByName[name.(string)]; !used {
 			all[name.(string)] = value.(string)
 		}
 	}
@@ -111,4 +111,4 @@ func (v *vault) striker() *secret.Redactor {
 }
 
 // containsSecret reports whether a text contains a secret.
-func (v *vault) containsSecret(text string) bool { return v.striker().RedactText(text) != text }
+func (v *vault) containsSecret(text string) bool { return v.redactor().RedactText(text) != text }

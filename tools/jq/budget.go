@@ -10,39 +10,39 @@ import (
 )
 
 const (
-	maxBits   = 4096 // bits of a whole number: squaring doubles them
-	nodeBytes = 16   // bytes of a value without its text and its items
-	slotBytes = 48   // bytes of a place in a growing list, with the garbage from growing
+	maxIntegerBits = 4096 // bits of a whole number: squaring doubles them
+	nodeBytes      = 16   // bytes of a value without its text and its items
+	slotBytes      = 48   // bytes of a place in a growing list, with the garbage from growing
 )
 
 var (
-	errValue = errors.New("it makes a value that is too large")
-	errSpent = errors.New("it makes too many values")
+	errValueTooLarge = errors.New("it makes a value that is too large")
+	errTooManyValues = errors.New("it makes too many values")
 )
 
 // budget counts the bytes that one run of a query makes. A time limit alone is not enough: `. + .` repeated thirty
 // times fills the memory in a moment.
 type budget struct {
 	Limits
-	spent int
+	spentBytes int
 }
 
 func (b *budget) charge(v any, _ []any) any {
 	n := sizeOf(v, b.MaxValueBytes)
-	if whole, ok := v.(*big.Int); n > b.MaxValueBytes || (ok && whole.BitLen() > maxBits) {
-		return errValue
+	if whole, ok := v.(*big.Int); n > b.MaxValueBytes || (ok && whole.BitLen() > maxIntegerBits) {
+		return errValueTooLarge
 	}
 	return b.spend(n, v)
 }
 
-func (b *budget) step(v any, _ []any) any { return b.spend(slotBytes, v) }
+func (b *budget) chargeSlot(v any, _ []any) any { return b.spend(slotBytes, v) }
 
-func (b *budget) size(v any, _ []any) any { return sizeOf(v, b.MaxValueBytes) }
+func (b *budget) valueSize(v any, _ []any) any { return sizeOf(v, b.MaxValueBytes) }
 
 func (b *budget) spend(n int, v any) any {
-	b.spent += n
-	if b.spent > b.MaxTotalBytes {
-		return errSpent
+	b.spentBytes += n
+	if b.spentBytes > b.MaxTotalBytes {
+		return errTooManyValues
 	}
 	return v
 }
@@ -80,7 +80,7 @@ func isInteger(v any, _ []any) any {
 	return isInt || isBig || isText && !strings.ContainsAny(n.String(), ".eE")
 }
 
-func literal(_ any, text []any) any { return json.Number(text[0].(string)) }
+func numberLiteral(_ any, text []any) any { return json.Number(text[0].(string)) }
 
 // prelude holds checked forms of functions whose work can exceed their input (as a product, by repeating, or in numbers
 // of a million digits), and of functions that would lose digits.

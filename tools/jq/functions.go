@@ -18,8 +18,8 @@ var (
 		all/0 all/1 all/2
 		min/0 max/0 startswith/1 endswith/1 test/1 test/2 sqrt/0 fabs/0 abs/0
 		pow/2 log/0 exp/0 infinite/0 nan/0 isnan/0 isinfinite/0 isnormal/0 toboolean/0 getpath/1 path/1 paths/0 paths/1`)
-	// makingFunctions make a value that grows with their input or with the results of their arguments.
-	makingFunctions = strings.Fields(`
+	// growingFunctions make a value that grows with their input or with the results of their arguments.
+	growingFunctions = strings.Fields(`
 		map/1 map_values/1 add/0 add/1 keys/0 sort/0 sort_by/1 group_by/1 unique/0 unique_by/1 min_by/1 max_by/1
 		reverse/0
 		flatten/0 flatten/1 to_entries/0 from_entries/0 with_entries/1 walk/1 tostring/0 tojson/0
@@ -30,8 +30,8 @@ var (
 		ceil/0 round/0 trunc/0`)
 )
 
-// pipe returns `q | name`.
-func pipe(q *gojq.Query, name string) *gojq.Query {
+// pipeInto returns `q | name`.
+func pipeInto(q *gojq.Query, name string) *gojq.Query {
 	call := &gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: name}}
 	return &gojq.Query{Left: q, Op: gojq.OpPipe, Right: &gojq.Query{Term: call}}
 }
@@ -51,7 +51,7 @@ func keepDigits(t *gojq.Term) {
 // chargeQuery turns q into `q | _charge`.
 func chargeQuery(q *gojq.Query) {
 	inner := *q
-	*q = *pipe(&inner, "_charge")
+	*q = *pipeInto(&inner, "_charge")
 }
 
 // chargeTerm turns the term into `(term | _charge)`, followed by its suffixes.
@@ -60,7 +60,7 @@ func chargeTerm(t *gojq.Term) {
 	inner.SuffixList = nil
 	*t = gojq.Term{
 		Type:       gojq.TermTypeQuery,
-		Query:      pipe(&gojq.Query{Term: &inner}, "_charge"),
+		Query:      pipeInto(&gojq.Query{Term: &inner}, "_charge"),
 		SuffixList: t.SuffixList,
 	}
 }

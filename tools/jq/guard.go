@@ -62,7 +62,7 @@ func guardQuery(q *gojq.Query) error {
 		chargeQuery(q)
 	case gojq.OpSub, gojq.OpMul, gojq.OpDiv, gojq.OpMod:
 		// Applied to text, `*` repeats it without bound.
-		q.Left, q.Right = pipe(q.Left, "_number"), pipe(q.Right, "_number")
+		q.Left, q.Right = pipeInto(q.Left, "_number"), pipeInto(q.Right, "_number")
 		chargeQuery(q)
 	default:
 		return fmt.Errorf("%s is not allowed: it reads, it does not assign", q.Op)
@@ -84,7 +84,7 @@ func guardTerm(t *gojq.Term) error {
 		chargeTerm(t)
 	case gojq.TermTypeArray:
 		if t.Array.Query != nil {
-			t.Array.Query = pipe(t.Array.Query, "_step")
+			t.Array.Query = pipeInto(t.Array.Query, "_step")
 			chargeTerm(t)
 		}
 	case gojq.TermTypeString:
@@ -107,9 +107,9 @@ func guardFunction(t *gojq.Term) error {
 	case slices.Contains(checkedFunctions, signature):
 		f.Name = "_" + f.Name
 		chargeTerm(t)
-	case slices.Contains(makingFunctions, signature):
+	case slices.Contains(growingFunctions, signature):
 		for i, arg := range f.Args {
-			f.Args[i] = pipe(arg, "_step")
+			f.Args[i] = pipeInto(arg, "_step")
 		}
 		chargeTerm(t)
 	case !slices.Contains(readingFunctions, signature):

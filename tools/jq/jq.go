@@ -18,7 +18,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-const maxQuoted = 300 // characters of an error message, which may quote values
+const maxErrorLength = 300 // characters of an error message, which may quote values
 
 // Limits bound one run. Bytes are estimates of the written-out size.
 type Limits struct {
@@ -43,40 +43,40 @@ func Compile(text string, limits Limits) (*Query, error) {
 		return nil, err
 	}
 	query.FuncDefs = prelude
-	spent := &budget{Limits: limits}
+	queryBudget := &budget{Limits: limits}
 	code, err := gojq.Compile(query,
-		gojq.WithFunction("_charge", 0, 0, spent.charge),
-		gojq.WithFunction("_step", 0, 0, spent.step),
-		gojq.WithFunction("_size", 0, 0, spent.size),
+		gojq.WithFunction("_charge", 0, 0, queryBudget.charge),
+		gojq.WithFunction("_step", 0, 0, queryBudget.chargeSlot),
+		gojq.WithFunction("_size", 0, 0, queryBudget.valueSize),
 		gojq.WithFunction("_isWhole", 0, 0, isInteger),
-		gojq.WithFunction("_literal", 1, 1, literal))
-	return &Query{code, spent}, err
+		gojq.WithFunction("_literal", 1, 1, numberLiteral))
+	return &Query{code, queryBudget}, err
 }
 
 // Run returns the first n results for a value, with numbers as json.Number.
-func (q *Query) Run(ctx context.Context, v any, n int) ([]any, error) {
-	limited, cancel := context.WithTimeout(ctx, q.budget.Time)
+func (q *Query) Run(ctx context.Context, v any, maxResults int) ([]any, error) {
+	timeoutCtx, cancel := context.WithTimeout(ctx, q.budget.Time)
 	defer cancel()
-	q.budget.spent = 0
-	results, err := q.results(limited, v, n)
+	q.budget.spentBytes = 0
+	results, err := q.collectResults(timeoutCtx, v, maxResults)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case limited.Err() != nil:
+	case timeoutCtx.Err() != nil:
 		return nil, fmt.Errorf("it took more than %v", q.budget.Time)
 	}
 	return results, err
 }
 
-func (q *Query) results(ctx context.Context, v any, n int) ([]any, error) {
+func (q *Query) collectResults(ctx context.Context, v any, maxResults int) ([]any, error) {
 	results, size := []any{}, 0
-	for it := q.code.RunWithContext(ctx, v); len(results) < n; {
+	for it := q.code.RunWithContext(ctx, v); len(results) < maxResults; {
 		v, ok := it.Next()
 		if !ok {
 			break
 		}
 		if err, failed := v.(error); failed {
-			return nil, errors.New(jsonval.Clip(strings.TrimPrefix(err.Error(), "error: "), maxQuoted))
+			return nil, errors.New(jsonval.Clip(strings.TrimPrefix(err.Error(), "error: "), maxErrorLength))
 		}
 		if size += sizeOf(v, q.budget.MaxValueBytes); size > q.budget.MaxValueBytes {
 			return nil, errors.New("its results are too large")

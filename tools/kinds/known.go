@@ -11,31 +11,31 @@ import (
 	"processidea/tools/runner"
 )
 
-// Known holds the Tools that a program knows.
-type Known struct {
+// KnownTools holds the Tools that a program knows.
+type KnownTools struct {
 	Functions *tools.Registry  // written in Go
 	Runners   *runner.Registry // of all kinds
 }
 
-// NewKnown returns what a program knows with these Go functions, and with runners of further kinds. It serves to check
-// Ideas, and runs nothing.
-func NewKnown(functions *tools.Registry, more map[ideafile.ToolKind]runner.Runner) Known {
+// NewKnownTools returns what a program knows with these Go functions, and with runners of further kinds. It serves to
+// check Ideas, and runs nothing.
+func NewKnownTools(functions *tools.Registry, extraRunners map[ideafile.ToolKind]runner.Runner) KnownTools {
 	if functions == nil {
 		functions = tools.NewRegistry()
 	}
-	k := Known{functions, New(Deps{Tools: functions})}
-	for kind, r := range more {
+	k := KnownTools{functions, New(Deps{Tools: functions})}
+	for kind, r := range extraRunners {
 		k.Runners.Register(kind, r)
 	}
 	return k
 }
 
 // Names returns the names of the Go functions.
-func (k Known) Names() []string { return k.Functions.Names() }
+func (k KnownTools) Names() []string { return k.Functions.Names() }
 
 // Bind binds an Idea's Tools to Go functions and to the known kinds, and returns the problems of Tools that cannot be
 // bound.
-func (k Known) Bind(idea *ideafile.Idea) (bindings map[string]ideafile.ToolBinding, problems diag.Problems) {
+func (k KnownTools) Bind(idea *ideafile.Idea) (bindings map[string]ideafile.ToolBinding, problems diag.Problems) {
 	bindings = map[string]ideafile.ToolBinding{}
 	for _, t := range idea.Tools {
 		b, ps, err := k.bind(idea, t)
@@ -56,7 +56,7 @@ func (k Known) Bind(idea *ideafile.Idea) (bindings map[string]ideafile.ToolBindi
 		}
 		bindings[t.Name] = b
 	}
-	for _, s := range idea.Config.MCP {
+	for _, s := range idea.Config.MCPServers {
 		if err := mcptool.Check(s); err != nil {
 			problems.AddAt("$.config.mcp", s.Name, "%s", err)
 		}
@@ -65,7 +65,7 @@ func (k Known) Bind(idea *ideafile.Idea) (bindings map[string]ideafile.ToolBindi
 }
 
 // bind binds one Tool. In a simulation, functions and kinds may be unknown, since they do not run.
-func (k Known) bind(idea *ideafile.Idea, t *ideafile.Tool) (ideafile.ToolBinding, diag.Problems, error) {
+func (k KnownTools) bind(idea *ideafile.Idea, t *ideafile.Tool) (ideafile.ToolBinding, diag.Problems, error) {
 	b, err := t.BindToRunner(func(name string) (pure, ok bool) {
 		known, ok := k.Functions.Lookup(name)
 		return ok && known.Pure, ok
@@ -79,7 +79,7 @@ func (k Known) bind(idea *ideafile.Idea, t *ideafile.Tool) (ideafile.ToolBinding
 	if !b.Kind.HasRunner() {
 		return b, nil, nil
 	}
-	spec := t.RunnerSpec(b, idea.Config.MCP)
+	spec := t.RunnerSpec(b, idea.Config.MCPServers)
 	err = k.Runners.Validate(b.Kind, spec)
 	var unknown *runner.UnknownKindError
 	if idea.Simulation != nil && (err == nil || errors.As(err, &unknown)) {

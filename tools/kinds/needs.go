@@ -11,33 +11,33 @@ import (
 	"processidea/tools/mcptool"
 )
 
-// Needs lists, one a line, what a worker needs for the Tools, the MCP servers and the LLMs of Ideas: hosts, secrets,
-// programs, servers. When a process starts, the worker checks that it has them before anything runs.
-func Needs(ideas ...*ideafile.Idea) string {
+// WorkerRequirements lists, one a line, what a worker needs for the Tools, the MCP servers and the LLMs of Ideas:
+// hosts, secrets, programs, servers. When a process starts, the worker checks that it has them before anything runs.
+func WorkerRequirements(ideas ...*ideafile.Idea) string {
 	secrets, hosts, commands, llms := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
-	note := func(v any, address string) {
+	collect := func(v any, address string) {
 		host := httptool.HostOf(address)
 		if address != "" { // the host is "HOST" if a secret contains it
 			hosts[host] = true
 		}
 		for _, name := range httptool.SecretsIn(jsonval.EncodeToString(jsonval.ToJSONValue(v))) {
-			secrets[name+"@"+httptool.SecretPlaceOf(address)] = true
+			secrets[name+"@"+httptool.OriginOf(address)] = true
 		}
 	}
 	for _, idea := range ideas {
 		for _, t := range idea.Tools {
 			activity := jsonval.AsObject(t.Source["_activity"])
-			note(activity, jsonval.AsText(jsonval.At(activity, "http", "url")))
+			collect(activity, jsonval.AsText(jsonval.Lookup(activity, "http", "url")))
 		}
-		for _, s := range idea.Config.MCP {
-			note(s, s.URL)
+		for _, s := range idea.Config.MCPServers {
+			collect(s, s.URL)
 			if len(s.Command) > 0 {
-				commands[mcptool.EntryFor(s)] = true
+				commands[mcptool.CommandEntryFor(s)] = true
 			}
 		}
-		for _, one := range slices.Concat(idea.Config.LLMs, idea.Config.RecheckLLMs()) {
-			if one.Server != "" {
-				llms[one.Server] = true
+		for _, model := range slices.Concat(idea.Config.LLMs, idea.Config.RecheckLLMs()) {
+			if model.Server != "" {
+				llms[model.Server] = true
 			}
 		}
 	}

@@ -16,23 +16,23 @@ import (
 	"processidea/tools/runner"
 )
 
-// keyMeta is the field of a call's _meta that holds its idempotency key, which is the same on every attempt.
-const keyMeta = "processidea/idempotency-key"
+// idempotencyKeyMeta is the field of a call's _meta that holds its idempotency key, which is the same on every attempt.
+const idempotencyKeyMeta = "processidea/idempotency-key"
 
 // call calls a tool.
 func (c *conn) call(ctx context.Context, tool string, in runner.Input) (any, *Error) {
-	question := c.asked.listen()
+	takeQuestion := c.elicitations.listen()
 	var r *mcp.CallToolResult
 	err := c.runExchange(ctx, func(ctx context.Context) (err error) {
-		r, err = c.session.CallTool(ctx, &mcp.CallToolParams{Meta: mcp.Meta{keyMeta: in.IdempotencyKey},
+		r, err = c.session.CallTool(ctx, &mcp.CallToolParams{Meta: mcp.Meta{idempotencyKeyMeta: in.IdempotencyKey},
 			Name: tool, Arguments: in.Params})
 		return err
 	})
-	if asked := question(); asked != nil && err == nil {
-		return nil, c.elicitError(asked)
+	if elicited := takeQuestion(); elicited != nil && err == nil {
+		return nil, c.elicitError(elicited)
 	}
 	if err != nil {
-		return nil, c.failed(ctx, err)
+		return nil, c.callError(ctx, err)
 	}
 	if r.NeedsInput() {
 		return nil, c.inputError(r.InputRequests)
@@ -40,24 +40,24 @@ func (c *conn) call(ctx context.Context, tool string, in runner.Input) (any, *Er
 	meta, _, err := decodeExact(r.Meta)
 	if err != nil {
 		return nil, &Error{Code: ideafile.CodeBadOutput,
-			Err: c.strikeError(fmt.Errorf("the result cannot be read: %w", err))}
+			Err: c.redactError(fmt.Errorf("the result cannot be read: %w", err))}
 	}
-	value, text := resultOf(meta, in.FirstFit)
-	if failed := meta["isError"]; failed == true || failed == "true" {
+	value, text := parseResult(meta, in.FirstFit)
+	if isError := meta["isError"]; isError == true || isError == "true" {
 		return nil, &Error{Code: ideafile.CodeToolFailed, Err: errors.New(c.excerpt(text))}
 	}
-	return c.striker.RedactValue(value), nil
+	return c.redactor.RedactValue(value), nil
 }
 
-// failed classifies why a call got no result. The Error's code tells whether the call may still have had its effect.
-func (c *conn) failed(ctx context.Context, err error) *Error {
-	if u := refusalIn(err); u != nil {
-		return u.failure()
+// callError classifies why a call got no result. The Error's code tells whether the call may still have had its effect.
+func (c *conn) callError(ctx context.Context, err error) *Error {
+	if u := asRefusal(err); u != nil {
+		return u.toError()
 	}
 	message := serverError(err)
 	switch {
 	case isRefused(err):
-		return &Error{Code: ideafile.CodeMCPRefused, Err: c.strikeError(err)}
+		return &Error{Code: ideafile.CodeMCPRefused, Err: c.redactError(err)}
 	case ctx.Err() != nil:
 		return &Error{Code: ideafile.CodeToolFailed, Retry: true, Err: ctx.Err()}
 	case message != nil && message.Code == codeUnreadable:
@@ -65,11 +65,11 @@ func (c *conn) failed(ctx context.Context, err error) *Error {
 	case message != nil:
 		return &Error{Code: ideafile.CodeToolFailed, Err: errors.New(c.excerpt(errorText(message)))}
 	}
-	if errors.Is(err, errTooLarge) || tooLarge(err) || (c.tooLarge != nil && c.tooLarge()) {
+	if errors.Is(err, errTooLarge) || isSizeError(err) || (c.sentTooLarge != nil && c.sentTooLarge()) {
 		return &Error{Code: ideafile.CodeBadOutput, Err: errTooLarge}
 	}
 	return &Error{Code: ideafile.CodeOutcomeUnknown, Retry: true,
-		Err: c.strikeError(fmt.Errorf("the connection broke during the call: %w%s", err, c.stderr()))}
+		Err: c.redactError(fmt.Errorf("the connection broke during the call: %w%s", err, c.stderrText()))}
 }
 
 // errorText returns the text of an error. Many servers put the cause only in its data, beside "Invalid params".
@@ -81,8 +81,8 @@ func errorText(e *jsonrpc.Error) string {
 	return text
 }
 
-// tooLarge reports whether the SDK gave up on a message because of its size; it has no error of its own for that.
-func tooLarge(err error) bool {
+// isSizeError reports whether the SDK gave up on a message because of its size; it has no error of its own for that.
+func isSizeError(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "SSE event exceeded") ||
 		strings.Contains(text, "exceeded the configured maximum line length")
@@ -91,24 +91,24 @@ func tooLarge(err error) bool {
 // inputError returns the Error for a tool that asks for input before it goes on.
 func (c *conn) inputError(requests mcp.InputRequestMap) *Error {
 	for _, r := range requests {
-		asked, ok := r.(*mcp.ElicitParams)
+		question, ok := r.(*mcp.ElicitParams)
 		if !ok {
 			return &Error{Code: ideafile.CodeToolFailed,
 				Err: errors.New("the server asks for the use of an LLM or of folders, which it is not given")}
 		}
-		return c.elicitError(asked)
+		return c.elicitError(question)
 	}
 	return &Error{Code: ideafile.CodeMCPUnreachable, Retry: true, Err: errors.New("the server is busy")}
 }
 
-func (c *conn) elicitError(asked *mcp.ElicitParams) *Error {
-	text := "the tool asks: " + c.excerpt(asked.Message)
-	if asked.URL != "" {
-		text += " (at " + c.excerpt(asked.URL) + ")"
+func (c *conn) elicitError(question *mcp.ElicitParams) *Error {
+	text := "the tool asks: " + c.excerpt(question.Message)
+	if question.URL != "" {
+		text += " (at " + c.excerpt(question.URL) + ")"
 	}
-	if meta, _, _ := decodeExact(asked.Meta); meta["requestedSchema"] != nil {
+	if meta, _, _ := decodeExact(question.Meta); meta["requestedSchema"] != nil {
 		text += " Wanted: " + c.excerpt(jsonval.EncodeToString(meta["requestedSchema"]))
-	} else if form := jsonval.ToJSONValue(asked.RequestedSchema); form != nil {
+	} else if form := jsonval.ToJSONValue(question.RequestedSchema); form != nil {
 		text += " Wanted: " + c.excerpt(jsonval.EncodeToString(form))
 	}
 	return &Error{Code: ideafile.CodeMCPInputRequired, Err: errors.New(text)}
@@ -117,5 +117,5 @@ func (c *conn) elicitError(asked *mcp.ElicitParams) *Error {
 // excerpt returns the beginning of a server's text. Secrets are removed first, because half a secret would not be
 // found.
 func (c *conn) excerpt(s string) string {
-	return jsonval.Clip(c.striker.RedactText(strings.TrimSpace(s)), 1000)
+	return jsonval.Clip(c.redactor.RedactText(strings.TrimSpace(s)), 1000)
 }

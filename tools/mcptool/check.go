@@ -20,7 +20,7 @@ func Check(s ideafile.MCPServer) error {
 			if err := httptool.CheckSecrets(text); err != nil {
 				return fmt.Errorf("%s: %w", part.name, err)
 			}
-			if part.name == "headers" && httptool.ReservedHeader(name) {
+			if part.name == "headers" && httptool.IsReservedHeader(name) {
 				return fmt.Errorf("headers: %q cannot be set", name)
 			}
 		}

@@ -21,9 +21,9 @@ const CommandsVariable = "PROCESSIDEA_MCP_COMMANDS"
 
 // command is one entry of the list.
 type command struct {
-	words []string
-	more  bool // any words may follow
-	env   []string
+	words      []string
+	allowsMore bool // any words may follow
+	env        []string
 }
 
 // CheckCommands returns the error in a list of commands.
@@ -40,7 +40,7 @@ func parseCommands(text string) ([]command, error) {
 			c.env, c.words = append(c.env, strings.TrimSuffix(c.words[0], "=")), c.words[1:]
 		}
 		if n := len(c.words); n > 0 && c.words[n-1] == "*" {
-			c.more, c.words = true, c.words[:n-1]
+			c.allowsMore, c.words = true, c.words[:n-1]
 		}
 		entry = strings.TrimSpace(entry)
 		switch {
@@ -60,12 +60,12 @@ func parseCommands(text string) ([]command, error) {
 // allows reports whether the entry matches a server's command.
 func (c command) allows(words []string) bool {
 	return slices.Equal(c.words, words) ||
-		(c.more && len(words) > len(c.words) && slices.Equal(c.words, words[:len(c.words)]))
+		(c.allowsMore && len(words) > len(c.words) && slices.Equal(c.words, words[:len(c.words)]))
 }
 
-// EntryFor returns the entry of the list that admits a server's command with its variables. If an entry cannot hold one
-// of the words, it ends there with *.
-func EntryFor(server ideafile.MCPServer) string {
+// CommandEntryFor returns the entry of the list that admits a server's command with its variables. If an entry cannot
+// hold one of the words, it ends there with *.
+func CommandEntryFor(server ideafile.MCPServer) string {
 	var words []string
 	for _, name := range jsonval.SortedKeys(server.Env) {
 		words = append(words, name+"=")
@@ -79,53 +79,53 @@ func EntryFor(server ideafile.MCPServer) string {
 	return strings.Join(words, " ")
 }
 
-// admit returns why a server's command may not be run.
-func (h *Hub) admit(server ideafile.MCPServer) error {
+// checkAllowed returns why a server's command may not be run.
+func (h *Hub) checkAllowed(server ideafile.MCPServer) error {
 	if h.commandsErr != nil {
 		return refusedError{h.commandsErr}
 	}
-	var unset string
+	var missingVariable string
 	for _, c := range h.commands {
 		if !c.allows(server.Command) {
 			continue
 		}
-		unset = ""
+		missingVariable = ""
 		for _, name := range jsonval.SortedKeys(server.Env) {
 			if !slices.Contains(c.env, name) {
-				unset = name
+				missingVariable = name
 			}
 		}
-		if unset == "" {
+		if missingVariable == "" {
 			return nil
 		}
 	}
-	if unset != "" {
+	if missingVariable != "" {
 		return refusedError{fmt.Errorf("the variable %s may not be set: write %s= before the command in %s",
-			unset, unset, CommandsVariable)}
+			missingVariable, missingVariable, CommandsVariable)}
 	}
-	return refusedError{fmt.Errorf("the command %q is not in %s", EntryFor(server), CommandsVariable)}
+	return refusedError{fmt.Errorf("the command %q is not in %s", CommandEntryFor(server), CommandsVariable)}
 }
 
 // inheritedVariables are the variables that a command inherits from the worker. None of them holds a secret.
 var inheritedVariables = []string{"HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER"}
 
-func aboutText(what, text string) string {
+func labelText(label, text string) string {
 	if text == "" {
 		return ""
 	}
-	return what + text
+	return label + text
 }
 
 // runProgram returns the transport to a program that is run for the server.
 func (h *Hub) runProgram(server ideafile.MCPServer, c *conn) (mcp.Transport, func() string, error) {
-	if err := h.admit(server); err != nil {
+	if err := h.checkAllowed(server); err != nil {
 		return nil, nil, err
 	}
-	_, filled, striker, err := h.options.HTTP.Fill("", server.Env)
+	_, filled, redactor, err := h.options.HTTP.FillSecrets("", server.Env)
 	if err != nil {
 		return nil, nil, refusedError{fmt.Errorf("env: %w", err)}
 	}
-	c.striker = striker
+	c.redactor = redactor
 	cmd := exec.CommandContext(h.ctx, server.Command[0], server.Command[1:]...)
 	if errors.Is(cmd.Err, exec.ErrNotFound) {
 		return nil, nil, fmt.Errorf("run %s: there is no such program", server.Command[0])
@@ -139,14 +139,14 @@ func (h *Hub) runProgram(server ideafile.MCPServer, c *conn) (mcp.Transport, fun
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
 	detachFromTerminal(cmd)
-	wrote := &stderrTail{log: h.options.Log.With("mcp", server.Name), striker: striker}
-	cmd.Stderr = wrote
-	out := &stderrTail{log: wrote.log, striker: striker}
-	p := &programTransport{conn: c, cmd: cmd, stderr: out}
-	c.tooLarge = p.large.Load
+	stderr := &stderrTail{log: h.options.Log.With("mcp", server.Name), redactor: redactor}
+	cmd.Stderr = stderr
+	strayOutput := &stderrTail{log: stderr.log, redactor: redactor}
+	p := &programTransport{conn: c, cmd: cmd, strayOutput: strayOutput}
+	c.sentTooLarge = p.sawTooLarge.Load
 	return p, func() string {
-		return aboutText("; it wrote: ", wrote.text()) +
-			aboutText("; on standard output, where nothing but messages of the protocol may stand, it wrote: ",
-				out.text())
+		return labelText("; it wrote: ", stderr.text()) +
+			labelText("; on standard output, where nothing but messages of the protocol may stand, it wrote: ",
+				strayOutput.text())
 	}, nil
 }

@@ -24,29 +24,29 @@ import (
 
 // conn is a connection to a server.
 type conn struct {
-	session *mcp.ClientSession
-	striker *secret.Redactor
-	once    sync.Once
-	users   int // held by the session
-	asked   elicitations
-	// tooLarge reports whether the server sent a message that is too large to be read; nil if that is unknown.
-	tooLarge func() bool
-	stderr   func() string
-	// broken ends when an answer of the server exceeds the limit. That answer will never be complete.
-	broken   context.Context
-	breakOff context.CancelCauseFunc
-	// protocol is the version of the protocol that the server agreed to; nil before that.
-	protocol atomic.Pointer[string]
+	session      *mcp.ClientSession
+	redactor     *secret.Redactor
+	closeOnce    sync.Once
+	users        int // held by the session
+	elicitations elicitations
+	// sentTooLarge reports whether the server sent a message that is too large to be read; nil if that is unknown.
+	sentTooLarge func() bool
+	stderrText   func() string
+	// brokenCtx ends when an answer of the server exceeds the limit. That answer will never be complete.
+	brokenCtx  context.Context
+	markBroken context.CancelCauseFunc
+	// protocolVersion is the version of the protocol that the server agreed to; nil before that.
+	protocolVersion atomic.Pointer[string]
 	// beginID is the id of the request initialize.
 	beginID atomic.Pointer[jsonrpc.ID]
 }
 
 // runExchange runs an exchange with the server, until an answer exceeds the limit.
-func (c *conn) runExchange(ctx context.Context, do func(context.Context) error) error {
+func (c *conn) runExchange(ctx context.Context, exchange func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer safego.AfterDone(c.broken, "mcp.broken", cancel)()
-	err := do(ctx)
+	defer safego.AfterDone(c.brokenCtx, "mcp.broken", cancel)()
+	err := exchange(ctx)
 	if err != nil && c.isTooLarge() {
 		return errTooLarge
 	}
@@ -55,8 +55,8 @@ func (c *conn) runExchange(ctx context.Context, do func(context.Context) error) 
 
 // close closes the connection, without waiting for the server to end.
 func (c *conn) close(closing *sync.WaitGroup) {
-	c.once.Do(func() {
-		c.breakOff(nil)
+	c.closeOnce.Do(func() {
+		c.markBroken(nil)
 		closing.Add(1)
 		safego.Go("mcp.close", c.session.Close, func(error) { closing.Done() })
 	})
@@ -65,28 +65,28 @@ func (c *conn) close(closing *sync.WaitGroup) {
 // dial connects to a server.
 func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error) {
 	c := &conn{}
-	c.broken, c.breakOff = context.WithCancelCause(h.ctx)
+	c.brokenCtx, c.markBroken = context.WithCancelCause(h.ctx)
 	transport, stderr, err := h.transport(server, c)
 	if err != nil {
 		return nil, err
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "processidea", Version: "1"}, &mcp.ClientOptions{
 		Capabilities:       &mcp.ClientCapabilities{}, // no roots: a server sees nothing of the worker
-		ElicitationHandler: c.asked.record,
+		ElicitationHandler: c.elicitations.record,
 		MultiRoundTrip:     &mcp.MultiRoundTripOptions{Disabled: true}, // people are asked, which takes time
 	})
 	client.AddReceivingMiddleware(safemcp.Middleware("mcp.receive"))
-	c.stderr = stderr
+	c.stderrText = stderr
 	err = c.runExchange(ctx, func(ctx context.Context) (err error) {
 		c.session, err = client.Connect(ctx, exactTransport{c, transport}, nil)
 		return err
 	})
 	if err != nil {
-		c.breakOff(nil)
-		if u := refusalIn(err); u != nil {
+		c.markBroken(nil)
+		if u := asRefusal(err); u != nil {
 			return nil, u
 		}
-		return nil, c.strikeError(fmt.Errorf("connect: %w%s", err, stderr()))
+		return nil, c.redactError(fmt.Errorf("connect: %w%s", err, stderr()))
 	}
 	return c, nil
 }
@@ -97,20 +97,20 @@ func (h *Hub) transport(server ideafile.MCPServer, c *conn) (t mcp.Transport, st
 	if len(server.Command) > 0 {
 		return h.runProgram(server, c)
 	}
-	address, headers, striker, err := h.options.HTTP.Fill(server.URL, server.Headers)
+	address, headers, redactor, err := h.options.HTTP.FillSecrets(server.URL, server.Headers)
 	if err != nil {
 		return nil, nil, refusedError{fmt.Errorf("url and headers: %w", err)}
 	}
-	c.striker = striker
+	c.redactor = redactor
 	return &mcp.StreamableClientTransport{
 		Endpoint: address, DisableStandaloneSSE: true, MaxRetries: -1,
 		HTTPClient: &http.Client{
-			Transport: withHeaders{&memory.Transport{
-				Next: h.options.HTTP.RoundTripper(), MaxBytes: maxMessage + maxAround,
-				OnTooLarge: func() { c.breakOff(errTooLarge) },
+			Transport: headerTransport{&memory.Transport{
+				Next: h.options.HTTP.RoundTripper(), MaxBytes: maxMessage + maxExtraBytes,
+				OnTooLarge: func() { c.markBroken(errTooLarge) },
 			}, headers, c},
 			CheckRedirect: func(to *http.Request, via []*http.Request) error {
-				if !isFollowed(to.Response) || len(via) > maxRedirects {
+				if !isSameServerRedirect(to.Response) || len(via) > maxRedirects {
 					return http.ErrUseLastResponse
 				}
 				return nil
@@ -121,32 +121,32 @@ func (h *Hub) transport(server ideafile.MCPServer, c *conn) (t mcp.Transport, st
 
 const maxRedirects = 3
 
-// isFollowed reports whether an answer is a redirect that keeps the request and stays on the same server, such as to a
-// final slash. No other server may receive the headers of the file.
-func isFollowed(answer *http.Response) bool {
-	from, keeps := answer.Request.URL, answer.StatusCode == 307 || answer.StatusCode == 308
+// isSameServerRedirect reports whether an answer is a redirect that keeps the request and stays on the same server,
+// such as to a final slash. No other server may receive the headers of the file.
+func isSameServerRedirect(answer *http.Response) bool {
+	from, keepsMethod := answer.Request.URL, answer.StatusCode == 307 || answer.StatusCode == 308
 	to, err := answer.Location()
-	return keeps && err == nil && to.Scheme == from.Scheme && to.Host == from.Host
+	return keepsMethod && err == nil && to.Scheme == from.Scheme && to.Host == from.Host
 }
 
 const headerProtocol = "MCP-Protocol-Version"
 
-// withHeaders sends the headers of the file with every request, and the version of the protocol once it is agreed on.
-// If the server refuses a request unread, the error is a *refusedRequest.
-type withHeaders struct {
+// headerTransport sends the headers of the file with every request, and the version of the protocol once it is agreed
+// on. If the server refuses a request unread, the error is a *refusedRequest.
+type headerTransport struct {
 	next    http.RoundTripper
 	headers map[string]string
 	conn    *conn
 }
 
 // RoundTrip is called on goroutines of the SDK.
-func (t withHeaders) RoundTrip(r *http.Request) (answer *http.Response, err error) {
+func (t headerTransport) RoundTrip(r *http.Request) (answer *http.Response, err error) {
 	err = safego.Run("mcp.send", func() (err error) {
 		r = r.Clone(r.Context())
 		for name, value := range t.headers {
 			r.Header.Set(name, value)
 		}
-		if version := t.conn.protocol.Load(); version != nil && r.Header.Get(headerProtocol) == "" {
+		if version := t.conn.protocolVersion.Load(); version != nil && r.Header.Get(headerProtocol) == "" {
 			r.Header.Set(headerProtocol, *version)
 		}
 		answer, err = t.next.RoundTrip(r) //nolint:bodyclose // who asked closes it
@@ -154,10 +154,10 @@ func (t withHeaders) RoundTrip(r *http.Request) (answer *http.Response, err erro
 			return err
 		}
 		id, method := requestIDAndMethod(r)
-		if isFollowed(answer) {
+		if isSameServerRedirect(answer) {
 			return nil
 		}
-		if err = t.conn.refusalOf(answer, method); err == nil {
+		if err = t.conn.refusalFromResponse(answer, method); err == nil {
 			t.conn.replaceUnreadable(answer, id)
 		}
 		return err
@@ -182,19 +182,19 @@ func requestIDAndMethod(r *http.Request) (id json.RawMessage, method string) {
 	return known.ID, known.Method
 }
 
-func (c *conn) strikeError(err error) error {
-	struck := httptool.RedactError(c.striker, err)
+func (c *conn) redactError(err error) error {
+	redacted := httptool.RedactError(c.redactor, err)
 	if isRefused(err) {
-		return refusedError{struck}
+		return refusedError{redacted}
 	}
-	return struck
+	return redacted
 }
 
 // isTooLarge reports whether an answer of the server exceeded the limit.
-func (c *conn) isTooLarge() bool { return errors.Is(context.Cause(c.broken), errTooLarge) }
+func (c *conn) isTooLarge() bool { return errors.Is(context.Cause(c.brokenCtx), errTooLarge) }
 
-// maxAround bounds the bytes of an answer beside its message: progress reports.
-const maxAround = 1 << 20
+// maxExtraBytes bounds the bytes of an answer beside its message: progress reports.
+const maxExtraBytes = 1 << 20
 
 // maxTools bounds how many tools a server may offer.
 const maxTools = 1000
@@ -202,33 +202,33 @@ const maxTools = 1000
 // maxPages bounds how many pages a server's list of tools may have.
 const maxPages = 200
 
-// list asks for the server's tools.
-func (c *conn) list(ctx context.Context) ([]mcppalette.ToolSpec, error) {
-	var offers []mcppalette.ToolSpec
+// listTools asks for the server's tools.
+func (c *conn) listTools(ctx context.Context) ([]mcppalette.ToolSpec, error) {
+	var specs []mcppalette.ToolSpec
 	err := c.runExchange(ctx, func(ctx context.Context) error {
-		seen := map[string]bool{}
+		seenCursors := map[string]bool{}
 		for cursor := ""; ; {
 			page, err := c.session.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
 			if err != nil {
 				return err
 			}
 			for _, t := range page.Tools {
-				offers = append(offers, c.specOf(t))
+				specs = append(specs, c.toolSpec(t))
 			}
 			cursor = page.NextCursor
 			switch {
-			case len(offers) > maxTools:
+			case len(specs) > maxTools:
 				return refusedError{fmt.Errorf("it offers more than %d tools", maxTools)}
 			case cursor == "":
 				return nil
-			case seen[cursor]:
+			case seenCursors[cursor]:
 				return refusedError{fmt.Errorf("its list of tools never ends: the cursor %q comes again",
-					jsonval.ClipForError(c.striker.RedactText(cursor)))}
-			case len(seen) == maxPages:
+					jsonval.ClipForError(c.redactor.RedactText(cursor)))}
+			case len(seenCursors) == maxPages:
 				return refusedError{fmt.Errorf("its list of tools has more than %d pages", maxPages)}
 			}
-			seen[cursor] = true
+			seenCursors[cursor] = true
 		}
 	})
-	return offers, err
+	return specs, err
 }

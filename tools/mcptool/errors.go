@@ -16,11 +16,11 @@ type Error struct {
 	Retry      bool   // whether another attempt may succeed
 	Err        error
 	retryAfter time.Duration
-	act        string
+	action     string
 }
 
 // Error reads `mcptool: act thing: cause`.
-func (e *Error) Error() string { return "mcptool: " + e.act + ": " + e.Err.Error() }
+func (e *Error) Error() string { return "mcptool: " + e.action + ": " + e.Err.Error() }
 
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
@@ -36,12 +36,12 @@ func (e *Error) RetryDelay() time.Duration { return e.retryAfter }
 
 // Throttled reports whether the server's rate limit refused the call, for runner.IsThrottled.
 func (e *Error) Throttled() bool {
-	u := refusalIn(e.Err)
+	u := asRefusal(e.Err)
 	return u != nil && u.isThrottled()
 }
 
-func (e *Error) withAct(act string) *Error {
-	e.act = act
+func (e *Error) withAction(action string) *Error {
+	e.action = action
 	return e
 }
 
@@ -67,13 +67,13 @@ func serverError(err error) *jsonrpc.Error {
 const codeUnknown, codeRejected = -32001, -32005
 
 // unsentError returns the Error for a call that did not reach the server.
-func unsentError(act string, err error) *Error {
-	if u := refusalIn(err); u != nil && (u.isLater() || u.isMendable()) {
-		return u.failure().withAct(act)
+func unsentError(action string, err error) *Error {
+	if u := asRefusal(err); u != nil && (u.isRetryable() || u.isFixable()) {
+		return u.toError().withAction(action)
 	}
 	code := ideafile.CodeMCPUnreachable
 	if isRefused(err) {
 		code = ideafile.CodeMCPRefused
 	}
-	return &Error{act: act, Code: code, Retry: !isRefused(err), Err: err}
+	return &Error{action: action, Code: code, Retry: !isRefused(err), Err: err}
 }

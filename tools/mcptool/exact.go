@@ -68,7 +68,7 @@ func (c exactConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 
 // Write is called on a goroutine of the SDK.
 func (c exactConnection) Write(ctx context.Context, m jsonrpc.Message) error {
-	if r, ok := m.(*jsonrpc.Request); ok && r.Method == methodBegin {
+	if r, ok := m.(*jsonrpc.Request); ok && r.Method == methodInitialize {
 		c.conn.beginID.Store(&r.ID)
 	}
 	return c.Connection.Write(ctx, m)
@@ -101,7 +101,7 @@ func (c exactConnection) introduced(result json.RawMessage) (json.RawMessage, er
 		return nil, refusedError{fmt.Errorf("it speaks version %s of the protocol, not one of %s",
 			c.conn.excerpt(string(version)), strings.Join(spoken, ", "))}
 	default:
-		c.conn.protocol.Store(&text)
+		c.conn.protocolVersion.Store(&text)
 	}
 	at, known := slices.BinarySearch(spoken, text)
 	if !known {
@@ -160,9 +160,9 @@ func withExact[T any](object json.RawMessage) json.RawMessage {
 		meta = map[string]json.RawMessage{}
 	}
 	meta[keyExact] = text
-	whole := withKey(object, "_meta", meta)
-	if json.Unmarshal(whole, new(T)) == nil {
-		return whole
+	extended := withKey(object, "_meta", meta)
+	if json.Unmarshal(extended, new(T)) == nil {
+		return extended
 	}
 	var named struct {
 		Name string `json:"name"`
@@ -183,39 +183,39 @@ func withKey(object json.RawMessage, key string, value any) json.RawMessage {
 		return object
 	}
 	all[key] = encoded
-	whole, err := json.Marshal(all)
+	result, err := json.Marshal(all)
 	if err != nil {
 		return object
 	}
-	return whole
+	return result
 }
 
-// serverBounds are the bounds for values of servers, as for answers of HTTP tools: servers write deeper values than
+// serverLimits are the bounds for values of servers, as for answers of HTTP tools: servers write deeper values than
 // LLMs.
-var serverBounds = jsonval.DecodeLimits{MaxDepth: 500, MaxNumberLen: 400, IntegersFitFloat64: true,
+var serverLimits = jsonval.DecodeLimits{MaxDepth: 500, MaxNumberLen: 400, IntegersFitFloat64: true,
 	WholeCharacters: true}
 
 // decodeExact reads the object that a server sent, from the _meta that withExact has made.
 func decodeExact(meta mcp.Meta) (jsonval.Object, jsonval.KeyOrder, error) {
-	text, sent := meta[keyExact].(string)
-	if !sent {
+	text, isSent := meta[keyExact].(string)
+	if !isSent {
 		text = "null"
 	}
-	v, written, err := jsonval.DecodeInOrder([]byte(text), serverBounds)
+	v, keyOrder, err := jsonval.DecodeInOrder([]byte(text), serverLimits)
 	object, ok := v.(jsonval.Object)
 	if err == nil && !ok {
 		err = errors.New("it is no JSON object")
 	}
-	return object, written, err
+	return object, keyOrder, err
 }
 
 // maxTitle bounds a tool's title, in characters, since every list shows it.
 const maxTitle = 100
 
-// specOf returns a tool as the server describes it, without the secrets of the connection.
-func (c *conn) specOf(t *mcp.Tool) mcppalette.ToolSpec {
-	meta, written, err := decodeExact(t.Meta)
-	name := c.striker.RedactText(t.Name)
+// toolSpec returns a tool as the server describes it, without the secrets of the connection.
+func (c *conn) toolSpec(t *mcp.Tool) mcppalette.ToolSpec {
+	meta, keyOrder, err := decodeExact(t.Meta)
+	name := c.redactor.RedactText(t.Name)
 	switch {
 	case err == nil && name == "":
 		err = errors.New("it has no name")
@@ -225,22 +225,22 @@ func (c *conn) specOf(t *mcp.Tool) mcppalette.ToolSpec {
 		err = errors.New("the schema of its parameters is a text")
 	}
 	if err != nil {
-		return mcppalette.ToolSpec{Name: name, Unreadable: c.striker.RedactText(err.Error())}
+		return mcppalette.ToolSpec{Name: name, UnreadableReason: c.redactor.RedactText(err.Error())}
 	}
-	jsonschema.KeepOrder(meta["inputSchema"], written)
+	jsonschema.StoreSourceKeyOrder(meta["inputSchema"], keyOrder)
 	spec := mcppalette.ToolSpec{
-		Name: t.Name, InputSchema: jsonval.AsObject(c.striker.RedactValue(meta["inputSchema"])),
-		OutputSchema: c.striker.RedactValue(meta["outputSchema"]),
+		Name: t.Name, InputSchema: jsonval.AsObject(c.redactor.RedactValue(meta["inputSchema"])),
+		OutputSchema: c.redactor.RedactValue(meta["outputSchema"]),
 	}
 	hints := jsonval.AsObject(meta["annotations"])
-	text := func(v any) string { s, _ := v.(string); return c.striker.RedactText(s) }
+	text := func(v any) string { s, _ := v.(string); return c.redactor.RedactText(s) }
 	spec.Description = text(meta["description"])
 	spec.Title = jsonval.Clip(cmp.Or(text(meta["title"]), text(hints["title"])), maxTitle)
 	switch {
 	case hints["readOnlyHint"] == true:
-		spec.Undo = ideafile.UndoNone
+		spec.Undo = ideafile.UndoNotNeeded
 	case hints["destructiveHint"] == true:
-		spec.Undo = ideafile.UndoNever
+		spec.Undo = ideafile.UndoImpossible
 	}
 	return spec
 }

@@ -26,11 +26,11 @@ type Options struct {
 	LookupEnv func(string) (string, bool)
 	// Log receives the standard error of commands, at the level debug; nil: none.
 	Log *slog.Logger
-	// Idle is how long an unused server is kept; 0: ten minutes.
-	Idle time.Duration
+	// IdleTimeout is how long an unused server is kept; 0: ten minutes.
+	IdleTimeout time.Duration
 }
 
-const defaultIdle = 10 * time.Minute
+const defaultIdleTimeout = 10 * time.Minute
 
 // Hub holds a worker's sessions with MCP servers, one for each server, and replaces a broken one. It is safe for
 // concurrent use.
@@ -42,9 +42,9 @@ type Hub struct {
 	cancel      context.CancelFunc
 	closing     sync.WaitGroup
 
-	mu       sync.Mutex
-	sessions map[string]*session // by the digest of the server's configuration in the file
-	closed   bool
+	mu              sync.Mutex
+	sessionByDigest map[string]*session // by the digest of the server's configuration in the file
+	isClosed        bool
 }
 
 // New returns a Hub without sessions. If the list of commands is invalid, every command fails; CheckCommands reports
@@ -59,10 +59,10 @@ func New(o Options) *Hub {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Idle == 0 {
-		o.Idle = defaultIdle
+	if o.IdleTimeout == 0 {
+		o.IdleTimeout = defaultIdleTimeout
 	}
-	h := &Hub{options: o, sessions: map[string]*session{}}
+	h := &Hub{options: o, sessionByDigest: map[string]*session{}}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.commands, h.commandsErr = parseCommands(o.Commands)
 	return h
@@ -71,8 +71,8 @@ func New(o Options) *Hub {
 // Close ends every session and its program.
 func (h *Hub) Close() {
 	h.mu.Lock()
-	h.closed = true
-	for _, s := range h.sessions {
+	h.isClosed = true
+	for _, s := range h.sessionByDigest {
 		s.drop(nil)
 	}
 	h.mu.Unlock()
@@ -86,30 +86,30 @@ var errClosed = errors.New("the worker is stopping")
 func (h *Hub) session(server ideafile.MCPServer) (*session, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed {
+	if h.isClosed {
 		return nil, errClosed
 	}
 	key := jsonval.Digest(jsonval.Encode(jsonval.ToJSONValue(server)))
-	s := h.sessions[key]
+	s := h.sessionByDigest[key]
 	if s == nil {
 		s = &session{hub: h, server: server}
-		h.sessions[key] = s
+		h.sessionByDigest[key] = s
 	}
 	return s, nil
 }
 
 // List asks a server for its tools. Errors are of type *Error.
 func (h *Hub) List(ctx context.Context, server ideafile.MCPServer) ([]mcppalette.ToolSpec, error) {
-	act := "list tools of " + server.Name
+	action := "list tools of " + server.Name
 	s, err := h.session(server)
 	if err != nil {
-		return nil, unsentError(act, err)
+		return nil, unsentError(action, err)
 	}
-	_, offers, done, err := s.connWithTools(ctx)
+	_, offers, release, err := s.connWithTools(ctx)
 	if err != nil {
-		return nil, unsentError(act, err)
+		return nil, unsentError(action, err)
 	}
-	done()
+	release()
 	return offers, nil
 }
 
@@ -121,51 +121,51 @@ func (h *Hub) Call(ctx context.Context, server ideafile.MCPServer, tool ideafile
 
 func (h *Hub) run(ctx context.Context, server ideafile.MCPServer, tool ideafile.MCPToolRef,
 	in runner.Input) (any, error) {
-	act := fmt.Sprintf("call %s of %s", tool.ToolNameOnServer, server.Name)
+	action := fmt.Sprintf("call %s of %s", tool.ToolNameOnServer, server.Name)
 	s, err := h.session(server)
 	if err != nil {
-		return nil, unsentError(act, err)
+		return nil, unsentError(action, err)
 	}
 	for isReopened := false; ; {
-		value, failed := s.call(ctx, tool, in)
-		if failed == nil {
+		value, callErr := s.call(ctx, tool, in)
+		if callErr == nil {
 			return value, nil
 		}
-		u := refusalIn(failed)
+		u := asRefusal(callErr)
 		if u != nil && u.mayBeForgotten && !isReopened {
 			isReopened = true
 			continue
 		}
-		if u == nil || !failed.Retry || !waitWithin(ctx, max(failed.retryAfter, time.Second)) {
-			return nil, failed.withAct(act)
+		if u == nil || !callErr.Retry || !waitWithin(ctx, max(callErr.retryAfter, time.Second)) {
+			return nil, callErr.withAction(action)
 		}
 	}
 }
 
 // call calls a tool, if the tool is still the pinned one.
 func (s *session) call(ctx context.Context, tool ideafile.MCPToolRef, in runner.Input) (any, *Error) {
-	c, offers, done, err := s.connWithTools(ctx)
+	c, offers, release, err := s.connWithTools(ctx)
 	if err != nil {
 		return nil, unsentError("", err)
 	}
-	defer done()
+	defer release()
 	if err := checkPinned(offers, tool); err != nil {
 		return nil, &Error{Code: ideafile.CodeToolChanged, Err: err}
 	}
-	value, failed := c.call(ctx, tool.ToolNameOnServer, in)
-	if failed != nil {
-		if u := refusalIn(failed); u != nil && (u.isSessionUnknown || u.mayBeForgotten) {
+	value, callErr := c.call(ctx, tool.ToolNameOnServer, in)
+	if callErr != nil {
+		if u := asRefusal(callErr); u != nil && (u.isSessionUnknown || u.mayBeForgotten) {
 			s.leave(c)
 		} else if c.isTooLarge() {
 			s.drop(c)
 		}
 	}
-	return value, failed
+	return value, callErr
 }
 
 // checkPinned returns an error if the server's current tool differs from the pinned one.
-func checkPinned(offers []mcppalette.ToolSpec, tool ideafile.MCPToolRef) error {
-	for _, o := range offers {
+func checkPinned(specs []mcppalette.ToolSpec, tool ideafile.MCPToolRef) error {
+	for _, o := range specs {
 		if o.Name != tool.ToolNameOnServer {
 			continue
 		}

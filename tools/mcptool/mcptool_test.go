@@ -202,7 +202,7 @@ func TestAQuestionOfAToolIsForAPerson(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
 	old, oldHost := served(t, mcptest.Handler(mcptest.New("Adds.", nil)))
-	far, host := served(t, mcptest.Stateless(mcptest.New("Adds.", &asked)))
+	far, host := served(t, mcptest.StatelessHandler(mcptest.New("Adds.", &asked)))
 	h := hub(t, os.Args[0]+" *", host+","+oldHost, nil)
 	for _, s := range []ideafile.MCPServer{far, old, program()} {
 		_, err := callOf(t, h, s, "book", `{}`)

@@ -24,8 +24,8 @@ import (
 // codeUnreadable is the code of the error that replaces an unreadable answer. No server sends it.
 const codeUnreadable = -32799
 
-// reID finds the id of a message, which servers write first or last.
-var reID = regexp.MustCompile(
+// idPattern finds the id of a message, which servers write first or last.
+var idPattern = regexp.MustCompile(
 	`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)\s*,|[}\]"]\s*,\s*"id"\s*:\s*(\d+)\s*\}\s*$`)
 
 // isMessage reports whether a line is a message, readable or not. Programs also log objects and lists, and log the id
@@ -36,7 +36,7 @@ func isMessage(line []byte) bool {
 	}
 	var all map[string]json.RawMessage
 	if json.Unmarshal(line, &all) != nil {
-		return bytes.Contains(line, []byte(`"jsonrpc"`)) || reID.Match(line) &&
+		return bytes.Contains(line, []byte(`"jsonrpc"`)) || idPattern.Match(line) &&
 			(bytes.Contains(line, []byte(`"result"`)) || bytes.Contains(line, []byte(`"error"`)))
 	}
 	others := maps.Clone(all)
@@ -50,26 +50,26 @@ func isMessage(line []byte) bool {
 	return len(others) == 0 && all["id"] != nil && (isObject("result") || isObject("error"))
 }
 
-// readable returns a message unchanged, or an error in place of an unreadable one: the SDK would end the connection,
-// and with it all other calls. id is the id of the answered request; if nil, it is searched for in the message. A
-// message without an id is returned unchanged.
-func (c *conn) readable(message, id []byte) []byte {
-	mended := message
+// ensureReadable returns a message unchanged, or an error in place of an unreadable one: the SDK would end the
+// connection, and with it all other calls. id is the id of the answered request; if nil, it is searched for in the
+// message. A message without an id is returned unchanged.
+func (c *conn) ensureReadable(message, id []byte) []byte {
+	repaired := message
 	m, err := jsonrpc.DecodeMessage(message)
 	if request, _ := m.(*jsonrpc.Request); err != nil || request != nil && request.Method == "" {
-		mended = repairAnswer(message, id)
-		m, err = jsonrpc.DecodeMessage(mended)
+		repaired = repairAnswer(message, id)
+		m, err = jsonrpc.DecodeMessage(repaired)
 	}
 	if err == nil && !utf8.Valid(message) {
 		err = errors.New("its text is not UTF-8")
 	}
 	if err == nil {
-		mended, err = withSentID(m, id, mended)
+		repaired, err = withSentID(m, id, repaired)
 	}
 	if err == nil {
-		return mended
+		return repaired
 	}
-	if found := reID.FindSubmatch(message); id == nil && found != nil {
+	if found := idPattern.FindSubmatch(message); id == nil && found != nil {
 		id = bytes.Join(found[1:], nil)
 	}
 	if id == nil {
@@ -85,8 +85,9 @@ func (c *conn) readable(message, id []byte) []byte {
 	return answer
 }
 
-// messagesIn splits a text into its messages: in protocols before 2025-06-18 a server may answer with a list of them.
-func messagesIn(text []byte) (list []json.RawMessage) {
+// splitMessages splits a text into its messages: in protocols before 2025-06-18 a server may answer with a list of
+// them.
+func splitMessages(text []byte) (list []json.RawMessage) {
 	text = bytes.TrimSpace(bytes.TrimPrefix(text, byteOrderMark))
 	if !bytes.HasPrefix(text, []byte("[")) || json.Unmarshal(text, &list) != nil || len(list) == 0 {
 		return []json.RawMessage{text}
@@ -94,8 +95,8 @@ func messagesIn(text []byte) (list []json.RawMessage) {
 	return list
 }
 
-// isAnswer reports whether a message is neither a request nor a notification.
-func isAnswer(message json.RawMessage) bool {
+// isResponse reports whether a message is neither a request nor a notification.
+func isResponse(message json.RawMessage) bool {
 	var known struct {
 		Method string `json:"method"`
 	}
@@ -117,55 +118,55 @@ func isNamelessError(message []byte) bool {
 // repairAnswer repairs an answer: it adds the version that some servers omit, and removes the null method that some
 // add. An error gets the id that was sent, because servers that refuse a request before reading its id write null.
 func repairAnswer(message, id []byte) []byte {
-	var all map[string]json.RawMessage
-	if json.Unmarshal(message, &all) != nil || all["result"] == nil && all["error"] == nil {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(message, &fields) != nil || fields["result"] == nil && fields["error"] == nil {
 		return message
 	}
-	all["jsonrpc"] = json.RawMessage(`"2.0"`)
-	delete(all, "method")
-	delete(all, "params")
-	if id != nil && all["result"] == nil {
-		all["id"] = id
+	fields["jsonrpc"] = json.RawMessage(`"2.0"`)
+	delete(fields, "method")
+	delete(fields, "params")
+	if id != nil && fields["result"] == nil {
+		fields["id"] = id
 	}
-	again, err := json.Marshal(all)
+	encoded, err := json.Marshal(fields)
 	if err != nil {
 		return message
 	}
-	return again
+	return encoded
 }
 
 // withSentID returns a message whose id is the number that was sent: some servers answer with the id in quotes, and
 // errors may name another request. The SDK would wait in vain for the number. A result for another request is an error.
-func withSentID(m jsonrpc.Message, sent, text []byte) ([]byte, error) {
-	answer, _ := m.(*jsonrpc.Response)
-	if answer == nil {
+func withSentID(m jsonrpc.Message, sentID, text []byte) ([]byte, error) {
+	response, _ := m.(*jsonrpc.Response)
+	if response == nil {
 		return text, nil
 	}
-	_, isNumber := answer.ID.Raw().(int64)
-	known, err := strconv.ParseFloat(fmt.Sprint(answer.ID.Raw()), 64)
-	knows := err == nil
-	wanted, err := strconv.ParseFloat(string(sent), 64)
+	_, isNumber := response.ID.Raw().(int64)
+	id, err := strconv.ParseFloat(fmt.Sprint(response.ID.Raw()), 64)
+	hasNumber := err == nil
+	wantedID, err := strconv.ParseFloat(string(sentID), 64)
 	switch sentNumber := err == nil; {
-	case sentNumber && (!knows || known != wanted):
-		if answer.Error == nil {
+	case sentNumber && (!hasNumber || id != wantedID):
+		if response.Error == nil {
 			return text, errors.New("it answers another request")
 		}
-		known = wanted
-	case !knows, isNumber:
+		id = wantedID
+	case !hasNumber, isNumber:
 		return text, nil
 	}
-	var again []byte
-	if answer.ID, err = jsonrpc.MakeID(known); err == nil {
-		again, err = jsonrpc.EncodeMessage(answer)
+	var encoded []byte
+	if response.ID, err = jsonrpc.MakeID(id); err == nil {
+		encoded, err = jsonrpc.EncodeMessage(response)
 	}
 	if err == nil {
-		text = again
+		text = encoded
 	}
 	return text, nil // unchanged if it cannot be encoded
 }
 
-// pieces is a reader of what next returns, piece by piece.
-type pieces struct {
+// pieceReader is a reader of what next returns, piece by piece.
+type pieceReader struct {
 	io.Closer
 	next func() ([]byte, error)
 	rest []byte
@@ -173,7 +174,7 @@ type pieces struct {
 }
 
 // Read is called on a goroutine of the SDK.
-func (p *pieces) Read(into []byte) (n int, err error) {
+func (p *pieceReader) Read(into []byte) (n int, err error) {
 	for len(p.rest) == 0 && p.err == nil {
 		if panicked := safego.Run("mcp.read", func() error { p.rest, p.err = p.next(); return nil }); panicked != nil {
 			p.err = panicked
@@ -189,15 +190,15 @@ func (p *pieces) Read(into []byte) (n int, err error) {
 // replaceUnreadable makes the SDK read the answer to a request message by message, through readable.
 func (c *conn) replaceUnreadable(answer *http.Response, id []byte) {
 	in := bufio.NewReader(answer.Body)
-	p := &pieces{Closer: answer.Body}
+	p := &pieceReader{Closer: answer.Body}
 	switch kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); kind {
 	case "application/json":
 		p.next = func() ([]byte, error) {
-			whole, err := io.ReadAll(in)
+			body, err := io.ReadAll(in)
 			if err != nil {
 				return nil, err
 			}
-			return c.findAnswer(whole, id), io.EOF
+			return c.findAnswer(body, id), io.EOF
 		}
 	case "text/event-stream":
 		p.next = (&eventStream{conn: c, in: in, id: id}).next
@@ -205,7 +206,7 @@ func (c *conn) replaceUnreadable(answer *http.Response, id []byte) {
 		p.rest, p.err = io.ReadAll(in)
 		if p.err == nil {
 			p.err = io.EOF
-			if isMessage(messagesIn(p.rest)[0]) {
+			if isMessage(splitMessages(p.rest)[0]) {
 				p.rest = c.findAnswer(p.rest, id)
 				answer.Header.Set("Content-Type", "application/json")
 			}
@@ -218,16 +219,16 @@ func (c *conn) replaceUnreadable(answer *http.Response, id []byte) {
 
 // findAnswer returns the answer to a request from a text that may hold other messages too.
 func (c *conn) findAnswer(text, id []byte) []byte {
-	list := messagesIn(text)
-	return c.readable(list[max(0, slices.IndexFunc(list, isAnswer))], id)
+	list := splitMessages(text)
+	return c.ensureReadable(list[max(0, slices.IndexFunc(list, isResponse))], id)
 }
 
 // eventStream reads the messages of a server that answers a request with a stream of events.
 type eventStream struct {
-	conn    *conn
-	in      *bufio.Reader
-	id      []byte // id of the request
-	afterCR bool   // a line feed still belongs to the line before
+	conn      *conn
+	in        *bufio.Reader
+	id        []byte // id of the request
+	isAfterCR bool   // a line feed still belongs to the line before
 }
 
 // next reads an event, up to the empty line after it. An event without a message is left out: some servers send a text
@@ -244,7 +245,7 @@ func (s *eventStream) next() ([]byte, error) {
 		if len(line) > 0 && err == nil {
 			continue
 		}
-		for _, message := range messagesIn(data) {
+		for _, message := range splitMessages(data) {
 			if !isMessage(message) {
 				continue
 			}
@@ -252,7 +253,7 @@ func (s *eventStream) next() ([]byte, error) {
 			if isNamelessError(message) {
 				id = s.id
 			}
-			message = bytes.ReplaceAll(s.conn.readable(message, id), []byte("\n"), []byte(" "))
+			message = bytes.ReplaceAll(s.conn.ensureReadable(message, id), []byte("\n"), []byte(" "))
 			event = fmt.Appendf(event, "data: %s\n\n", message)
 		}
 		return append(event, '\n'), err
@@ -266,14 +267,14 @@ func (s *eventStream) line() (line []byte, err error) {
 		switch {
 		case err != nil:
 			return line, err
-		case b == '\n' && s.afterCR && len(line) == 0:
-			s.afterCR = false
+		case b == '\n' && s.isAfterCR && len(line) == 0:
+			s.isAfterCR = false
 			continue
 		case b == '\n', b == '\r':
-			s.afterCR = b == '\r'
+			s.isAfterCR = b == '\r'
 			return line, nil
 		}
-		s.afterCR = false
+		s.isAfterCR = false
 		line = append(line, b)
 	}
 }

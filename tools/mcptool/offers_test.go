@@ -30,7 +30,7 @@ func TestToolsThatCannotBeReadKeepNoOtherFromBeingUsed(t *testing.T) {
 	said := map[string]string{}
 	for _, o := range offers {
 		said[o.Name] = fmt.Sprint(o.Title, "/", o.Undo)
-		if (o.Unreadable != "") != (o.Name == "vast" || o.Name == "" || o.Name == "twice") {
+		if (o.UnreadableReason != "") != (o.Name == "vast" || o.Name == "" || o.Name == "twice") {
 			t.Errorf("%+v", o)
 		}
 	}

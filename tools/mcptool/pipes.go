@@ -29,10 +29,10 @@ var errTooLarge = fmt.Errorf(
 // programTransport is the transport to a program. Unlike the SDK's own, it checks the program's standard output, which
 // should contain only messages.
 type programTransport struct {
-	conn   *conn
-	cmd    *exec.Cmd
-	stderr *stderrTail // output that is not a message
-	large  atomic.Bool // a message was too large
+	conn        *conn
+	cmd         *exec.Cmd
+	strayOutput *stderrTail // output that is not a message
+	sawTooLarge atomic.Bool // a message was too large
 }
 
 // Connect starts the program.
@@ -49,13 +49,13 @@ func (p *programTransport) Connect(ctx context.Context) (mcp.Connection, error) 
 		return nil, err
 	}
 	in := bufio.NewReader(stdout)
-	over := &mcp.IOTransport{
+	inner := &mcp.IOTransport{
 		// The connection is closed by closing standard input.
-		Reader:        io.NopCloser(&pieces{next: func() ([]byte, error) { return p.nextLine(in) }}),
-		Writer:        &programEnding{stdin, p.cmd},
+		Reader:        io.NopCloser(&pieceReader{next: func() ([]byte, error) { return p.nextLine(in) }}),
+		Writer:        &programCloser{stdin, p.cmd},
 		MaxLineLength: maxMessage,
 	}
-	return over.Connect(ctx)
+	return inner.Connect(ctx)
 }
 
 // nextLine reads the next message that the program writes. Every other line is logged and left out, as other clients
@@ -66,23 +66,23 @@ func (p *programTransport) nextLine(in *bufio.Reader) ([]byte, error) {
 		text := bytes.TrimSpace(bytes.TrimPrefix(line, byteOrderMark))
 		at := answerBegin.FindIndex(text)
 		if at != nil && at[0] > 0 && !isMessage(text) && isWholeAnswer(text[at[0]:]) {
-			_, _ = p.stderr.Write(append(text[:at[0]:at[0]], '\n'))
+			_, _ = p.strayOutput.Write(append(text[:at[0]:at[0]], '\n'))
 			text = text[at[0]:]
 		}
 		var lines []byte
-		for _, message := range messagesIn(text) {
+		for _, message := range splitMessages(text) {
 			if isMessage(message) {
-				lines = append(append(lines, p.conn.readable(message, nil)...), '\n')
+				lines = append(append(lines, p.conn.ensureReadable(message, nil)...), '\n')
 			}
 		}
 		switch {
 		case errors.Is(err, errTooLarge):
-			p.large.Store(true)
+			p.sawTooLarge.Store(true)
 			return nil, err
 		case len(lines) > 0:
 			return lines, err
 		case len(text) > 0:
-			_, _ = p.stderr.Write(append(text, '\n'))
+			_, _ = p.strayOutput.Write(append(text, '\n'))
 		}
 		if err != nil {
 			return nil, err
@@ -93,7 +93,7 @@ func (p *programTransport) nextLine(in *bufio.Reader) ([]byte, error) {
 // answerBegin finds where an answer may begin in a line that begins with other text, such as a progress bar.
 var answerBegin = regexp.MustCompile(`\{\s*"(?:jsonrpc|id|result|error)"\s*:`)
 
-func isWholeAnswer(text []byte) bool { return json.Valid(text) && isMessage(text) && isAnswer(text) }
+func isWholeAnswer(text []byte) bool { return json.Valid(text) && isMessage(text) && isResponse(text) }
 
 func readLine(in *bufio.Reader) (line []byte, err error) {
 	for {
@@ -108,20 +108,20 @@ func readLine(in *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// programEnding ends a program in the way of the protocol: it closes the program's standard input, then terminates it,
+// programCloser ends a program in the way of the protocol: it closes the program's standard input, then terminates it,
 // then kills it.
-type programEnding struct {
+type programCloser struct {
 	io.WriteCloser
 	cmd *exec.Cmd
 }
 
 const stopTimeout = 5 * time.Second
 
-func (e *programEnding) Close() error {
+func (e *programCloser) Close() error {
 	err := e.WriteCloser.Close()
 	ended := make(chan struct{})
 	safego.Go("mcp.program", e.cmd.Wait, func(error) { close(ended) })
-	for _, urge := range []func() error{
+	for _, stop := range []func() error{
 		func() error { return e.cmd.Process.Signal(syscall.SIGTERM) }, func() error { return e.cmd.Process.Kill() },
 		func() error { return nil },
 	} {
@@ -131,7 +131,7 @@ func (e *programEnding) Close() error {
 			t.Stop()
 			return err
 		case <-t.C:
-			_ = urge()
+			_ = stop()
 		}
 	}
 	return errors.New("the program does not end")

@@ -10,8 +10,8 @@ import (
 // elicitations are the questions that servers with an older protocol ask during a call. No person can answer that fast:
 // the question is canceled, and the call counts as waiting for a person.
 type elicitations struct {
-	mu    sync.Mutex
-	calls map[*elicitation]bool // calls in progress
+	mu        sync.Mutex
+	listeners map[*elicitation]bool // listeners in progress
 }
 
 type elicitation struct{ params *mcp.ElicitParams }
@@ -21,9 +21,9 @@ type elicitation struct{ params *mcp.ElicitParams }
 func (q *elicitations) record(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.calls) == 1 {
-		for one := range q.calls {
-			one.params = r.Params
+	if len(q.listeners) == 1 {
+		for current := range q.listeners {
+			current.params = r.Params
 		}
 	}
 	return &mcp.ElicitResult{Action: "cancel"}, nil
@@ -31,17 +31,17 @@ func (q *elicitations) record(_ context.Context, r *mcp.ElicitRequest) (*mcp.Eli
 
 // listen begins a call. The returned function ends it, and returns the question that was asked, if any.
 func (q *elicitations) listen() func() *mcp.ElicitParams {
-	one := &elicitation{}
+	current := &elicitation{}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.calls == nil {
-		q.calls = map[*elicitation]bool{}
+	if q.listeners == nil {
+		q.listeners = map[*elicitation]bool{}
 	}
-	q.calls[one] = true
+	q.listeners[current] = true
 	return func() *mcp.ElicitParams {
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		delete(q.calls, one)
-		return one.params
+		delete(q.listeners, current)
+		return current.params
 	}
 }

@@ -262,7 +262,7 @@ func TestAServerThatNobodyCallsIsLetGo(t *testing.T) {
 	}))
 	client := httptool.New(httptool.Options{Allow: host})
 	defer client.Close()
-	h := mcptool.New(mcptool.Options{HTTP: client, Idle: time.Millisecond})
+	h := mcptool.New(mcptool.Options{HTTP: client, IdleTimeout: time.Millisecond})
 	defer h.Close()
 	if _, err := h.List(t.Context(), far); err != nil {
 		t.Fatal(err)

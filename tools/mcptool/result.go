@@ -7,16 +7,16 @@ import (
 	"processidea/model/jsonval"
 )
 
-// resultOf returns the value of a server's result: its structured content, or else the JSON object or list in its text,
-// or else its text. A result with more than text becomes the list of the protocol's content blocks. A result without
-// content, as in the protocol's first version, becomes the object of its other members. For text that is JSON, firstFit
-// may choose the other reading. text is the error text of a failed tool.
-func resultOf(fields jsonval.Object, firstFit func(readings ...any) any) (value any, text string) {
+// parseResult returns the value of a server's result: its structured content, or else the JSON object or list in its
+// text, or else its text. A result with more than text becomes the list of the protocol's content blocks. A result
+// without content, as in the protocol's first version, becomes the object of its other members. For text that is JSON,
+// firstFit may choose the other reading. text is the error text of a failed tool.
+func parseResult(fields jsonval.Object, firstFit func(readings ...any) any) (value any, text string) {
 	content := fields["content"]
 	if block, ok := content.(jsonval.Object); ok {
 		content = []any{block}
 	}
-	text, isText := textOf(content)
+	text, isText := joinText(content)
 	switch structured := fields["structuredContent"]; {
 	case structured != nil:
 		value = structured
@@ -45,8 +45,8 @@ func resultOf(fields jsonval.Object, firstFit func(readings ...any) any) (value 
 	return value, text
 }
 
-// textOf joins the text blocks; ok is false if there are other blocks.
-func textOf(content any) (text string, ok bool) {
+// joinText joins the text blocks; ok is false if there are other blocks.
+func joinText(content any) (text string, ok bool) {
 	if text, ok := content.(string); ok {
 		return text, true
 	}

@@ -16,17 +16,17 @@ func (h *Hub) Validate(spec any) error {
 	return err
 }
 
-// Lacks lists why this worker cannot use the server of a Tool.
-func (h *Hub) Lacks(spec any) []error {
+// Missing lists why this worker cannot use the server of a Tool.
+func (h *Hub) Missing(spec any) []error {
 	s, err := readSpec(spec)
 	if err != nil {
 		return nil
 	}
 	if len(s.Server.Command) == 0 {
-		return h.options.HTTP.LacksFor(s.Server.URL, s.Server.Headers)
+		return h.options.HTTP.MissingFor(s.Server.URL, s.Server.Headers)
 	}
-	list := h.options.HTTP.LacksFor("", s.Server.Env)
-	if err := h.admit(*s.Server); err != nil {
+	list := h.options.HTTP.MissingFor("", s.Server.Env)
+	if err := h.checkAllowed(*s.Server); err != nil {
 		list = append(list, err)
 	}
 	return list

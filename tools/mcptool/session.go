@@ -18,55 +18,55 @@ type session struct {
 	hub    *Hub
 	server ideafile.MCPServer
 
-	connecting sync.Mutex // held while connecting
-	mu         sync.Mutex
-	conn       *conn   // nil while not connected
-	left       []*conn // still used by calls, but no further call gets them
-	busy       int     // calls in progress
-	idle       *time.Timer
+	connectMu   sync.Mutex // held while connecting
+	mu          sync.Mutex
+	conn        *conn   // nil while not connected
+	left        []*conn // still used by calls, but no further call gets them
+	activeCalls int     // calls in progress
+	idleTimer   *time.Timer
 }
 
 // Before a tool is called, trying again is harmless: a server that is just restarting is waited for.
 const (
-	maxTries   = 4
-	firstPause = 200 * time.Millisecond
+	maxAttempts = 4
+	firstPause  = 200 * time.Millisecond
 	// maxPause is the longest pause here. A longer one is left to Temporal, and the process is informed.
 	maxPause = 20 * time.Second
 )
 
 // connWithTools returns a working connection, with the server's current tools. The caller calls done when it no longer
 // needs it.
-func (s *session) connWithTools(ctx context.Context) (c *conn, offers []mcppalette.ToolSpec, done func(), err error) {
-	s.begin()
-	pause, isReopened := firstPause, false
+func (s *session) connWithTools(ctx context.Context) (c *conn, specs []mcppalette.ToolSpec, release func(), err error) {
+	s.beginUse()
+	backoff, isReopened := firstPause, false
 	for try := 1; ; try++ {
 		c, err = s.connect(ctx)
 		if err == nil {
-			offers, err = c.list(ctx)
+			specs, err = c.listTools(ctx)
 			if err == nil {
-				return c, offers, func() { s.release(c); s.end() }, nil
+				return c, specs, func() { s.release(c); s.endUse() }, nil
 			}
 			s.dropUnlessServerError(c, err)
 			s.release(c)
 		}
-		later := pause
-		u := refusalIn(err)
+		delay := backoff
+		u := asRefusal(err)
 		isServersError := serverError(err) != nil
 		if u != nil && u.mayBeForgotten && !isReopened {
 			isReopened = true
 			continue
 		}
 		if u != nil {
-			later = max(pause, u.wait)
+			delay = max(backoff, u.retryAfter)
 		} else if c != nil { // dial's errors are redacted already
-			err = c.strikeError(err)
+			err = c.redactError(err)
 		}
-		if try == maxTries || isRefused(err) || u != nil && !u.isLater() || isServersError || later > maxPause ||
-			!waitWithin(ctx, later) {
-			s.end()
+		if try == maxAttempts || isRefused(err) || u != nil && !u.isRetryable() || isServersError || delay > maxPause ||
+			!waitWithin(ctx, delay) {
+			s.endUse()
 			return nil, nil, nil, err
 		}
-		pause *= 2
+		backoff *= 2
 	}
 }
 
@@ -80,8 +80,8 @@ func waitWithin(ctx context.Context, d time.Duration) bool {
 
 // connect returns the connection, which it opens if there is none. The caller releases it.
 func (s *session) connect(ctx context.Context) (*conn, error) {
-	s.connecting.Lock()
-	defer s.connecting.Unlock()
+	s.connectMu.Lock()
+	defer s.connectMu.Unlock()
 	if c := s.current(); c != nil {
 		return c, nil
 	}
@@ -131,7 +131,7 @@ func (s *session) release(c *conn) {
 // dropUnlessServerError drops a connection after an error, unless the error is the server's answer.
 func (s *session) dropUnlessServerError(c *conn, err error) {
 	switch {
-	case refusalIn(err) != nil:
+	case asRefusal(err) != nil:
 		s.leave(c)
 	case serverError(err) == nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded):
 		s.drop(c)
@@ -157,30 +157,30 @@ func (s *session) drop(c *conn) {
 	c.close(&s.hub.closing)
 }
 
-func (s *session) begin() {
+func (s *session) beginUse() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.busy++
-	if s.idle != nil {
-		s.idle.Stop()
+	s.activeCalls++
+	if s.idleTimer != nil {
+		s.idleTimer.Stop()
 	}
 }
 
-// end ends a use of the connection, which is closed after it has been unused for a while.
-func (s *session) end() {
+// endUse ends a use of the connection, which is closed after it has been unused for a while.
+func (s *session) endUse() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.busy--
-	if s.busy == 0 {
-		s.idle = safego.AfterFunc(s.hub.options.Idle, "mcp.idle", s.closeIfIdle)
+	s.activeCalls--
+	if s.activeCalls == 0 {
+		s.idleTimer = safego.AfterFunc(s.hub.options.IdleTimeout, "mcp.idle", s.closeIfIdle)
 	}
 }
 
 func (s *session) closeIfIdle() {
 	s.mu.Lock()
-	busy := s.busy
+	isBusy := s.activeCalls
 	s.mu.Unlock()
-	if busy == 0 {
+	if isBusy == 0 {
 		s.drop(nil)
 	}
 }

@@ -12,12 +12,12 @@ import (
 // stderrTail receives a command's standard error. It logs every line, and keeps the end for the error of a server that
 // does not answer.
 type stderrTail struct {
-	log     *slog.Logger
-	striker *secret.Redactor
-	mu      sync.Mutex
-	line    string
-	skips   bool // the rest of an overlong line is skipped
-	tail    string
+	log        *slog.Logger
+	redactor   *secret.Redactor
+	mu         sync.Mutex
+	line       string
+	isSkipping bool // the rest of an overlong line is skipped
+	tail       string
 }
 
 const (
@@ -31,26 +31,27 @@ const lineEnds = "\r\n"
 // Write receives the next piece. It is called on a goroutine of package exec. An error would end that goroutine, and
 // with it the program.
 func (t *stderrTail) Write(p []byte) (int, error) {
-	_ = safego.Run("mcp.stderr", func() error { t.take(p); return nil })
+	_ = safego.Run("mcp.stderr", func() error { t.appendPiece(p); return nil })
 	return len(p), nil
 }
 
-// take processes the next piece. An overlong line is not logged, since keeping all of it would need unbounded memory.
-func (t *stderrTail) take(p []byte) {
+// appendPiece processes the next piece. An overlong line is not logged, since keeping all of it would need unbounded
+// memory.
+func (t *stderrTail) appendPiece(p []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.line += string(p)
-	if first := strings.IndexAny(t.line, lineEnds); t.skips && first >= 0 {
-		t.line, t.skips = t.line[first:], false
+	if first := strings.IndexAny(t.line, lineEnds); t.isSkipping && first >= 0 {
+		t.line, t.isSkipping = t.line[first:], false
 	}
-	if at := strings.LastIndexAny(t.line, lineEnds); at >= 0 && !t.skips {
-		if text := strings.TrimSpace(t.line[:at]); text != "" {
-			t.log.Debug("an MCP server writes", "text", t.striker.RedactText(text))
+	if lineEnd := strings.LastIndexAny(t.line, lineEnds); lineEnd >= 0 && !t.isSkipping {
+		if text := strings.TrimSpace(t.line[:lineEnd]); text != "" {
+			t.log.Debug("an MCP server writes", "text", t.redactor.RedactText(text))
 		}
-		t.line = t.line[at+1:]
+		t.line = t.line[lineEnd+1:]
 	}
-	if t.skips || len(t.line) > maxLine {
-		t.line, t.skips = "", true
+	if t.isSkipping || len(t.line) > maxLine {
+		t.line, t.isSkipping = "", true
 	}
 	t.tail += string(p)
 	t.tail = t.tail[max(0, len(t.tail)-maxLine):]
@@ -59,6 +60,6 @@ func (t *stderrTail) take(p []byte) {
 func (t *stderrTail) text() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	text := t.striker.RedactText(strings.TrimSpace(t.tail))
+	text := t.redactor.RedactText(strings.TrimSpace(t.tail))
 	return strings.ToValidUTF8(text[max(0, len(text)-maxTail):], "")
 }

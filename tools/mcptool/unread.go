@@ -20,35 +20,35 @@ import (
 // refusedRequest is the answer of a server that refuses a request before reading it. The requested tool has not run.
 type refusedRequest struct {
 	status           int
-	wait             time.Duration // the pause that the server demands; 0: none
+	retryAfter       time.Duration // the pause that the server demands; 0: none
 	isSessionUnknown bool          // the server no longer knows the session
 	mayBeForgotten   bool          // it may be the session that the server refuses; a new one tells
 	text             string
 }
 
 const (
-	headerSession = "Mcp-Session-Id"
-	methodCall    = "tools/call"
-	methodBegin   = "initialize"
+	headerSession    = "Mcp-Session-Id"
+	methodCall       = "tools/call"
+	methodInitialize = "initialize"
 )
 
 // reportedMethods are the methods whose refusals are reported. With other methods the SDK probes for a protocol that
 // the server speaks, or ends the session.
-var reportedMethods = []string{methodBegin, "notifications/initialized", "tools/list", methodCall}
+var reportedMethods = []string{methodInitialize, "notifications/initialized", "tools/list", methodCall}
 
-// aboutSession matches what servers say about a session that began before their restart.
-var aboutSession = regexp.MustCompile(`(?i)session|not initialized`)
+// sessionErrorPattern matches what servers say about a session that began before their restart.
+var sessionErrorPattern = regexp.MustCompile(`(?i)session|not initialized`)
 
-// refusalOf returns a *refusedRequest for an answer that refuses a request of a method, and closes the answer; nil for
-// any other answer.
-func (c *conn) refusalOf(r *http.Response, method string) error {
+// refusalFromResponse returns a *refusedRequest for an answer that refuses a request of a method, and closes the
+// answer; nil for any other answer.
+func (c *conn) refusalFromResponse(r *http.Response, method string) error {
 	mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	isPage := r.StatusCode == http.StatusOK && mediaType == "text/html"
 	if (r.StatusCode < 300 || r.StatusCode >= 500) && !isPage || r.Body == nil {
 		return nil
 	}
 	body, _ := io.ReadAll(io.LimitReader(r.Body, 64<<10))
-	u := &refusedRequest{status: r.StatusCode, wait: retryafter.Of(r.Header, time.Now())}
+	u := &refusedRequest{status: r.StatusCode, retryAfter: retryafter.FromHeader(r.Header, time.Now())}
 	switch {
 	case isPage && httptool.HasPasswordField(body): // of a proxy, which passes nothing on before the login
 		_ = r.Body.Close()
@@ -56,34 +56,35 @@ func (c *conn) refusalOf(r *http.Response, method string) error {
 		u.text = "the server refused the request: it answered with a login page (status 200)"
 		return u
 	case isPage:
-		r.Body = &pieces{Closer: r.Body, rest: body, err: io.EOF}
+		r.Body = &pieceReader{Closer: r.Body, rest: body, err: io.EOF}
 		return nil
 	}
 	if r.Request.Header.Get(headerSession) != "" {
 		u.isSessionUnknown = u.status == http.StatusNotFound ||
-			u.status == http.StatusBadRequest && aboutSession.Match(body)
+			u.status == http.StatusBadRequest && sessionErrorPattern.Match(body)
 		u.mayBeForgotten = u.status == http.StatusGone || u.status == http.StatusUnauthorized
 	}
-	if !slices.Contains(reportedMethods, method) && !u.isLater() && !u.isMendable() {
-		r.Body = &pieces{Closer: r.Body, rest: body, err: io.EOF}
+	if !slices.Contains(reportedMethods, method) && !u.isRetryable() && !u.isFixable() {
+		r.Body = &pieceReader{Closer: r.Body, rest: body, err: io.EOF}
 		return nil
 	}
 	_ = r.Body.Close()
 	u.text = fmt.Sprintf("the server refused the request: status %d", r.StatusCode)
-	if about := c.excerpt(errorIn(body)); about != "" {
-		u.text += ": " + about
+	if detail := c.excerpt(errorMessage(body)); detail != "" {
+		u.text += ": " + detail
 	}
-	if to, err := r.Location(); err == nil {
-		u.text += ": it redirects to " + c.excerpt(to.Redacted()) + "; if that is its address, write it in the file"
+	if location, err := r.Location(); err == nil {
+		u.text += ": it redirects to " + c.excerpt(location.Redacted()) +
+			"; if that is its address, write it in the file"
 	}
-	if method == methodBegin && (u.status == http.StatusNotFound || u.status == http.StatusMethodNotAllowed) {
+	if method == methodInitialize && (u.status == http.StatusNotFound || u.status == http.StatusMethodNotAllowed) {
 		u.text += "; its address may be another, or of the older transport (SSE), which is not spoken here"
 	}
 	return u
 }
 
-// errorIn returns the message of a protocol error; for any other answer, all of its text.
-func errorIn(body []byte) string {
+// errorMessage returns the message of a protocol error; for any other answer, all of its text.
+func errorMessage(body []byte) string {
 	var known struct {
 		Error struct {
 			Message string `json:"message"`
@@ -97,24 +98,24 @@ func errorIn(body []byte) string {
 
 func (u *refusedRequest) Error() string { return u.text }
 
-func refusalIn(err error) *refusedRequest {
+func asRefusal(err error) *refusedRequest {
 	var u *refusedRequest
 	errors.As(err, &u)
 	return u
 }
 
-// isLater reports whether the server may accept the request later, or in another session.
-func (u *refusedRequest) isLater() bool {
+// isRetryable reports whether the server may accept the request later, or in another session.
+func (u *refusedRequest) isRetryable() bool {
 	return u.isSessionUnknown || u.isThrottled() || u.status == http.StatusTooEarly
 }
 
 // isThrottled reports whether the refusal is a rate limit. GitHub also uses 403 for that.
 func (u *refusedRequest) isThrottled() bool {
-	return u.status == http.StatusTooManyRequests || u.status == http.StatusForbidden && u.wait > 0
+	return u.status == http.StatusTooManyRequests || u.status == http.StatusForbidden && u.retryAfter > 0
 }
 
-// isMendable reports whether the operator of the worker can fix the cause of the refusal.
-func (u *refusedRequest) isMendable() bool {
+// isFixable reports whether the operator of the worker can fix the cause of the refusal.
+func (u *refusedRequest) isFixable() bool {
 	switch u.status {
 	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusProxyAuthRequired:
 		return true
@@ -122,13 +123,13 @@ func (u *refusedRequest) isMendable() bool {
 	return false
 }
 
-// failure returns the Error for a refusal. A request that the server may accept later is sent again. Any other refusal
+// toError returns the Error for a refusal. A request that the server may accept later is sent again. Any other refusal
 // can only be fixed by the operator of the worker, or by the author of the Call.
-func (u *refusedRequest) failure() *Error {
+func (u *refusedRequest) toError() *Error {
 	switch {
-	case u.isLater():
-		return &Error{Code: ideafile.CodeMCPUnreachable, Retry: true, Err: u, retryAfter: u.wait}
-	case u.isMendable():
+	case u.isRetryable():
+		return &Error{Code: ideafile.CodeMCPUnreachable, Retry: true, Err: u, retryAfter: u.retryAfter}
+	case u.isFixable():
 		return &Error{Code: ideafile.CodeMCPRefused, Err: u}
 	}
 	return &Error{Code: ideafile.CodeToolFailed, Err: u}

@@ -1,10 +1,10 @@
 // Package memory bounds the memory that the Calls and Requests of one worker use together.
 //
-// A Budget is a number of bytes. Before a task reads or makes something large, it calls Take, and waits until there is
-// room. Small values are not counted.
+// A Budget is a number of bytes. Before a task reads or makes something large, it calls Reserve, and waits until there
+// is room. Small values are not counted.
 //
 // Invariants:
-//   - What one Hold has taken never exceeds the Budget, so that everything fits when nothing else runs.
+//   - What one Reservation has taken never exceeds the Budget, so that everything fits when nothing else runs.
 //   - A Hold returns everything that it took, once.
 package memory
 
@@ -25,9 +25,9 @@ const (
 	UncountedSize = 1 << 20
 	// memoryPerJSONByte estimates the memory per byte of a JSON value while it is read, checked and written again.
 	memoryPerJSONByte = 10
-	// takeTimeout is how long a Hold that has taken memory waits for more: two Holds that wait for each other would
-	// otherwise wait forever.
-	takeTimeout = 20 * time.Second
+	// reserveTimeout is how long a Reservation that has taken memory waits for more: two Reservations that wait for
+	// each other would otherwise wait forever.
+	reserveTimeout = 20 * time.Second
 )
 
 // ErrFull means that others used the memory all the time. A later attempt may find room.
@@ -35,62 +35,62 @@ var ErrFull = errors.New("the worker has no memory for it at the moment")
 
 // Budget is the memory that all Holds share. It is safe for concurrent use. A nil Budget is unlimited.
 type Budget struct {
-	room  *semaphore.Weighted
-	total int64
+	available *semaphore.Weighted
+	total     int64
 }
 
 // NewBudget returns a Budget of so many bytes.
 func NewBudget(bytes int64) *Budget {
-	return &Budget{room: semaphore.NewWeighted(bytes), total: bytes}
+	return &Budget{available: semaphore.NewWeighted(bytes), total: bytes}
 }
 
-// Hold is the memory that one Call or Request has taken.
-type Hold struct {
+// Reservation is the memory that one Call or Request has taken.
+type Reservation struct {
 	budget    *Budget
 	mu        sync.Mutex
 	usedBytes int64 // guarded by mu
 }
 
-type key struct{}
+type contextKey struct{}
 
-// Begin returns a context under which Take takes from the Budget, and a function that returns all of it.
+// Begin returns a context under which Reserve takes from the Budget, and a function that returns all of it.
 func (b *Budget) Begin(ctx context.Context) (_ context.Context, release func()) {
 	if b == nil {
 		return ctx, func() {}
 	}
-	h := &Hold{budget: b}
-	return context.WithValue(ctx, key{}, h), h.release
+	h := &Reservation{budget: b}
+	return context.WithValue(ctx, contextKey{}, h), h.release
 }
 
-// Take waits until the memory for a value of size bytes of JSON is free, and takes it. Without a Budget in the context
-// it does nothing.
-func Take(ctx context.Context, size int) error {
-	h, ok := ctx.Value(key{}).(*Hold)
+// Reserve waits until the memory for a value of size bytes of JSON is free, and takes it. Without a Budget in the
+// context it does nothing.
+func Reserve(ctx context.Context, size int) error {
+	h, ok := ctx.Value(contextKey{}).(*Reservation)
 	if !ok || size <= UncountedSize {
 		return nil
 	}
-	return h.take(ctx, memoryPerJSONByte*int64(size))
+	return h.reserve(ctx, memoryPerJSONByte*int64(size))
 }
 
-func (h *Hold) take(ctx context.Context, n int64) error {
+func (h *Reservation) reserve(ctx context.Context, n int64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	n = min(n, h.budget.total-h.usedBytes)
 	if h.usedBytes > 0 {
-		limited, cancel := context.WithTimeout(ctx, takeTimeout)
+		timeoutCtx, cancel := context.WithTimeout(ctx, reserveTimeout)
 		defer cancel()
-		ctx = limited
+		ctx = timeoutCtx
 	}
-	if err := h.budget.room.Acquire(ctx, n); err != nil {
+	if err := h.budget.available.Acquire(ctx, n); err != nil {
 		return fmt.Errorf("memory: take %d bytes: %w", n, ErrFull)
 	}
 	h.usedBytes += n
 	return nil
 }
 
-func (h *Hold) release() {
+func (h *Reservation) release() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.budget.room.Release(h.usedBytes)
+	h.budget.available.Release(h.usedBytes)
 	h.usedBytes = 0
 }

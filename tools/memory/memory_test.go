@@ -12,13 +12,13 @@ func TestWhatIsLargeWaitsUntilOthersHaveGivenTheirMemoryBack(t *testing.T) {
 	t.Parallel()
 	b := memory.NewBudget(40 * memory.UncountedSize)
 	first, release := b.Begin(context.Background())
-	if err := memory.Take(first, 3*memory.UncountedSize); err != nil {
+	if err := memory.Reserve(first, 3*memory.UncountedSize); err != nil {
 		t.Fatal(err)
 	}
 	second, done := b.Begin(context.Background())
 	defer done()
 	taken := make(chan error)
-	go func() { taken <- memory.Take(second, 3*memory.UncountedSize) }()
+	go func() { taken <- memory.Reserve(second, 3*memory.UncountedSize) }()
 	select {
 	case err := <-taken:
 		t.Fatalf("both have it at once: %v", err)
@@ -36,7 +36,7 @@ func TestOneThatIsLargerThanAllThereIsRunsAlone(t *testing.T) {
 	ctx, release := b.Begin(context.Background())
 	defer release()
 	for range 3 {
-		if err := memory.Take(ctx, 100*memory.UncountedSize); err != nil {
+		if err := memory.Reserve(ctx, 100*memory.UncountedSize); err != nil {
 			t.Error(err)
 		}
 	}
@@ -44,7 +44,7 @@ func TestOneThatIsLargerThanAllThereIsRunsAlone(t *testing.T) {
 	other, end := b.Begin(other)
 	defer end()
 	cancel()
-	if err := memory.Take(other, 2*memory.UncountedSize); !errors.Is(err, memory.ErrFull) {
+	if err := memory.Reserve(other, 2*memory.UncountedSize); !errors.Is(err, memory.ErrFull) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -55,8 +55,8 @@ func TestWhatIsSmallIsNotCounted(t *testing.T) {
 	ctx, release := b.Begin(context.Background())
 	defer release()
 	for range 100 {
-		if err := errors.Join(memory.Take(ctx, memory.UncountedSize),
-			memory.Take(context.Background(), 1<<40)); err != nil {
+		if err := errors.Join(memory.Reserve(ctx, memory.UncountedSize),
+			memory.Reserve(context.Background(), 1<<40)); err != nil {
 			t.Error(err)
 		}
 	}

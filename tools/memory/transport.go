@@ -33,22 +33,22 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // LimitBody limits the reading of an answer to limit bytes. over is called when the answer exceeds them; nil: no call.
-func LimitBody(answer *http.Response, limit int64, over func()) {
-	answer.Body = &boundedBody{answer.Body, limit, limit, over}
+func LimitBody(answer *http.Response, limit int64, onExceeded func()) {
+	answer.Body = &boundedBody{answer.Body, limit, limit, onExceeded}
 }
 
 type boundedBody struct {
 	io.ReadCloser
-	limit, left int64
-	onExceeded  func()
+	limit, remaining int64
+	onExceeded       func()
 }
 
 func (b *boundedBody) Read(p []byte) (int, error) {
-	if b.left < 0 {
+	if b.remaining < 0 {
 		return 0, AnswerTooLargeError{b.limit}
 	}
-	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left+1)])
-	if b.left -= int64(n); b.left >= 0 {
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.remaining+1)])
+	if b.remaining -= int64(n); b.remaining >= 0 {
 		return n, err
 	}
 	if b.onExceeded != nil {

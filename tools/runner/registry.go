@@ -20,7 +20,7 @@ func (r *Registry) Register(kind ideafile.ToolKind, x Runner) {
 	if kind == "" || !kind.HasRunner() {
 		panic(fmt.Sprintf("runner: register kind %q: no kind that can be registered", kind))
 	}
-	if _, taken := r.runners[kind]; taken {
+	if _, exists := r.runners[kind]; exists {
 		panic(fmt.Sprintf("runner: register kind %q: it is taken", kind))
 	}
 	r.runners[kind] = x
@@ -49,10 +49,10 @@ func (r *Registry) CheckTool(kind ideafile.ToolKind, t *ideafile.Tool, spec any)
 	return nil
 }
 
-// Lacks returns what this worker lacks for the Calls of a Tool, from the Tool's Runner.
-func (r *Registry) Lacks(kind ideafile.ToolKind, spec any) []error {
-	if x, ok := r.runners[kind].(Outfitted); ok {
-		return x.Lacks(spec)
+// Missing returns what this worker lacks for the Calls of a Tool, from the Tool's Runner.
+func (r *Registry) Missing(kind ideafile.ToolKind, spec any) []error {
+	if x, ok := r.runners[kind].(RequirementsChecker); ok {
+		return x.Missing(spec)
 	}
 	return nil
 }

@@ -30,11 +30,11 @@ type ToolChecker interface {
 	CheckTool(t *ideafile.Tool, spec any) diag.Problems
 }
 
-// Outfitted is a Runner that knows, before any Call of a Tool runs, what this worker lacks for its Calls.
-type Outfitted interface {
-	// Lacks returns sentences that name the setting to change: a host that may not be reached, a missing secret, a
+// RequirementsChecker is a Runner that knows, before any Call of a Tool runs, what this worker lacks for its Calls.
+type RequirementsChecker interface {
+	// Missing returns sentences that name the setting to change: a host that may not be reached, a missing secret, a
 	// program that may not be run. It contacts nothing outside the worker.
-	Lacks(spec any) []error
+	Missing(spec any) []error
 }
 
 // Input is one Call, ready to run: its parameters are checked, and stored values are restored.

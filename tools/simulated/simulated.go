@@ -31,7 +31,7 @@ func (Runner) Validate(any) error { return nil }
 func (r Runner) Run(_ context.Context, in runner.Input) (any, error) {
 	output := r.Output
 	if name, ok := in.Spec.(string); ok && output == nil && r.Functions != nil {
-		if f, known := r.Functions.Lookup(name); known {
+		if f, exists := r.Functions.Lookup(name); exists {
 			output, _ = jsonval.Decode(f.Result)
 		}
 	}

@@ -26,8 +26,8 @@ type Options struct {
 	Token string
 }
 
-// maxBody bounds a request in bytes: a page of history is far smaller.
-const maxBody = 64 << 20
+// maxBodyBytes bounds a request in bytes: a page of history is far smaller.
+const maxBodyBytes = 64 << 20
 
 // Handler serves the Temporal SDK's endpoints /encode, /decode and /download.
 func Handler(o Options) (http.Handler, error) {
@@ -43,7 +43,7 @@ func Handler(o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("codecserver: %w", err)
 	}
-	return &originGuard{o, http.MaxBytesHandler(payloads, maxBody)}, nil
+	return &originGuard{o, http.MaxBytesHandler(payloads, maxBodyBytes)}, nil
 }
 
 // originGuard decides who may ask.

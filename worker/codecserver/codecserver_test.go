@@ -207,7 +207,7 @@ func TestAnEndlessRequestIsCutOff(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it sends 64 MB")
 	}
-	status, _, _ := ask(t, "POST", serve(t, Options{})+"/decode", strings.Repeat(" ", maxBody+1), "Origin",
+	status, _, _ := ask(t, "POST", serve(t, Options{})+"/decode", strings.Repeat(" ", maxBodyBytes+1), "Origin",
 		"http://localhost:8233")
 	if status != 400 {
 		t.Error(status)

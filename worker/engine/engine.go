@@ -44,13 +44,13 @@ type Parts struct {
 	MCP *mcptool.Hub
 	// Runners run further kinds of Tools, beside those of package kinds.
 	Runners map[ideafile.ToolKind]runner.Runner
-	// Deciders are the keys that sign decisions; nil: those of PROCESSIDEA_DECIDERS, if it is set.
-	Deciders *signing.Source
+	// DeciderKeys are the keys that sign decisions; nil: those of PROCESSIDEA_DECIDERS, if it is set.
+	DeciderKeys *signing.Source
 	// Prices of LLMs apply if an Idea has none; nil: those in the file of PROCESSIDEA_PRICES, if it is set.
 	Prices price.List
-	// Notices notifies people of what waits for them; nil: by PROCESSIDEA_NOTIFY_URL, if it is set.
-	Notices *notify.Sender
-	LLM     llm.Config
+	// Notifier notifies people of what waits for them; nil: by PROCESSIDEA_NOTIFY_URL, if it is set.
+	Notifier *notify.Sender
+	LLM      llm.Config
 	// LLMServers are more LLM servers, by the names that Ideas give them.
 	LLMServers map[string]llm.Config
 	Log        *slog.Logger
@@ -69,8 +69,8 @@ type Parts struct {
 	Interceptors []interceptor.WorkerInterceptor
 	// Getenv is the environment that fills in what is missing; nil: os.Getenv.
 	Getenv func(string) string
-	// checked: Check has found no invalid setting.
-	checked bool
+	// isChecked: Check has found no invalid setting.
+	isChecked bool
 }
 
 func (p Parts) getenv(name string) string {
@@ -132,33 +132,34 @@ func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
 		return nil, fmt.Errorf("engine: make worker: %w", err)
 	}
 	p.logSettings()
-	a, err := p.activities(c)
+	a, err := p.newActivities(c)
 	if err != nil {
 		return nil, fmt.Errorf("engine: make worker: %w", err)
 	}
-	held := p.holdUps(c)
-	a.HoldUps, p.Store.Failed = held, held.StoreFailed
-	o := p.options()
+	holdUpTracker := p.newHoldUpTracker(c)
+	a.HoldUpRecorder, p.Store.OnFailure = holdUpTracker, holdUpTracker.RecordStoreFailure
+	o := p.workerOptions()
 	o.Identity = connect.WorkerIdentity(p.Store)
 	fatal := make(chan error, 2)
 	o.OnFatalError = func(err error) { fatal <- err }
 	w := worker.New(c, protocol.TaskQueue, o)
 	workflows.Register(w)
-	requests := worker.New(c, protocol.RequestQueue, p.requestOptions(o))
+	requestWorker := worker.New(c, protocol.RequestQueue, p.requestOptions(o))
 	a.Register(w)
-	a.Register(requests)
-	watch := func(ctx context.Context) { orphans.Watch(ctx, c, p.Log) }
-	return &running{Worker: w, requests: requests, fatal: fatal, mcp: p.MCP, orphans: watch, holdUps: held.Watch}, nil
+	a.Register(requestWorker)
+	watchOrphans := func(ctx context.Context) { orphans.Watch(ctx, c, p.Log) }
+	return &workerSet{Worker: w, requestWorker: requestWorker, fatal: fatal, mcp: p.MCP, watchOrphans: watchOrphans,
+		watchHoldUps: holdUpTracker.Watch}, nil
 }
 
-// holdUps makes the Keeper of the processes that the worker holds up.
-func (p Parts) holdUps(c client.Client) *holdups.Keeper {
-	tell := func(ctx context.Context, process string, s protocol.WorkerHoldUpSignal) error {
+// newHoldUpTracker makes the Tracker of the processes that the worker holds up.
+func (p Parts) newHoldUpTracker(c client.Client) *holdups.Tracker {
+	signal := func(ctx context.Context, process string, s protocol.WorkerHoldUpSignal) error {
 		return c.SignalWorkflow(ctx, process, "", protocol.SignalWorkerHoldUp, s)
 	}
-	o := holdups.Options{CheckStore: p.Store.CheckWritableAtRefusedSize, Signal: tell, Log: p.Log,
-		InTemporal: func(ctx context.Context) (map[string][]turn.HeldUp, error) {
-			return holdups.InTemporal(ctx, c, activities.Names())
+	o := holdups.Options{CheckStore: p.Store.CheckWritableAtRefusedSize, Signal: signal, Log: p.Log,
+		ListInTemporal: func(ctx context.Context) (map[string][]turn.HeldUp, error) {
+			return holdups.HoldUpsInTemporal(ctx, c, activities.Names())
 		}}
 	if observer, ok := p.Observer.(activities.HoldUpObserver); ok {
 		o.Observe = observer.HeldUp
@@ -168,85 +169,85 @@ func (p Parts) holdUps(c client.Client) *holdups.Keeper {
 
 // Check fills in what is missing, and returns one error for all invalid settings, before anything is started with them.
 func (p Parts) Check() (Parts, error) {
-	if p.checked {
+	if p.isChecked {
 		return p, nil
 	}
 	p = p.FromEnvironment()
 	_, err := httptool.ReadSecretNames(p.getenv(httptool.SecretsVariable))
-	wrong := []error{err, mcptool.CheckCommands(p.getenv(mcptool.CommandsVariable)),
+	errs := []error{err, mcptool.CheckCommands(p.getenv(mcptool.CommandsVariable)),
 		httptool.CheckAllow(p.getenv(httptool.AllowVariable)), p.LLM.Check(), checkLLMServers(p.LLMServers)}
-	if p.Notices == nil {
-		p.Notices, err = notify.FromEnvironment(p.getenv)
-		wrong = append(wrong, err)
+	if p.Notifier == nil {
+		p.Notifier, err = notify.FromEnvironment(p.getenv)
+		errs = append(errs, err)
 	}
-	if p.Deciders == nil {
-		p.Deciders, err = signing.FromEnvironment(context.Background(), p.getenv)
-		wrong = append(wrong, err)
+	if p.DeciderKeys == nil {
+		p.DeciderKeys, err = signing.FromEnvironment(context.Background(), p.getenv)
+		errs = append(errs, err)
 	}
 	if p.Prices == nil {
 		p.Prices, err = pricesFromFile(p.getenv(PricesVariable))
-		wrong = append(wrong, err)
+		errs = append(errs, err)
 	}
-	err = errors.Join(wrong...)
-	p.checked = err == nil
+	err = errors.Join(errs...)
+	p.isChecked = err == nil
 	return p, err
 }
 
 // logSettings logs what follows from valid settings.
 func (p Parts) logSettings() {
-	anywhere, _ := httptool.ReadSecretNames(p.getenv(httptool.SecretsVariable))
-	if len(anywhere) > 0 {
+	unrestricted, _ := httptool.ReadSecretNames(p.getenv(httptool.SecretsVariable))
+	if len(unrestricted) > 0 {
 		p.Log.Warn("any host may receive these secrets: everybody who may start processes can read them",
-			"variable", httptool.SecretsVariable, "names", strings.Join(anywhere, ", "))
+			"variable", httptool.SecretsVariable, "names", strings.Join(unrestricted, ", "))
 	}
-	if p.Limits.MoneyADay > 0 && len(p.Prices) == 0 {
+	if p.Limits.MaxDollarsPerDay > 0 && len(p.Prices) == 0 {
 		p.Log.Warn("--money-a-day counts no Request of an Idea without prices (config.prices): the worker has none",
 			"variable", PricesVariable)
 	}
-	if p.Deciders == nil {
+	if p.DeciderKeys == nil {
 		p.Log.Info("no keys for signed decisions: where a policy requires one, no decision counts", "variable",
 			signing.DecidersVariable)
 		return
 	}
-	p.Log.Info("checking signed decisions", "keys", p.Deciders.Place())
+	p.Log.Info("checking signed decisions", "keys", p.DeciderKeys.FileOrURL())
 }
 
-// running is a worker with what runs beside it. It also serves the task queue of Requests, looks for instances whose
+// workerSet is a worker with what runs beside it. It also serves the task queue of Requests, looks for instances whose
 // process is gone, reports what holds processes up, and ends the sessions with MCP servers when it has stopped.
-type running struct {
+type workerSet struct {
 	worker.Worker
-	requests         worker.Worker
-	fatal            chan error // why Worker or requests cannot go on
-	mcp              *mcptool.Hub
-	orphans, holdUps func(context.Context)
-	stop             func()
+	requestWorker              worker.Worker
+	fatal                      chan error // why Worker or requests cannot go on
+	mcp                        *mcptool.Hub
+	watchOrphans, watchHoldUps func(context.Context)
+	stopWatching               func()
 }
 
-func (r *running) Start() error {
+func (r *workerSet) Start() error {
 	if err := r.Worker.Start(); err != nil {
 		return err
 	}
-	if err := r.requests.Start(); err != nil {
+	if err := r.requestWorker.Start(); err != nil {
 		r.Worker.Stop()
 		return err
 	}
-	r.stop = r.beginWatch()
+	r.stopWatching = r.startWatching()
 	return nil
 }
 
-func (r *running) Stop() {
-	if r.stop != nil {
-		r.stop()
+func (r *workerSet) Stop() {
+	if r.stopWatching != nil {
+		r.stopWatching()
 	}
 	var requests safego.Group // both drain in the same time
-	requests.Go("engine.requests", func() error { r.requests.Stop(); return nil })
+	requests.Go("engine.requests", func() error { r.requestWorker.Stop(); return nil })
 	r.Worker.Stop()
 	_ = requests.Wait()
 	r.mcp.Close()
 }
 
 // Run works until it is interrupted, or until one of the two workers cannot go on.
-func (r *running) Run(interrupt <-chan any) error {
+func (r *workerSet) Run(interrupt <-chan any) error {
 	if err := r.Start(); err != nil {
 		r.mcp.Close()
 		return err
@@ -260,13 +261,13 @@ func (r *running) Run(interrupt <-chan any) error {
 	}
 }
 
-// beginWatch returns a function that ends the watch, and waits until it has ended.
-func (r *running) beginWatch() (stop func()) {
+// startWatching returns a function that ends the watch, and waits until it has ended.
+func (r *workerSet) startWatching() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	var ended sync.WaitGroup
-	ended.Add(2)
-	done := func(error) { ended.Done() }
-	safego.Go("engine.orphans", func() error { r.orphans(ctx); return nil }, done)
-	safego.Go("engine.holdups", func() error { r.holdUps(ctx); return nil }, done)
-	return func() { cancel(); ended.Wait() }
+	var watchers sync.WaitGroup
+	watchers.Add(2)
+	done := func(error) { watchers.Done() }
+	safego.Go("engine.orphans", func() error { r.watchOrphans(ctx); return nil }, done)
+	safego.Go("engine.holdups", func() error { r.watchHoldUps(ctx); return nil }, done)
+	return func() { cancel(); watchers.Wait() }
 }

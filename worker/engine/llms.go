@@ -18,11 +18,11 @@ const ServersVariable = "OPENAI_SERVERS"
 // OPENAI_RPM and OPENAI_TPM. Empty is unset.
 func LLMFromEnvironment(getenv func(string) string) llm.Config { return llmFromVariables(getenv, "") }
 
-func llmFromVariables(getenv func(string) string, ending string) llm.Config {
-	read := func(name string) string { return strings.TrimSpace(getenv(name + ending)) }
+func llmFromVariables(getenv func(string) string, suffix string) llm.Config {
+	getVariable := func(name string) string { return strings.TrimSpace(getenv(name + suffix)) }
 	return llm.Config{
-		BaseURL: read("OPENAI_BASE_URL"), Key: read("OPENAI_API_KEY"), Model: read("OPENAI_MODEL"),
-		RPM: read("OPENAI_RPM"), TPM: read("OPENAI_TPM"),
+		BaseURL: getVariable("OPENAI_BASE_URL"), Key: getVariable("OPENAI_API_KEY"), Model: getVariable("OPENAI_MODEL"),
+		RPM: getVariable("OPENAI_RPM"), TPM: getVariable("OPENAI_TPM"),
 	}
 }
 
@@ -40,27 +40,27 @@ func llmServersFromEnvironment(getenv func(string) string) map[string]llm.Config
 
 // checkLLMServers returns what is wrong with the settings of servers.
 func checkLLMServers(servers map[string]llm.Config) error {
-	var wrong []error
+	var errs []error
 	for name, server := range jsonval.Sorted(servers) {
 		err := server.Check()
 		if !server.Configured() {
-			end := llm.VariableEnding(name)
-			err = fmt.Errorf("it has neither OPENAI_BASE_URL%s nor OPENAI_API_KEY%s", end, end)
+			suffix := llm.VariableEnding(name)
+			err = fmt.Errorf("it has neither OPENAI_BASE_URL%s nor OPENAI_API_KEY%s", suffix, suffix)
 		}
 		if err != nil {
-			wrong = append(wrong, fmt.Errorf("engine: read %s: %q: %w", ServersVariable, name, err))
+			errs = append(errs, fmt.Errorf("engine: read %s: %q: %w", ServersVariable, name, err))
 		}
 	}
-	return errors.Join(wrong...)
+	return errors.Join(errs...)
 }
 
-// newLLMServers makes the Clients of servers. They share their limits with the Clients of other workers.
-func newLLMServers(servers map[string]llm.Config, longestPause time.Duration,
-	shared func(name string) llm.SharedRate) (map[string]*llm.Client, error) {
+// newLLMClients makes the Clients of servers. They share their limits with the Clients of other workers.
+func newLLMClients(servers map[string]llm.Config, maxPause time.Duration,
+	sharedRate func(name string) llm.SharedRate) (map[string]*llm.Client, error) {
 	clients := make(map[string]*llm.Client, len(servers))
 	for name, config := range servers {
-		config.LongestPause = longestPause
-		config.SharedRequests, config.SharedTokens = shared("_requests/"+name), shared("_tokens/"+name)
+		config.MaxPause = maxPause
+		config.SharedRequests, config.SharedTokens = sharedRate("_requests/"+name), sharedRate("_tokens/"+name)
 		c, err := llm.New(config)
 		if err != nil {
 			return nil, fmt.Errorf("engine: read %s: %q: %w", ServersVariable, name, err)

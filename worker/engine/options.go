@@ -26,23 +26,23 @@ import (
 
 // Limits bound what one worker does at a time; 0: the SDK's default, or no limit if it has none.
 type Limits struct {
-	Requests        int     // to LLMs
-	Calls           int     // as activities
-	PureCalls       int     // as local activities; a burst of them counts as one
-	EagerCalls      int     // of one workflow task, run by the same worker
-	CallsPerSecond  float64 // Calls that begin, and as many Requests, over all workers
-	MoneyADay       float64 // dollars that Requests cost, over all workers
-	MaxResult       int     // bytes of one Call's result
-	Memory          int64   // bytes that Calls and Requests hold together, about; 0: memory.DefaultBudget
-	WorkflowTasks   int     // at least 2
-	WorkflowPollers int     // at least 2
-	ActivityPollers int
-	// LostAfter is the time without a heartbeat after which the worker's activities count as lost; 0:
+	Requests         int     // to LLMs
+	Calls            int     // as activities
+	PureCalls        int     // as local activities; a burst of them counts as one
+	EagerCalls       int     // of one workflow task, run by the same worker
+	CallsPerSecond   float64 // Calls that begin, and as many Requests, over all workers
+	MaxDollarsPerDay float64 // dollars that Requests cost, over all workers
+	MaxResult        int     // bytes of one Call's result
+	Memory           int64   // bytes that Calls and Requests hold together, about; 0: memory.DefaultBudget
+	WorkflowTasks    int     // at least 2
+	WorkflowPollers  int     // at least 2
+	ActivityPollers  int
+	// HeartbeatTimeout is the time without a heartbeat after which the worker's activities count as lost; 0:
 	// protocol.HeartbeatTimeout, which is the minimum.
-	LostAfter time.Duration
+	HeartbeatTimeout time.Duration
 	// LLMPatience is how long Requests are retried while an LLM's server is unavailable, unless the Idea sets it; 0:
-	// activities.DefaultLLMPatience. LLMPause is the longest pause between two attempts; 0: llm.DefaultLongestPause.
-	LLMPatience, LLMPause time.Duration
+	// activities.DefaultLLMPatience. LLMPause is the longest pause between two attempts; 0: llm.DefaultMaxPause.
+	LLMPatience, LLMMaxPause time.Duration
 	// SaveActions makes processes that begin here save actions that a hosted server bills, at the price of some
 	// milliseconds.
 	SaveActions bool
@@ -50,7 +50,7 @@ type Limits struct {
 
 // EmbeddedLimits are the limits of a worker that runs in the same program as Temporal: no other worker would take the
 // Calls that its workflows start, so all of them come with the answer to the workflow task that started them.
-var EmbeddedLimits = Limits{EagerCalls: workflows.MaxRunning, Memory: 256 << 20}
+var EmbeddedLimits = Limits{EagerCalls: workflows.MaxRunningCalls, Memory: 256 << 20}
 
 // MemoryVariable names in the environment how many bytes Calls and Requests may hold together, for a worker that has no
 // flags.
@@ -69,16 +69,16 @@ const (
 	MinPause    = 10 * time.Millisecond
 )
 
-// EmbeddedLimitsIn returns the limits of a worker in the same program as Temporal, adjusted by the environment.
-func EmbeddedLimitsIn(getenv func(string) string) (_ Limits, err error) {
+// EmbeddedLimitsFromEnv returns the limits of a worker in the same program as Temporal, adjusted by the environment.
+func EmbeddedLimitsFromEnv(getenv func(string) string) (_ Limits, err error) {
 	l := EmbeddedLimits
-	given, bad := heap.BytesFromEnv(getenv, MemoryVariable)
-	l.Memory = cmp.Or(given, l.Memory)
+	memoryLimit, errs := heap.BytesFromEnv(getenv, MemoryVariable)
+	l.Memory = cmp.Or(memoryLimit, l.Memory)
 	for _, v := range []struct {
 		name  string
 		into  *time.Duration
 		least time.Duration
-	}{{PatienceVariable, &l.LLMPatience, MinPatience}, {PauseVariable, &l.LLMPause, MinPause}} {
+	}{{PatienceVariable, &l.LLMPatience, MinPatience}, {PauseVariable, &l.LLMMaxPause, MinPause}} {
 		text := getenv(v.name)
 		if text == "" {
 			continue
@@ -87,10 +87,10 @@ func EmbeddedLimitsIn(getenv func(string) string) (_ Limits, err error) {
 			err = fmt.Errorf("%q: want %s at least", text, v.least)
 		}
 		if err != nil {
-			bad = errors.Join(bad, fmt.Errorf("engine: read %s: %w", v.name, err))
+			errs = errors.Join(errs, fmt.Errorf("engine: read %s: %w", v.name, err))
 		}
 	}
-	return l, bad
+	return l, errs
 }
 
 // activitySlots is the number of slots that Requests and Calls share. It is the sum of both limits, so that neither can
@@ -105,17 +105,17 @@ func (l Limits) activitySlots() int {
 // hasManySlots reports whether a workflow task, and a local activity of it, may wait for a moment without keeping
 // others waiting.
 func (l Limits) hasManySlots() bool {
-	many := func(n int) bool { return n == 0 || n >= 100 }
-	return many(l.PureCalls) && many(l.WorkflowTasks)
+	isMany := func(n int) bool { return n == 0 || n >= 100 }
+	return isMany(l.PureCalls) && isMany(l.WorkflowTasks)
 }
 
-func (p Parts) options() worker.Options {
-	lostAfter := cmp.Or(p.Limits.LostAfter, protocol.HeartbeatTimeout)
+func (p Parts) workerOptions() worker.Options {
+	heartbeatTimeout := cmp.Or(p.Limits.HeartbeatTimeout, protocol.HeartbeatTimeout)
 	o := worker.Options{
-		// If no heartbeat reaches the server for LostAfter, the SDK cancels the activity: a slow server has that much
-		// time.
-		MaxHeartbeatThrottleInterval:     protocol.HeartbeatInterval(lostAfter),
-		DefaultHeartbeatThrottleInterval: protocol.HeartbeatInterval(lostAfter),
+		// If no heartbeat reaches the server for HeartbeatTimeout, the SDK cancels the activity: a slow server has that
+		// much time.
+		MaxHeartbeatThrottleInterval:     protocol.HeartbeatInterval(heartbeatTimeout),
+		DefaultHeartbeatThrottleInterval: protocol.HeartbeatInterval(heartbeatTimeout),
 		// Workflow code here takes milliseconds; a machine that does other things too may stop it for longer.
 		DeadlockDetectionTimeout:                3 * time.Second,
 		WorkerStopTimeout:                       p.StopTimeout,
@@ -128,7 +128,7 @@ func (p Parts) options() worker.Options {
 		// and count as lost.
 		TaskQueueActivitiesPerSecond: p.Limits.CallsPerSecond,
 		Interceptors: append([]interceptor.WorkerInterceptor{workflows.NewSignalOrderInterceptor(),
-			workflows.NewHeartbeatInterceptor(lostAfter), activities.NewInterceptor()},
+			workflows.NewHeartbeatInterceptor(heartbeatTimeout), activities.NewPanicInterceptor()},
 			p.Interceptors...),
 		DeploymentOptions: deploymentOptions(p.Version),
 	}
@@ -150,34 +150,36 @@ func (p Parts) requestOptions(o worker.Options) worker.Options {
 	return o
 }
 
-func (p Parts) activities(c client.Client) (*activities.Activities, error) {
+func (p Parts) newActivities(c client.Client) (*activities.Activities, error) {
 	a := &activities.Activities{}
 	// The rate of the task queue limits the Requests a minute of this LLM, so only its tokens share a limit.
-	p.LLM.LongestPause, p.LLM.SharedTokens = p.Limits.LLMPause, a.SharedRate("_tokens/")
-	asked, err := llm.New(p.LLM)
+	p.LLM.MaxPause, p.LLM.SharedTokens = p.Limits.LLMMaxPause, a.SharedRate("_tokens/")
+	llmClient, err := llm.New(p.LLM)
 	if err != nil {
 		return nil, err
 	}
-	servers, err := newLLMServers(p.LLMServers, p.Limits.LLMPause, a.SharedRate)
+	servers, err := newLLMClients(p.LLMServers, p.Limits.LLMMaxPause, a.SharedRate)
 	if err != nil {
 		return nil, err
 	}
 	runners := kinds.New(kinds.Deps{Tools: p.Tools, HTTP: p.HTTP, MCP: p.MCP})
-	for kind, x := range p.Runners {
-		runners.Register(kind, x)
+	for kind, r := range p.Runners {
+		runners.Register(kind, r)
 	}
 	*a = activities.Activities{
-		Store: p.Store, Tools: p.Tools, Runners: runners, MCP: p.MCP, Notices: p.Notices, Deciders: p.Deciders,
-		LLM: asked, Client: c, Recorder: p.Recorder,
-		LLMPatience: p.Limits.LLMPatience, LLMPauses: llm.Pauses{Longest: p.Limits.LLMPause},
+		Store: p.Store, Tools: p.Tools, Runners: runners, MCP: p.MCP, NoticeSender: p.Notifier,
+		DeciderKeys: p.DeciderKeys,
+		LLM:         llmClient, Client: c, Recorder: p.Recorder,
+		LLMPatience: p.Limits.LLMPatience, LLMRetryDelays: llm.Pauses{Max: p.Limits.LLMMaxPause},
 		LLMServers: servers, Prices: p.Prices, PromptRecorder: p.PromptRecorder, Observer: p.Observer,
-		MaxResult:   p.Limits.MaxResult,
-		SaveActions: p.Limits.SaveActions, GatherReports: p.Limits.hasManySlots(), DailyBudget: p.Limits.MoneyADay,
-		Memory: memory.NewBudget(cmp.Or(p.Limits.Memory, memory.DefaultBudget)),
+		MaxResultBytes: p.Limits.MaxResult,
+		SaveActions:    p.Limits.SaveActions, BatchesReports: p.Limits.hasManySlots(),
+		DailyBudget:  p.Limits.MaxDollarsPerDay,
+		MemoryBudget: memory.NewBudget(cmp.Or(p.Limits.Memory, memory.DefaultBudget)),
 	}
-	known := processes.New(c, "", p.Store) // queries by workflow id need no namespace
+	queryClient := processes.New(c, "", p.Store) // queries by workflow id need no namespace
 	a.PendingApprovals = func(ctx context.Context, process string) ([]protocol.Approval, error) {
-		return known.Process(process).Approvals(ctx)
+		return queryClient.Process(process).Approvals(ctx)
 	}
 	if p.Limits.Requests > 0 {
 		a.RequestSlots = semaphore.NewWeighted(int64(p.Limits.Requests))

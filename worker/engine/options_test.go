@@ -12,7 +12,7 @@ func TestLimitsAreGivenToTheSDKAndNoneLeavesItsDefaults(t *testing.T) {
 	o := Parts{StopTimeout: time.Minute, Limits: Limits{
 		Requests: 3, Calls: 40, PureCalls: 5, CallsPerSecond: 2.5, WorkflowTasks: 7, WorkflowPollers: 8,
 		ActivityPollers: 9, EagerCalls: 10,
-	}}.options()
+	}}.workerOptions()
 	got := []any{o.MaxConcurrentActivityExecutionSize, o.MaxConcurrentLocalActivityExecutionSize,
 		o.TaskQueueActivitiesPerSecond,
 		o.MaxConcurrentWorkflowTaskExecutionSize, o.MaxConcurrentWorkflowTaskPollers,
@@ -23,13 +23,13 @@ func TestLimitsAreGivenToTheSDKAndNoneLeavesItsDefaults(t *testing.T) {
 			t.Errorf("the %dth is %v, not %v", i+1, got[i], want)
 		}
 	}
-	if o := (Parts{Limits: Limits{LostAfter: 30 * time.Second}}).options(); o.MaxHeartbeatThrottleInterval != 20*time.Second {
+	if o := (Parts{Limits: Limits{HeartbeatTimeout: 30 * time.Second}}).workerOptions(); o.MaxHeartbeatThrottleInterval != 20*time.Second {
 		t.Errorf("a heartbeat every %v", o.MaxHeartbeatThrottleInterval)
 	}
-	if o := (Parts{}).options(); o.MaxHeartbeatThrottleInterval != 2*time.Second {
+	if o := (Parts{}).workerOptions(); o.MaxHeartbeatThrottleInterval != 2*time.Second {
 		t.Errorf("a heartbeat every %v where nothing is said", o.MaxHeartbeatThrottleInterval)
 	}
-	if o := (Parts{Limits: Limits{Requests: 3}}).options(); o.MaxConcurrentActivityExecutionSize != 0 ||
+	if o := (Parts{Limits: Limits{Requests: 3}}).workerOptions(); o.MaxConcurrentActivityExecutionSize != 0 ||
 		o.TaskQueueActivitiesPerSecond != 0 ||
 		o.MaxEagerActivityReservationsPerWorkflowTask != nil {
 		t.Errorf("without limits: %+v", o)
@@ -39,7 +39,7 @@ func TestLimitsAreGivenToTheSDKAndNoneLeavesItsDefaults(t *testing.T) {
 func TestTheQueueOfRequestsHasTheLesserOfTwoRates(t *testing.T) {
 	for rpm, want := range map[string]float64{"": 2.5, "60": 1, "600": 2.5} {
 		p := Parts{LLM: llm.Config{RPM: rpm}, Limits: Limits{Requests: 3, CallsPerSecond: 2.5, ActivityPollers: 9}}
-		o := p.requestOptions(p.options())
+		o := p.requestOptions(p.workerOptions())
 		if o.TaskQueueActivitiesPerSecond != want || o.MaxConcurrentActivityExecutionSize != 3 || !o.DisableWorkflowWorker {
 			t.Errorf("OPENAI_RPM %q: %+v", rpm, o)
 		}
@@ -48,7 +48,7 @@ func TestTheQueueOfRequestsHasTheLesserOfTwoRates(t *testing.T) {
 
 func TestTheEnvironmentSaysHowMuchMemoryAWorkerBesideTheServerHolds(t *testing.T) {
 	for text, want := range map[string]int64{"": EmbeddedLimits.Memory, "12345": 12345, "a lot": -1} {
-		l, err := EmbeddedLimitsIn(func(name string) string { return map[string]string{MemoryVariable: text}[name] })
+		l, err := EmbeddedLimitsFromEnv(func(name string) string { return map[string]string{MemoryVariable: text}[name] })
 		if (err != nil) != (want < 0) ||
 			(err == nil && (l.Memory != want || l.EagerCalls != EmbeddedLimits.EagerCalls)) {
 			t.Errorf("%q: %+v, %v", text, l, err)
@@ -58,7 +58,7 @@ func TestTheEnvironmentSaysHowMuchMemoryAWorkerBesideTheServerHolds(t *testing.T
 
 func TestAWorkerBesideTheServerTakesNoTimesThatAreTooShort(t *testing.T) {
 	for name, text := range map[string]string{PatienceVariable: "10ms", PauseVariable: "1ms"} {
-		_, err := EmbeddedLimitsIn(func(asked string) string { return map[string]string{name: text}[asked] })
+		_, err := EmbeddedLimitsFromEnv(func(asked string) string { return map[string]string{name: text}[asked] })
 		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "at least") {
 			t.Errorf("%s=%s: %v", name, text, err)
 		}
@@ -66,11 +66,11 @@ func TestAWorkerBesideTheServerTakesNoTimesThatAreTooShort(t *testing.T) {
 }
 
 func TestOnlyAWorkerWithALimitMakesRequestsWait(t *testing.T) {
-	if a, err := (Parts{}).activities(nil); err != nil || a.RequestSlots != nil {
+	if a, err := (Parts{}).newActivities(nil); err != nil || a.RequestSlots != nil {
 		t.Errorf("they wait without a limit, or %v", err)
 	}
-	a, err := Parts{Limits: Limits{Requests: 2, MaxResult: 10}}.activities(nil)
-	if err != nil || a.MaxResult != 10 || !a.RequestSlots.TryAcquire(2) || a.RequestSlots.TryAcquire(1) {
+	a, err := Parts{Limits: Limits{Requests: 2, MaxResult: 10}}.newActivities(nil)
+	if err != nil || a.MaxResultBytes != 10 || !a.RequestSlots.TryAcquire(2) || a.RequestSlots.TryAcquire(1) {
 		t.Errorf("%+v, %v", a, err)
 	}
 }

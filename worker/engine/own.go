@@ -26,20 +26,20 @@ func (o *Additions) Register(register func(*tools.Registry)) {
 }
 
 // AddRunner adds a kind of Tool: Tools with `_activity: {"<kind>": …}` are run by x.
-func (o *Additions) AddRunner(kind ideafile.ToolKind, x runner.Runner) {
+func (o *Additions) AddRunner(kind ideafile.ToolKind, r runner.Runner) {
 	if o.Runners == nil {
 		o.Runners = map[ideafile.ToolKind]runner.Runner{}
 	}
-	o.Runners[kind] = x
+	o.Runners[kind] = r
 }
 
 // With adds a custom program's Tools and runners to those of the environment. It panics on a tool whose name is taken.
-func (p Parts) With(own Additions) Parts {
+func (p Parts) With(additions Additions) Parts {
 	p = p.FromEnvironment()
-	p.Tools.Include(own.Tools)
-	all := map[ideafile.ToolKind]runner.Runner{}
-	maps.Copy(all, p.Runners)
-	maps.Copy(all, own.Runners)
-	p.Runners = all
+	p.Tools.Include(additions.Tools)
+	runners := map[ideafile.ToolKind]runner.Runner{}
+	maps.Copy(runners, p.Runners)
+	maps.Copy(runners, additions.Runners)
+	p.Runners = runners
 	return p
 }

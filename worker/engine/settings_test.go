@@ -36,7 +36,7 @@ func TestAWorkerSaysThatWithoutPricesADayCostsNothing(t *testing.T) {
 		warns  bool
 	}{"no limit": {0, nil, false}, "no prices": {5, nil, true}, "prices": {5, price.List{{Name: "m"}}, false}} {
 		var log strings.Builder
-		Parts{Log: slog.New(slog.NewTextHandler(&log, nil)), Prices: c.prices, Limits: Limits{MoneyADay: c.aDay}}.
+		Parts{Log: slog.New(slog.NewTextHandler(&log, nil)), Prices: c.prices, Limits: Limits{MaxDollarsPerDay: c.aDay}}.
 			logSettings()
 		if warns := strings.Contains(log.String(), PricesVariable); warns != c.warns {
 			t.Errorf("%s: %s", name, &log)

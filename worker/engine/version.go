@@ -15,7 +15,7 @@ func deploymentOptions(v connect.Version) worker.DeploymentOptions {
 	}
 	return worker.DeploymentOptions{
 		UseVersioning:             true,
-		Version:                   v.OfDeployment(),
+		Version:                   v.DeploymentVersion(),
 		DefaultVersioningBehavior: workflow.VersioningBehaviorAutoUpgrade,
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"processidea/store/blobs"
 )
 
-// Workflow is the workflow type under which the gate is started. It has no input, and returns a Report.
-const Workflow = "Gate"
+// WorkflowType is the workflow type under which the gate is started. It has no input, and returns a Report.
+const WorkflowType = "Gate"
 
 const activityType = "CheckVersion"
 
@@ -30,13 +30,14 @@ type Options struct {
 	Namespace string
 	Store     *blobs.Store
 	Version   connect.Version // the worker's own; zero: none
-	// Ideas is the folder of the Idea files that are checked and simulated; empty: none.
-	Ideas string
+	// IdeaFolder is the folder of the Idea files that are checked and simulated; empty: none.
+	IdeaFolder string
 	// Tools are the Tools of this worker.
 	Tools ideafiles.Tools
-	// Histories is the number of histories to replay of running workflows, and as many of ended ones, the latest first.
-	Histories int
-	Log       *slog.Logger
+	// MaxHistories is the number of histories to replay of running workflows, and as many of ended ones, the latest
+	// first.
+	MaxHistories int
+	Log          *slog.Logger
 }
 
 // Report lists what was checked.
@@ -50,7 +51,7 @@ type Report struct {
 // Register registers the gate with a worker.
 func Register(r worker.Registry, o Options) {
 	r.RegisterWorkflowWithOptions(run,
-		workflow.RegisterOptions{Name: Workflow, VersioningBehavior: workflow.VersioningBehaviorPinned})
+		workflow.RegisterOptions{Name: WorkflowType, VersioningBehavior: workflow.VersioningBehaviorPinned})
 	r.RegisterActivityWithOptions(o.check, activity.RegisterOptions{Name: activityType})
 }
 
@@ -89,8 +90,8 @@ func (o Options) check(ctx context.Context) (*Report, error) {
 	return r, nil
 }
 
-func (r *Report) refuse(format string, args ...any) {
+func (r *Report) addProblem(format string, args ...any) {
 	r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
 }
 
-func (o Options) processes() *client.Client { return client.New(o.Temporal, o.Namespace, o.Store) }
+func (o Options) newClient() *client.Client { return client.New(o.Temporal, o.Namespace, o.Store) }

@@ -45,7 +45,7 @@ func newSite(t *testing.T, files map[string]string) *site {
 	if testing.Short() {
 		t.Skip("it has a server of its own")
 	}
-	server, stop, err := devtest.Shared(connect.SearchAttributes)
+	server, stop, err := devtest.StartShared(connect.SearchAttributes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,8 +71,8 @@ func newSite(t *testing.T, files map[string]string) *site {
 	known := tools.NewRegistry()
 	builtin.Register(known, nil)
 	return &site{t, temporal, gate.Options{
-		Temporal: temporal, Namespace: server.Namespace(), Store: store, Ideas: folder,
-		Tools: ideafiles.Tools{Known: kinds.NewKnown(known, nil)}, Histories: 50, Log: quiet,
+		Temporal: temporal, Namespace: server.Namespace(), Store: store, IdeaFolder: folder,
+		Tools: ideafiles.Tools{Known: kinds.NewKnownTools(known, nil)}, MaxHistories: 50, Log: quiet,
 	}}
 }
 
@@ -108,7 +108,7 @@ func (s *site) pass() (r gate.Report, err error) {
 	defer cancel()
 	var run sdk.WorkflowRun
 	for { // a version is known once its worker has polled
-		if run, err = s.temporal.ExecuteWorkflow(ctx, o, gate.Workflow); err == nil || ctx.Err() != nil {
+		if run, err = s.temporal.ExecuteWorkflow(ctx, o, gate.WorkflowType); err == nil || ctx.Err() != nil {
 			break
 		}
 	}
@@ -126,7 +126,7 @@ func (s *site) start(id string) *client.Process {
 		s.Fatal(err)
 	}
 	p, err := client.New(s.temporal, s.Namespace, s.Store).Start(s.Context(),
-		client.StartOptions{ID: id, Idea: idea, By: "ann"})
+		client.StartOptions{ID: id, Idea: idea, StartedBy: "ann"})
 	if err != nil {
 		s.Fatal(err)
 	}

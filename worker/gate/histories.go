@@ -24,13 +24,13 @@ import (
 
 // replayHistories replays the latest histories of running and of ended processes and instances.
 func (o Options) replayHistories(ctx context.Context, r *Report) error {
-	for _, state := range []string{"=", "!="} {
+	for _, operator := range []string{"=", "!="} {
 		query := fmt.Sprintf(`WorkflowType IN ('%s', '%s') AND ExecutionStatus %s 'Running'`, protocol.ProcessType,
-			protocol.InstanceType, state)
-		left := o.Histories
-		for page := []byte(nil); left > 0; {
+			protocol.InstanceType, operator)
+		remaining := o.MaxHistories
+		for page := []byte(nil); remaining > 0; {
 			list, err := o.Temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
-				Namespace: o.Namespace, Query: query, PageSize: int32(min(left, 100)), NextPageToken: page,
+				Namespace: o.Namespace, Query: query, PageSize: int32(min(remaining, 100)), NextPageToken: page,
 			})
 			if err != nil {
 				return err
@@ -41,7 +41,7 @@ func (o Options) replayHistories(ctx context.Context, r *Report) error {
 					return err
 				}
 			}
-			left -= len(list.GetExecutions())
+			remaining -= len(list.GetExecutions())
 			if page = list.GetNextPageToken(); len(page) == 0 {
 				break
 			}
@@ -57,8 +57,8 @@ func (o Options) replay(ctx context.Context, e workflow.Execution, r *Report) er
 	events := o.Temporal.GetWorkflowHistory(ctx, e.ID, e.RunID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		event, err := events.Next()
-		var gone *serviceerror.NotFound
-		if errors.As(err, &gone) {
+		var notFound *serviceerror.NotFound
+		if errors.As(err, &notFound) {
 			return nil
 		}
 		if err != nil {
@@ -67,10 +67,10 @@ func (o Options) replay(ctx context.Context, e workflow.Execution, r *Report) er
 		h.Events = append(h.Events, event)
 	}
 	// A run that just began or just continued as new did nothing yet, and the SDK takes its few events for a fault.
-	answered := func(e *historypb.HistoryEvent) bool {
+	isTaskCompleted := func(e *historypb.HistoryEvent) bool {
 		return e.GetEventType() == enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
 	}
-	if !slices.ContainsFunc(h.Events, answered) {
+	if !slices.ContainsFunc(h.Events, isTaskCompleted) {
 		return nil
 	}
 	replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{
@@ -84,9 +84,9 @@ func (o Options) replay(ctx context.Context, e workflow.Execution, r *Report) er
 	}
 	workflows.Register(replayer)
 	r.Histories++
-	of := worker.ReplayWorkflowHistoryOptions{OriginalExecution: e}
-	if err := replayer.ReplayWorkflowHistoryWithOptions(sdklog.NewStructuredLogger(o.Log), h, of); err != nil {
-		r.refuse("the history of %s, run %s, does not replay: %v", e.ID, e.RunID, err)
+	options := worker.ReplayWorkflowHistoryOptions{OriginalExecution: e}
+	if err := replayer.ReplayWorkflowHistoryWithOptions(sdklog.NewStructuredLogger(o.Log), h, options); err != nil {
+		r.addProblem("the history of %s, run %s, does not replay: %v", e.ID, e.RunID, err)
 	}
 	return nil
 }

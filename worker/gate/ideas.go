@@ -18,22 +18,22 @@ const maxSimulationTime = 5 * time.Minute
 
 // checkIdeas checks and simulates every Idea file of the folder.
 func (o Options) checkIdeas(ctx context.Context, r *Report) error {
-	if o.Ideas == "" {
+	if o.IdeaFolder == "" {
 		return nil
 	}
-	sources, err := ideafiles.FindAll(o.Ideas)
+	sources, err := ideafiles.FindAll(o.IdeaFolder)
 	if err != nil {
 		return err
 	}
 	for _, s := range sources {
-		activity.RecordHeartbeat(ctx, s.Given)
+		activity.RecordHeartbeat(ctx, s.Path)
 		r.Ideas++
-		made, err := o.prepare(s)
+		prepared, err := o.prepare(s)
 		if err != nil {
-			r.refuse("%s: %v", s.Given, err)
+			r.addProblem("%s: %v", s.Path, err)
 			continue
 		}
-		if err := o.simulate(ctx, s, made, r); err != nil {
+		if err := o.simulate(ctx, s, prepared, r); err != nil {
 			return err
 		}
 	}
@@ -48,34 +48,34 @@ func (o Options) prepare(s ideafiles.Source) (*simulation.Prepared, error) {
 		return nil, err
 	}
 	if len(problems.Errors()) > 0 {
-		return nil, &ideafiles.InvalidError{Source: s.Given, Problems: problems.Errors()}
+		return nil, &ideafiles.InvalidError{Source: s.Path, Problems: problems.Errors()}
 	}
-	made, _, err := simulation.Prepare(s, o.Tools, simulation.Options{Schemas: s.Replies == ""})
-	return made, err
+	prepared, _, err := simulation.Prepare(s, o.Tools, simulation.Options{FromSchemas: s.Replies == ""})
+	return prepared, err
 }
 
 // simulate runs a simulation on this version.
-func (o Options) simulate(ctx context.Context, s ideafiles.Source, made *simulation.Prepared, r *Report) error {
-	simulating, cancel := context.WithTimeout(ctx, maxSimulationTime)
+func (o Options) simulate(ctx context.Context, s ideafiles.Source, prepared *simulation.Prepared, r *Report) error {
+	simulationCtx, cancel := context.WithTimeout(ctx, maxSimulationTime)
 	defer cancel()
 	defer activities.Heartbeat(ctx)()
-	start := made.StartOptions(client.NewID("gate-" + s.Name()))
+	start := prepared.StartOptions(client.NewID("gate-" + s.Name()))
 	start.Version = o.Version
-	p, err := o.processes().Start(simulating, start)
+	p, err := o.newClient().Start(simulationCtx, start)
 	if err != nil {
 		return err
 	}
-	result, err := p.Result(simulating)
+	result, err := p.Result(simulationCtx)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case simulating.Err() != nil:
-		r.refuse("%s: its simulation %s has not ended after %s", s.Given, p.ID(), maxSimulationTime)
+	case simulationCtx.Err() != nil:
+		r.addProblem("%s: its simulation %s has not ended after %s", s.Path, p.ID(), maxSimulationTime)
 		return p.Cancel(ctx)
 	case err != nil:
 		return err
 	case result.Status != loop.StatusCompleted:
-		r.refuse("%s: its simulation %s ended as %s", s.Given, p.ID(), result.Status)
+		r.addProblem("%s: its simulation %s ended as %s", s.Path, p.ID(), result.Status)
 	}
 	return nil
 }

@@ -20,200 +20,200 @@ import (
 )
 
 const (
-	lookInterval   = 2 * time.Second  // between two looks
-	minDuration    = 2 * time.Second  // how long a cause lasts before it is reported
-	goneAfter      = 15 * time.Second // how long without a failure before a cause counts as gone
-	reportInterval = 5 * time.Minute  // between two reports to a process
-	askInterval    = 30 * time.Second // between two questions to Temporal; one of two may fail
-	askTimeout     = 10 * time.Second // for one question to Temporal
+	checkInterval        = 2 * time.Second  // between two looks
+	minHoldUpDuration    = 2 * time.Second  // how long a cause lasts before it is reported
+	holdUpTTL            = 15 * time.Second // how long without a failure before a cause counts as gone
+	reportInterval       = 5 * time.Minute  // between two reports to a process
+	temporalPollInterval = 30 * time.Second // between two questions to Temporal; one of two may fail
+	temporalPollTimeout  = 10 * time.Second // for one question to Temporal
 )
 
-// Options are the dependencies of a Keeper.
+// Options are the dependencies of a Tracker.
 type Options struct {
 	// CheckStore returns an error if the store cannot be written.
 	CheckStore func(context.Context) error
 	// Signal signals a process.
 	Signal func(ctx context.Context, process string, s protocol.WorkerHoldUpSignal) error
-	// InTemporal lists what only Temporal knows, by process; if it is nil, Temporal is not asked. A HeldUp whose
+	// ListInTemporal lists what only Temporal knows, by process; if it is nil, Temporal is not asked. A HeldUp whose
 	// Process is that process goes only to the log and the metrics: the process cannot handle signals.
-	InTemporal func(context.Context) (map[string][]turn.HeldUp, error)
+	ListInTemporal func(context.Context) (map[string][]turn.HeldUp, error)
 	// Observe receives the number of processes that a cause holds up; nil: none.
 	Observe func(cause string, processes int)
 	Log     *slog.Logger
 }
 
-// Keeper knows which processes are held up, and by what.
-type Keeper struct {
+// Tracker knows which processes are held up, and by what.
+type Tracker struct {
 	Options
-	mu       sync.Mutex
-	held     map[key]*holdUp
-	observed map[string]int // the last observed number by cause
-	askedAt  time.Time      // when Temporal was asked last
+	mu          sync.Mutex
+	holdUpByKey map[holdUpKey]*holdUp
+	lastCounts  map[string]int // the last observed number by cause
+	askedAt     time.Time      // when Temporal was asked last
 }
 
-type key struct{ process, cause string }
+type holdUpKey struct{ process, cause string }
 
-func (at key) isOfStore() bool {
-	return at.cause != turn.CodeTemporalPaused && at.cause != turn.CodeWorkerFails
+func (k holdUpKey) isOfStore() bool {
+	return k.cause != turn.CodeTemporalPaused && k.cause != turn.CodeWorkerFails
 }
 
 // holdUp is one cause that holds one process up.
 type holdUp struct {
 	turn.HeldUp
 	err        error
-	latest     time.Time // when it was found last, or, in the future, until when it counts as found
+	lastFound  time.Time // when it was found last, or, in the future, until when it counts as found
 	reportedAt time.Time // when it was reported to the process last; zero: never
-	// until is when the hold-up counts as gone, if others report it to the process; zero: the Keeper reports it.
-	until time.Time
+	// expiresAt is when the hold-up counts as gone, if others report it to the process; zero: the Tracker reports it.
+	expiresAt time.Time
 }
 
-// New makes a Keeper that knows nothing yet.
-func New(o Options) *Keeper {
-	return &Keeper{Options: o, held: map[key]*holdUp{}, observed: map[string]int{}}
+// New makes a Tracker that knows nothing yet.
+func New(o Options) *Tracker {
+	return &Tracker{Options: o, holdUpByKey: map[holdUpKey]*holdUp{}, lastCounts: map[string]int{}}
 }
 
-// StoreFailed notes that a value of a process could not be written or read.
-func (k *Keeper) StoreFailed(process string, err error) {
-	h := ofStore(err)
+// RecordStoreFailure notes that a value of a process could not be written or read.
+func (k *Tracker) RecordStoreFailure(process string, err error) {
+	h := holdUpFromError(err)
 	if process == "" || h.Cause == "" {
 		return
 	}
 	now := time.Now()
-	k.note(process, h, err, now, now)
+	k.record(process, h, err, now, now)
 }
 
-// note records a hold-up that counts until goneAfter has passed since latest.
-func (k *Keeper) note(process string, h turn.HeldUp, err error, now, latest time.Time) {
+// record records a hold-up that counts until holdUpTTL has passed since latest.
+func (k *Tracker) record(process string, h turn.HeldUp, err error, now, lastFound time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	known := k.held[key{process, h.Cause}]
-	if known == nil {
+	existing := k.holdUpByKey[holdUpKey{process, h.Cause}]
+	if existing == nil {
 		h.Since = now
-		known = &holdUp{HeldUp: h}
-		k.held[key{process, h.Cause}] = known
+		existing = &holdUp{HeldUp: h}
+		k.holdUpByKey[holdUpKey{process, h.Cause}] = existing
 	}
-	known.err, known.latest, known.Process = err, latest, h.Process
+	existing.err, existing.lastFound, existing.Process = err, lastFound, h.Process
 }
 
-// askTemporal asks, once per askInterval, what only Temporal knows.
-func (k *Keeper) askTemporal(ctx context.Context, now time.Time) {
-	if k.InTemporal == nil || now.Sub(k.askedAt) < askInterval {
+// askTemporal asks, once per temporalPollInterval, what only Temporal knows.
+func (k *Tracker) askTemporal(ctx context.Context, now time.Time) {
+	if k.ListInTemporal == nil || now.Sub(k.askedAt) < temporalPollInterval {
 		return
 	}
 	k.askedAt = now
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	ctx, cancel := context.WithTimeout(ctx, temporalPollTimeout)
 	defer cancel()
-	found, err := k.InTemporal(ctx)
+	holdUpsByProcess, err := k.ListInTemporal(ctx)
 	if err != nil {
 		k.Log.Debug("Temporal could not be asked what holds processes up", "error", err)
 	}
-	for process, list := range found {
+	for process, list := range holdUpsByProcess {
 		for _, h := range list {
-			k.note(process, h, nil, now, now.Add(2*askInterval))
+			k.record(process, h, nil, now, now.Add(2*temporalPollInterval))
 		}
 	}
 }
 
 // RecordWait records that a process waits until a time and has been informed of that.
-func (k *Keeper) RecordWait(process, cause string, until time.Time) {
+func (k *Tracker) RecordWait(process, cause string, expiresAt time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.held[key{process, cause}] = &holdUp{until: until}
+	k.holdUpByKey[holdUpKey{process, cause}] = &holdUp{expiresAt: expiresAt}
 }
 
 // ForgetWait reverts RecordWait.
-func (k *Keeper) ForgetWait(process, cause string) {
+func (k *Tracker) ForgetWait(process, cause string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	delete(k.held, key{process, cause})
+	delete(k.holdUpByKey, holdUpKey{process, cause})
 }
 
 // Watch reports and withdraws hold-ups until ctx ends.
-func (k *Keeper) Watch(ctx context.Context) {
-	for pause.For(ctx, lookInterval) == nil {
-		err := safego.Run("holdups.look", func() error { k.look(ctx, time.Now()); return nil })
+func (k *Tracker) Watch(ctx context.Context) {
+	for pause.For(ctx, checkInterval) == nil {
+		err := safego.Run("holdups.look", func() error { k.checkAll(ctx, time.Now()); return nil })
 		if err != nil {
 			k.Log.Error("what holds processes up could not be looked at", "error", err)
 		}
 	}
 }
 
-// look reports new hold-ups, and withdraws those that are gone.
-func (k *Keeper) look(ctx context.Context, now time.Time) {
+// checkAll reports new hold-ups, and withdraws those that are gone.
+func (k *Tracker) checkAll(ctx context.Context, now time.Time) {
 	k.askTemporal(ctx, now)
-	list := k.reportedHoldUps(now)
-	var away error
-	if slices.ContainsFunc(list, key.isOfStore) {
-		trying, cancel := context.WithTimeout(ctx, lookInterval)
-		away = k.CheckStore(trying)
+	list := k.holdUpsToReport(now)
+	var storeErr error
+	if slices.ContainsFunc(list, holdUpKey.isOfStore) {
+		checkCtx, cancel := context.WithTimeout(ctx, checkInterval)
+		storeErr = k.CheckStore(checkCtx)
 		cancel()
 	}
-	for _, at := range list {
-		if at.isOfStore() {
-			k.reportHoldUp(ctx, at, now, away)
+	for _, id := range list {
+		if id.isOfStore() {
+			k.reportHoldUp(ctx, id, now, storeErr)
 		} else {
-			k.reportHoldUp(ctx, at, now, nil)
+			k.reportHoldUp(ctx, id, now, nil)
 		}
 	}
 	k.observe()
 }
 
-// reportedHoldUps lists the hold-ups that the Keeper reports. It drops expired ones that others report.
-func (k *Keeper) reportedHoldUps(now time.Time) (list []key) {
+// holdUpsToReport lists the hold-ups that the Tracker reports. It drops expired ones that others report.
+func (k *Tracker) holdUpsToReport(now time.Time) (list []holdUpKey) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for at, h := range k.held {
+	for key, h := range k.holdUpByKey {
 		switch {
-		case h.until.IsZero():
-			list = append(list, at)
-		case h.until.Before(now):
-			delete(k.held, at)
+		case h.expiresAt.IsZero():
+			list = append(list, key)
+		case h.expiresAt.Before(now):
+			delete(k.holdUpByKey, key)
 		}
 	}
-	slices.SortFunc(list, func(a, b key) int {
+	slices.SortFunc(list, func(a, b holdUpKey) int {
 		return cmp.Or(strings.Compare(a.process, b.process), strings.Compare(a.cause, b.cause))
 	})
 	return list
 }
 
 // reportHoldUp reports a hold-up to a process, or withdraws it. away is why the store cannot be written now.
-func (k *Keeper) reportHoldUp(ctx context.Context, at key, now time.Time, away error) {
+func (k *Tracker) reportHoldUp(ctx context.Context, key holdUpKey, now time.Time, storeErr error) {
 	k.mu.Lock()
-	h := k.held[at]
+	h := k.holdUpByKey[key]
 	if h == nil {
 		k.mu.Unlock()
 		return
 	}
-	seen := *h
+	entry := *h
 	k.mu.Unlock()
-	signal := protocol.WorkerHoldUpSignal{Cause: at.cause}
-	switch gone := away == nil && now.Sub(seen.latest) >= goneAfter; {
-	case gone && seen.reportedAt.IsZero():
-		k.ForgetWait(at.process, at.cause)
+	signal := protocol.WorkerHoldUpSignal{Cause: key.cause}
+	switch gone := storeErr == nil && now.Sub(entry.lastFound) >= holdUpTTL; {
+	case gone && entry.reportedAt.IsZero():
+		k.ForgetWait(key.process, key.cause)
 		return
 	case gone:
-	case now.Sub(seen.reportedAt) < reportInterval, seen.reportedAt.IsZero() && !seen.isPersistent(now, away):
+	case now.Sub(entry.reportedAt) < reportInterval, entry.reportedAt.IsZero() && !entry.isPersistent(now, storeErr):
 		return
 	default:
-		signal.HeldUp = &seen.HeldUp
+		signal.HeldUp = &entry.HeldUp
 	}
-	if seen.reportedAt.IsZero() {
-		k.Log.Warn("the process is held up", "process", at.process, "cause", at.cause, "reason", seen.Message,
-			"mend", seen.Remedy, "error", seen.err)
+	if entry.reportedAt.IsZero() {
+		k.Log.Warn("the process is held up", "process", key.process, "cause", key.cause, "reason", entry.Message,
+			"mend", entry.Remedy, "error", entry.err)
 	}
 	var err error
-	if seen.Process != at.process { // else it cannot handle signals
-		err = k.Signal(ctx, at.process, signal)
+	if entry.Process != key.process { // else it cannot handle signals
+		err = k.Signal(ctx, key.process, signal)
 	}
-	var none *serviceerror.NotFound
-	switch ended := errors.As(err, &none); {
+	var notFound *serviceerror.NotFound
+	switch ended := errors.As(err, &notFound); {
 	case err != nil && !ended:
 		return // it is reported by the next look
 	case ended:
-		k.ForgetWait(at.process, at.cause)
+		k.ForgetWait(key.process, key.cause)
 	case signal.HeldUp == nil:
-		k.ForgetWait(at.process, at.cause)
-		k.Log.Info("the process is held up no more", "process", at.process, "cause", at.cause)
+		k.ForgetWait(key.process, key.cause)
+		k.Log.Info("the process is held up no more", "process", key.process, "cause", key.cause)
 	default:
 		k.mu.Lock()
 		h.reportedAt = now
@@ -222,34 +222,34 @@ func (k *Keeper) reportHoldUp(ctx context.Context, at key, now time.Time, away e
 }
 
 // isPersistent reports whether a cause is more than a single failure: the store cannot be written now, or failed again.
-func (h *holdUp) isPersistent(now time.Time, away error) bool {
-	if away == nil {
-		now = h.latest
+func (h *holdUp) isPersistent(now time.Time, storeErr error) bool {
+	if storeErr == nil {
+		now = h.lastFound
 	}
-	return now.Sub(h.Since) >= minDuration
+	return now.Sub(h.Since) >= minHoldUpDuration
 }
 
 // observe reports the number of processes that each cause holds up, if it has changed.
-func (k *Keeper) observe() {
+func (k *Tracker) observe() {
 	if k.Observe == nil {
 		return
 	}
 	k.mu.Lock()
 	counts := map[string]int{}
-	for cause := range k.observed {
+	for cause := range k.lastCounts {
 		counts[cause] = 0
 	}
-	for at := range k.held {
-		counts[at.cause]++
+	for id := range k.holdUpByKey {
+		counts[id.cause]++
 	}
-	changed := maps.Clone(counts)
-	maps.DeleteFunc(changed, func(cause string, n int) bool {
-		before, known := k.observed[cause]
+	changedCounts := maps.Clone(counts)
+	maps.DeleteFunc(changedCounts, func(cause string, n int) bool {
+		before, known := k.lastCounts[cause]
 		return known && before == n
 	})
-	k.observed = counts
+	k.lastCounts = counts
 	k.mu.Unlock()
-	for cause, n := range changed {
+	for cause, n := range changedCounts {
 		k.Observe(cause, n)
 	}
 }

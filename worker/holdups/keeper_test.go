@@ -23,9 +23,9 @@ import (
 	"processidea/store/encryption"
 )
 
-// trial is a Keeper of one test, with what it says to whom.
+// trial is a Tracker of one test, with what it says to whom.
 type trial struct {
-	*Keeper
+	*Tracker
 	mu    sync.Mutex
 	lines bytes.Buffer             // of the log
 	away  error                    // why the store takes nothing
@@ -65,10 +65,10 @@ func (r *trial) storeTakes(err error) {
 	r.away = err
 }
 
-// begin runs a Keeper until the test ends.
+// begin runs a Tracker until the test ends.
 func begin(t *testing.T) *trial {
 	r := &trial{count: map[string]int{}}
-	r.Keeper = New(Options{
+	r.Tracker = New(Options{
 		CheckStore: func(context.Context) error {
 			r.mu.Lock()
 			defer r.mu.Unlock()
@@ -84,7 +84,7 @@ func begin(t *testing.T) *trial {
 			r.heard = append(r.heard, process+": "+s.Cause+": "+what)
 			return nil
 		},
-		InTemporal: func(context.Context) (map[string][]turn.HeldUp, error) {
+		ListInTemporal: func(context.Context) (map[string][]turn.HeldUp, error) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			return r.known, nil
@@ -117,7 +117,7 @@ func TestAFullStoreIsToldToItsProcessAndTakenBack(t *testing.T) {
 		r := begin(t)
 		r.storeTakes(errFull)
 		for range 5 {
-			r.StoreFailed("p", errFull)
+			r.RecordStoreFailure("p", errFull)
 		}
 		after(time.Minute)
 		const says = "p: store_full: there is no room left in the store"
@@ -184,7 +184,7 @@ func TestWhatHearsNothingIsCountedAndLoggedAndSentNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := begin(t)
-		deaf := turn.WorkerFails("continue the process")
+		deaf := turn.WorkerFailure("continue the process")
 		deaf.Process = "p"
 		r.mu.Lock()
 		r.known = map[string][]turn.HeldUp{"p": {deaf}}
@@ -209,7 +209,7 @@ func TestAStoreThatTakesSmallValuesAloneHoldsUpAllTheSame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := begin(t)
 		for range 10 {
-			r.StoreFailed("p", errFull)
+			r.RecordStoreFailure("p", errFull)
 			after(5 * time.Second)
 		}
 		if len(r.told()) != 1 || !strings.Contains(r.told()[0], "no room") {
@@ -222,16 +222,16 @@ func TestAWriteThatFailsOnceIsToldToNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := begin(t)
-		r.StoreFailed("p", errFull)
-		r.StoreFailed("", errFull)
+		r.RecordStoreFailure("p", errFull)
+		r.RecordStoreFailure("", errFull)
 		for range 2 { // what no store would take or give is told of elsewhere
-			r.StoreFailed("q", blobs.ErrForgotten)
-			r.StoreFailed("q", fmt.Errorf("get ab: %w", blobs.ErrMissing))
-			r.StoreFailed("q", &encryption.MissingKeyError{IDs: []string{"k2"}})
+			r.RecordStoreFailure("q", blobs.ErrForgotten)
+			r.RecordStoreFailure("q", fmt.Errorf("get ab: %w", blobs.ErrMissing))
+			r.RecordStoreFailure("q", &encryption.MissingKeyError{IDs: []string{"k2"}})
 			after(5 * time.Second)
 		}
 		after(time.Minute)
-		if len(r.told()) > 0 || r.log() != "" || len(r.held) > 0 {
+		if len(r.told()) > 0 || r.log() != "" || len(r.holdUpByKey) > 0 {
 			t.Errorf("%q, %s", r.told(), r.log())
 		}
 	})
@@ -259,11 +259,11 @@ func TestWhatAProcessIsToldByOthersIsCountedUntilItIsOver(t *testing.T) {
 func TestTheCauseIsSaidWithoutPlacesOfTheMachine(t *testing.T) {
 	t.Parallel()
 	for cause, err := range map[string]error{
-		turn.CodeStoreFull:      errFull,
-		turn.CodeStoreForbidden: &fs.PathError{Op: "open", Path: "/srv/store", Err: syscall.EACCES},
-		ideafile.CodeStoreAway:  fmt.Errorf("%w: at /srv/store", blobs.ErrUnavailable),
+		turn.CodeStoreFull:            errFull,
+		turn.CodeStoreForbidden:       &fs.PathError{Op: "open", Path: "/srv/store", Err: syscall.EACCES},
+		ideafile.CodeStoreUnavailable: fmt.Errorf("%w: at /srv/store", blobs.ErrUnavailable),
 	} {
-		h := ofStore(err)
+		h := holdUpFromError(err)
 		if h.Cause != cause || h.Message == "" || h.Remedy == "" || strings.Contains(h.Message+h.Remedy, "/srv") {
 			t.Errorf("%v: %+v", err, h)
 		}
@@ -271,11 +271,11 @@ func TestTheCauseIsSaidWithoutPlacesOfTheMachine(t *testing.T) {
 			t.Errorf("a worker does not wait for what mends %v", err)
 		}
 	}
-	if h := ofStore(&fs.PathError{Op: "mkdir", Path: "/srv", Err: syscall.EROFS}); h.Cause != turn.CodeStoreForbidden {
+	if h := holdUpFromError(&fs.PathError{Op: "mkdir", Path: "/srv", Err: syscall.EROFS}); h.Cause != turn.CodeStoreForbidden {
 		t.Errorf("%+v", h)
 	}
 	other := errors.New("503 at /srv")
-	if h := ofStore(other); h.Cause != ideafile.CodeStoreAway || strings.Contains(h.Message, "/srv") ||
+	if h := holdUpFromError(other); h.Cause != ideafile.CodeStoreUnavailable || strings.Contains(h.Message, "/srv") ||
 		IsWorthWaiting(other) {
 		t.Errorf("%+v", h)
 	}
@@ -286,7 +286,7 @@ func TestAPanicDoesNotEndTheWatch(t *testing.T) {
 	safegotest.Panic(t, "holdups.look")
 	synctest.Test(t, func(t *testing.T) {
 		r := begin(t)
-		r.StoreFailed("p", errFull)
+		r.RecordStoreFailure("p", errFull)
 		after(time.Minute)
 		if !strings.Contains(r.log(), "could not be looked at") {
 			t.Errorf("%s", r.log())

@@ -24,24 +24,24 @@ func isDiskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
-// ofStore describes in plain words why the store cannot be written, and the remedy. The error itself goes only to the
-// log, since it names paths of the machine. It does not cover values that no store would accept.
-func ofStore(err error) turn.HeldUp {
-	const alone = "; then it goes on by itself"
+// holdUpFromError describes in plain words why the store cannot be written, and the remedy. The error itself goes only
+// to the log, since it names paths of the machine. It does not cover values that no store would accept.
+func holdUpFromError(err error) turn.HeldUp {
+	const suffix = "; then it goes on by itself"
 	switch {
 	case isDiskFull(err):
 		return turn.HeldUp{Cause: turn.CodeStoreFull, Message: "there is no room left in the store",
-			Remedy: "make room where the store lies" + alone}
+			Remedy: "make room where the store lies" + suffix}
 	case IsWriteForbidden(err):
 		return turn.HeldUp{Cause: turn.CodeStoreForbidden,
 			Message: "the worker has no permission to read and write the store",
-			Remedy:  "let the worker's user read and write where the store lies" + alone}
+			Remedy:  "let the worker's user read and write where the store lies" + suffix}
 	case errors.Is(err, blobs.ErrUnavailable):
-		return turn.HeldUp{Cause: ideafile.CodeStoreAway, Message: "the store is not at its place",
-			Remedy: "bring it back, such as by mounting its disk" + alone}
+		return turn.HeldUp{Cause: ideafile.CodeStoreUnavailable, Message: "the store is not at its place",
+			Remedy: "bring it back, such as by mounting its disk" + suffix}
 	case !blobs.IsTransient(err):
 		return turn.HeldUp{}
 	}
-	return turn.HeldUp{Cause: ideafile.CodeStoreAway, Message: "the store cannot be written or read",
-		Remedy: "the worker's log says why (/readyz too)" + alone}
+	return turn.HeldUp{Cause: ideafile.CodeStoreUnavailable, Message: "the store cannot be written or read",
+		Remedy: "the worker's log says why (/readyz too)" + suffix}
 }

@@ -23,48 +23,48 @@ import (
 
 const (
 	// The search attribute of paused activities. Servers without this attribute refuse a query for it.
-	pauseAttribute = "TemporalPauseInfo"
-	pausedActivity = "property:activityType="
+	pauseAttribute       = "TemporalPauseInfo"
+	pausedActivityPrefix = "property:activityType="
 	// maxInTemporal bounds how many workflows are looked at.
 	maxInTemporal = 1000
 )
 
-// InTemporal lists what only Temporal knows of that holds processes up, by the process that is informed. That is the
-// process of a paused activity; for a workflow that is paused as a whole, or whose tasks fail, it is the process above
-// the workflow. A process without one above cannot be informed: its HeldUp names it in Process. activities are the
-// names of all activities: a query for any entry of the attribute could make a server read all running workflows.
-func InTemporal(ctx context.Context, c client.Client, activities []string) (map[string][]turn.HeldUp, error) {
-	found := map[string][]turn.HeldUp{}
-	pauses := jsonval.Map(activities, func(name string) string { return pausedActivity + name })
-	inAttribute := pauseAttribute + " IN ('" + strings.Join(pauses, "', '") + "') AND ExecutionStatus = 'Running'"
-	for query, read := range map[string]func(e *workflowpb.WorkflowExecutionInfo) (process string, h turn.HeldUp){
-		inAttribute:                     pausedActivityIn,
-		"ExecutionStatus = 'Paused'":    pausedWhole,
-		protocol.QueryForTaskProblems(): failingTasks,
+// HoldUpsInTemporal lists what only Temporal knows of that holds processes up, by the process that is informed. That is
+// the process of a paused activity; for a workflow that is paused as a whole, or whose tasks fail, it is the process
+// above the workflow. A process without one above cannot be informed: its HeldUp names it in Process. activities are
+// the names of all activities: a query for any entry of the attribute could make a server read all running workflows.
+func HoldUpsInTemporal(ctx context.Context, c client.Client, activities []string) (map[string][]turn.HeldUp, error) {
+	holdUpsByProcess := map[string][]turn.HeldUp{}
+	pauses := jsonval.Map(activities, func(name string) string { return pausedActivityPrefix + name })
+	pausedQuery := pauseAttribute + " IN ('" + strings.Join(pauses, "', '") + "') AND ExecutionStatus = 'Running'"
+	for query, describe := range map[string]func(e *workflowpb.WorkflowExecutionInfo) (process string, h turn.HeldUp){
+		pausedQuery:                     pausedActivityHoldUp,
+		"ExecutionStatus = 'Paused'":    pausedWorkflowHoldUp,
+		protocol.QueryForTaskProblems(): failingTaskHoldUp,
 	} {
 		list, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{PageSize: maxInTemporal,
 			Query: fmt.Sprintf("%s AND WorkflowType IN ('%s', '%s')", query, protocol.ProcessType,
 				protocol.InstanceType)})
-		var unknown *serviceerror.InvalidArgument
+		var unsupported *serviceerror.InvalidArgument
 		switch {
-		case errors.As(err, &unknown):
+		case errors.As(err, &unsupported):
 			continue
 		case err != nil:
 			return nil, fmt.Errorf("holdups: list workflows where %s: %w", query, err)
 		}
 		for _, e := range list.GetExecutions() {
-			process, h := read(e)
-			alike := func(known turn.HeldUp) bool { return known.Cause == h.Cause }
-			if h.Cause != "" && !slices.ContainsFunc(found[process], alike) {
-				found[process] = append(found[process], h)
+			process, h := describe(e)
+			sameCause := func(known turn.HeldUp) bool { return known.Cause == h.Cause }
+			if h.Cause != "" && !slices.ContainsFunc(holdUpsByProcess[process], sameCause) {
+				holdUpsByProcess[process] = append(holdUpsByProcess[process], h)
 			}
 		}
 	}
-	return found, nil
+	return holdUpsByProcess, nil
 }
 
-// processOf returns the id of a workflow's process: the workflow's own, or for an instance the id of its process.
-func processOf(e *workflowpb.WorkflowExecutionInfo) string {
+// processID returns the id of a workflow's process: the workflow's own, or for an instance the id of its process.
+func processID(e *workflowpb.WorkflowExecutionInfo) string {
 	id := e.GetExecution().GetWorkflowId()
 	if e.GetType().GetName() == protocol.InstanceType {
 		id, _, _ = protocol.ParseInstanceID(id)
@@ -72,43 +72,43 @@ func processOf(e *workflowpb.WorkflowExecutionInfo) string {
 	return id
 }
 
-// entriesOf reads a list attribute. The attribute stays, empty, when what it listed is over.
-func entriesOf(e *workflowpb.WorkflowExecutionInfo, attribute string) (entries []string) {
+// listAttribute reads a list attribute. The attribute stays, empty, when what it listed is over.
+func listAttribute(e *workflowpb.WorkflowExecutionInfo, attribute string) (entries []string) {
 	_ = converter.GetDefaultDataConverter().FromPayload(
 		e.GetSearchAttributes().GetIndexedFields()[attribute], &entries)
 	return entries
 }
 
-func pausedActivityIn(e *workflowpb.WorkflowExecutionInfo) (process string, h turn.HeldUp) {
-	for _, entry := range entriesOf(e, pauseAttribute) {
-		if activity, is := strings.CutPrefix(entry, pausedActivity); is {
+func pausedActivityHoldUp(e *workflowpb.WorkflowExecutionInfo) (process string, h turn.HeldUp) {
+	for _, entry := range listAttribute(e, pauseAttribute) {
+		if activity, is := strings.CutPrefix(entry, pausedActivityPrefix); is {
 			h = turn.PausedInTemporal("the activity "+activity+" of "+e.GetExecution().GetWorkflowId(), "activity")
 		}
 	}
-	return processOf(e), h
+	return processID(e), h
 }
 
-func pausedWhole(e *workflowpb.WorkflowExecutionInfo) (process string, h turn.HeldUp) {
+func pausedWorkflowHoldUp(e *workflowpb.WorkflowExecutionInfo) (process string, h turn.HeldUp) {
 	return holdUpForParent(e, func(what string) turn.HeldUp { return turn.PausedInTemporal(what, "workflow") })
 }
 
-func failingTasks(e *workflowpb.WorkflowExecutionInfo) (process string, h turn.HeldUp) {
-	if len(entriesOf(e, protocol.ProblemsAttribute)) == 0 {
+func failingTaskHoldUp(e *workflowpb.WorkflowExecutionInfo) (process string, h turn.HeldUp) {
+	if len(listAttribute(e, protocol.ProblemsAttribute)) == 0 {
 		return "", turn.HeldUp{}
 	}
-	return holdUpForParent(e, func(what string) turn.HeldUp { return turn.WorkerFails("continue " + what) })
+	return holdUpForParent(e, func(what string) turn.HeldUp { return turn.WorkerFailure("continue " + what) })
 }
 
 // holdUpForParent returns the HeldUp of a workflow that cannot handle signals, and the process above, which is told.
-func holdUpForParent(e *workflowpb.WorkflowExecutionInfo, tell func(what string) turn.HeldUp) (string, turn.HeldUp) {
-	id, process := e.GetExecution().GetWorkflowId(), processOf(e)
+func holdUpForParent(e *workflowpb.WorkflowExecutionInfo, build func(what string) turn.HeldUp) (string, turn.HeldUp) {
+	id, process := e.GetExecution().GetWorkflowId(), processID(e)
 	if id == process {
 		process, _, _ = strings.Cut(id, "/")
 	}
 	if id != process {
-		return process, tell(id)
+		return process, build(id)
 	}
-	h := tell("the process")
+	h := build("the process")
 	h.Process = process
 	return process, h
 }

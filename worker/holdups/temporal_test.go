@@ -48,14 +48,14 @@ func row(t *testing.T, attribute, id, kind string, entries ...string) *workflowp
 func TestWhatTemporalKnowsIsToldToAProcessThatHearsOfIt(t *testing.T) {
 	t.Parallel()
 	const fails = "category=WorkflowTaskFailed"
-	part, request := protocol.PartID("big", 2), pausedActivity+protocol.ActivityRequest
+	part, request := protocol.PartID("big", 2), pausedActivityPrefix+protocol.ActivityRequest
 	inPart, delegate := protocol.InstanceID(part, "a"), protocol.DelegateID("r", "1.1@a")
-	found, err := InTemporal(t.Context(), listed{rows: map[string][]*workflowpb.WorkflowExecutionInfo{
+	found, err := HoldUpsInTemporal(t.Context(), listed{rows: map[string][]*workflowpb.WorkflowExecutionInfo{
 		pauseAttribute: {
 			row(t, pauseAttribute, "p", protocol.ProcessType, request),
 			row(t, pauseAttribute, "over", protocol.ProcessType),
 			row(t, pauseAttribute, "deaf", protocol.ProcessType, "Workflow:deaf", "Reason:because"),
-			row(t, pauseAttribute, inPart, protocol.InstanceType, pausedActivity+protocol.ActivityExecute),
+			row(t, pauseAttribute, inPart, protocol.InstanceType, pausedActivityPrefix+protocol.ActivityExecute),
 		},
 		protocol.ProblemsAttribute: {
 			row(t, protocol.ProblemsAttribute, "deaf", protocol.ProcessType, fails),
@@ -91,13 +91,13 @@ func TestWhatTemporalKnowsIsToldToAProcessThatHearsOfIt(t *testing.T) {
 
 func TestAServerThatLacksASearchAttributeIsAskedForTheOther(t *testing.T) {
 	t.Parallel()
-	found, err := InTemporal(t.Context(), listed{rows: map[string][]*workflowpb.WorkflowExecutionInfo{
-		pauseAttribute: {row(t, pauseAttribute, "p", protocol.ProcessType, pausedActivity+"Request")}}},
+	found, err := HoldUpsInTemporal(t.Context(), listed{rows: map[string][]*workflowpb.WorkflowExecutionInfo{
+		pauseAttribute: {row(t, pauseAttribute, "p", protocol.ProcessType, pausedActivityPrefix+"Request")}}},
 		nil)
 	if err != nil || len(found["p"]) != 1 || found["p"][0].Cause != turn.CodeTemporalPaused {
 		t.Errorf("%+v, %v", found, err)
 	}
-	if _, err := InTemporal(t.Context(), listed{err: errors.New("away")}, nil); err == nil {
+	if _, err := HoldUpsInTemporal(t.Context(), listed{err: errors.New("away")}, nil); err == nil {
 		t.Error("a server that did not answer counts as one that knows nothing")
 	}
 }

@@ -29,16 +29,18 @@ import (
 )
 
 const (
-	firstLook = 5 * time.Minute // the first look is at a random time before, so that workers do not all look at once
-	interval  = time.Hour
-	pageSize  = 1000
-	// lookTimeout bounds one look.
-	lookTimeout = 10 * time.Minute
+	// the first look is at a random time before, so that workers do not all look at once
+	maxFirstDelay = 5 * time.Minute
+	checkInterval = time.Hour
+	pageSize      = 1000
+	// checkTimeout bounds one look.
+	checkTimeout = 10 * time.Minute
 )
 
 // Watch looks for orphans until ctx ends.
 func Watch(ctx context.Context, c client.Client, log *slog.Logger) {
-	for wait := rand.N(firstLook); pause.For(ctx, wait) == nil; wait = interval - interval/10 + rand.N(interval/5) {
+	for wait := rand.N(maxFirstDelay); pause.For(ctx, wait) == nil; wait = checkInterval - checkInterval/10 +
+		rand.N(checkInterval/5) {
 		var n int
 		err := safego.Run("orphans.look", func() (err error) { // after a panic, the next look may succeed
 			n, err = CancelOrphans(ctx, c)
@@ -56,9 +58,9 @@ func Watch(ctx context.Context, c client.Client, log *slog.Logger) {
 // CancelOrphans cancels every instance, part and delegate whose process is gone, and returns their number. The
 // cancelled workflows end the rest themselves: a part its instances, an instance its delegates.
 func CancelOrphans(ctx context.Context, c client.Client) (cancelled int, err error) {
-	ctx, done := context.WithTimeout(ctx, lookTimeout)
-	defer done()
-	s := seeker{client: c, gone: map[string]bool{}}
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	s := orphanFinder{client: c, goneByParent: map[string]bool{}}
 	for page := []byte{}; ; {
 		list, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
 			PageSize: pageSize, NextPageToken: page,
@@ -69,11 +71,11 @@ func CancelOrphans(ctx context.Context, c client.Client) (cancelled int, err err
 			return cancelled, fmt.Errorf("orphans: list workflows: %w", err)
 		}
 		for _, child := range list.GetExecutions() {
-			ended, err := s.endIfOrphaned(ctx, child)
+			isCancelled, err := s.cancelIfOrphaned(ctx, child)
 			if err != nil {
 				return cancelled, fmt.Errorf("orphans: look after %s: %w", child.GetExecution().GetWorkflowId(), err)
 			}
-			if ended {
+			if isCancelled {
 				cancelled++
 			}
 		}
@@ -83,43 +85,43 @@ func CancelOrphans(ctx context.Context, c client.Client) (cancelled int, err err
 	}
 }
 
-// seeker remembers, during one look, which processes are gone.
-type seeker struct {
-	client client.Client
-	gone   map[string]bool // by id and run of the workflow that started the child
+// orphanFinder remembers, during one look, which processes are gone.
+type orphanFinder struct {
+	client       client.Client
+	goneByParent map[string]bool // by id and run of the workflow that started the child
 }
 
-// endIfOrphaned cancels the listed run of a child if its process is gone. It never cancels another run of that id,
+// cancelIfOrphaned cancels the listed run of a child if its process is gone. It never cancels another run of that id,
 // which may belong to another process by now.
-func (s *seeker) endIfOrphaned(ctx context.Context, child *workflowpb.WorkflowExecutionInfo) (bool, error) {
-	parent, of := child.GetParentExecution(), child.GetExecution()
-	if !startedByUs(parent, of) {
+func (s *orphanFinder) cancelIfOrphaned(ctx context.Context, child *workflowpb.WorkflowExecutionInfo) (bool, error) {
+	parent, execution := child.GetParentExecution(), child.GetExecution()
+	if !isStartedByProcess(parent, execution) {
 		return false, nil
 	}
 	key := parent.GetWorkflowId() + " " + parent.GetRunId()
-	gone, known := s.gone[key]
+	gone, known := s.goneByParent[key]
 	if !known {
 		var err error
 		if gone, err = s.isGone(ctx, parent); err != nil {
 			return false, err
 		}
-		s.gone[key] = gone
+		s.goneByParent[key] = gone
 	}
 	if !gone {
 		return false, nil
 	}
-	err := s.client.CancelWorkflow(ctx, of.GetWorkflowId(), of.GetRunId())
-	var ended *serviceerror.NotFound
-	if errors.As(err, &ended) {
+	err := s.client.CancelWorkflow(ctx, execution.GetWorkflowId(), execution.GetRunId())
+	var notFound *serviceerror.NotFound
+	if errors.As(err, &notFound) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// startedByUs reports whether a process, part or instance started a child, by the ids that they give
+// isStartedByProcess reports whether a process, part or instance started a child, by the ids that they give
 // (protocol.InstanceID and its like; a delegate is started by an instance, under its process). Somebody's own workflow
 // may start processes that are to outlive it.
-func startedByUs(parent, child *commonpb.WorkflowExecution) bool {
+func isStartedByProcess(parent, child *commonpb.WorkflowExecution) bool {
 	if parent.GetWorkflowId() == "" {
 		return false
 	}
@@ -130,26 +132,26 @@ func startedByUs(parent, child *commonpb.WorkflowExecution) bool {
 
 // isGone reports whether the workflow that a run belonged to is gone: no workflow of its id runs, or one that began
 // with another run.
-func (s *seeker) isGone(ctx context.Context, run *commonpb.WorkflowExecution) (bool, error) {
-	now, err := s.describe(ctx, run.GetWorkflowId(), "")
-	if err != nil || now == nil || !protocol.IsOpen(now.GetStatus()) {
+func (s *orphanFinder) isGone(ctx context.Context, run *commonpb.WorkflowExecution) (bool, error) {
+	current, err := s.describe(ctx, run.GetWorkflowId(), "")
+	if err != nil || current == nil || !protocol.IsOpen(current.GetStatus()) {
 		return err == nil, err
 	}
-	if now.GetExecution().GetRunId() == run.GetRunId() {
+	if current.GetExecution().GetRunId() == run.GetRunId() {
 		return false, nil
 	}
-	then, err := s.describe(ctx, run.GetWorkflowId(), run.GetRunId())
-	if err != nil || then == nil { // past its retention: the current holder of the id counts as the same
+	previous, err := s.describe(ctx, run.GetWorkflowId(), run.GetRunId())
+	if err != nil || previous == nil { // past its retention: the current holder of the id counts as the same
 		return false, err
 	}
-	return then.GetFirstRunId() != "" && then.GetFirstRunId() != now.GetFirstRunId(), nil
+	return previous.GetFirstRunId() != "" && previous.GetFirstRunId() != current.GetFirstRunId(), nil
 }
 
 // describe returns nil if there is no such workflow.
-func (s *seeker) describe(ctx context.Context, id, run string) (*workflowpb.WorkflowExecutionInfo, error) {
+func (s *orphanFinder) describe(ctx context.Context, id, run string) (*workflowpb.WorkflowExecutionInfo, error) {
 	d, err := s.client.DescribeWorkflowExecution(ctx, id, run)
-	var none *serviceerror.NotFound
-	if errors.As(err, &none) {
+	var notFound *serviceerror.NotFound
+	if errors.As(err, &notFound) {
 		return nil, nil
 	}
 	return d.GetWorkflowExecutionInfo(), err

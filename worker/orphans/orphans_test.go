@@ -30,7 +30,7 @@ func TestOnlyChildrenOfProcessesCanBeOrphans(t *testing.T) {
 		{"nightly/2026", "nightly/2026-refunds", false},  // whatever it is called
 		{protocol.InstanceID("p", "a"), "q/main", false}, // of another process
 	} {
-		if got := startedByUs(&commonpb.WorkflowExecution{WorkflowId: c.parent},
+		if got := isStartedByProcess(&commonpb.WorkflowExecution{WorkflowId: c.parent},
 			&commonpb.WorkflowExecution{WorkflowId: c.child}); got != c.want {
 			t.Errorf("%s, started by %q: %v", c.child, c.parent, got)
 		}

@@ -31,31 +31,31 @@ var errUsage = errors.New("bad usage")
 var errUnreachable = errors.New("unreachable")
 
 // Execute runs the worker with these arguments until SIGTERM or SIGINT, and returns the program's exit code.
-func Execute(args []string, out, err io.Writer, options ...Option) int {
+func Execute(args []string, stdout, stderr io.Writer, options ...Option) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	// A second interrupt ends the program without draining.
 	safego.AfterDone(ctx, "worker.signals", stop)
-	c := Command(err, options...)
+	c := Command(stderr, options...)
 	flags.SetArgs(c, args)
-	c.SetOut(out)
-	c.SetErr(err)
-	return exitCode(c.ExecuteContext(ctx), err)
+	c.SetOut(stdout)
+	c.SetErr(stderr)
+	return reportExitCode(c.ExecuteContext(ctx), stderr)
 }
 
 // Command returns the worker as a command, which another program can add to its own. It logs to the writer. ExitCode
 // returns the exit code for the command's error.
 func Command(log io.Writer, options ...Option) *cobra.Command {
-	return command(os.LookupEnv, func(ctx context.Context, s settings, wrong error) error {
+	return command(os.LookupEnv, func(ctx context.Context, s settings, settingsErr error) error {
 		for _, o := range options {
 			o(&s)
 		}
-		return run(ctx, s, wrong, s.logger(log))
+		return run(ctx, s, settingsErr, s.logger(log))
 	})
 }
 
 // command reads the settings, and passes them to then, with the errors in them.
-func command(lookup func(string) (string, bool), then func(context.Context, settings, error) error) *cobra.Command {
+func command(lookup func(string) (string, bool), start func(context.Context, settings, error) error) *cobra.Command {
 	s := defaultSettings()
 	c := &cobra.Command{
 		Use:     "worker",
@@ -84,18 +84,18 @@ reached.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: func(c *cobra.Command, _ []string) error {
-			err := s.complete(c.Flags(), lookup)
-			return then(c.Context(), s, err)
+			err := s.readEnvironment(c.Flags(), lookup)
+			return start(c.Context(), s, err)
 		},
 	}
-	s.declare(c.Flags())
-	c.AddCommand(readyVerb(lookup))
-	c.SetFlagErrorFunc(func(flagged *cobra.Command, err error) error {
-		if flagged != c {
+	s.addFlags(c.Flags())
+	c.AddCommand(readyCommand(lookup))
+	c.SetFlagErrorFunc(func(failing *cobra.Command, err error) error {
+		if failing != c {
 			return fmt.Errorf("%w: %w", errUsage, flags.InvalidSettings(err))
 		}
-		err = errors.Join(err, s.complete(c.Flags(), lookup))
-		return then(c.Context(), s, err)
+		err = errors.Join(err, s.readEnvironment(c.Flags(), lookup))
+		return start(c.Context(), s, err)
 	})
 	c.CompletionOptions.DisableDefaultCmd = true
 	return c
@@ -108,10 +108,10 @@ func noArguments(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// exitCode reports an error, and returns the exit code for it.
-func exitCode(err error, to io.Writer) int {
+// reportExitCode reports an error, and returns the exit code for it.
+func reportExitCode(err error, stderr io.Writer) int {
 	if err != nil {
-		_, _ = fmt.Fprintln(to, "worker:", err)
+		_, _ = fmt.Fprintln(stderr, "worker:", err)
 	}
 	return ExitCode(err)
 }

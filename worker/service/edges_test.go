@@ -37,7 +37,7 @@ func TestAWorkerRunsWithEveryFlagAtItsEdges(t *testing.T) {
 		t.Errorf("only %d rows", len(rows))
 	}
 	means := map[string]loop.Status{"--max-result-bytes=1": loop.StatusFailed}
-	for flag := range longrun.Rows(t, 8, rows) {
+	for flag := range longrun.SampleRows(t, 8, rows) {
 		t.Run(flag, func(t *testing.T) {
 			r := newRated(t) // of its own: a server keeps the rate of its workers
 			worker := workertest.Start(t, r.env, flag)

@@ -12,16 +12,16 @@ import (
 	"processidea/internal/safego"
 )
 
-// serve offers the endpoints, from before Temporal is reached until after the worker has drained.
-func (s *service) serve(ctx context.Context) error {
-	if s.listen == "" {
+// serveEndpoints offers the endpoints, from before Temporal is reached until after the worker has drained.
+func (s *service) serveEndpoints(ctx context.Context) error {
+	if s.listenAddress == "" {
 		return nil
 	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.listen)
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.listenAddress)
 	if err != nil {
 		return fmt.Errorf(
 			"serve /healthz, /readyz and /metrics: %w; choose another address with --listen (%s), or none",
-			err, variableOf("listen"))
+			err, envVarOf("listen"))
 	}
 	server := &http.Server{Handler: s.endpoints(), ReadHeaderTimeout: 5 * time.Second}
 	safego.Go("worker.endpoints", func() error { return server.Serve(l) }, func(err error) {

@@ -12,18 +12,18 @@ import (
 // serveGateway serves the HTTP API beside the work, if an address is set. If the gateway fails later, the worker goes
 // on.
 func (s *service) serveGateway(ctx context.Context) error {
-	if s.gateway == "" {
+	if s.gatewayAddress == "" {
 		return nil
 	}
-	o := s.served
+	o := s.gatewayOptions
 	s.health.add(&condition{name: "gateway", check: func(ctx context.Context) error {
 		return access.CheckReady(ctx, o.Guard)
-	}, logs: true})
+	}, logsItself: true})
 	o.Client, o.Log = client.New(s.client, s.namespace, s.store), s.log
-	served, err := server.Listen(ctx, s.gateway, o)
+	running, err := server.Listen(ctx, s.gatewayAddress, o)
 	if err != nil {
-		return fmt.Errorf("%w; choose another address with --gateway (%s), or none", err, variableOf("gateway"))
+		return fmt.Errorf("%w; choose another address with --gateway (%s), or none", err, envVarOf("gateway"))
 	}
-	s.cleanups = append(s.cleanups, served.Stop)
+	s.cleanups = append(s.cleanups, running.Stop)
 	return nil
 }

@@ -18,9 +18,9 @@ import (
 type phase string
 
 const (
-	starting phase = "starting"
-	working  phase = "working"
-	draining phase = "draining"
+	phaseStarting phase = "starting"
+	phaseWorking  phase = "working"
+	phaseDraining phase = "draining"
 )
 
 // health keeps whether the worker is ready.
@@ -33,22 +33,22 @@ type health struct {
 // condition is one requirement of being ready. Its check is repeated only after a while, so that probes are cheap
 // however often they come.
 type condition struct {
-	name  string
-	every time.Duration
-	check func(context.Context) error
+	name     string
+	interval time.Duration
+	check    func(context.Context) error
 	// isOptional: the worker is ready without it, but reports it.
 	isOptional bool
-	// logs: the condition logs its own changes, so that watch does not.
-	logs bool
+	// logsItself: the condition logs its own changes, so that watch does not.
+	logsItself bool
 
-	mu  sync.Mutex
-	at  time.Time
-	err error
+	mu        sync.Mutex
+	checkedAt time.Time
+	err       error
 }
 
-func newHealth() *health { return &health{phase: starting} }
+func newHealth() *health { return &health{phase: phaseStarting} }
 
-func (h *health) set(p phase) {
+func (h *health) setPhase(p phase) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.phase = p
@@ -62,68 +62,68 @@ func (h *health) add(c *condition) {
 
 // failedConditions returns whether the worker is ready, and the failed conditions, even those that do not affect
 // readiness.
-func (h *health) failedConditions(ctx context.Context) (ready bool, all []string) {
+func (h *health) failedConditions(ctx context.Context) (ready bool, failures []string) {
 	h.mu.Lock()
-	now, conditions := h.phase, h.conditions
+	current, conditions := h.phase, h.conditions
 	h.mu.Unlock()
-	if now != working {
-		return false, []string{string(now)}
+	if current != phaseWorking {
+		return false, []string{string(current)}
 	}
 	ready = true
 	for _, c := range conditions {
-		if err := c.look(ctx); err != nil {
-			all, ready = append(all, c.name+": "+err.Error()), ready && c.isOptional
+		if err := c.checkCached(ctx); err != nil {
+			failures, ready = append(failures, c.name+": "+err.Error()), ready && c.isOptional
 		}
 	}
-	return ready, all
+	return ready, failures
 }
 
 // checkInterval is the pause between two looks at the conditions.
 const checkInterval = 5 * time.Second
 
-// watch logs the conditions that have failed reportAfter times in a row, and those of them that are met again.
+// watch logs the conditions that have failed failuresBeforeReport times in a row, and those of them that are met again.
 func (h *health) watch(ctx context.Context, log *slog.Logger) {
-	failed := map[string]int{}
+	failureCount := map[string]int{}
 	for pause.For(ctx, checkInterval) == nil {
-		h.logChanges(ctx, log, failed)
+		h.logChanges(ctx, log, failureCount)
 	}
 }
 
 // logChanges logs the changes. failed counts the failures in a row of each condition.
-func (h *health) logChanges(ctx context.Context, log *slog.Logger, failed map[string]int) {
+func (h *health) logChanges(ctx context.Context, log *slog.Logger, failureCount map[string]int) {
 	h.mu.Lock()
-	now, conditions := h.phase, h.conditions
+	current, conditions := h.phase, h.conditions
 	h.mu.Unlock()
 	for _, c := range conditions {
-		err := c.look(ctx)
+		err := c.checkCached(ctx)
 		switch {
-		case now != working || c.logs:
+		case current != phaseWorking || c.logsItself:
 		case err != nil:
-			if failed[c.name]++; failed[c.name] == reportAfter {
+			if failureCount[c.name]++; failureCount[c.name] == failuresBeforeReport {
 				log.Warn(c.name+": this worker is held up", "error", err)
 			}
-		case failed[c.name] >= reportAfter:
-			failed[c.name] = 0
+		case failureCount[c.name] >= failuresBeforeReport:
+			failureCount[c.name] = 0
 			log.Info(c.name + ": this worker is held up no more")
 		default:
-			failed[c.name] = 0
+			failureCount[c.name] = 0
 		}
 	}
 }
 
-// reportAfter is the number of failures in a row after which a condition is reported.
-const reportAfter = 2
+// failuresBeforeReport is the number of failures in a row after which a condition is reported.
+const failuresBeforeReport = 2
 
 // checkTimeout bounds one check.
 const checkTimeout = 2 * time.Second
 
-func (c *condition) look(ctx context.Context) error {
+func (c *condition) checkCached(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.at.IsZero() || time.Since(c.at) >= c.every {
+	if c.checkedAt.IsZero() || time.Since(c.checkedAt) >= c.interval {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
 		defer cancel()
-		c.err, c.at = c.check(ctx), time.Now()
+		c.err, c.checkedAt = c.check(ctx), time.Now()
 	}
 	return c.err
 }

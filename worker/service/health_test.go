@@ -47,7 +47,7 @@ func TestWhatAWorkerLacksIsLoggedOnceAndWhenItIsBack(t *testing.T) {
 		h := newHealth()
 		h.add(&condition{name: "temporal", check: func(context.Context) error { return why(&away) }})
 		h.add(&condition{name: "version", check: func(context.Context) error { return why(&old) }, isOptional: true})
-		h.set(working)
+		h.setPhase(phaseWorking)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { defer close(ended); h.watch(ctx, slog.New(slog.NewTextHandler(&log, nil))) }()

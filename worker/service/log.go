@@ -6,10 +6,10 @@ import (
 )
 
 // logger returns the logger that the settings describe.
-func (s settings) logger(to io.Writer) *slog.Logger {
+func (s settings) logger(out io.Writer) *slog.Logger {
 	o := &slog.HandlerOptions{Level: s.logLevel}
 	if s.logFormat == "json" {
-		return slog.New(slog.NewJSONHandler(to, o))
+		return slog.New(slog.NewJSONHandler(out, o))
 	}
-	return slog.New(slog.NewTextHandler(to, o))
+	return slog.New(slog.NewTextHandler(out, o))
 }

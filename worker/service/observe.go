@@ -43,8 +43,8 @@ func (s *service) startTraces(ctx context.Context) (err error) {
 	return nil
 }
 
-func (s *service) countWaiting(context.Context) error {
-	s.metrics.CountWaiting(client.New(s.client, s.namespace, s.store).NewWaitingCounter().Count)
+func (s *service) registerWaitingCount(context.Context) error {
+	s.metrics.SetWaitingCounter(client.New(s.client, s.namespace, s.store).NewWaitingCounter().Count)
 	return nil
 }
 

@@ -11,18 +11,18 @@ import (
 	"google.golang.org/grpc"
 )
 
-// polls knows whether this worker polls for work, and whether the polls succeed. A fully occupied worker does not poll,
-// so that only a first poll is required.
-type polls struct {
-	mu    sync.Mutex
-	kinds map[string]*polling
+// pollMonitor knows whether this worker polls for work, and whether the polls succeed. A fully occupied worker does not
+// poll, so that only a first poll is required.
+type pollMonitor struct {
+	mu            sync.Mutex
+	stateByMethod map[string]*pollState
 }
 
-// polling is the state of one kind of polls.
-type polling struct {
-	begun  time.Time // the latest
-	failed time.Time // the latest failure, if none has succeeded since
-	err    error
+// pollState is the state of one kind of polls.
+type pollState struct {
+	startedAt time.Time // the latest
+	failedAt  time.Time // the latest failure, if none has succeeded since
+	err       error
 }
 
 // pollKinds are the gRPC methods that poll, and what each polls for.
@@ -35,53 +35,53 @@ var pollKinds = []struct{ method, what string }{
 const pollSettleTime = 2 * time.Second
 
 // dialOption makes a client record every poll.
-func (p *polls) dialOption() grpc.DialOption {
+func (p *pollMonitor) dialOption() grpc.DialOption {
 	return grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
 		invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-		p.begin(method)
+		p.recordStart(method)
 		err := invoker(ctx, method, req, reply, cc, opts...)
 		if ctx.Err() == nil { // else this worker itself ended the poll
-			p.end(method, err)
+			p.recordEnd(method, err)
 		}
 		return err
 	})
 }
 
-func (p *polls) begin(method string) {
+func (p *pollMonitor) recordStart(method string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, kind := range pollKinds {
 		if kind.method != method {
 			continue
 		}
-		if p.kinds == nil {
-			p.kinds = map[string]*polling{}
+		if p.stateByMethod == nil {
+			p.stateByMethod = map[string]*pollState{}
 		}
-		if p.kinds[method] == nil {
-			p.kinds[method] = &polling{}
+		if p.stateByMethod[method] == nil {
+			p.stateByMethod[method] = &pollState{}
 		}
-		p.kinds[method].begun = time.Now()
+		p.stateByMethod[method].startedAt = time.Now()
 	}
 }
 
-func (p *polls) end(method string, err error) {
+func (p *pollMonitor) recordEnd(method string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if k := p.kinds[method]; k != nil {
-		k.err, k.failed = err, time.Now()
+	if k := p.stateByMethod[method]; k != nil {
+		k.err, k.failedAt = err, time.Now()
 	}
 }
 
 // check returns which polls are missing or fail.
-func (p *polls) check(context.Context) error {
+func (p *pollMonitor) check(context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, kind := range pollKinds {
-		k := p.kinds[kind.method]
+		k := p.stateByMethod[kind.method]
 		if k == nil {
 			return errors.New("they have not polled for " + kind.what + " yet")
 		}
-		if waits := k.begun.After(k.failed) && time.Since(k.begun) > pollSettleTime; k.err != nil && !waits {
+		if waits := k.startedAt.After(k.failedAt) && time.Since(k.startedAt) > pollSettleTime; k.err != nil && !waits {
 			return fmt.Errorf("polling for %s fails: %w", kind.what, k.err)
 		}
 	}

@@ -43,7 +43,7 @@ func newRated(t *testing.T) *rated {
 	r := &rated{t: t}
 	shop := httptest.NewServer(r)
 	t.Cleanup(shop.Close)
-	server, stop, err := devtest.Shared(connect.SearchAttributes)
+	server, stop, err := devtest.StartShared(connect.SearchAttributes)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,9 +15,9 @@ import (
 	"processidea/internal/flags"
 )
 
-// readyVerb returns the verb that asks a worker on this machine. It is for the health check of a container that has no
-// other program to ask with.
-func readyVerb(lookup func(string) (string, bool)) *cobra.Command {
+// readyCommand returns the verb that asks a worker on this machine. It is for the health check of a container that has
+// no other program to ask with.
+func readyCommand(lookupEnv func(string) (string, bool)) *cobra.Command {
 	s := defaultSettings()
 	c := &cobra.Command{
 		Use:   "ready",
@@ -29,13 +29,13 @@ Exit codes: 0 it is; 1 it is not, or nobody answers; 2 bad usage.`,
   worker ready --listen 127.0.0.1:9464`,
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := s.complete(c.Flags(), lookup); err != nil {
+			if err := s.readEnvironment(c.Flags(), lookupEnv); err != nil {
 				return fmt.Errorf("%w: %w", errUsage, flags.InvalidSettings(err))
 			}
-			return askReady(c.Context(), s.listen)
+			return askReady(c.Context(), s.listenAddress)
 		},
 	}
-	s.declare(c.Flags())
+	s.addFlags(c.Flags())
 	c.Flags().VisitAll(func(f *pflag.Flag) { f.Hidden = f.Name != "listen" })
 	return c
 }
@@ -52,14 +52,14 @@ func askReady(ctx context.Context, listen string) error {
 	if err != nil {
 		return fmt.Errorf("ask whether it is ready: %w", err)
 	}
-	answer, err := http.DefaultClient.Do(r)
+	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return fmt.Errorf("ask whether it is ready: %w", err)
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		why, _ := io.ReadAll(io.LimitReader(answer.Body, 4096))
-		return fmt.Errorf("it answers %d: %s", answer.StatusCode, why)
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		body, _ := io.ReadAll(io.LimitReader(response.Body, 4096))
+		return fmt.Errorf("it answers %d: %s", response.StatusCode, body)
 	}
 	return nil
 }

@@ -40,31 +40,31 @@ type service struct {
 	health    *health
 	metrics   *telemetry.Metrics
 	traces    *telemetry.Traces // nil: none
-	polls     polls
+	polls     pollMonitor
 	store     *blobs.Store
 	client    client.Client
 	namespace string
 	worker    worker.Worker
 	cleanups  []func()
 	// What readSettings read.
-	temporal client.Options
-	parts    engine.Parts
-	served   server.Options // of the gateway
+	temporal       client.Options
+	parts          engine.Parts
+	gatewayOptions server.Options // of the gateway
 }
 
 // run works until ctx ends, and then drains. wrong is the error that is already known in the settings.
-func run(ctx context.Context, set settings, wrong error, log *slog.Logger) error {
+func run(ctx context.Context, cfg settings, settingsErr error, log *slog.Logger) error {
 	slog.SetDefault(log) // for panics, and for libraries
-	s := &service{settings: set, log: log, health: newHealth()}
+	s := &service{settings: cfg, log: log, health: newHealth()}
 	defer s.close()
 	for _, why := range flags.Misspelled(os.Environ()) {
 		log.Warn(why)
 	}
-	if err := s.readSettings(ctx, wrong); err != nil {
+	if err := s.readSettings(ctx, settingsErr); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{s.startMetrics, s.serve, s.openStore, s.connect, s.waitForStore,
-		s.makeWorker, s.countWaiting, s.serveGateway} {
+	for _, step := range []func(context.Context) error{s.startMetrics, s.serveEndpoints, s.openStore, s.connect,
+		s.waitForStore, s.makeWorker, s.registerWaitingCount, s.serveGateway} {
 		err := step(ctx)
 		if ctx.Err() != nil {
 			log.Info("stopped before it had begun")
@@ -74,33 +74,33 @@ func run(ctx context.Context, set settings, wrong error, log *slog.Logger) error
 			return err
 		}
 	}
-	return s.work(ctx)
+	return s.runWorker(ctx)
 }
 
 // close runs the cleanups, the last first.
 func (s *service) close() {
-	for _, undo := range slices.Backward(s.cleanups) {
-		undo()
+	for _, cleanup := range slices.Backward(s.cleanups) {
+		cleanup()
 	}
 }
 
 // readSettings reads all settings before any of them is used, and returns the errors of all.
-func (s *service) readSettings(ctx context.Context, wrong error) error {
-	all := []error{wrong}
-	note := func(err error) { all = append(all, err) }
+func (s *service) readSettings(ctx context.Context, knownErr error) error {
+	errs := []error{knownErr}
+	collect := func(err error) { errs = append(errs, err) }
 	var err error
 	s.temporal, _, err = connect.TemporalFromEnvironment()
-	note(err)
+	collect(err)
 	_, err = connect.KeysFromEnvironment()
-	note(err)
-	s.parts, err = engine.Parts{Log: s.log}.With(s.own).Check()
-	note(err)
-	if s.gateway != "" {
-		s.served, err = server.FromEnvironment(s.gateway, server.SystemUser(os.Getenv), os.Getenv)
-		note(err)
+	collect(err)
+	s.parts, err = engine.Parts{Log: s.log}.With(s.additions).Check()
+	collect(err)
+	if s.gatewayAddress != "" {
+		s.gatewayOptions, err = server.FromEnvironment(s.gatewayAddress, server.SystemUser(os.Getenv), os.Getenv)
+		collect(err)
 	}
-	note(s.startTraces(ctx))
-	if err = flags.InvalidSettings(all...); err != nil {
+	collect(s.startTraces(ctx))
+	if err = flags.InvalidSettings(errs...); err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	return nil
@@ -111,14 +111,14 @@ func (s *service) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.store, err = connect.OpenStore(ctx, place, blobs.WithCache(s.storeCache))
+	s.store, err = connect.OpenStore(ctx, place, blobs.WithCache(s.storeCacheBytes))
 	if encryption.IsKeyError(err) {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	if err != nil {
 		return err
 	}
-	if s.place == nil && os.Getenv(connect.StoreVariable) == "" {
+	if s.findStore == nil && os.Getenv(connect.StoreVariable) == "" {
 		s.log.Warn("no store is set: this worker uses a store of its own, which no other program reads",
 			"variable", connect.StoreVariable, "store", place)
 	}
@@ -130,22 +130,22 @@ func (s *service) openStore(ctx context.Context) error {
 }
 
 func (s *service) storePlace() (string, error) {
-	if s.place != nil {
-		return s.place(), nil
+	if s.findStore != nil {
+		return s.findStore(), nil
 	}
 	data, err := connect.DataFolder("")
 	return connect.StorePlace(data), err
 }
 
-// storePoll is how often an unavailable store is tried again.
-const storePoll = 2 * time.Second
+// storePollInterval is how often an unavailable store is tried again.
+const storePollInterval = 2 * time.Second
 
 // waitForStore waits for a store that is unavailable, or in which this worker may not write: any process that it began
 // would be stuck.
 func (s *service) waitForStore(ctx context.Context) error {
 	hasWarned := false
 	for {
-		err := connect.BeginStore(ctx, s.client, s.store)
+		err := connect.InitializeStore(ctx, s.client, s.store)
 		if err == nil {
 			// Other faults, such as no room, are reported when they hold a process up.
 			if err = s.store.CheckWritable(ctx); !holdups.IsWriteForbidden(err) {
@@ -156,15 +156,15 @@ func (s *service) waitForStore(ctx context.Context) error {
 		case encryption.IsKeyError(err):
 			return fmt.Errorf("%w: %w", errUsage, err)
 		case !holdups.IsWorthWaiting(err):
-			s.health.set(starting)
+			s.health.setPhase(phaseStarting)
 			return err
 		}
-		s.health.set(phase("store: " + err.Error()))
+		s.health.setPhase(phase("store: " + err.Error()))
 		if !hasWarned {
 			hasWarned = true
 			s.log.Warn("waiting for the store", "error", err)
 		}
-		if err := pause.For(ctx, storePoll); err != nil {
+		if err := pause.For(ctx, storePollInterval); err != nil {
 			return err
 		}
 	}
@@ -178,10 +178,10 @@ func (s *service) connect(ctx context.Context) error {
 	}
 	o.MetricsHandler = s.metrics.SDK(func(err error) { s.log.Warn("a metric could not be made", "error", err) })
 	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, s.polls.dialOption())
-	dialing, cancel := context.WithTimeout(ctx, dialTimeout)
+	dialCtx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	var err error
-	s.client, err = client.DialContext(dialing, connect.ClientOptions(o, s.store))
+	s.client, err = client.DialContext(dialCtx, connect.ClientOptions(o, s.store))
 	if err != nil {
 		return fmt.Errorf("reach Temporal at %s: %w: %w", o.HostPort, errUnreachable, err)
 	}
@@ -194,21 +194,22 @@ func (s *service) connect(ctx context.Context) error {
 func (s *service) makeWorker(context.Context) (err error) {
 	parts := s.parts
 	parts.Store, parts.Observer, parts.Interceptors = s.store, s.observer(), s.interceptors()
-	parts.StopTimeout, parts.Limits = s.drain, s.limits
+	parts.StopTimeout, parts.Limits = s.drainTimeout, s.limits
 	parts.Version = connect.Version{Deployment: s.deployment, BuildID: s.buildID}
 	if !parts.LLM.Configured() {
 		s.log.Warn(
 			"no LLM is configured: only processes with recorded replies can run; set OPENAI_API_KEY or OPENAI_BASE_URL")
 	}
-	worker.SetStickyWorkflowCacheSize(s.cachedWorkflows)
+	worker.SetStickyWorkflowCacheSize(s.maxCachedWorkflows)
 	heap.KeepBelow(cmp.Or(s.memoryLimit, heap.DefaultLimit(0)))
 	if s.worker, err = engine.NewWorker(s.client, parts); err != nil {
 		return err
 	}
 	gate.Register(s.worker, gate.Options{
-		Temporal: s.client, Namespace: s.namespace, Store: s.store, Version: parts.Version, Ideas: s.gateIdeas,
-		Histories: s.gateHistories, Log: s.log,
-		Tools: ideafiles.Tools{Known: kinds.NewKnown(parts.Tools, parts.Runners), Replies: rehearsal.CountReplies},
+		Temporal: s.client, Namespace: s.namespace, Store: s.store, Version: parts.Version,
+		IdeaFolder:   s.gateIdeaFolder,
+		MaxHistories: s.maxGateHistories, Log: s.log,
+		Tools: ideafiles.Tools{Known: kinds.NewKnownTools(parts.Tools, parts.Runners), Replies: rehearsal.CountReplies},
 	})
 	return nil
 }

@@ -50,7 +50,7 @@ func TestAWorkerThatHasNotReachedTemporalIsAliveAndNotReadyAndCanBeStopped(t *te
 
 func TestAPanicOfTheEndpointsDoesNotEndAWorker(t *testing.T) {
 	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + silent(t), "PROCESSIDEA_STORE=" + t.TempDir(),
-		safegotest.Variable + `={"worker.endpoints": 0}`})
+		safegotest.PanicsVariable + `={"worker.endpoints": 0}`})
 	if status, _ := p.Get("/healthz"); status != 0 {
 		t.Errorf("/healthz: %d", status)
 	}

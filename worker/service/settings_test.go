@@ -38,7 +38,7 @@ func TestAFlagCountsBeforeItsVariableAndTheVariableBeforeTheDefault(t *testing.T
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.drain != time.Second || s.logLevel != slog.LevelWarn || s.limits.Calls != 1000 {
+	if s.drainTimeout != time.Second || s.logLevel != slog.LevelWarn || s.limits.Calls != 1000 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -57,12 +57,12 @@ func TestTemporalsControllerMayNameTheVersion(t *testing.T) {
 func TestAnEmptyAddressIsNoneAndNotTheDefault(t *testing.T) {
 	for _, env := range []map[string]string{{"PROCESSIDEA_LISTEN": ""}, {"PROCESSIDEA_LISTEN": "0.0.0.0:1"}} {
 		s, err := read(env)
-		if err != nil || s.listen != env["PROCESSIDEA_LISTEN"] {
-			t.Errorf("%v gives %q, %v", env, s.listen, err)
+		if err != nil || s.listenAddress != env["PROCESSIDEA_LISTEN"] {
+			t.Errorf("%v gives %q, %v", env, s.listenAddress, err)
 		}
 	}
-	if s, err := read(nil); err != nil || s.listen != "127.0.0.1:9464" {
-		t.Errorf("nothing gives %q, %v", s.listen, err)
+	if s, err := read(nil); err != nil || s.listenAddress != "127.0.0.1:9464" {
+		t.Errorf("nothing gives %q, %v", s.listenAddress, err)
 	}
 }
 
@@ -134,7 +134,7 @@ func TestEveryNumberOfTheEnvironmentHasBounds(t *testing.T) {
 // DeclaredFlags are the flags of a worker.
 func DeclaredFlags() *pflag.FlagSet {
 	f := pflag.NewFlagSet("worker", pflag.ContinueOnError)
-	new(settings).declare(f)
+	new(settings).addFlags(f)
 	return f
 }
 
@@ -156,7 +156,7 @@ func variablesOfTheSource(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	DeclaredFlags().VisitAll(func(f *pflag.Flag) { all[variableOf(f.Name)] = true })
+	DeclaredFlags().VisitAll(func(f *pflag.Flag) { all[envVarOf(f.Name)] = true })
 	return slices.Sorted(maps.Keys(all))
 }
 
@@ -171,7 +171,7 @@ func refusalOf(t *testing.T, name, value string) string {
 	}
 	asked := false
 	getenv := func(variable string) string { asked = asked || variable == name; return os.Getenv(variable) }
-	_, limits := engine.EmbeddedLimitsIn(getenv)
+	_, limits := engine.EmbeddedLimitsFromEnv(getenv)
 	_, memory := heap.BytesFromEnv(getenv, heap.LimitVariable)
 	if beside := errors.Join(limits, memory); asked && (beside == nil || !strings.Contains(beside.Error(), "want ")) {
 		return fmt.Sprintf("beside the server: %v", beside)
@@ -191,7 +191,7 @@ func TestHelpNamesTheVariableOfEveryFlag(t *testing.T) {
 	}
 	for line := range strings.Lines(out.String()) {
 		flag, _, found := strings.Cut(strings.TrimSpace(line), " ")
-		if name, is := strings.CutPrefix(flag, "--"); found && is && !strings.Contains(line, "$"+variableOf(name)+")") {
+		if name, is := strings.CutPrefix(flag, "--"); found && is && !strings.Contains(line, "$"+envVarOf(name)+")") {
 			t.Errorf("%s", line)
 		}
 	}
@@ -204,7 +204,7 @@ func TestHelpNamesTheVariableOfEveryFlag(t *testing.T) {
 func TestAMisspelledSettingIsToldOfEach(t *testing.T) {
 	t.Parallel()
 	DeclaredFlags().VisitAll(func(f *pflag.Flag) {
-		if name := variableOf(f.Name) + "X"; len(flags.Misspelled([]string{name + "=1"})) == 0 {
+		if name := envVarOf(f.Name) + "X"; len(flags.Misspelled([]string{name + "=1"})) == 0 {
 			t.Errorf("nobody is told of %s", name)
 		}
 	})

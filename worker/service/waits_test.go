@@ -29,7 +29,7 @@ func waiting(t *testing.T, cause, plan string, shop http.HandlerFunc, flags ...s
 	t.Parallel()
 	tools := httptest.NewServer(shop)
 	t.Cleanup(tools.Close)
-	server, stop, err := devtest.Shared(connect.SearchAttributes)
+	server, stop, err := devtest.StartShared(connect.SearchAttributes)
 	if err != nil {
 		t.Fatal(err)
 	}

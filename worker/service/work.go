@@ -8,54 +8,54 @@ import (
 	"processidea/internal/safego"
 )
 
-// stopOvertime is the time for the stop beyond the time to drain, which begins only after the workflow tasks have
+// stopGracePeriod is the time for the stop beyond the time to drain, which begins only after the workflow tasks have
 // ended.
-const stopOvertime = 5 * time.Second
+const stopGracePeriod = 5 * time.Second
 
-// work runs the worker until ctx ends, or until it cannot go on.
-func (s *service) work(ctx context.Context) error {
+// runWorker runs the worker until ctx ends, or until it cannot go on.
+func (s *service) runWorker(ctx context.Context) error {
 	s.health.add(&condition{name: "pollers", check: s.polls.check})
-	s.health.add(&condition{name: "temporal", every: time.Second, check: s.checkTemporal})
-	s.health.add(&condition{name: "store", every: storeCheckInterval, check: s.store.CheckWritable})
+	s.health.add(&condition{name: "temporal", interval: time.Second, check: s.checkTemporal})
+	s.health.add(&condition{name: "store", interval: storeCheckInterval, check: s.store.CheckWritable})
 	if s.buildID != "" {
 		s.health.add(&condition{
-			name: "version", every: buildCheckInterval, check: s.checkCurrentBuild, isOptional: true,
+			name: "version", interval: buildCheckInterval, check: s.checkCurrentBuild, isOptional: true,
 		})
 	}
-	s.health.set(working)
-	watching, stop := context.WithCancel(ctx)
+	s.health.setPhase(phaseWorking)
+	watchCtx, stop := context.WithCancel(ctx)
 	defer stop()
-	safego.Go("worker.health", func() error { s.health.watch(watching, s.log); return nil }, func(err error) {
+	safego.Go("worker.health", func() error { s.health.watch(watchCtx, s.log); return nil }, func(err error) {
 		if err != nil {
 			s.log.Error("the check whether this worker is ready has stopped", "error", err)
 		}
 	})
 	interrupt := make(chan any)
-	ended := make(chan error, 1)
-	safego.Go("worker.run", func() error { return s.worker.Run(interrupt) }, func(err error) { ended <- err })
+	workerEnded := make(chan error, 1)
+	safego.Go("worker.run", func() error { return s.worker.Run(interrupt) }, func(err error) { workerEnded <- err })
 	select {
-	case err := <-ended:
+	case err := <-workerEnded:
 		return fmt.Errorf("run worker: %w", err)
 	case <-ctx.Done():
 	}
-	return s.drainAll(interrupt, ended)
+	return s.drainAll(interrupt, workerEnded)
 }
 
 // drainAll stops polling and waits for running work; work that has not ended in time is left to another worker. It does
 // not wait for a tool that ignores the end of its context.
-func (s *service) drainAll(interrupt chan any, ended <-chan error) error {
-	s.health.set(draining)
-	s.log.Info("draining", "longest", s.drain.String())
+func (s *service) drainAll(interrupt chan any, workerEnded <-chan error) error {
+	s.health.setPhase(phaseDraining)
+	s.log.Info("draining", "longest", s.drainTimeout.String())
 	close(interrupt)
-	over := time.NewTimer(s.drain + stopOvertime)
-	defer over.Stop()
+	timer := time.NewTimer(s.drainTimeout + stopGracePeriod)
+	defer timer.Stop()
 	select {
-	case err := <-ended:
+	case err := <-workerEnded:
 		if err != nil {
 			return fmt.Errorf("run worker: %w", err)
 		}
 		s.log.Info("stopped")
-	case <-over.C:
+	case <-timer.C:
 		s.log.Warn("stopped, with work that did not end")
 	}
 	return nil

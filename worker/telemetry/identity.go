@@ -10,16 +10,16 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// identity is the trace and the id of a span. It is derived from the span's subject, so that every worker computes the
-// same.
-type identity struct {
+// spanIdentity is the trace and the id of a span. It is derived from the span's subject, so that every worker computes
+// the same.
+type spanIdentity struct {
 	trace trace.TraceID
 	span  trace.SpanID // zero: any
 }
 
 // identityOf returns the identity of a part of a process, such as a Request; without a part, the process's own.
-func (t *Traces) identityOf(process string, part ...any) identity {
-	id := identity{trace: trace.TraceID(hashTexts("trace", t.namespace, process)[:16])}
+func (t *Traces) identityOf(process string, part ...any) spanIdentity {
+	id := spanIdentity{trace: trace.TraceID(hashTexts("trace", t.namespace, process)[:16])}
 	id.span = trace.SpanID(hashTexts("span", t.namespace, process, fmt.Sprintln(part...))[:8])
 	return id
 }
@@ -32,15 +32,15 @@ func hashTexts(texts ...string) []byte {
 type identityKey struct{}
 
 // withIdentity makes the next span that is started from a context have this identity.
-func withIdentity(ctx context.Context, id identity) context.Context {
+func withIdentity(ctx context.Context, id spanIdentity) context.Context {
 	return context.WithValue(ctx, identityKey{}, id)
 }
 
-// ids gives spans the ids of their identity, and random ids to spans without one.
-type ids struct{}
+// idGenerator gives spans the ids of their identity, and random ids to spans without one.
+type idGenerator struct{}
 
-func (ids) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
-	id, _ := ctx.Value(identityKey{}).(identity)
+func (idGenerator) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
+	id, _ := ctx.Value(identityKey{}).(spanIdentity)
 	if !id.trace.IsValid() {
 		_, _ = rand.Read(id.trace[:])
 	}
@@ -50,7 +50,7 @@ func (ids) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
 	return id.trace, id.span
 }
 
-func (g ids) NewSpanID(ctx context.Context, _ trace.TraceID) trace.SpanID {
+func (g idGenerator) NewSpanID(ctx context.Context, _ trace.TraceID) trace.SpanID {
 	_, span := g.NewIDs(ctx)
 	return span
 }

@@ -40,19 +40,19 @@ func NewMetrics() (*Metrics, error) {
 	m.registry.MustRegister(collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	// OpenTelemetry's own bounds are meant for milliseconds.
-	inSeconds := metric.NewView(metric.Instrument{Kind: metric.InstrumentKindHistogram, Unit: "s"},
+	secondsView := metric.NewView(metric.Instrument{Kind: metric.InstrumentKindHistogram, Unit: "s"},
 		metric.Stream{Aggregation: metric.AggregationExplicitBucketHistogram{Boundaries: latencyBuckets}})
-	m.provider = metric.NewMeterProvider(metric.WithReader(reader), metric.WithView(inSeconds))
+	m.provider = metric.NewMeterProvider(metric.WithReader(reader), metric.WithView(secondsView))
 	m.meters = newMeters(m.provider.Meter("processidea"))
 	return m, nil
 }
 
 // Handler serves the metrics as Prometheus reads them.
 func (m *Metrics) Handler() http.Handler {
-	collected := promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry})
+	handler := promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		m.readWaiting(r.Context())
-		collected.ServeHTTP(w, r)
+		m.recordWaiting(r.Context())
+		handler.ServeHTTP(w, r)
 	})
 }
 

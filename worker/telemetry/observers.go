@@ -20,10 +20,10 @@ func (o CombinedObserver) Request(r activities.RequestAttempt) {
 
 // Call reports a Call to both; the Tool gets the context of its span.
 func (o CombinedObserver) Call(ctx context.Context, c activities.CallAttempt) (context.Context, func(outcome string)) {
-	ctx, counted := o.Metrics.Call(ctx, c)
-	ctx, traced := o.Traces.Call(ctx, c)
+	ctx, endMetrics := o.Metrics.Call(ctx, c)
+	ctx, endTrace := o.Traces.Call(ctx, c)
 	return ctx, func(outcome string) {
-		counted(outcome)
-		traced(outcome)
+		endMetrics(outcome)
+		endTrace(outcome)
 	}
 }

@@ -36,7 +36,7 @@ func (t *Traces) spanContext(process string, request int) context.Context {
 	if request > 0 {
 		ctx, _ = t.tracer.Start(withIdentity(ctx, t.identityOf(process, "request", request)), "request")
 	}
-	return withIdentity(ctx, identity{})
+	return withIdentity(ctx, spanIdentity{})
 }
 
 // Request exports a Request. The attempt that the LLM has begun to answer has the span that its Calls refer to; failed
@@ -46,50 +46,50 @@ func (t *Traces) Request(r activities.RequestAttempt) {
 	if !r.FirstByte.IsZero() {
 		ctx = withIdentity(ctx, t.identityOf(r.Process, "request", r.Number))
 	}
-	_, span := t.tracer.Start(ctx, strings.TrimSpace("chat "+r.LLM), trace.WithTimestamp(r.Began),
+	_, span := t.tracer.Start(ctx, strings.TrimSpace("chat "+r.LLM), trace.WithTimestamp(r.StartedAt),
 		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(requestAttributes(r)...))
 	setOutcome(span, r.Outcome, activities.OutcomeComplete)
-	span.End(trace.WithTimestamp(r.Ended))
+	span.End(trace.WithTimestamp(r.EndedAt))
 }
 
 func requestAttributes(r activities.RequestAttempt) []attribute.KeyValue {
-	all := []attribute.KeyValue{
+	attrs := []attribute.KeyValue{
 		semconv.GenAIOperationNameChat, semconv.GenAIRequestModel(r.LLM), semconv.GenAIRequestStream(true),
 		semconv.GenAIOutputTypeJSON,
 		semconv.SessionID(r.Process), semconv.GenAIConversationID(r.Process), keyProcess.String(r.Process),
-		keyRequest.Int(r.Number), keyCovered.Int(r.Instances), keyAttempt.Int(r.Attempt),
+		keyRequest.Int(r.Number), keyCovered.Int(r.InstanceCount), keyAttempt.Int(r.Attempt),
 	}
 	if !r.FirstByte.IsZero() {
-		all = append(all, semconv.GenAIResponseTimeToFirstChunk(r.FirstByte.Sub(r.Began).Seconds()),
+		attrs = append(attrs, semconv.GenAIResponseTimeToFirstChunk(r.FirstByte.Sub(r.StartedAt).Seconds()),
 			semconv.GenAIUsageInputTokens(r.Usage.PromptTokens),
 			semconv.GenAIUsageOutputTokens(r.Usage.CompletionTokens))
 	}
-	if r.Served != "" {
-		all = append(all, semconv.GenAIResponseModel(r.Served))
+	if r.ServedModel != "" {
+		attrs = append(attrs, semconv.GenAIResponseModel(r.ServedModel))
 	}
 	if n := r.Usage.CachedTokens; n > 0 {
-		all = append(all, semconv.GenAIUsageCacheReadInputTokens(n))
+		attrs = append(attrs, semconv.GenAIUsageCacheReadInputTokens(n))
 	}
 	if n := r.Usage.ReasoningTokens; n > 0 {
-		all = append(all, semconv.GenAIUsageReasoningOutputTokens(n))
+		attrs = append(attrs, semconv.GenAIUsageReasoningOutputTokens(n))
 	}
 	if cost := r.Usage.Cost; cost > 0 {
-		all = append(all, keyCost.Float64(float64(cost)/float64(price.Dollar)))
+		attrs = append(attrs, keyCost.Float64(float64(cost)/float64(price.Dollar)))
 	}
-	if r.Finish != "" {
-		all = append(all, semconv.GenAIResponseFinishReasons(r.Finish))
+	if r.FinishReason != "" {
+		attrs = append(attrs, semconv.GenAIResponseFinishReasons(r.FinishReason))
 	}
 	host, port, err := net.SplitHostPort(r.Server)
 	if err != nil {
 		host = r.Server
 	}
 	if host != "" {
-		all = append(all, semconv.ServerAddress(host), semconv.GenAIProviderNameKey.String(providerName(host)))
+		attrs = append(attrs, semconv.ServerAddress(host), semconv.GenAIProviderNameKey.String(providerName(host)))
 	}
 	if n, err := strconv.Atoi(port); err == nil {
-		all = append(all, semconv.ServerPort(n))
+		attrs = append(attrs, semconv.ServerPort(n))
 	}
-	return all
+	return attrs
 }
 
 // providerByHost maps hosts to the conventions' names of their providers. A key that begins with a dot is the end of a
@@ -139,9 +139,9 @@ func toolType(k ideafile.ToolKind) string {
 }
 
 // setOutcome records the outcome in a span. The error's text is left out, since it may contain anything.
-func setOutcome(span trace.Span, outcome, good string) {
+func setOutcome(span trace.Span, outcome, success string) {
 	span.SetAttributes(keyOutcome.String(outcome))
-	if outcome != good {
+	if outcome != success {
 		span.SetAttributes(semconv.ErrorTypeKey.String(outcome))
 		span.SetStatus(codes.Error, "")
 	}
@@ -151,26 +151,26 @@ func setOutcome(span trace.Span, outcome, good string) {
 // continue-as-new, are its children.
 func (t *Traces) exportProcess(r processRun) {
 	ctx := withIdentity(context.Background(), t.identityOf(r.id))
-	if !r.first {
+	if !r.isFirst {
 		ctx = withIdentity(t.spanContext(r.id, 0), t.identityOf(r.id, "run", r.run))
 	}
-	_, span := t.tracer.Start(ctx, strings.TrimSpace("invoke_workflow "+r.path), trace.WithTimestamp(r.began),
+	_, span := t.tracer.Start(ctx, strings.TrimSpace("invoke_workflow "+r.path), trace.WithTimestamp(r.startedAt),
 		trace.WithAttributes(
 			semconv.GenAIOperationNameInvokeWorkflow, semconv.GenAIAgentName(r.path), semconv.SessionID(r.id),
 			semconv.GenAIConversationID(r.id),
 			keyProcess.String(r.id)))
-	good := string(loop.StatusCompleted)
-	if r.outcome == continued {
-		good = continued
+	success := string(loop.StatusCompleted)
+	if r.outcome == runContinued {
+		success = runContinued
 	}
-	setOutcome(span, r.outcome, good)
-	span.End(trace.WithTimestamp(r.ended))
+	setOutcome(span, r.outcome, success)
+	span.End(trace.WithTimestamp(r.endedAt))
 }
 
 // processRun is the observed part of one run of a Process workflow.
 type processRun struct {
-	id, run, path string
-	first         bool
-	began, ended  time.Time
-	outcome       string
+	id, run, path      string
+	isFirst            bool
+	startedAt, endedAt time.Time
+	outcome            string
 }

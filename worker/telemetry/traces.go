@@ -35,7 +35,7 @@ const serviceName = "process-idea-worker"
 // they name no endpoint, or switch traces off. It returns an error for an unreadable endpoint, since the exporter would
 // only log that, and send to another address.
 func NewTraces(ctx context.Context, namespace string, getenv func(string) string) (*Traces, error) {
-	if !tracesWanted(getenv) {
+	if !isTracingEnabled(getenv) {
 		return nil, nil
 	}
 	client, err := otlpClient(getenv)
@@ -46,16 +46,16 @@ func NewTraces(ctx context.Context, namespace string, getenv func(string) string
 	if err == nil {
 		exporter, err = otlptrace.New(ctx, client)
 	}
-	var from *resource.Resource
+	var res *resource.Resource
 	if err == nil {
-		from, err = resource.New(ctx, resource.WithTelemetrySDK(), resource.WithHost(),
+		res, err = resource.New(ctx, resource.WithTelemetrySDK(), resource.WithHost(),
 			resource.WithAttributes(semconv.ServiceName(serviceName)), resource.WithFromEnv())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("telemetry: make traces: %w", err)
 	}
-	p := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(from),
-		sdktrace.WithIDGenerator(ids{}))
+	p := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(res),
+		sdktrace.WithIDGenerator(idGenerator{}))
 	return &Traces{provider: p, tracer: p.Tracer("processidea"), namespace: namespace}, nil
 }
 
@@ -67,7 +67,7 @@ func (t *Traces) Close(ctx context.Context) error {
 	return nil
 }
 
-func tracesWanted(getenv func(string) string) bool {
+func isTracingEnabled(getenv func(string) string) bool {
 	exporter := getenv("OTEL_TRACES_EXPORTER")
 	return getenv(endpointVariables[0])+getenv(endpointVariables[1]) != "" &&
 		!strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") && (exporter == "" || exporter == "otlp")
@@ -78,15 +78,15 @@ var endpointVariables = []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXP
 
 // checkSampler returns an error for a sampler that OpenTelemetry would ignore, with a log line that nobody reads.
 func checkSampler(getenv func(string) string) error {
-	const name, ratio = "OTEL_TRACES_SAMPLER", "OTEL_TRACES_SAMPLER_ARG"
+	const name, argName = "OTEL_TRACES_SAMPLER", "OTEL_TRACES_SAMPLER_ARG"
 	sampler := getenv(name)
 	switch strings.TrimPrefix(sampler, "parentbased_") {
 	case "", "always_on", "always_off":
 		return nil
 	case "traceidratio":
-		text := getenv(ratio)
+		text := getenv(argName)
 		if part, err := strconv.ParseFloat(text, 64); text != "" && (err != nil || !(part >= 0 && part <= 1)) {
-			return fmt.Errorf("%s is %q; want the share of traces to send, from 0 to 1", ratio, text)
+			return fmt.Errorf("%s is %q; want the share of traces to send, from 0 to 1", argName, text)
 		}
 		return nil
 	}
@@ -104,14 +104,14 @@ func otlpClient(getenv func(string) string) (otlptrace.Client, error) {
 		}
 	}
 	for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
-		switch wire := getenv(name); wire {
+		switch protocol := getenv(name); protocol {
 		case "":
 		case "grpc":
 			return otlptracegrpc.NewClient(), nil
 		case "http/protobuf":
 			return otlptracehttp.NewClient(), nil
 		default:
-			return nil, fmt.Errorf("%s is %q; want grpc or http/protobuf", name, wire)
+			return nil, fmt.Errorf("%s is %q; want grpc or http/protobuf", name, protocol)
 		}
 	}
 	return otlptracehttp.NewClient(), nil

@@ -32,9 +32,9 @@ func story(t *Traces, process string) {
 	now := time.Now()
 	_, end := t.Call(context.Background(), activities.CallAttempt{Process: process, Call: "1.1", Tool: "go"})
 	end(activities.OutcomeDone)
-	t.Request(activities.RequestAttempt{Process: process, Number: 1, Attempt: 1, Began: now, FirstByte: now, Ended: now,
+	t.Request(activities.RequestAttempt{Process: process, Number: 1, Attempt: 1, StartedAt: now, FirstByte: now, EndedAt: now,
 		Outcome: activities.OutcomeComplete})
-	t.exportProcess(processRun{id: process, run: "r", first: true, began: now, ended: now, outcome: "completed"})
+	t.exportProcess(processRun{id: process, run: "r", isFirst: true, startedAt: now, endedAt: now, outcome: "completed"})
 }
 
 func closeTraces(t *testing.T, traces *Traces) {
@@ -131,9 +131,9 @@ func TestTwoWorkersGiveARequestTheSameSpanAndTwoProcessesDifferentTraces(t *test
 	if one.identityOf("p", "request", 1) != other.identityOf("p", "request", 1) {
 		t.Error("two workers disagree")
 	}
-	seen := map[identity]bool{}
+	seen := map[spanIdentity]bool{}
 	elsewhere := &Traces{namespace: "elsewhere"}
-	for _, id := range []identity{one.identityOf("p"), one.identityOf("p", "request", 1),
+	for _, id := range []spanIdentity{one.identityOf("p"), one.identityOf("p", "request", 1),
 		one.identityOf("p", "request", 11), one.identityOf("q"),
 		elsewhere.identityOf("p"), one.identityOf("p", "run", "1")} {
 		if seen[id] || !id.trace.IsValid() || !id.span.IsValid() {
@@ -151,12 +151,12 @@ func TestTwoWorkersGiveARequestTheSameSpanAndTwoProcessesDifferentTraces(t *test
 func TestARunAfterContinueAsNewStandsUnderTheFirst(t *testing.T) {
 	traces, r := begin(t)
 	now := time.Now()
-	traces.exportProcess(processRun{id: "p", run: "1", first: true, began: now, ended: now, outcome: continued})
-	traces.exportProcess(processRun{id: "p", run: "2", began: now, ended: now, outcome: "completed"})
+	traces.exportProcess(processRun{id: "p", run: "1", isFirst: true, startedAt: now, endedAt: now, outcome: runContinued})
+	traces.exportProcess(processRun{id: "p", run: "2", startedAt: now, endedAt: now, outcome: "completed"})
 	closeTraces(t, traces)
 	s := r.Spans()
 	if len(s) != 2 || s[0].Parent != "" || s[1].Parent != s[0].ID || s[1].ID == s[0].ID ||
-		s[0].Has["error.type"] != nil {
+		s[0].AttributeByKey["error.type"] != nil {
 		t.Errorf("%v", s)
 	}
 }

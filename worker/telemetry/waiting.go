@@ -10,9 +10,9 @@ import (
 
 // waitingReader counts the Calls that wait for people, only when the metrics are read.
 type waitingReader struct {
-	count func(context.Context) ([]client.WaitingCount, error)
-	mu    sync.Mutex
-	at    time.Time // when they were counted last
+	count     func(context.Context) ([]client.WaitingCount, error)
+	mu        sync.Mutex
+	countedAt time.Time // when they were counted last
 }
 
 const (
@@ -22,34 +22,34 @@ const (
 	waitingMaxAge  = 5 * time.Second
 )
 
-// CountWaiting adds what waits for people in all processes to the metrics, as counted by count. Every worker exports
-// the same numbers, so they must not be added up. count runs before the metrics are collected, not during, since the
-// metrics of count's own client would wait for the end of the collection.
-func (m *Metrics) CountWaiting(count func(context.Context) ([]client.WaitingCount, error)) {
+// SetWaitingCounter adds what waits for people in all processes to the metrics, as counted by count. Every worker
+// exports the same numbers, so they must not be added up. count runs before the metrics are collected, not during,
+// since the metrics of count's own client would wait for the end of the collection.
+func (m *Metrics) SetWaitingCounter(count func(context.Context) ([]client.WaitingCount, error)) {
 	m.waiting.count = count
 }
 
-// readWaiting updates the gauges. If count fails, they stay as they are: perhaps no worker answers just now.
-func (m *Metrics) readWaiting(ctx context.Context) {
+// recordWaiting updates the gauges. If count fails, they stay as they are: perhaps no worker answers just now.
+func (m *Metrics) recordWaiting(ctx context.Context) {
 	w := &m.waiting
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.count == nil || !w.at.IsZero() && time.Since(w.at) < waitingMaxAge {
+	if w.count == nil || !w.countedAt.IsZero() && time.Since(w.countedAt) < waitingMaxAge {
 		return
 	}
-	asking, cancel := context.WithTimeout(ctx, waitingTimeout)
+	countCtx, cancel := context.WithTimeout(ctx, waitingTimeout)
 	defer cancel()
-	list, err := w.count(asking)
-	w.at = time.Now()
+	list, err := w.count(countCtx)
+	w.countedAt = time.Now()
 	if err != nil {
 		return
 	}
 	for _, one := range list {
-		which, age := labels("tool", one.Tool), time.Duration(0)
+		attrs, age := labels("tool", one.Tool), time.Duration(0)
 		if one.Count > 0 {
 			age = time.Since(one.Oldest)
 		}
-		m.meters.waiting.Record(ctx, int64(one.Count), which)
-		m.meters.oldest.Record(ctx, age.Seconds(), which)
+		m.meters.waitingCalls.Record(ctx, int64(one.Count), attrs)
+		m.meters.oldestWait.Record(ctx, age.Seconds(), attrs)
 	}
 }

@@ -41,8 +41,9 @@ func (w *tracedProcess) ExecuteWorkflow(ctx workflow.Context, in *interceptor.Ex
 		info := workflow.GetInfo(ctx)
 		w.traces.exportProcess(processRun{
 			id: info.WorkflowExecution.ID, run: info.WorkflowExecution.RunID,
-			first: info.FirstRunID == info.WorkflowExecution.RunID,
-			path:  ideaPath(in.Args), began: info.WorkflowStartTime, ended: workflow.Now(ctx), outcome: outcomeOf(err),
+			isFirst: info.FirstRunID == info.WorkflowExecution.RunID,
+			path:    ideaPath(in.Args), startedAt: info.WorkflowStartTime, endedAt: workflow.Now(ctx),
+			outcome: outcomeOf(err),
 		})
 	}
 	return out, err
@@ -59,8 +60,8 @@ func ideaPath(args []any) string {
 	return path
 }
 
-// continued is the outcome of a run whose process goes on in another.
-const continued = "continued_as_new"
+// runContinued is the outcome of a run whose process goes on in another.
+const runContinued = "continued_as_new"
 
 func outcomeOf(err error) string {
 	var app *temporal.ApplicationError
@@ -68,7 +69,7 @@ func outcomeOf(err error) string {
 	case err == nil:
 		return string(loop.StatusCompleted)
 	case workflow.IsContinueAsNewError(err):
-		return continued
+		return runContinued
 	case temporal.IsCanceledError(err):
 		return string(loop.StatusCancelled)
 	case errors.As(err, &app) && app.Type() != "":

@@ -27,7 +27,7 @@ const asWorkerVariable = "PROCESSIDEA_TEST_AS_WORKER"
 // it before anything else, in an init function or in TestMain.
 func Main() {
 	if os.Getenv(asWorkerVariable) != "" {
-		safegotest.PanicAsTold()
+		safegotest.PanicFromEnvironment()
 		// for examples
 		os.Exit(service.Execute(os.Args[1:], os.Stdout, os.Stderr, service.WithTools(texttools.Register)))
 	}
@@ -35,13 +35,13 @@ func Main() {
 
 // Process is a worker that runs beside the test.
 type Process struct {
-	t     testing.TB
-	cmd   *exec.Cmd
-	url   chan string // of the worker's endpoints; closed when its log has ended
-	known string
-	once  sync.Once
-	ended chan struct{}
-	log   strings.Builder // complete once ended is closed
+	t        testing.TB
+	cmd      *exec.Cmd
+	urlChan  chan string // of the worker's endpoints; closed when its log has ended
+	knownURL string
+	once     sync.Once
+	ended    chan struct{}
+	log      strings.Builder // complete once ended is closed
 }
 
 // Start starts a worker with these variables ("NAME=value") and flags. It is killed when the test is over, and its log
@@ -55,13 +55,14 @@ func Start(t testing.TB, env []string, flags ...string) *Process {
 // worker, if it needs one, and then flags.
 func StartProgram(t testing.TB, program string, env []string, args ...string) *Process {
 	t.Helper()
-	verbs := slices.IndexFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "-") })
-	if verbs < 0 {
-		verbs = len(args)
+	verbCount := slices.IndexFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "-") })
+	if verbCount < 0 {
+		verbCount = len(args)
 	}
-	p := &Process{t: t, url: make(chan string, 1), ended: make(chan struct{})}
+	p := &Process{t: t, urlChan: make(chan string, 1), ended: make(chan struct{})}
 	p.cmd = exec.CommandContext(t.Context(), program,
-		slices.Concat(args[:verbs], []string{"--listen", "127.0.0.1:0", "--log-format", "json"}, args[verbs:])...)
+		slices.Concat(args[:verbCount], []string{"--listen", "127.0.0.1:0", "--log-format", "json"},
+			args[verbCount:])...)
 	p.cmd.Env = append(append(os.Environ(), asWorkerVariable+"=1"), env...)
 	log, err := p.cmd.StderrPipe()
 	if err == nil {
@@ -70,27 +71,27 @@ func StartProgram(t testing.TB, program string, env []string, args ...string) *P
 	if err != nil {
 		t.Fatalf("start worker: %v", err)
 	}
-	go p.read(log)
-	t.Cleanup(p.end)
+	go p.readLog(log)
+	t.Cleanup(p.stop)
 	return p
 }
 
-// read keeps the log, and finds the address of the endpoints in it.
-func (p *Process) read(log io.Reader) {
+// readLog keeps the log, and finds the address of the endpoints in it.
+func (p *Process) readLog(log io.Reader) {
 	defer close(p.ended)
-	defer close(p.url)
+	defer close(p.urlChan)
 	lines := bufio.NewScanner(log)
 	for lines.Scan() {
 		p.log.WriteString(lines.Text() + "\n")
 		var l struct{ Msg, Address string }
 		if json.Unmarshal(lines.Bytes(), &l) == nil && l.Msg == "listening" {
-			p.url <- "http://" + l.Address
+			p.urlChan <- "http://" + l.Address
 		}
 	}
 	_ = p.cmd.Wait()
 }
 
-func (p *Process) end() {
+func (p *Process) stop() {
 	_ = p.cmd.Process.Kill()
 	<-p.ended
 	if p.t.Failed() {
@@ -100,8 +101,8 @@ func (p *Process) end() {
 
 // URL returns the address of the worker's endpoints, such as http://127.0.0.1:9464.
 func (p *Process) URL() string {
-	p.once.Do(func() { p.known = <-p.url })
-	return p.known
+	p.once.Do(func() { p.knownURL = <-p.urlChan })
+	return p.knownURL
 }
 
 // Get asks one of the worker's endpoints; status is 0 if nobody answers.
@@ -122,8 +123,8 @@ func (p *Process) Get(path string) (status int, body string) {
 	return answer.StatusCode, string(data)
 }
 
-// Ready reports whether the worker says that it is ready. If the worker has ended, the test fails.
-func (p *Process) Ready() bool {
+// IsReady reports whether the worker says that it is ready. If the worker has ended, the test fails.
+func (p *Process) IsReady() bool {
 	p.t.Helper()
 	select {
 	case <-p.ended:
@@ -134,8 +135,8 @@ func (p *Process) Ready() bool {
 	return status == http.StatusOK
 }
 
-// Draining reports whether the worker is draining.
-func (p *Process) Draining() bool {
+// IsDraining reports whether the worker is draining.
+func (p *Process) IsDraining() bool {
 	_, body := p.Get("/readyz")
 	return strings.Contains(body, `"draining"`)
 }

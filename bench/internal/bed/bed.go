@@ -33,35 +33,35 @@ import (
 	"processidea/worker/engine"
 )
 
-// Bed is one complete environment for processes.
-type Bed struct {
-	dir      string
-	server   *devserver.Server
-	temporal sdk.Client
-	client   *client.Client // on the same connection
-	person   *client.Client // on a connection that is not counted
-	worker   worker.Worker
-	store    *blobs.Store
-	tool     *httptest.Server
-	llm      *httptest.Server
+// TestBed is one complete environment for processes.
+type TestBed struct {
+	dir             string
+	server          *devserver.Server
+	temporal        sdk.Client
+	client          *client.Client // on the same connection
+	uncountedClient *client.Client // on a connection that is not counted
+	worker          worker.Worker
+	store           *blobs.Store
+	toolServer      *httptest.Server
+	llmServer       *httptest.Server
 
-	boundary actions.Boundary // of the client and the worker
+	requestCounter actions.RequestCounter // of the client and the worker
 
-	mu      sync.Mutex
-	script  http.Handler
-	arrived map[int]time.Time // the tool's requests, by Call
+	mu              sync.Mutex
+	script          http.Handler
+	arrivalByNumber map[int]time.Time // the tool's requests, by Call
 
-	limits  engine.Limits
-	tally   Tally
-	counted map[[2]string]float64 // MB at the last call of GrowthSince, by place and kind
+	limits         engine.Limits
+	tally          Tally
+	lastMeasuredMB map[[2]string]float64 // MB at the last call of GrowthSince, by place and kind
 }
 
 // HostedLimits are the limits of a worker whose server runs in another program.
-var HostedLimits = engine.Limits{SaveActions: true, LostAfter: 30 * time.Second}
+var HostedLimits = engine.Limits{SaveActions: true, HeartbeatTimeout: 30 * time.Second}
 
 // New starts everything. The limits apply to the worker.
-func New(ctx context.Context, limits engine.Limits) (*Bed, error) {
-	b := &Bed{arrived: map[int]time.Time{}, counted: map[[2]string]float64{}, limits: limits}
+func New(ctx context.Context, limits engine.Limits) (*TestBed, error) {
+	b := &TestBed{arrivalByNumber: map[int]time.Time{}, lastMeasuredMB: map[[2]string]float64{}, limits: limits}
 	var err error
 	if b.dir, err = os.MkdirTemp("", "bench"); err != nil {
 		return nil, err
@@ -75,30 +75,30 @@ func New(ctx context.Context, limits engine.Limits) (*Bed, error) {
 	if b.store, err = blobs.Open(ctx, b.dir+"/store"); err != nil {
 		return nil, err
 	}
-	silent := sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))
-	o := sdk.Options{HostPort: b.server.Address(), Namespace: b.server.Namespace(), Logger: silent}
-	if b.person, err = b.dial(ctx, o); err != nil {
+	silentLogger := sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))
+	o := sdk.Options{HostPort: b.server.Address(), Namespace: b.server.Namespace(), Logger: silentLogger}
+	if b.uncountedClient, err = b.dial(ctx, o); err != nil {
 		return nil, err
 	}
-	o.ConnectionOptions.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(b.boundary.Interceptor())}
+	o.ConnectionOptions.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(b.requestCounter.Interceptor())}
 	if b.client, err = b.dial(ctx, o); err != nil {
 		return nil, err
 	}
 	b.temporal = b.client.Temporal()
-	b.tool = httptest.NewServer(b.tools())
-	b.llm = httptest.NewServer(http.HandlerFunc(b.serveLLM))
+	b.toolServer = httptest.NewServer(b.tools())
+	b.llmServer = httptest.NewServer(http.HandlerFunc(b.serveLLM))
 	return b, b.startWorker()
 }
 
-func (b *Bed) dial(ctx context.Context, o sdk.Options) (*client.Client, error) {
+func (b *TestBed) dial(ctx context.Context, o sdk.Options) (*client.Client, error) {
 	c, err := sdk.DialContext(ctx, connect.ClientOptions(o, b.store))
 	return client.New(c, o.Namespace, b.store), err
 }
 
-func (b *Bed) startWorker() (err error) {
+func (b *TestBed) startWorker() (err error) {
 	b.worker, err = engine.NewWorker(b.temporal, engine.Parts{
-		Store: b.store, Tools: newTools(), LLM: llm.Config{BaseURL: b.llm.URL + "/v1"},
-		HTTP: httptool.New(httptool.Options{Allow: strings.TrimPrefix(b.tool.URL, "http://"),
+		Store: b.store, Tools: newTools(), LLM: llm.Config{BaseURL: b.llmServer.URL + "/v1"},
+		HTTP: httptool.New(httptool.Options{Allow: strings.TrimPrefix(b.toolServer.URL, "http://"),
 			LookupEnv: os.LookupEnv}),
 		Limits: b.limits,
 	})
@@ -109,26 +109,26 @@ func (b *Bed) startWorker() (err error) {
 }
 
 // RestartWorker replaces the running worker by a new one, which has no workflow in its cache.
-func (b *Bed) RestartWorker() error {
+func (b *TestBed) RestartWorker() error {
 	b.worker.Stop()
 	worker.PurgeStickyWorkflowCache()
 	return b.startWorker()
 }
 
 // Close stops everything and deletes its files.
-func (b *Bed) Close() {
+func (b *TestBed) Close() {
 	b.worker.Stop()
 	b.temporal.Close()
-	b.person.Temporal().Close()
+	b.uncountedClient.Temporal().Close()
 	b.server.Stop()
-	b.tool.Close()
-	b.llm.Close()
+	b.toolServer.Close()
+	b.llmServer.Close()
 	_ = os.RemoveAll(b.dir)
 }
 
 // Watch follows a process until it has ended, in the same way as a program whose server is not embedded. Like Await, it
 // returns the reason if the process is paused.
-func (b *Bed) Watch(ctx context.Context, id string) error {
+func (b *TestBed) Watch(ctx context.Context, id string) error {
 	for e, err := range b.client.Process(id).Events(ctx) {
 		if err != nil {
 			return fmt.Errorf("watch %s: %w", id, err)
@@ -141,26 +141,26 @@ func (b *Bed) Watch(ctx context.Context, id string) error {
 }
 
 // Client is the client for programs that use the processes on the bed.
-func (b *Bed) Client() *client.Client { return b.client }
+func (b *TestBed) Client() *client.Client { return b.client }
 
 // ToolURL is the address of a tool over HTTP.
-func (b *Bed) ToolURL() string { return b.tool.URL }
+func (b *TestBed) ToolURL() string { return b.toolServer.URL }
 
 // LLMURL is the address of the scripted LLM.
-func (b *Bed) LLMURL() string { return b.llm.URL }
+func (b *TestBed) LLMURL() string { return b.llmServer.URL }
 
 // ToolArrivals returns the times at which the HTTP tool got its requests, by the number in the request.
-func (b *Bed) ToolArrivals() map[int]time.Time {
+func (b *TestBed) ToolArrivals() map[int]time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return maps.Clone(b.arrived)
+	return maps.Clone(b.arrivalByNumber)
 }
 
 // shopPath is where the bed serves the shop of the examples.
 const shopPath = "/shop"
 
 // tools serves everything that answers over HTTP except the LLM.
-func (b *Bed) tools() http.Handler {
+func (b *TestBed) tools() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(shopPath+"/", http.StripPrefix(shopPath, shop.Handler()))
 	mux.HandleFunc("/", b.serveTool)
@@ -168,20 +168,20 @@ func (b *Bed) tools() http.Handler {
 }
 
 // serveTool answers at once, and records when the request came.
-func (b *Bed) serveTool(w http.ResponseWriter, r *http.Request) {
+func (b *TestBed) serveTool(w http.ResponseWriter, r *http.Request) {
 	now := time.Now()
 	body, _ := io.ReadAll(r.Body)
 	var in struct{ N int }
 	_ = json.Unmarshal(body, &in)
 	b.mu.Lock()
-	b.arrived[in.N] = now
+	b.arrivalByNumber[in.N] = now
 	b.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = fmt.Fprint(w, `"ok"`)
 }
 
 // Script sets the LLM's replies from now on.
-func (b *Bed) Script(lines []string, opts ...rehearsal.Option) (*script.Script, error) {
+func (b *TestBed) Script(lines []string, opts ...rehearsal.Option) (*script.Script, error) {
 	s, err := script.New(lines, opts...)
 	if err == nil {
 		b.mu.Lock()
@@ -191,7 +191,7 @@ func (b *Bed) Script(lines []string, opts ...rehearsal.Option) (*script.Script, 
 	return s, err
 }
 
-func (b *Bed) serveLLM(w http.ResponseWriter, r *http.Request) {
+func (b *TestBed) serveLLM(w http.ResponseWriter, r *http.Request) {
 	b.mu.Lock()
 	s := b.script
 	b.mu.Unlock()

@@ -19,54 +19,54 @@ import (
 const closeTimeout = time.Minute
 
 // Runs lists every run of every workflow on the server. It waits until visibility shows them all as closed.
-func (b *Bed) Runs(ctx context.Context) ([]*workflow.WorkflowExecutionInfo, error) {
+func (b *TestBed) Runs(ctx context.Context) ([]*workflow.WorkflowExecutionInfo, error) {
 	wait, stop := context.WithTimeout(ctx, closeTimeout)
 	defer stop()
 	for {
-		runs, open, err := b.listRuns(ctx)
-		if err != nil || open == "" {
+		runs, anyOpen, err := b.listRuns(ctx)
+		if err != nil || anyOpen == "" {
 			return runs, err
 		}
 		if err := pause.For(wait, 50*time.Millisecond); err != nil {
-			return nil, fmt.Errorf("wait until workflow %s is closed: %w", open, err)
+			return nil, fmt.Errorf("wait until workflow %s is closed: %w", anyOpen, err)
 		}
 	}
 }
 
 // eachEvent calls do for every event of every history, with the id of its workflow.
-func (b *Bed) eachEvent(ctx context.Context, do func(id string, e *history.HistoryEvent)) error {
+func (b *TestBed) eachEvent(ctx context.Context, visit func(id string, e *history.HistoryEvent)) error {
 	runs, err := b.Runs(ctx)
 	if err != nil {
 		return err
 	}
 	for _, run := range runs {
-		of := run.GetExecution()
-		events := b.temporal.GetWorkflowHistory(ctx, of.GetWorkflowId(), of.GetRunId(), false,
+		execution := run.GetExecution()
+		events := b.temporal.GetWorkflowHistory(ctx, execution.GetWorkflowId(), execution.GetRunId(), false,
 			enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 		for events.HasNext() {
 			event, err := events.Next()
 			if err != nil {
-				return fmt.Errorf("read history of %s: %w", of.GetWorkflowId(), err)
+				return fmt.Errorf("read history of %s: %w", execution.GetWorkflowId(), err)
 			}
-			do(of.GetWorkflowId(), event)
+			visit(execution.GetWorkflowId(), event)
 		}
 	}
 	return nil
 }
 
 // Actions counts what a hosted server would have billed since the start, by kind.
-func (b *Bed) Actions(ctx context.Context) (actions.Counts, error) {
+func (b *TestBed) Actions(ctx context.Context) (actions.Counts, error) {
 	c := actions.NewCounter()
 	err := b.eachEvent(ctx, func(_ string, e *history.HistoryEvent) { c.Add(e) })
-	maps.Copy(c.Counts, b.boundary.Counts())
+	maps.Copy(c.Counts, b.requestCounter.Counts())
 	return c.Counts, err
 }
 
 // Polls is how often the worker has polled for tasks since the start. Polls are not billed.
-func (b *Bed) Polls() int { return b.boundary.Polls() }
+func (b *TestBed) Polls() int { return b.requestCounter.Polls() }
 
 // listRuns lists the runs that visibility shows; open is the id of one that has not ended, if any.
-func (b *Bed) listRuns(ctx context.Context) (runs []*workflow.WorkflowExecutionInfo, open string, err error) {
+func (b *TestBed) listRuns(ctx context.Context) (runs []*workflow.WorkflowExecutionInfo, anyOpen string, err error) {
 	var page []byte
 	for {
 		r, err := b.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000,
@@ -76,12 +76,12 @@ func (b *Bed) listRuns(ctx context.Context) (runs []*workflow.WorkflowExecutionI
 		}
 		for _, e := range r.GetExecutions() {
 			if e.GetCloseTime() == nil {
-				open = e.GetExecution().GetWorkflowId()
+				anyOpen = e.GetExecution().GetWorkflowId()
 			}
 		}
 		runs = append(runs, r.GetExecutions()...)
 		if page = r.GetNextPageToken(); len(page) == 0 {
-			return runs, open, nil
+			return runs, anyOpen, nil
 		}
 	}
 }

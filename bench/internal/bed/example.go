@@ -24,7 +24,7 @@ const shopAddress = "http://127.0.0.1:8765"
 // RunExample runs an example of the project, with its replies as the LLM, its shop, and a person who approves whatever
 // waits. That person's requests to the server are not counted. The program must be started in the project's folder, or
 // in a folder up to two levels below it.
-func (b *Bed) RunExample(ctx context.Context, name string) error {
+func (b *TestBed) RunExample(ctx context.Context, name string) error {
 	start, err := b.readExample(name)
 	if err != nil {
 		return fmt.Errorf("read example %s: %w", name, err)
@@ -33,15 +33,15 @@ func (b *Bed) RunExample(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	ctx, done := context.WithCancel(ctx)
-	defer done()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	go b.approveAll(ctx, p.ID())
 	_, err = b.Await(ctx, p)
 	return err
 }
 
 // readExample reads the options from which an example starts.
-func (b *Bed) readExample(name string) (o client.StartOptions, err error) {
+func (b *TestBed) readExample(name string) (o client.StartOptions, err error) {
 	folder, err := findExample(name)
 	if err != nil {
 		return o, err
@@ -50,7 +50,7 @@ func (b *Bed) readExample(name string) (o client.StartOptions, err error) {
 	if err != nil {
 		return o, err
 	}
-	known := ideafiles.Tools{Known: kinds.NewKnown(newTools(), nil), Replies: rehearsal.CountReplies}
+	known := ideafiles.Tools{Known: kinds.NewKnownTools(newTools(), nil), Replies: rehearsal.CountReplies}
 	d, problems, err := ideafiles.Load(source, known)
 	if err == nil && len(problems.Errors()) > 0 {
 		err = problems.Errors()
@@ -58,7 +58,7 @@ func (b *Bed) readExample(name string) (o client.StartOptions, err error) {
 	if err != nil {
 		return o, err
 	}
-	text := strings.ReplaceAll(jsonval.EncodeToString(d.Idea), shopAddress, b.tool.URL+shopPath)
+	text := strings.ReplaceAll(jsonval.EncodeToString(d.Idea), shopAddress, b.toolServer.URL+shopPath)
 	idea, err := jsonval.DecodeObject([]byte(text))
 	if err != nil {
 		return o, err
@@ -67,7 +67,7 @@ func (b *Bed) readExample(name string) (o client.StartOptions, err error) {
 	// On a slow machine a Request would otherwise not wait for the last of two hundred instances.
 	idea["config"] = jsonval.DeepMerge(config, jsonval.Object{"gather": "10m"})
 	return client.StartOptions{ID: "example-" + name, Idea: idea, Replies: d.Replies, Delegates: d.Delegates,
-		By: "bench"}, nil
+		StartedBy: "bench"}, nil
 }
 
 // findExample looks for an example's folder below the current folder and the two folders above it.
@@ -82,8 +82,8 @@ func findExample(name string) (folder string, err error) {
 }
 
 // approveAll approves what waits until ctx ends. A decision that fails is made again in the next round.
-func (b *Bed) approveAll(ctx context.Context, id string) {
-	p := b.person.Process(id)
+func (b *TestBed) approveAll(ctx context.Context, id string) {
+	p := b.uncountedClient.Process(id)
 	for pause.For(ctx, 300*time.Millisecond) == nil {
 		list, _ := p.Approvals(ctx)
 		for _, a := range list {

@@ -13,9 +13,9 @@ import (
 // floorQueue is the task queue of the plain workflows.
 const floorQueue = "floor"
 
-// Floor measures how long Temporal itself takes: it runs plain workflows in the shape of instances with one Call each,
-// on the same server. A workflow starts a child for each; a child runs one activity and returns its result.
-func (b *Bed) Floor(ctx context.Context, n int) (time.Duration, error) {
+// MeasureFloor measures how long Temporal itself takes: it runs plain workflows in the shape of instances with one Call
+// each, on the same server. A workflow starts a child for each; a child runs one activity and returns its result.
+func (b *TestBed) MeasureFloor(ctx context.Context, n int) (time.Duration, error) {
 	w := worker.New(b.temporal, floorQueue, worker.Options{})
 	w.RegisterWorkflow(floorParent)
 	w.RegisterWorkflow(floorChild)

@@ -19,51 +19,51 @@ type Desk struct {
 }
 
 // NewDesk starts a gateway, which has loaded nothing yet.
-func (b *Bed) NewDesk() (*Desk, error) {
+func (b *TestBed) NewDesk() (*Desk, error) {
 	token := access.NewToken()
 	guard, err := access.NewTokenGuard(token, access.Person{Name: "bench"})
 	if err != nil {
 		return nil, err
 	}
 	d := &Desk{gateway: server.New(server.Options{Client: b.client, Guard: guard})}
-	w := d.ask(context.Background(), "/?token="+token)
+	w := d.request(context.Background(), "/?token="+token)
 	if d.cookies = w.Result().Cookies(); len(d.cookies) == 0 {
 		return nil, fmt.Errorf("the desk lets nobody in: %d %s", w.Code, w.Body)
 	}
 	return d, nil
 }
 
-// Look says how long a page took.
-type Look struct {
-	Took       time.Duration // until the first answer, even if it only says that the page is in preparation
-	UntilShown time.Duration // until the page itself came
-	Size       int           // of the page, in bytes
+// PageTiming says how long a page took.
+type PageTiming struct {
+	FirstAnswer time.Duration // until the first answer, even if it only says that the page is in preparation
+	UntilShown  time.Duration // until the page itself came
+	Size        int           // of the page, in bytes
 }
 
 // Get requests a page, repeatedly while the page is in preparation.
-func (d *Desk) Get(ctx context.Context, path string) (l Look, err error) {
+func (d *Desk) Get(ctx context.Context, path string) (timing PageTiming, err error) {
 	begin := time.Now()
 	for {
-		w := d.ask(ctx, path)
-		l.UntilShown, l.Size = time.Since(begin), w.Body.Len()
-		if l.Took == 0 {
-			l.Took = l.UntilShown
+		w := d.request(ctx, path)
+		timing.UntilShown, timing.Size = time.Since(begin), w.Body.Len()
+		if timing.FirstAnswer == 0 {
+			timing.FirstAnswer = timing.UntilShown
 		}
 		switch {
 		case w.Code == http.StatusOK || ctx.Err() != nil:
-			return l, ctx.Err()
+			return timing, ctx.Err()
 		// a worker that has just started may not answer yet: the page tries again
 		case w.Code == http.StatusServiceUnavailable:
 		case w.Code != http.StatusAccepted:
-			return l, fmt.Errorf("%s is answered %d: %.300s", path, w.Code, w.Body)
+			return timing, fmt.Errorf("%s is answered %d: %.300s", path, w.Code, w.Body)
 		}
-		_ = pause.For(ctx, againAfter)
+		_ = pause.For(ctx, retryInterval)
 	}
 }
 
-const againAfter = 20 * time.Millisecond // less than the interval of real pages
+const retryInterval = 20 * time.Millisecond // less than the interval of real pages
 
-func (d *Desk) ask(ctx context.Context, path string) *httptest.ResponseRecorder {
+func (d *Desk) request(ctx context.Context, path string) *httptest.ResponseRecorder {
 	r := httptest.NewRequestWithContext(ctx, http.MethodGet, "http://localhost"+path, nil)
 	for _, c := range d.cookies {
 		r.AddCookie(c)

@@ -25,7 +25,7 @@ type Process struct {
 }
 
 // Run starts a process and waits for it to complete.
-func (b *Bed) Run(ctx context.Context, p Process) (*loop.Result, error) {
+func (b *TestBed) Run(ctx context.Context, p Process) (*loop.Result, error) {
 	started, err := b.Start(ctx, p)
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func (b *Bed) Run(ctx context.Context, p Process) (*loop.Result, error) {
 }
 
 // Start starts a process.
-func (b *Bed) Start(ctx context.Context, p Process) (*client.Process, error) {
+func (b *TestBed) Start(ctx context.Context, p Process) (*client.Process, error) {
 	idea, err := client.ParseIdea(fmt.Appendf(nil,
 		`{"config": {"limits": %s}, "schema": {"tools": {%s}, "output": %s}, "context": [%s]}`,
 		cmp.Or(p.Limits, "null"), p.Tool, cmp.Or(p.Output, "null"), p.Message))
@@ -44,23 +44,23 @@ func (b *Bed) Start(ctx context.Context, p Process) (*client.Process, error) {
 	return b.client.Start(ctx, client.StartOptions{ID: p.ID, Idea: idea, Instances: p.States})
 }
 
-// pausedEvery is how often a process is asked whether it is paused.
-const pausedEvery = 5 * time.Second
+// pauseCheckInterval is how often a process is asked whether it is paused.
+const pauseCheckInterval = 5 * time.Second
 
 // Await waits for a process to complete. If the process is paused, nobody resumes it here, so Await returns the reason
 // as an error.
-func (b *Bed) Await(ctx context.Context, p *client.Process) (*loop.Result, error) {
+func (b *TestBed) Await(ctx context.Context, p *client.Process) (*loop.Result, error) {
 	for {
-		wait, stop := context.WithTimeout(ctx, pausedEvery)
-		r, err := p.Result(wait)
+		waitCtx, stop := context.WithTimeout(ctx, pauseCheckInterval)
+		r, err := p.Result(waitCtx)
 		stop()
 		if err == nil {
 			return &r, b.addResult(r)
 		}
-		if !isDeadline(err) || ctx.Err() != nil {
+		if !isDeadlineExceeded(err) || ctx.Err() != nil {
 			return nil, err
 		}
-		if v, err := b.person.Process(p.ID()).Status(ctx); err == nil && v.Status == loop.StatusPaused {
+		if v, err := b.uncountedClient.Process(p.ID()).Status(ctx); err == nil && v.Status == loop.StatusPaused {
 			return nil, pausedError(p.ID(), v)
 		}
 	}
@@ -70,10 +70,10 @@ func pausedError(id string, v client.Status) error {
 	return fmt.Errorf("process %s is paused: %s", id, strings.Join(v.Waiting, "; "))
 }
 
-// isDeadline reports whether a wait took too long. Either the context or the Temporal server may say so first.
-func isDeadline(err error) bool {
-	var late *serviceerror.DeadlineExceeded
-	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &late)
+// isDeadlineExceeded reports whether a wait took too long. Either the context or the Temporal server may say so first.
+func isDeadlineExceeded(err error) bool {
+	var deadlineErr *serviceerror.DeadlineExceeded
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &deadlineErr)
 }
 
 // TextMessage makes a Message with a text for the LLM.

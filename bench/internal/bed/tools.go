@@ -48,12 +48,12 @@ func Pause(ctx context.Context, i ToolInput) (int, error) {
 	return i.N, pause.For(ctx, time.Duration(i.N)*time.Millisecond)
 }
 
-// GoTool returns the member of the palette for one of the tools in Go.
-func GoTool(name string) string { return Tool(name, fmt.Sprintf(`"_activity": %q`, name)) }
+// GoToolJSON returns the member of the palette for one of the tools in Go.
+func GoToolJSON(name string) string { return ToolJSON(name, fmt.Sprintf(`"_activity": %q`, name)) }
 
-// Tool returns a member of the palette. how, in JSON, says what runs the tool, and may add other keys.
-func Tool(name, how string) string {
+// ToolJSON returns a member of the palette. how, in JSON, says what runs the tool, and may add other keys.
+func ToolJSON(name, extraJSON string) string {
 	return fmt.Sprintf(`%q: {"description": "A tool of the bench.", "type": "object",
 		"properties": {"n": {"type": "integer"}, "after": {"type": "array", "items": {"type": "integer"}}},
-		"required": ["n"], "additionalProperties": false, %s}`, name, how)
+		"required": ["n"], "additionalProperties": false, %s}`, name, extraJSON)
 }

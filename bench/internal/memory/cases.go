@@ -9,9 +9,9 @@ import (
 
 // Case is one work that needs much memory. Limit bounds the memory of its process, in MB.
 type Case struct {
-	Name  string
-	Limit float64
-	Work  func(quick bool) Work
+	Name    string
+	LimitMB float64
+	Work    func(quick bool) Work
 }
 
 // String is the name.
@@ -20,7 +20,7 @@ func (c Case) String() string { return c.Name }
 // Work is a process and the LLM's replies in it.
 type Work struct {
 	Replies   []reply
-	Done      int // Calls that must be done in the end
+	DoneCalls int // Calls that must be done in the end
 	Instances int // 0: a single instance, without a file
 	Row       func(i int) map[string]any
 }
@@ -34,8 +34,8 @@ var Cases = named.List[Case]{
 	{"hostile", 1280, hostileWork},
 }
 
-// sized returns the full size, or the small size for a quick run.
-func sized(quick bool, full, small int) int {
+// sizeFor returns the full size, or the small size for a quick run.
+func sizeFor(quick bool, full, small int) int {
 	if quick {
 		return small
 	}
@@ -48,17 +48,17 @@ var doneReply = callsReply(0, nil)
 // idleWork is a process with one Call. It shows what the program takes by itself.
 func idleWork(bool) Work {
 	call := func(int) string { return `{"_tool":"get","_outputPath":"done"}` }
-	return Work{Done: 1, Replies: []reply{callsReply(1, call), doneReply}}
+	return Work{DoneCalls: 1, Replies: []reply{callsReply(1, call), doneReply}}
 }
 
 // batchWork is a batch of a hundred instances with 300 KB of State each. No member of a State is large.
 func batchWork(quick bool) Work {
 	const members = 300
-	n := sized(quick, 100, 3)
+	n := sizeFor(quick, 100, 3)
 	call := func(int) string { return `{"_instance":"*","_tool":"get","_outputPath":"done"}` }
 	return Work{
-		Replies: []reply{callsReply(1, call), doneReply},
-		Done:    n, Instances: n,
+		Replies:   []reply{callsReply(1, call), doneReply},
+		DoneCalls: n, Instances: n,
 		Row: func(i int) map[string]any {
 			row := map[string]any{}
 			for m := range members {
@@ -72,9 +72,9 @@ func batchWork(quick bool) Work {
 // streamWork is an LLM that answers with nearly 32 MB, the maximum that is accepted: first in Calls of 64 KB, then 19
 // MB in one Call.
 func streamWork(quick bool) Work {
-	n, size := sized(quick, 31<<4, 20), sized(quick, 19<<20, 1<<20)
+	n, size := sizeFor(quick, 31<<4, 20), sizeFor(quick, 19<<20, 1<<20)
 	text := strings.Repeat("a long text, ", 5000)
-	return Work{Done: n + 1, Replies: []reply{
+	return Work{DoneCalls: n + 1, Replies: []reply{
 		callsReply(n, func(i int) string {
 			return fmt.Sprintf(`{"_tool":"get","text":"%d %s","_outputPath":"r%d"}`, i, text, i+1)
 		}),
@@ -87,9 +87,9 @@ func streamWork(quick bool) Work {
 
 // planWork is one reply of 5,000 Calls, the maximum for a reply.
 func planWork(quick bool) Work {
-	n := sized(quick, 5000, 50)
+	n := sizeFor(quick, 5000, 50)
 	return Work{
-		Done: n, Replies: []reply{
+		DoneCalls: n, Replies: []reply{
 			callsReply(n, func(i int) string { return fmt.Sprintf(`{"_tool":"get","_outputPath":"r%d"}`, i+1) }),
 			doneReply}}
 }
@@ -99,10 +99,10 @@ func planWork(quick bool) Work {
 func hostileWork(quick bool) Work {
 	const size, inRow = 512 << 10, 2
 	w := Work{}
-	for n := range sized(quick, 1000, 8) {
+	for n := range sizeFor(quick, 1000, 8) {
 		w.Replies = append(w.Replies, func() string { return hostileText(n, size) })
 		if n%inRow == inRow-1 {
-			w.Done++
+			w.DoneCalls++
 			w.Replies = append(w.Replies,
 				callsReply(1, func(int) string { return fmt.Sprintf(`{"_tool":"get","_outputPath":"r%d"}`, n) }))
 		}

@@ -16,19 +16,20 @@ import (
 	"processidea/starter/command"
 )
 
-// asStarter in the environment makes this program act as `starter`; profileTo names the file for its heap profile.
+// starterVariable in the environment makes this program act as `starter`; profileVariable names the file for its heap
+// profile.
 const (
-	asStarter = "BENCH_MEMORY_STARTER"
-	profileTo = "BENCH_MEMORY_PROFILE"
+	starterVariable = "BENCH_MEMORY_STARTER"
+	profileVariable = "BENCH_MEMORY_PROFILE"
 )
 
 // IsChild reports whether this process is one that is measured.
-func IsChild() bool { return os.Getenv(asStarter) != "" }
+func IsChild() bool { return os.Getenv(starterVariable) != "" }
 
 // RunChild runs `starter` with the command line of this process, and ends with its exit code.
 func RunChild() {
-	if path := os.Getenv(profileTo); path != "" {
-		go keepLargest(path)
+	if path := os.Getenv(profileVariable); path != "" {
+		go writeLargestHeapProfile(path)
 	}
 	command.Main(command.WithName("starter"))
 }
@@ -43,10 +44,10 @@ func (c Case) measure(ctx context.Context, o options) (mb float64, err error) {
 	tool := httptest.NewServer(http.HandlerFunc(serveTool))
 	defer tool.Close()
 	w := c.Work(o.quick)
-	asked := &llm{replies: w.Replies}
-	server := httptest.NewServer(asked)
+	scripted := &llm{replies: w.Replies}
+	server := httptest.NewServer(scripted)
 	defer server.Close()
-	args, err := w.write(dir, tool.URL)
+	args, err := w.writeFiles(dir, tool.URL)
 	if err != nil {
 		return 0, err
 	}
@@ -56,7 +57,7 @@ func (c Case) measure(ctx context.Context, o options) (mb float64, err error) {
 	}
 	cmd := exec.CommandContext(ctx, program, append(args, "--json", "--data", filepath.Join(dir, "data"))...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.Env = append(os.Environ(), asStarter+"=1", profileTo+"="+o.profile, "TEMPORAL_ADDRESS=",
+	cmd.Env = append(os.Environ(), starterVariable+"=1", profileVariable+"="+o.profile, "TEMPORAL_ADDRESS=",
 		"OPENAI_BASE_URL="+server.URL+"/v1", "OPENAI_API_KEY=none",
 		"PROCESSIDEA_HTTP_ALLOW="+strings.TrimPrefix(tool.URL, "http://"))
 	var out, errorText bytes.Buffer
@@ -64,7 +65,7 @@ func (c Case) measure(ctx context.Context, o options) (mb float64, err error) {
 	if err := cmd.Run(); err != nil {
 		return 0, fmt.Errorf("starter run: %w: %s", err, lastLines(errorText.String()))
 	}
-	return peakOf(cmd.ProcessState), w.check(out.Bytes(), int(asked.asked.Load()))
+	return peakOf(cmd.ProcessState), w.check(out.Bytes(), int(scripted.requestCount.Load()))
 }
 
 // check compares the result of a run with the work's expected outcome.
@@ -77,9 +78,9 @@ func (w Work) check(result []byte, requests int) error {
 	if err := json.Unmarshal(result, &r); err != nil {
 		return fmt.Errorf("read the result %.200q: %w", result, err)
 	}
-	if r.Status != "completed" || r.Calls.Done != w.Done || requests != len(w.Replies) {
+	if r.Status != "completed" || r.Calls.Done != w.DoneCalls || requests != len(w.Replies) {
 		return fmt.Errorf("it ended as %q with %d Calls done after %d Requests; want %q, %d, %d; what failed: %.1000v",
-			r.Status, r.Calls.Done, requests, "completed", w.Done, len(w.Replies), r.Failures)
+			r.Status, r.Calls.Done, requests, "completed", w.DoneCalls, len(w.Replies), r.Failures)
 	}
 	return nil
 }
@@ -96,8 +97,8 @@ const ideaFile = `{"schema": {"tools": {"get": {"description": "A tool of the be
 "config": {"limits": {"requests": null, "tokens": null, "calls": null}, "gather": "10m", "llm": {"timeout": "30m"}},
 "context": [{"type": "text", "text": "Go."}]}`
 
-// write writes the Idea file and the file of instances. It returns the arguments of `starter` that run them.
-func (w Work) write(dir, tool string) (args []string, err error) {
+// writeFiles writes the Idea file and the file of instances. It returns the arguments of `starter` that run them.
+func (w Work) writeFiles(dir, tool string) (args []string, err error) {
 	idea := filepath.Join(dir, "idea.json")
 	args = []string{"run", idea}
 	err = os.WriteFile(idea, fmt.Appendf(nil, ideaFile, tool), 0o600)

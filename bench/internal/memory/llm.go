@@ -15,8 +15,8 @@ type reply func() string
 // llm answers each Request with the next reply. It sends larger pieces than a real LLM, so that it takes no longer than
 // what is measured.
 type llm struct {
-	replies []reply
-	asked   atomic.Int64
+	replies      []reply
+	requestCount atomic.Int64
 }
 
 func (l *llm) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -25,7 +25,7 @@ func (l *llm) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var replies []rehearsal.Reply
-	if n := int(l.asked.Add(1)); n <= len(l.replies) {
+	if n := int(l.requestCount.Add(1)); n <= len(l.replies) {
 		replies = []rehearsal.Reply{{Content: l.replies[n-1]()}}
 	}
 	rehearsal.NewHandler(replies, rehearsal.ChunkChars(4<<10), rehearsal.WithoutLog()).ServeHTTP(w, r)
@@ -34,11 +34,11 @@ func (l *llm) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // callsReply is a reply with these Calls.
 func callsReply(n int, call func(i int) string) reply {
 	return func() string {
-		all := make([]string, n)
-		for i := range all {
-			all[i] = call(i)
+		calls := make([]string, n)
+		for i := range calls {
+			calls[i] = call(i)
 		}
-		return `{"calls":[` + strings.Join(all, ",") + `],"output":null}`
+		return `{"calls":[` + strings.Join(calls, ",") + `],"output":null}`
 	}
 }
 

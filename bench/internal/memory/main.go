@@ -35,28 +35,28 @@ func Main(ctx context.Context, args []string, out, stderr io.Writer) error {
 		return err
 	}
 	fmt.Fprintln(out, "| case | peak memory, MB | limit | met |\n| --- | --- | --- | --- |")
-	var all []error
+	var errs []error
 	for _, c := range o.cases {
 		mb, err := c.measure(ctx, o)
 		if err == nil {
 			err = c.print(out, mb)
 		}
 		if err != nil {
-			all = append(all, fmt.Errorf("measure %s: %w", c.Name, err))
+			errs = append(errs, fmt.Errorf("measure %s: %w", c.Name, err))
 		}
 	}
-	return errors.Join(all...)
+	return errors.Join(errs...)
 }
 
 // print prints a line of the table. It returns an error if the limit is exceeded.
 func (c Case) print(out io.Writer, mb float64) error {
 	met := "yes"
-	if mb > c.Limit {
+	if mb > c.LimitMB {
 		met = "no"
 	}
-	fmt.Fprintf(out, "| %s | %.0f | %.0f | %s |\n", c.Name, mb, c.Limit, met)
-	if mb > c.Limit {
-		return fmt.Errorf("it took %.0f MB; the limit is %.0f", mb, c.Limit)
+	fmt.Fprintf(out, "| %s | %.0f | %.0f | %s |\n", c.Name, mb, c.LimitMB, met)
+	if mb > c.LimitMB {
+		return fmt.Errorf("it took %.0f MB; the limit is %.0f", mb, c.LimitMB)
 	}
 	return nil
 }

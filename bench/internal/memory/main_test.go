@@ -32,7 +32,7 @@ func TestEachCaseComesToItsEnd(t *testing.T) {
 }
 
 func TestALimitThatIsPassedIsAnError(t *testing.T) {
-	c := Case{Name: "x", Limit: 100}
+	c := Case{Name: "x", LimitMB: 100}
 	for mb, met := range map[float64]string{100: "yes", 101: "no"} {
 		var out bytes.Buffer
 		if err := c.print(&out, mb); (err == nil) != (met == "yes") ||

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// keepLargest writes a heap profile whenever the heap has grown by a twentieth since the last one.
-func keepLargest(path string) {
+// writeLargestHeapProfile writes a heap profile whenever the heap has grown by a twentieth since the last one.
+func writeLargestHeapProfile(path string) {
 	var largest uint64
 	for range time.Tick(50 * time.Millisecond) {
 		var m runtime.MemStats

@@ -13,7 +13,7 @@ type List[T fmt.Stringer] []T
 
 // Parse reads flags and names in any order, and returns the named elements, or nil if there are no names. kind is the
 // singular for the list's elements in help and errors.
-func (l List[T]) Parse(f *flag.FlagSet, kind string, args []string, stderr io.Writer) (some []T, err error) {
+func (l List[T]) Parse(f *flag.FlagSet, kind string, args []string, stderr io.Writer) (selected []T, err error) {
 	f.SetOutput(stderr)
 	f.Usage = func() {
 		fmt.Fprintf(stderr, "usage: %s [%s…] [flags]\n%[2]ss: %s\n", f.Name(), kind, l.names())
@@ -21,13 +21,13 @@ func (l List[T]) Parse(f *flag.FlagSet, kind string, args []string, stderr io.Wr
 	}
 	for {
 		if err := f.Parse(args); err != nil || f.NArg() == 0 {
-			return some, err
+			return selected, err
 		}
-		one, known := l.Find(f.Arg(0))
+		element, known := l.Find(f.Arg(0))
 		if !known {
 			return nil, fmt.Errorf("there is no %s %q; there are %s", kind, f.Arg(0), l.names())
 		}
-		some, args = append(some, one), f.Args()[1:]
+		selected, args = append(selected, element), f.Args()[1:]
 	}
 }
 
@@ -40,11 +40,11 @@ func (l List[T]) names() string {
 }
 
 // Find returns the element with this name.
-func (l List[T]) Find(name string) (one T, known bool) {
-	for _, one := range l {
-		if one.String() == name {
-			return one, true
+func (l List[T]) Find(name string) (element T, known bool) {
+	for _, element := range l {
+		if element.String() == name {
+			return element, true
 		}
 	}
-	return one, false
+	return element, false
 }

@@ -14,14 +14,15 @@ import (
 	"processidea/model/turn"
 )
 
-// Shape says how an LLM errs. Errs is the probability at a place (from 1) in a prompt with this number of instances.
-type Shape struct {
-	Name string
-	Errs func(place, instances int) float64
+// ErrorProfile says how an LLM errs. Errs is the probability at a place (from 1) in a prompt with this number of
+// instances.
+type ErrorProfile struct {
+	Name             string
+	ErrorProbability func(place, instances int) float64
 }
 
-// Shapes are the shapes that Main tries.
-var Shapes = []Shape{
+// ErrorProfiles are the shapes that Main tries.
+var ErrorProfiles = []ErrorProfile{
 	{"flat", func(int, int) float64 { return 0.01 }},
 	{"cliff at 60", func(_, instances int) float64 {
 		if instances > 60 {
@@ -44,37 +45,39 @@ const (
 
 // Outcome sums up the processes of one shape.
 type Outcome struct {
-	Truth, Held float64 // the true disagreement at the first size, and the share of intervals that contain it
-	Tokens      float64 // of rechecks, as a share of those of first answers
-	Size        float64 // found at the end, on average
-	KeepsLimit  float64 // the share of processes that end at a size that keeps the limit, with a tolerance of a tenth
+	// the true disagreement at the first size, and the share of intervals that contain it
+	TrueShare, CoverageShare float64
+	RecheckTokenShare        float64 // of rechecks, as a share of those of first answers
+	FinalSize                float64 // found at the end, on average
+	// the share of processes that end at a size that keeps the limit, with a tolerance of a tenth
+	WithinLimitShare float64
 }
 
 // simulateProcess plays one process. Each part is a Request and a recheck of some of its instances.
-func (s Shape) simulateProcess(seed string, random *rand.Rand, follows bool) (tallies map[int]*quality.Tally, size int,
-	first, again int) {
-	tallies, size = map[int]*quality.Tally{}, quality.SizeShared
-	for part, left := 1, instanceCount; left > 0; part++ {
-		n := min(size, left)
-		left -= n
+func (s ErrorProfile) simulateProcess(seed string, random *rand.Rand,
+	adapts bool) (tallies map[int]*quality.Tally, size int, first, recheck int) {
+	tallies, size = map[int]*quality.Tally{}, quality.SizeForSharedCalls
+	for part, remaining := 1, instanceCount; remaining > 0; part++ {
+		n := min(size, remaining)
+		remaining -= n
 		if tallies[size] == nil {
 			tallies[size] = &quality.Tally{}
 		}
-		tally, own := tallies[size], fmt.Sprintf("%s/%d", seed, part)
-		drawn := (&quality.Tally{}).Draw(own, 1, n, recheckShare, true)
-		places := quality.Order(own, 1, quality.AskedFirst, n)
-		positions := jsonval.Map(drawn, func(of int) int { return slices.Index(places, of) + 1 })
-		for again, of := range quality.OrderAgain(own, 1, positions) {
-			erred := random.Float64() < s.Errs(positions[of], n)
-			tally.Add(turn.Comparison{Position: positions[of],
-				Differed: erred != (random.Float64() < s.Errs(again+1, len(drawn)))})
+		tally, partSeed := tallies[size], fmt.Sprintf("%s/%d", seed, part)
+		sampled := (&quality.Tally{}).DrawSample(partSeed, 1, n, recheckShare, true)
+		places := quality.ShuffledOrder(partSeed, 1, quality.PurposeRequest, n)
+		positions := jsonval.Map(sampled, func(sampleIndex int) int { return slices.Index(places, sampleIndex) + 1 })
+		for recheck, sampleIndex := range quality.OrderAgain(partSeed, 1, positions) {
+			erred := random.Float64() < s.ErrorProbability(positions[sampleIndex], n)
+			tally.Add(turn.AnswerComparison{Position: positions[sampleIndex],
+				Differed: erred != (random.Float64() < s.ErrorProbability(recheck+1, len(sampled)))})
 		}
-		first, again = first+requestTokens(n), again+requestTokens(len(drawn))
-		if follows {
-			size, _ = quality.NextSize(size, quality.SizeShared, tally.Count, disagreementLimit)
+		first, recheck = first+requestTokens(n), recheck+requestTokens(len(sampled))
+		if adapts {
+			size, _ = quality.NextSize(size, quality.SizeForSharedCalls, tally.Count, disagreementLimit)
 		}
 	}
-	return tallies, size, first, again
+	return tallies, size, first, recheck
 }
 
 // requestTokens returns the tokens of a Request's prompt and reply.
@@ -86,54 +89,55 @@ func requestTokens(instances int) int {
 }
 
 // trueDisagreement is the expected disagreement in Requests of this size.
-func (s Shape) trueDisagreement(size int) (truth float64) {
+func (s ErrorProfile) trueDisagreement(size int) (share float64) {
 	for place := range size {
-		for second := range size {
-			a, b := s.Errs(place+1, size), s.Errs(second+1, size)
-			truth += (a*(1-b) + b*(1-a)) / float64(size*size)
+		for secondPlace := range size {
+			a, b := s.ErrorProbability(place+1, size), s.ErrorProbability(secondPlace+1, size)
+			share += (a*(1-b) + b*(1-a)) / float64(size*size)
 		}
 	}
-	return truth
+	return share
 }
 
-// Try simulates a shape with all seeds.
-func (s Shape) Try() (o Outcome) {
-	o.Truth = s.trueDisagreement(quality.SizeShared)
-	var first, again int
+// Simulate simulates a shape with all seeds.
+func (s ErrorProfile) Simulate() (o Outcome) {
+	o.TrueShare = s.trueDisagreement(quality.SizeForSharedCalls)
+	var firstTokens, recheckTokens int
 	for seed := range SeedCount {
 		name := fmt.Sprint(seed)
 		random := rand.New(rand.NewPCG(uint64(seed), 1))
-		tallies, _, f, a := s.simulateProcess(name, random, false)
-		first, again = first+f, again+a
-		if low, high := tallies[quality.SizeShared].Interval(); low <= o.Truth && o.Truth <= high {
-			o.Held += 1. / SeedCount
+		tallies, _, firstRequest, recheck := s.simulateProcess(name, random, false)
+		firstTokens, recheckTokens = firstTokens+firstRequest, recheckTokens+recheck
+		if low, high := tallies[quality.SizeForSharedCalls].Interval(); low <= o.TrueShare && o.TrueShare <= high {
+			o.CoverageShare += 1. / SeedCount
 		}
 		_, size, _, _ := s.simulateProcess(name, random, true)
-		o.Size += float64(size) / SeedCount
+		o.FinalSize += float64(size) / SeedCount
 		if s.trueDisagreement(size) <= 1.1*disagreementLimit {
-			o.KeepsLimit += 1. / SeedCount
+			o.WithinLimitShare += 1. / SeedCount
 		}
 	}
-	o.Tokens = float64(again) / float64(first)
+	o.RecheckTokenShare = float64(recheckTokens) / float64(firstTokens)
 	return o
 }
 
 // Main tries all shapes and prints their outcomes.
 func Main(out io.Writer) error {
 	fmt.Fprintf(out, "%d seeds, %d instances, %g %% asked twice, limit %g %%, at first %d a Request\n\n", SeedCount,
-		instanceCount, 100*recheckShare, 100*disagreementLimit, quality.SizeShared)
+		instanceCount, 100*recheckShare, 100*disagreementLimit, quality.SizeForSharedCalls)
 	fmt.Fprintln(out, "| the LLM errs | true disagreement | intervals hold it | tokens of rechecks | "+
 		"size found | limit kept |")
 	fmt.Fprintln(out, "| --- | --- | --- | --- | --- | --- |")
-	for _, s := range Shapes {
-		o := s.Try()
+	for _, s := range ErrorProfiles {
+		o := s.Simulate()
 		_, err := fmt.Fprintf(out, "| %s | %.1f %% | %.1f %% | %.2f %% | %.0f | %.1f %% |\n", s.Name,
-			100*o.Truth, 100*o.Held, 100*o.Tokens, o.Size, 100*o.KeepsLimit)
+			100*o.TrueShare, 100*o.CoverageShare, 100*o.RecheckTokenShare, o.FinalSize, 100*o.WithinLimitShare)
 		if err != nil {
 			return err
 		}
 	}
 	_, err := fmt.Fprintf(out, "\nIn a process of one Request rechecks take %.1f %%: rules and Tools again.\n",
-		100*float64(requestTokens(int(recheckShare*quality.SizeShared)))/float64(requestTokens(quality.SizeShared)))
+		100*float64(requestTokens(int(recheckShare*quality.SizeForSharedCalls)))/
+			float64(requestTokens(quality.SizeForSharedCalls)))
 	return err
 }

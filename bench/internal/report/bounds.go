@@ -10,9 +10,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Floor names the figure that says, for each work, what plain workflows took in the same run. Times from different
-// machines, or from different hours of one machine, are compared as multiples of it.
-const Floor = "floor: 50 plain workflows"
+// FloorFigure names the figure that says, for each work, what plain workflows took in the same run. Times from
+// different machines, or from different hours of one machine, are compared as multiples of it.
+const FloorFigure = "floor: 50 plain workflows"
 
 // Bounds are the maximum times, as multiples of the floor of their run, by work and figure. 0 means not measured yet.
 type Bounds map[string]map[string]float64
@@ -44,21 +44,21 @@ func (b Bounds) Save(name string) error {
 	return nil
 }
 
-// Passed lists what breaks the bounds of measured works: figures whose tenth percentile exceeds the bound, missing
-// figures, and missing bounds.
-func (b Bounds) Passed(figures []Figure) (list []string) {
+// FindExceeded lists what breaks the bounds of measured works: figures whose tenth percentile exceeds the bound,
+// missing figures, and missing bounds.
+func (b Bounds) FindExceeded(figures []Figure) (list []string) {
 	for work, bounds := range jsonval.Sorted(b) {
 		for name, bound := range jsonval.Sorted(bounds) {
-			took, floor := find(figures, work, name), find(figures, work, Floor)
+			measured, floor := find(figures, work, name), find(figures, work, FloorFigure)
 			switch {
 			case floor == nil: // the work was not measured
-			case took == nil:
+			case measured == nil:
 				list = append(list, fmt.Sprintf("%s: there is no figure %q", work, name))
 			case bound <= 0:
 				list = append(list, fmt.Sprintf("%s: %s has no bound yet", work, name))
-			case took.Ours.P10 > bound*floor.Ours.Median:
+			case measured.Ours.P10 > bound*floor.Ours.Median:
 				list = append(list, fmt.Sprintf("%s: %s is %.3g of the floor, at most %.3g", work, name,
-					took.Ours.P10/floor.Ours.Median, bound))
+					measured.Ours.P10/floor.Ours.Median, bound))
 			}
 		}
 	}
@@ -69,7 +69,7 @@ func (b Bounds) Passed(figures []Figure) (list []string) {
 func (b Bounds) Update(figures []Figure) {
 	for work, bounds := range b {
 		for name := range bounds {
-			if took, floor := find(figures, work, name), find(figures, work, Floor); took != nil && floor != nil {
+			if took, floor := find(figures, work, name), find(figures, work, FloorFigure); took != nil && floor != nil {
 				bounds[name] = math.Round(took.Ours.Median/floor.Ours.Median*tolerance*1e4) / 1e4
 			}
 		}

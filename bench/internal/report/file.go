@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// file is the JSON that Save writes and Read reads.
-type file struct {
+// savedReport is the JSON that Save writes and Read reads.
+type savedReport struct {
 	Go      string   `json:"go"`
 	CPUs    int      `json:"cpus"`
 	Quick   bool     `json:"quick"`
@@ -19,7 +19,8 @@ type file struct {
 
 // Save writes the figures to a JSON file.
 func Save(name string, quick bool, figures []Figure) error {
-	f := file{Go: runtime.Version(), CPUs: runtime.NumCPU(), Quick: quick, Figures: figures, Growths: Growths(figures)}
+	f := savedReport{Go: runtime.Version(), CPUs: runtime.NumCPU(), Quick: quick, Figures: figures,
+		Growths: ComputeGrowths(figures)}
 	data, err := json.MarshalIndent(f, "", "  ")
 	if err == nil {
 		err = os.WriteFile(name, append(data, '\n'), 0o600)
@@ -33,7 +34,7 @@ func Save(name string, quick bool, figures []Figure) error {
 // Read joins the figures of several files that Save wrote. If several files have a work, the last one counts.
 func Read(names []string) (figures []Figure, err error) {
 	for _, name := range names {
-		var f file
+		var f savedReport
 		data, err := os.ReadFile(name)
 		if err == nil {
 			err = json.Unmarshal(data, &f)
@@ -41,14 +42,14 @@ func Read(names []string) (figures []Figure, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("read figures of %s: %w", name, err)
 		}
-		figures = append(withoutRemeasured(figures, f.Figures), f.Figures...)
+		figures = append(dropRemeasured(figures, f.Figures), f.Figures...)
 	}
 	return figures, nil
 }
 
-// withoutRemeasured drops the figures of works that were measured again.
-func withoutRemeasured(figures, again []Figure) []Figure {
+// dropRemeasured drops the figures of works that were measured again.
+func dropRemeasured(figures, newer []Figure) []Figure {
 	return slices.DeleteFunc(figures, func(f Figure) bool {
-		return slices.ContainsFunc(again, func(g Figure) bool { return f.Work == g.Work })
+		return slices.ContainsFunc(newer, func(g Figure) bool { return f.Work == g.Work })
 	})
 }

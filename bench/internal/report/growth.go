@@ -16,13 +16,13 @@ const maxUneven = 1.3
 // Growth is the cost of one more Request, Call or instance, between each measured size and ten times that size. If cost
 // grows linearly, it is the same everywhere. The fixed cost of the smallest process does not count.
 type Growth struct {
-	Name   string  `json:"name"`
-	Axis   string  `json:"axis"`
-	Steps  []Step  `json:"steps"`
-	Uneven float64 `json:"uneven"` // the ratio of the greatest to the smallest cost of one more
-	Met    bool    `json:"met"`
-	// Close is true if the limit is not met, but would be if the costs were off by their standard errors.
-	Close bool `json:"close,omitempty"`
+	Name       string  `json:"name"`
+	Axis       string  `json:"axis"`
+	Steps      []Step  `json:"steps"`
+	Unevenness float64 `json:"uneven"` // the ratio of the greatest to the smallest cost of one more
+	Met        bool    `json:"met"`
+	// NearlyMet is true if the limit is not met, but would be if the costs were off by their standard errors.
+	NearlyMet bool `json:"close,omitempty"`
 }
 
 // Step is the cost of one more between two sizes, in ms or KB.
@@ -34,19 +34,20 @@ type Step struct {
 	Unit          string  `json:"unit"`
 }
 
-// line is one figure of one work at several sizes, the smallest first.
-type line struct {
+// figureSeries is one figure of one work at several sizes, the smallest first.
+type figureSeries struct {
 	name, axis string
-	at         []Figure
+	figures    []Figure
 }
 
 // sizeSuffix matches the end of a work's name that only states its size.
 var sizeSuffix = regexp.MustCompile(`-\d+$`)
 
-// Growths returns the growth of time and bytes of every work that was measured over two or more orders of magnitude.
-func Growths(figures []Figure) (all []Growth) {
-	for _, l := range linesOf(figures) {
-		sizes := sizesTenfold(l.at)
+// ComputeGrowths returns the growth of time and bytes of every work that was measured over two or more orders of
+// magnitude.
+func ComputeGrowths(figures []Figure) (all []Growth) {
+	for _, l := range groupBySize(figures) {
+		sizes := selectTenfoldSizes(l.figures)
 		if len(sizes) < 3 {
 			continue
 		}
@@ -60,24 +61,24 @@ func Growths(figures []Figure) (all []Growth) {
 	return all
 }
 
-// linesOf groups the figures that differ only in size.
-func linesOf(figures []Figure) (lines []line) {
+// groupBySize groups the figures that differ only in size.
+func groupBySize(figures []Figure) (lines []figureSeries) {
 	for _, f := range figures {
 		prefix := f.Name[:min(len(f.Name), len("time"))]
 		if prefix != "time" {
 			prefix = "bytes"
 		}
-		rest, measured := strings.CutPrefix(f.Name, prefix)
-		if !measured || f.Axis == "" || f.At <= 0 || f.Ours.Median <= 0 || f.isPart() {
+		measuredName, measured := strings.CutPrefix(f.Name, prefix)
+		if !measured || f.Axis == "" || f.Size <= 0 || f.Ours.Median <= 0 || f.isSubfigure() {
 			continue
 		}
-		name := prefix + ", " + sizeSuffix.ReplaceAllString(f.Work, "") + strings.TrimPrefix(rest, ":")
-		n := slices.IndexFunc(lines, func(l line) bool { return l.name == name && l.axis == f.Axis })
+		name := prefix + ", " + sizeSuffix.ReplaceAllString(f.Work, "") + strings.TrimPrefix(measuredName, ":")
+		n := slices.IndexFunc(lines, func(l figureSeries) bool { return l.name == name && l.axis == f.Axis })
 		if n < 0 {
-			n, lines = len(lines), append(lines, line{name: name, axis: f.Axis})
+			n, lines = len(lines), append(lines, figureSeries{name: name, axis: f.Axis})
 		}
-		lines[n].at = append(lines[n].at, f)
-		slices.SortFunc(lines[n].at, func(a, b Figure) int { return a.At - b.At })
+		lines[n].figures = append(lines[n].figures, f)
+		slices.SortFunc(lines[n].figures, func(a, b Figure) int { return a.Size - b.Size })
 	}
 	return lines
 }
@@ -87,21 +88,22 @@ func (g *Growth) checkSteps() {
 	byCost := func(a, b Step) int { return int((a.CostPerUnit - b.CostPerUnit) * 1e6) }
 	least, greatest := slices.MinFunc(g.Steps, byCost), slices.MaxFunc(g.Steps, byCost)
 	if least.CostPerUnit > 0 {
-		g.Uneven = greatest.CostPerUnit / least.CostPerUnit
+		g.Unevenness = greatest.CostPerUnit / least.CostPerUnit
 	}
-	g.Met = g.Uneven > 0 && g.Uneven <= maxUneven
-	g.Close = !g.Met && greatest.CostPerUnit-greatest.StandardError <= maxUneven*(least.CostPerUnit+least.StandardError)
+	g.Met = g.Unevenness > 0 && g.Unevenness <= maxUneven
+	g.NearlyMet = !g.Met &&
+		greatest.CostPerUnit-greatest.StandardError <= maxUneven*(least.CostPerUnit+least.StandardError)
 }
 
-// sizesTenfold returns the largest size, a tenth of it, a tenth of that and so on, as far as measured, with the
+// selectTenfoldSizes returns the largest size, a tenth of it, a tenth of that and so on, as far as measured, with the
 // smallest first.
-func sizesTenfold(all []Figure) (some []Figure) {
+func selectTenfoldSizes(all []Figure) (tenfold []Figure) {
 	for _, f := range slices.Backward(all) {
-		if len(some) == 0 || some[0].At == 10*f.At {
-			some = slices.Insert(some, 0, f)
+		if len(tenfold) == 0 || tenfold[0].Size == 10*f.Size {
+			tenfold = slices.Insert(tenfold, 0, f)
 		}
 	}
-	return some
+	return tenfold
 }
 
 // stepBetween returns the cost of one more in ms or KB, from figures in seconds, ms or MB.
@@ -113,23 +115,23 @@ func stepBetween(from, to Figure) Step {
 	case "MB":
 		unit, scale = "KB", 1024
 	}
-	each := scale / float64(to.At-from.At)
-	return Step{From: from.At, To: to.At, CostPerUnit: each * (to.Ours.Median - from.Ours.Median),
-		StandardError: each * math.Hypot(from.Ours.StandardError, to.Ours.StandardError), Unit: unit}
+	scalePerUnit := scale / float64(to.Size-from.Size)
+	return Step{From: from.Size, To: to.Size, CostPerUnit: scalePerUnit * (to.Ours.Median - from.Ours.Median),
+		StandardError: scalePerUnit * math.Hypot(from.Ours.StandardError, to.Ours.StandardError), Unit: unit}
 }
 
 func (g Growth) metText() string {
 	switch {
 	case g.Met:
 		return "yes"
-	case g.Close:
+	case g.NearlyMet:
 		return "too close to tell"
 	}
 	return "no"
 }
 
-// offText formats the standard error. It is "" if that is too small to show beside the cost.
-func (s Step) offText() string {
+// errorText formats the standard error. It is "" if that is too small to show beside the cost.
+func (s Step) errorText() string {
 	if s.StandardError < math.Abs(s.CostPerUnit)/100 {
 		return ""
 	}
@@ -149,9 +151,9 @@ func PrintGrowths(w io.Writer, all []Growth) {
 			if n > 0 {
 				steps += "; "
 			}
-			steps += fmt.Sprintf("%d … %d: %s%s %s", s.From, s.To, formatNumber(s.CostPerUnit), s.offText(), s.Unit)
+			steps += fmt.Sprintf("%d … %d: %s%s %s", s.From, s.To, formatNumber(s.CostPerUnit), s.errorText(), s.Unit)
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", g.Axis, g.Name, steps, formatNumber(g.Uneven),
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", g.Axis, g.Name, steps, formatNumber(g.Unevenness),
 			formatNumber(maxUneven), g.metText())
 	}
 }

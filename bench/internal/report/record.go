@@ -13,32 +13,32 @@ func NewRecord(work string) *Record { return &Record{Figure{Work: work}, new([]*
 
 // Figure is one line of the table. Axis says what At counts: Requests, Calls or instances.
 type Figure struct {
-	Work   string  `json:"work"`
-	Name   string  `json:"name"`
-	Unit   string  `json:"unit"`
-	Axis   string  `json:"axis,omitempty"`
-	At     int     `json:"at,omitempty"`
-	Ours   Spread  `json:"ours"`
-	Plain  *Spread `json:"plain,omitempty"`
-	Ratio  float64 `json:"ratio,omitempty"`
-	Limit  float64 `json:"limit,omitempty"`
-	Rule   string  `json:"rule,omitempty"`   // the limit in words
-	Factor float64 `json:"factor,omitempty"` // the limit as a multiple of plain
-	Met    *bool   `json:"met,omitempty"`
+	Work        string  `json:"work"`
+	Name        string  `json:"name"`
+	Unit        string  `json:"unit"`
+	Axis        string  `json:"axis,omitempty"`
+	Size        int     `json:"at,omitempty"`
+	Ours        Spread  `json:"ours"`
+	Plain       *Spread `json:"plain,omitempty"`
+	Ratio       float64 `json:"ratio,omitempty"`
+	Limit       float64 `json:"limit,omitempty"`
+	Rule        string  `json:"rule,omitempty"`   // the limit in words
+	PlainFactor float64 `json:"factor,omitempty"` // the limit as a multiple of plain
+	Met         *bool   `json:"met,omitempty"`
 }
 
 // WithAxis returns the record for figures at this number of Requests, Calls or instances.
-func (r *Record) WithAxis(axis string, at int) *Record {
-	on := *r
-	on.template.Axis, on.template.At = axis, at
-	return &on
+func (r *Record) WithAxis(axis string, size int) *Record {
+	copied := *r
+	copied.template.Axis, copied.template.Size = axis, size
+	return &copied
 }
 
 // WithSize returns the record of the same work at another size.
 func (r *Record) WithSize(n int) *Record {
-	sized := *r
-	sized.template.Work = fmt.Sprintf("%s-%d", r.template.Work, n)
-	return &sized
+	copied := *r
+	copied.template.Work = fmt.Sprintf("%s-%d", r.template.Work, n)
+	return &copied
 }
 
 // Figure returns the figure of this name, and adds it if it is new.
@@ -75,25 +75,25 @@ func (f *Figure) WithLimit(limit float64) *Figure {
 	return f
 }
 
-// InWords sets the text that the table shows for the limit, or for its absence.
-func (f *Figure) InWords(rule string) *Figure {
+// WithRule sets the text that the table shows for the limit, or for its absence.
+func (f *Figure) WithRule(rule string) *Figure {
 	f.Rule = rule
 	return f
 }
 
 // WithFactorOfPlain sets the limit as a multiple of plain Go; 0 sets none.
 func (f *Figure) WithFactorOfPlain(factor float64) *Figure {
-	f.Factor = factor
+	f.PlainFactor = factor
 	return f
 }
 
 // AddFigures adds another process's measurements of the same work.
 func (r *Record) AddFigures(figures []Figure) {
 	for _, f := range figures {
-		same := (&Record{Figure{Work: f.Work, Axis: f.Axis, At: f.At}, r.figures}).Figure(f.Name, f.Unit)
-		same.Add(f.Ours.Values...).WithLimit(f.Limit).InWords(f.Rule).WithFactorOfPlain(f.Factor)
+		merged := (&Record{Figure{Work: f.Work, Axis: f.Axis, Size: f.Size}, r.figures}).Figure(f.Name, f.Unit)
+		merged.Add(f.Ours.Values...).WithLimit(f.Limit).WithRule(f.Rule).WithFactorOfPlain(f.PlainFactor)
 		if f.Plain != nil {
-			same.AddPlain(f.Plain.Values...)
+			merged.AddPlain(f.Plain.Values...)
 		}
 	}
 }
@@ -115,8 +115,8 @@ func (f Figure) summarize() Figure {
 			f.Ratio = f.Ours.Median / p.Median
 		}
 	}
-	if f.Limit > 0 || f.Factor > 0 {
-		met := (f.Limit == 0 || f.Ours.Median <= f.Limit) && (f.Factor == 0 || f.Ratio <= f.Factor)
+	if f.Limit > 0 || f.PlainFactor > 0 {
+		met := (f.Limit == 0 || f.Ours.Median <= f.Limit) && (f.PlainFactor == 0 || f.Ratio <= f.PlainFactor)
 		f.Met = &met
 	}
 	return f

@@ -91,7 +91,7 @@ func TestWhatOneMoreCostsIsTheSameWhereCostGrowsLinearly(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	report.PrintGrowths(&out, report.Growths(figures))
+	report.PrintGrowths(&out, report.ComputeGrowths(figures))
 	for _, want := range []string{
 		"| 1 | 1.300 | yes |",
 		"time, uneven | 10 … 100: 11.1 ± 0.91 ms; 100 … 1000: 21 ms | 1.892 | 1.300 | no |",
@@ -107,12 +107,12 @@ func TestATimeIsBoundedAsAMultipleOfWhatPlainWorkflowsTook(t *testing.T) {
 	measured := func(took, floor float64) []report.Figure {
 		r := report.NewRecord("batch")
 		r.Figure("time", "s").Add(took)
-		r.Figure(report.Floor, "ms").Add(floor)
+		r.Figure(report.FloorFigure, "ms").Add(floor)
 		return r.Figures()
 	}
 	name := filepath.Join(t.TempDir(), "bounds.json")
 	bounds := report.Bounds{"batch": {"time": 0}, "chain": {"time": 0}}
-	if got := bounds.Passed(measured(2, 500)); len(got) != 1 || got[0] != "batch: time has no bound yet" {
+	if got := bounds.FindExceeded(measured(2, 500)); len(got) != 1 || got[0] != "batch: time has no bound yet" {
 		t.Errorf("before anything was measured: %q", got)
 	}
 	bounds.Update(measured(2, 500))
@@ -129,12 +129,12 @@ func TestATimeIsBoundedAsAMultipleOfWhatPlainWorkflowsTook(t *testing.T) {
 		passed      string
 	}{{2, 500, ""}, {4, 1000, ""}, {2.1, 500, ""}, {2.3, 500, "batch: time is 4.6 of the floor, at most 4.4"},
 		{2, 250, "batch: time is 8 of the floor, at most 4.4"}, {1, 500, ""}} {
-		if got := strings.Join(bounds.Passed(measured(c.took, c.floor)), "; "); got != c.passed {
+		if got := strings.Join(bounds.FindExceeded(measured(c.took, c.floor)), "; "); got != c.passed {
 			t.Errorf("%v s, with a floor of %v ms: %q, want %q", c.took, c.floor, got, c.passed)
 		}
 	}
 	bounds["batch"]["tme"] = 3
-	if got := bounds.Passed(measured(2, 500)); len(got) != 1 || got[0] != `batch: there is no figure "tme"` {
+	if got := bounds.FindExceeded(measured(2, 500)); len(got) != 1 || got[0] != `batch: there is no figure "tme"` {
 		t.Errorf("of a figure that is not there: %q", got)
 	}
 }

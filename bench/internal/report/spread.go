@@ -27,8 +27,8 @@ func standardError(sorted []float64) float64 {
 	if len(sorted) == 0 {
 		return 0
 	}
-	by := 0.5 / math.Sqrt(float64(len(sorted)))
-	return (quantile(sorted, 0.5+by) - quantile(sorted, 0.5-by)) / 2
+	halfWidth := 0.5 / math.Sqrt(float64(len(sorted)))
+	return (quantile(sorted, 0.5+halfWidth) - quantile(sorted, 0.5-halfWidth)) / 2
 }
 
 // quantile returns the value below which a share q of the sorted values lies, interpolated between two values.
@@ -36,7 +36,7 @@ func quantile(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return 0
 	}
-	at := q * float64(len(sorted)-1)
-	low, high := sorted[int(math.Floor(at))], sorted[int(math.Ceil(at))]
-	return low + (high-low)*(at-math.Floor(at))
+	position := q * float64(len(sorted)-1)
+	low, high := sorted[int(math.Floor(position))], sorted[int(math.Ceil(position))]
+	return low + (high-low)*(position-math.Floor(position))
 }

@@ -12,7 +12,7 @@ func PrintTable(w io.Writer, figures []Figure) {
 	fmt.Fprintln(w, "| work | figure | unit | median | p10 | p90 | plain Go | ratio | limit | met |")
 	fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
 	for _, f := range figures {
-		if f.isPart() && f.Ours.Median < 0.1 {
+		if f.isSubfigure() && f.Ours.Median < 0.1 {
 			continue
 		}
 		plain, ratio := "", ""
@@ -25,13 +25,13 @@ func PrintTable(w io.Writer, figures []Figure) {
 	}
 }
 
-// isPart reports whether the figure is a part of another figure.
-func (f Figure) isPart() bool { return strings.Count(f.Name, ": ") > 1 }
+// isSubfigure reports whether the figure is a part of another figure.
+func (f Figure) isSubfigure() bool { return strings.Count(f.Name, ": ") > 1 }
 
 func (f Figure) limitText() string {
 	switch {
-	case f.Factor > 0:
-		return formatNumber(f.Factor) + " × plain"
+	case f.PlainFactor > 0:
+		return formatNumber(f.PlainFactor) + " × plain"
 	case f.Rule != "":
 		return f.Rule
 	case f.Limit > 0:

@@ -25,8 +25,9 @@ func FanoutLines(tool string, n int) []string {
 	return []string{Reply(calls, "null", `, "ttft_ms": 100}`), Reply(nil, "null", "")}
 }
 
-// EachLines returns one Call in each reply, with as few tokens as possible: a Request for each instance of a batch.
-func EachLines(tool string, n int, pace string) (lines []string) {
+// OneCallPerReplyLines returns one Call in each reply, with as few tokens as possible: a Request for each instance of a
+// batch.
+func OneCallPerReplyLines(tool string, n int, pace string) (lines []string) {
 	for i := range n {
 		lines = append(lines, Reply([]string{fmt.Sprintf(`{"_tool":%q,"n":%d}`, tool, i+1)}, "null", pace))
 	}

@@ -31,9 +31,9 @@ func New(lines []string, opts ...rehearsal.Option) (*Script, error) {
 
 // RequestGaps returns the time from the end of each reply to the next Request.
 func (s *Script) RequestGaps() (gaps []time.Duration) {
-	asked := s.Requests()
-	for n := 1; n < len(asked); n++ {
-		gaps = append(gaps, asked[n].Arrived.Sub(asked[n-1].LastToken))
+	requests := s.Requests()
+	for n := 1; n < len(requests); n++ {
+		gaps = append(gaps, requests[n].Arrived.Sub(requests[n-1].LastToken))
 	}
 	return gaps
 }

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// ForgetPeak makes the kernel measure the program's peak memory from now on. If that fails, PeakResident covers the
-// whole run.
-func ForgetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
+// ResetPeakMemory makes the kernel measure the program's peak memory from now on. If that fails, PeakResidentMB covers
+// the whole run.
+func ResetPeakMemory() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
-// PeakResident is the peak of the resident memory since ForgetPeak, in MB; 0 if the system does not report it.
-func PeakResident() float64 { return procStatus("VmHWM:") }
+// PeakResidentMB is the peak of the resident memory since ResetPeakMemory, in MB; 0 if the system does not report it.
+func PeakResidentMB() float64 { return procStatusMB("VmHWM:") }
 
 // ResidentMB is the current resident memory, in MB; 0 if the system does not report it.
-func ResidentMB() float64 { return procStatus("VmRSS:") }
+func ResidentMB() float64 { return procStatusMB("VmRSS:") }
 
-func procStatus(key string) float64 {
+func procStatusMB(key string) float64 {
 	data, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return 0

@@ -12,11 +12,11 @@ import (
 
 // The maximum numbers of actions that a hosted server may bill.
 const (
-	maxForInstance  = 7    // of a batch, including its share of the process's actions
-	maxForCall      = 3    // of a process of one instance
-	maxForRequest   = 5    // of a process of one instance
-	maxForHeartbeat = 0.05 // per second that a Call runs
-	maxForWatcher   = 60   // per hour
+	maxActionsPerInstance  = 7    // of a batch, including its share of the process's actions
+	maxActionsPerCall      = 3    // of a process of one instance
+	maxActionsPerRequest   = 5    // of a process of one instance
+	maxActionsPerHeartbeat = 0.05 // per second that a Call runs
+	maxActionsPerWatcher   = 60   // per hour
 )
 
 // actionCase is a run whose actions are counted.
@@ -30,38 +30,38 @@ type actionCase struct {
 // actionsWork counts what a hosted server bills for the works of this bench, the project's examples, long Calls, and a
 // watching client.
 func actionsWork(ctx context.Context, r Round) error {
-	list := append(r.singleInstanceCases(ctx), r.ofManyInstances(ctx)...)
-	for _, w := range append(list, r.ofExamples(ctx)...) {
+	list := append(r.singleInstanceCases(ctx), r.manyInstanceCases(ctx)...)
+	for _, w := range append(list, r.exampleCases(ctx)...) {
 		before := r.Tally()
-		counts, err := r.actionsOf(ctx, w.run)
+		counts, err := r.countActions(ctx, w.run)
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
 		w.addFigure(r, counts, r.Tally().Since(before))
 	}
-	return r.waitingWork(ctx)
+	return r.measureWaiting(ctx)
 }
 
 // addFigure compares the actions with the limit: per instance for a batch, otherwise in total. Above the limit it lists
 // the actions by kind.
-func (w actionCase) addFigure(r Round, counts actions.Counts, done bed.Tally) {
-	name, total, each := w.name+": actions", float64(counts.Total()),
-		fmt.Sprintf("%d a Call + %d a Request", maxForCall, maxForRequest)
-	maxActions := float64(maxForCall*done.Calls + maxForRequest*done.Requests)
+func (w actionCase) addFigure(r Round, counts actions.Counts, tally bed.Tally) {
+	name, total, limitText := w.name+": actions", float64(counts.Total()),
+		fmt.Sprintf("%d a Call + %d a Request", maxActionsPerCall, maxActionsPerRequest)
+	maxActions := float64(maxActionsPerCall*tally.Calls + maxActionsPerRequest*tally.Requests)
 	switch {
 	case w.hasDelegates:
-		maxActions, each = 0, "none with delegates"
+		maxActions, limitText = 0, "none with delegates"
 	case w.isBatch:
-		name, total, maxActions, each = name+" an instance", total/float64(done.Instances), maxForInstance,
-			fmt.Sprintf("%d an instance", maxForInstance)
-	case done.Instances > 1:
-		maxActions += float64(maxForInstance * done.Instances)
-		each = fmt.Sprintf("%.0f: %d an instance + %s", maxActions, maxForInstance, each)
+		name, total, maxActions, limitText = name+" an instance", total/float64(tally.Instances), maxActionsPerInstance,
+			fmt.Sprintf("%d an instance", maxActionsPerInstance)
+	case tally.Instances > 1:
+		maxActions += float64(maxActionsPerInstance * tally.Instances)
+		limitText = fmt.Sprintf("%.0f: %d an instance + %s", maxActions, maxActionsPerInstance, limitText)
 	default:
-		each = fmt.Sprintf("%.0f: %s", maxActions, each)
+		limitText = fmt.Sprintf("%.0f: %s", maxActions, limitText)
 	}
-	r = r.withAxis("instances", done.Instances)
-	r.Figure(name, "").Add(total).WithLimit(maxActions).InWords(each)
+	r = r.withAxis("instances", tally.Instances)
+	r.Figure(name, "").Add(total).WithLimit(maxActions).WithRule(limitText)
 	if maxActions == 0 || total <= maxActions {
 		return
 	}
@@ -70,8 +70,8 @@ func (w actionCase) addFigure(r Round, counts actions.Counts, done bed.Tally) {
 	}
 }
 
-// actionsOf counts the actions during run.
-func (r Round) actionsOf(ctx context.Context, run func() error) (actions.Counts, error) {
+// countActions counts the actions during run.
+func (r Round) countActions(ctx context.Context, run func() error) (actions.Counts, error) {
 	before, err := r.Actions(ctx)
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (r Round) actionsOf(ctx context.Context, run func() error) (actions.Counts,
 		return nil, err
 	}
 	after, err := r.Actions(ctx)
-	return after.Since(before), err
+	return after.IncreaseSince(before), err
 }
 
 // singleInstanceCases are processes of one instance.
@@ -100,14 +100,14 @@ func (r Round) singleInstanceCases(ctx context.Context) []actionCase {
 		{name: "chain of pure Calls", run: chain("chain-pure", "instantPure")},
 		{name: "diamond", run: diamond("diamond", false)},
 		{name: "diamond in one Request", run: diamond("diamond-one", true)},
-		{name: "stream", run: func() error { _, err := r.closingByteToTool(ctx, 20); return err }},
+		{name: "stream", run: func() error { _, err := r.closingByteLags(ctx, 20); return err }},
 		{name: "fanout", run: fanout("fanout", "instant")},
 		{name: "fanout of pure Calls", run: fanout("fanout-pure", "instantPure")},
 	}
 }
 
-// ofManyInstances are processes with one Call for each of many instances.
-func (r Round) ofManyInstances(ctx context.Context) []actionCase {
+// manyInstanceCases are processes with one Call for each of many instances.
+func (r Round) manyInstanceCases(ctx context.Context) []actionCase {
 	return []actionCase{
 		{name: "batch", isBatch: true, run: func() error {
 			_, _, err := r.runBatch(ctx, r.size(100, 30), "")
@@ -115,16 +115,16 @@ func (r Round) ofManyInstances(ctx context.Context) []actionCase {
 		}},
 		// The process is split into parts, except in a quick run.
 		{name: "instances by a Plan", isBatch: true, run: func() error {
-			_, err := r.runInstances(ctx, r.size(300, 30), bed.GoTool("instant"))
+			_, err := r.runInstances(ctx, r.size(300, 30), bed.GoToolJSON("instant"))
 			return err
 		}},
 	}
 }
 
-// ofExamples returns the examples to count. It leaves out, among others, the examples with tools of other programs
+// exampleCases returns the examples to count. It leaves out, among others, the examples with tools of other programs
 // (custom-worker, mcp), the one that waits for two people's signatures (payout), and the one whose first step is
 // another example (ripening).
-func (r Round) ofExamples(ctx context.Context) (list []actionCase) {
+func (r Round) exampleCases(ctx context.Context) (list []actionCase) {
 	for _, name := range []string{"sentiment", "employees", "latent", "research", "diamond", "weather", "moderation",
 		"hardened-moderation", "refunds"} {
 		list = append(list, actionCase{
@@ -135,14 +135,14 @@ func (r Round) ofExamples(ctx context.Context) (list []actionCase) {
 	return list
 }
 
-// waitingWork runs one long Call in each instance and watches them. The longest takes 55 seconds, a little less than
+// measureWaiting runs one long Call in each instance and watches them. The longest takes 55 seconds, a little less than
 // its timeout. Each takes some milliseconds longer than the one before, so that something happens all the time.
-func (r Round) waitingWork(ctx context.Context) error {
+func (r Round) measureWaiting(ctx context.Context) error {
 	n, spacing := r.size(100, 10), r.size(550, 60)
 	running := float64(spacing*n*(n+1)/2) / 1000 // in seconds, all Calls together
 	polls := r.Polls()
-	counts, err := r.actionsOf(ctx, func() error {
-		p, err := r.Start(ctx, bed.Process{ID: "waiting", Tool: bed.GoTool("pause"),
+	counts, err := r.countActions(ctx, func() error {
+		p, err := r.Start(ctx, bed.Process{ID: "waiting", Tool: bed.GoToolJSON("pause"),
 			States:  bed.NumberStates(n, spacing),
 			Message: bed.PlanMessage("complete", `{"_tool": "pause", "n": "†state.n", "_outputPath": "done"}`)})
 		if err != nil {
@@ -158,10 +158,10 @@ func (r Round) waitingWork(ctx context.Context) error {
 		return fmt.Errorf("waiting: %w", err)
 	}
 	r = r.withAxis("calls", n)
-	r.Figure("waiting: heartbeats a second", "").Add(float64(counts[actions.Heartbeats]) / running).
-		WithLimit(maxForHeartbeat).InWords(fmt.Sprint(maxForHeartbeat, " a second a running Call"))
-	r.Figure("waiting: queries of a watcher", "").Add(float64(counts[actions.Queries])).
-		WithLimit(maxForWatcher).InWords(fmt.Sprint(maxForWatcher, " an hour a watcher"))
+	r.Figure("waiting: heartbeats a second", "").Add(float64(counts[actions.KindHeartbeats]) / running).
+		WithLimit(maxActionsPerHeartbeat).WithRule(fmt.Sprint(maxActionsPerHeartbeat, " a second a running Call"))
+	r.Figure("waiting: queries of a watcher", "").Add(float64(counts[actions.KindQueries])).
+		WithLimit(maxActionsPerWatcher).WithRule(fmt.Sprint(maxActionsPerWatcher, " an hour a watcher"))
 	r.Figure("waiting: polls, which are not billed", "").Add(float64(r.Polls() - polls))
 	return nil
 }

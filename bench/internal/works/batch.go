@@ -16,12 +16,12 @@ import (
 func batchWork(ctx context.Context, r Round) error {
 	n := r.size(100, 5)
 	r = r.withAxis("instances", n)
-	var each []string
+	var calls []string
 	for i := range n {
-		each = append(each, fmt.Sprintf(`{"_instance":"i%05d","_tool":"instant","n":%d,"_outputPath":"done"}`, i+1,
+		calls = append(calls, fmt.Sprintf(`{"_instance":"i%05d","_tool":"instant","n":%d,"_outputPath":"done"}`, i+1,
 			i+1))
 	}
-	plain, err := r.plainBatch(ctx, script.Reply(each, "null", r.pace()))
+	plain, err := r.runPlainBatch(ctx, script.Reply(calls, "null", r.pace()))
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func batchWork(ctx context.Context, r Round) error {
 	}
 	r.Figure("time", "s").Add(took.Seconds()).AddPlain(plain.Seconds()).WithLimit(2.5)
 	r.Figure("requests", "").Add(float64(requests)).WithLimit(1)
-	r.Figure("characters of Calls", "").Add(float64(callsLength(oneCallForAll))).AddPlain(float64(callsLength(each)))
+	r.Figure("characters of Calls", "").Add(float64(callsLength(oneCallForAll))).AddPlain(float64(callsLength(calls)))
 	return nil
 }
 
@@ -52,7 +52,7 @@ func (r Round) runBatch(ctx context.Context, n int, pace string) (time.Duration,
 		return 0, 0, err
 	}
 	begin := time.Now()
-	result, err := r.Run(ctx, bed.Process{ID: "batch", Tool: bed.GoTool("instant"), Message: bed.TextMessage("Go."),
+	result, err := r.Run(ctx, bed.Process{ID: "batch", Tool: bed.GoToolJSON("instant"), Message: bed.TextMessage("Go."),
 		Output: `{"type": "object"}`, States: bed.NumberStates(n, 1)})
 	if err == nil && result.Calls.Done != n {
 		err = fmt.Errorf("%d of %d Calls were done", result.Calls.Done, n)
@@ -60,19 +60,19 @@ func (r Round) runBatch(ctx context.Context, n int, pace string) (time.Duration,
 	return time.Since(begin), len(llm.Requests()), err
 }
 
-func (r Round) plainBatch(ctx context.Context, line string) (time.Duration, error) {
+func (r Round) runPlainBatch(ctx context.Context, line string) (time.Duration, error) {
 	if _, err := r.Script([]string{line}); err != nil {
 		return 0, err
 	}
 	begin := time.Now()
-	calls, err := askPlain(ctx, r.Bed, "Go.")
+	calls, err := askPlain(ctx, r.TestBed, "Go.")
 	if err != nil {
 		return 0, err
 	}
-	var all sync.WaitGroup
+	var group sync.WaitGroup
 	for _, c := range calls {
-		all.Go(func() { _, _ = bed.Instant(ctx, c.ToolInput) })
+		group.Go(func() { _, _ = bed.Instant(ctx, c.ToolInput) })
 	}
-	all.Wait()
+	group.Wait()
 	return time.Since(begin), nil
 }

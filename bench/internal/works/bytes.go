@@ -8,7 +8,7 @@ import (
 
 // storageLimits bounds what a work may store, in MB: in the store and in histories together, and in histories alone. 0
 // is no limit.
-type storageLimits struct{ all, history float64 }
+type storageLimits struct{ total, history float64 }
 
 // countBytes records what the only work of a bed has stored: the figures of countStorageGrowth, and the database file.
 func (r Round) countBytes(ctx context.Context, limit storageLimits) error {
@@ -30,17 +30,17 @@ func (r Round) countStorageGrowth(ctx context.Context, limit storageLimits) erro
 	if err != nil {
 		return err
 	}
-	history := r.noteParts("histories", histories)
-	store := r.noteParts("store folder", stores)
+	history := r.recordGrowth("histories", histories)
+	store := r.recordGrowth("store folder", stores)
 	r.Figure("bytes: histories", "MB").Add(history).WithLimit(limit.history)
 	r.Figure("bytes: store folder", "MB").Add(store)
-	r.Figure("bytes: store and histories", "MB").Add(store + history).WithLimit(limit.all)
+	r.Figure("bytes: store and histories", "MB").Add(store + history).WithLimit(limit.total)
 	return nil
 }
 
-// noteParts records the growth of each kind of data in a place, and returns the sum. The table leaves out parts below a
-// tenth of a megabyte.
-func (r Round) noteParts(place string, kinds map[string]float64) (sum float64) {
+// recordGrowth records the growth of each kind of data in a place, and returns the sum. The table leaves out parts
+// below a tenth of a megabyte.
+func (r Round) recordGrowth(place string, kinds map[string]float64) (sum float64) {
 	grown := r.GrowthSince(place, kinds)
 	for kind, n := range jsonval.Sorted(grown) {
 		r.Figure("bytes: "+place+": "+kind, "MB").Add(n)

@@ -24,7 +24,7 @@ func chainWork(full int) func(context.Context, Round) error {
 
 func (r Round) measureChain(ctx context.Context, n int) error {
 	r = r.withAxis("requests", n)
-	plain, err := r.plainChain(ctx, n)
+	plain, err := r.runPlainChain(ctx, n)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (r Round) measureChain(ctx context.Context, n int) error {
 	r.Figure("overhead a step", "ms").Add(inMS(gaps)...).AddPlain(inMS(plain)...).WithLimit(chainLimit(25, n))
 	r.Figure("time", "s").Add(sumSeconds(gaps)).AddPlain(sumSeconds(plain))
 	r.Figure("last steps against the 20th", "×").Add(slowdown(gaps)).WithLimit(chainLimit(maxGrowth, n))
-	maxStored := storageLimits{all: chainLimit(3, n), history: chainLimit(2, n)}
+	maxStored := storageLimits{total: chainLimit(3, n), history: chainLimit(2, n)}
 	if err := r.countBytes(ctx, maxStored); err != nil || n != 200 {
 		return err
 	}
@@ -49,11 +49,11 @@ func (r Round) measureChain(ctx context.Context, n int) error {
 }
 
 // chainLimit returns a limit that applies only to a chain of 200.
-func chainLimit(promised float64, n int) float64 { return limitIf(n == 200, promised) }
+func chainLimit(limit float64, n int) float64 { return limitIf(n == 200, limit) }
 
 // limitIf returns the limit if promised is set, otherwise 0.
-func limitIf(promised bool, limit float64) float64 {
-	if !promised {
+func limitIf(applies bool, limit float64) float64 {
+	if !applies {
 		return 0
 	}
 	return limit
@@ -65,7 +65,7 @@ func (r Round) runChain(ctx context.Context, id, tool string, n int) ([]time.Dur
 	if err != nil {
 		return nil, err
 	}
-	p := bed.Process{ID: id, Tool: bed.GoTool(tool), Message: bed.TextMessage("Go on.")}
+	p := bed.Process{ID: id, Tool: bed.GoToolJSON(tool), Message: bed.TextMessage("Go on.")}
 	if n >= ideafile.DefaultRequestLimit { // the Request after the last Call exceeds the limit
 		p.Limits = `{"requests": null, "tokens": null}`
 	}
@@ -79,14 +79,14 @@ func (r Round) runChain(ctx context.Context, id, tool string, n int) ([]time.Dur
 	return llm.RequestGaps(), nil
 }
 
-func (r Round) plainChain(ctx context.Context, n int) ([]time.Duration, error) {
+func (r Round) runPlainChain(ctx context.Context, n int) ([]time.Duration, error) {
 	llm, err := r.Script(script.ChainLines("grow", n))
 	if err != nil {
 		return nil, err
 	}
 	state := jsonval.Object{}
 	for {
-		calls, err := askPlain(ctx, r.Bed, "Go on.\n"+jsonval.EncodeToString(state))
+		calls, err := askPlain(ctx, r.TestBed, "Go on.\n"+jsonval.EncodeToString(state))
 		if err != nil {
 			return nil, err
 		}

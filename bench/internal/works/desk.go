@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	maxPage        = 300                    // ms until the desk answers for a page
+	maxPageMS      = 300                    // ms until the desk answers for a page
 	browseInterval = 500 * time.Millisecond // how often people look while the process runs
 	undecidedCalls = 10                     // Calls that wait until everything else is done
 	processPage    = "/desk/processes/instances"
@@ -37,13 +37,13 @@ var deskPages = []struct{ name, path string }{
 // deskWork looks at the desk while a process of many instances runs, while its last Calls wait for people, after a
 // restart of worker and gateway, and after the end. A person is asked about every tenth instance.
 func deskWork(full int) func(context.Context, Round) error {
-	return func(ctx context.Context, r Round) error { return r.useDesk(ctx, r.size(full, 2*undecidedCalls)) }
+	return func(ctx context.Context, r Round) error { return r.measureDesk(ctx, r.size(full, 2*undecidedCalls)) }
 }
 
-func (r Round) useDesk(ctx context.Context, n int) error {
-	ended := make(chan error, 1)
-	go func() { ended <- r.runReviewed(ctx, n) }()
-	if err := r.browseUntil(ctx, n, ended); err != nil {
+func (r Round) measureDesk(ctx context.Context, n int) error {
+	processDone := make(chan error, 1)
+	go func() { processDone <- r.runReviewed(ctx, n) }()
+	if err := r.browseUntil(ctx, n, processDone); err != nil {
 		return err
 	}
 	if err := r.RestartWorker(); err != nil {
@@ -52,7 +52,7 @@ func (r Round) useDesk(ctx context.Context, n int) error {
 	if err := r.timePages(ctx, "after a restart"); err != nil {
 		return err
 	}
-	if err := r.approveUntil(ctx, n, ended); err != nil {
+	if err := r.approveUntil(ctx, n, processDone); err != nil {
 		return err
 	}
 	if err := r.timePages(ctx, "after the end"); err != nil {
@@ -63,14 +63,14 @@ func (r Round) useDesk(ctx context.Context, n int) error {
 
 // runReviewed runs instances with one Call each by a Plan. People are asked about every tenth and about the last ones.
 func (r Round) runReviewed(ctx context.Context, n int) error {
-	_, err := r.runInstances(ctx, n, bed.Tool("instant", fmt.Sprintf(`"_activity": "instant", "_approval": {"when": {
+	_, err := r.runInstances(ctx, n, bed.ToolJSON("instant", fmt.Sprintf(`"_activity": "instant", "_approval": {"when": {
 		"anyOf": [{"properties": {"n": {"multipleOf": 10}}}, {"properties": {"n": {"exclusiveMinimum": %d}}}]}}`,
 		n-undecidedCalls)))
 	return err
 }
 
 // browseUntil looks at one page after the other, and decides on what waits, until only the last Calls are left.
-func (r Round) browseUntil(ctx context.Context, n int, ended <-chan error) error {
+func (r Round) browseUntil(ctx context.Context, n int, processDone <-chan error) error {
 	d, err := r.NewDesk()
 	if err != nil {
 		return err
@@ -79,12 +79,12 @@ func (r Round) browseUntil(ctx context.Context, n int, ended <-chan error) error
 	for {
 		for _, page := range deskPages {
 			select {
-			case err := <-ended:
+			case err := <-processDone:
 				return errors.Join(errors.New("it ended before its last Calls were decided on"), err)
 			case <-time.After(browseInterval):
 			}
 			if l, err := d.Get(ctx, page.path); err == nil { // an error may mean that there is no Idea yet
-				r.addLook(page.name+", while it runs", l)
+				r.addPageTiming(page.name+", while it runs", l)
 			}
 		}
 		if err := approve(ctx, p, n-undecidedCalls+1); err != nil {
@@ -113,34 +113,34 @@ func (r Round) approveUntil(ctx context.Context, n int, ended <-chan error) erro
 }
 
 // timePages requests each page twice from a new gateway: for the first time, and again.
-func (r Round) timePages(ctx context.Context, when string) error {
+func (r Round) timePages(ctx context.Context, phase string) error {
 	for _, page := range deskPages {
 		d, err := r.NewDesk()
 		if err != nil {
 			return err
 		}
-		for _, look := range []string{", first look ", ", again "} {
+		for _, suffix := range []string{", first look ", ", again "} {
 			l, err := d.Get(ctx, page.path)
 			if err != nil {
 				return err
 			}
-			r.addLook(page.name+look+when, l)
+			r.addPageTiming(page.name+suffix+phase, l)
 		}
 	}
 	return nil
 }
 
-// addLook records the time until the first answer and, if the page was still in preparation then, the time until the
-// page came.
-func (r Round) addLook(name string, l bed.Look) {
-	r.Figure(name, "ms").Add(milliseconds(l.Took)).WithLimit(maxPage)
-	if l.UntilShown > l.Took {
-		r.Figure(name+", until it is there", "ms").Add(milliseconds(l.UntilShown))
+// addPageTiming records the time until the first answer and, if the page was still in preparation then, the time until
+// the page came.
+func (r Round) addPageTiming(name string, timing bed.PageTiming) {
+	r.Figure(name, "ms").Add(milliseconds(timing.FirstAnswer)).WithLimit(maxPageMS)
+	if timing.UntilShown > timing.FirstAnswer {
+		r.Figure(name+", until it is there", "ms").Add(milliseconds(timing.UntilShown))
 	}
 }
 
 // approve approves the waiting Calls whose number is below a limit.
-func approve(ctx context.Context, p *client.Process, below int) error {
+func approve(ctx context.Context, p *client.Process, maxNumber int) error {
 	waiting, err := p.Approvals(ctx)
 	if err != nil {
 		return nil //nolint:nilerr // it has not begun, or does not answer now
@@ -148,7 +148,7 @@ func approve(ctx context.Context, p *client.Process, below int) error {
 	var all []client.Decision
 	for _, a := range waiting {
 		number, _ := a.Params["n"].(json.Number)
-		if n, _ := number.Int64(); int(n) < below {
+		if n, _ := number.Int64(); int(n) < maxNumber {
 			all = append(all, client.Decision{Kind: client.Approve, Call: a.CallID, Digest: a.Digest, By: "bench"})
 		}
 	}
@@ -166,11 +166,11 @@ func (r Round) export(ctx context.Context) error {
 		return err
 	}
 	before := usage.ResidentMB()
-	usage.ForgetPeak()
+	usage.ResetPeakMemory()
 	begin := time.Now()
 	l, err := d.Get(ctx, processPage+"/export.html")
 	r.Figure("report: time", "s").Add(time.Since(begin).Seconds())
 	r.Figure("report: size", "MB").Add(float64(l.Size) / (1 << 20))
-	r.Figure("report: memory while it is made", "MB").Add(usage.PeakResident() - before)
+	r.Figure("report: memory while it is made", "MB").Add(usage.PeakResidentMB() - before)
 	return err
 }

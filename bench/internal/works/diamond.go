@@ -16,7 +16,7 @@ import (
 func diamondWork(oneRequest bool, factor float64) func(context.Context, Round) error {
 	return func(ctx context.Context, r Round) error {
 		lines := script.DiamondLines(oneRequest, r.pace())
-		plain, err := r.diamondWithoutEngine(ctx, lines)
+		plain, err := r.timeDiamondWithoutEngine(ctx, lines)
 		if err != nil {
 			return err
 		}
@@ -34,7 +34,7 @@ func (r Round) runDiamond(ctx context.Context, id string, lines []string) (time.
 		return 0, err
 	}
 	begin := time.Now()
-	result, err := r.Run(ctx, bed.Process{ID: id, Tool: bed.GoTool("wait"), Message: bed.TextMessage("Go."),
+	result, err := r.Run(ctx, bed.Process{ID: id, Tool: bed.GoToolJSON("wait"), Message: bed.TextMessage("Go."),
 		Output: `{"type": "object", "properties": {"text": {"type": ["string", "integer"]}}, "required": ["text"]}`})
 	took := time.Since(begin)
 	if err == nil && (result.Calls.Done != len(script.Diamond) || result.Output == nil ||
@@ -44,34 +44,34 @@ func (r Round) runDiamond(ctx context.Context, id string, lines []string) (time.
 	return took, err
 }
 
-// diamondWithoutEngine starts each Call as soon as it is complete in the stream and its inputs exist. It asks for the
-// output if the reply did not wire it.
-func (r Round) diamondWithoutEngine(ctx context.Context, lines []string) (time.Duration, error) {
+// timeDiamondWithoutEngine starts each Call as soon as it is complete in the stream and its inputs exist. It asks for
+// the output if the reply did not wire it.
+func (r Round) timeDiamondWithoutEngine(ctx context.Context, lines []string) (time.Duration, error) {
 	if _, err := r.Script(lines); err != nil {
 		return 0, err
 	}
 	begin := time.Now()
-	err := runDiamondWithoutEngine(ctx, r.Bed)
+	err := runDiamondWithoutEngine(ctx, r.TestBed)
 	if err == nil && len(lines) > 1 {
-		_, err = askPlain(ctx, r.Bed, "The output?")
+		_, err = askPlain(ctx, r.TestBed, "The output?")
 	}
 	return time.Since(begin), err
 }
 
 // runDiamondWithoutEngine runs the Calls of the diamond as the stream gives them.
-func runDiamondWithoutEngine(ctx context.Context, b *bed.Bed) error {
+func runDiamondWithoutEngine(ctx context.Context, b *bed.TestBed) error {
 	done := make([]chan bool, len(script.Diamond)+1)
 	for i := range done {
 		done[i] = make(chan bool)
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	var all sync.WaitGroup
+	var group sync.WaitGroup
 	err := askPlainEach(ctx, b, "Go.", func(call bed.ToolInput) {
-		all.Go(func() {
-			for _, from := range script.Diamond[call.N-1] {
+		group.Go(func() {
+			for _, input := range script.Diamond[call.N-1] {
 				select {
-				case <-done[from]:
+				case <-done[input]:
 				case <-ctx.Done():
 					return
 				}
@@ -83,6 +83,6 @@ func runDiamondWithoutEngine(ctx context.Context, b *bed.Bed) error {
 	if err != nil {
 		stop() // Calls wait for others that will not come
 	}
-	all.Wait()
+	group.Wait()
 	return err
 }

@@ -12,46 +12,46 @@ import (
 	"processidea/bench/internal/usage"
 )
 
-// fanouts describes how independent Calls of a tool are measured. Each bed measures in several turns. Each turn goes
-// through all sizes, so that compared sizes meet the machine in the same state.
-type fanouts struct {
-	tool, how string
-	limit     float64 // for two hundred Calls, in ms
-	turns     int
-	sizes     []fanoutSize
+// fanoutBench describes how independent Calls of a tool are measured. Each bed measures in several turns. Each turn
+// goes through all sizes, so that compared sizes meet the machine in the same state.
+type fanoutBench struct {
+	tool, label string
+	limit       float64 // for two hundred Calls, in ms
+	turns       int
+	sizes       []fanoutSize
 }
 
 // fanoutSize is a number of Calls, measured in one of every so many turns. Small costs show only in many processes.
-type fanoutSize struct{ calls, every int }
+type fanoutSize struct{ calls, everyNthTurn int }
 
-// asActivities are instant Calls, each an activity.
-var asActivities = fanouts{
-	tool: "instant", how: "as activities", limit: 400, turns: 4,
+// activityFanouts are instant Calls, each an activity.
+var activityFanouts = fanoutBench{
+	tool: "instant", label: "as activities", limit: 400, turns: 4,
 	sizes: []fanoutSize{{1, 2}, {5, 1}, {50, 1}, {200, 1}, {500, 1}},
 }
 
-// asPure are Calls of a pure function. A Call takes a tenth of a millisecond; a process without any takes about fifteen
-// milliseconds.
-var asPure = fanouts{
-	tool: "instantPure", how: "as pure functions", limit: 60, turns: 25,
+// pureFanouts are Calls of a pure function. A Call takes a tenth of a millisecond; a process without any takes about
+// fifteen milliseconds.
+var pureFanouts = fanoutBench{
+	tool: "instantPure", label: "as pure functions", limit: 60, turns: 25,
 	sizes: []fanoutSize{{1, 5}, {5, 1}, {50, 1}, {200, 5}, {500, 5}},
 }
 
 // work runs processes with one Request each, one after the other. It measures the time from the end of the stream to
 // the next Request, which comes when all Calls are done. With more Calls, more of them are done before the end of the
 // stream, so the growth is measured from the first token. The bytes are measured in the first process of each size.
-func (f fanouts) work(ctx context.Context, r Round) error {
+func (f fanoutBench) work(ctx context.Context, r Round) error {
 	for turn := range r.size(f.turns, 1) {
 		for _, size := range f.sizes {
-			if turn%size.every != 0 {
+			if turn%size.everyNthTurn != 0 {
 				continue
 			}
 			n := r.size(size.calls, min(size.calls, 10))
-			at := r.withAxis("calls", n)
+			sized := r.withAxis("calls", n)
 			if size.calls != 200 {
-				at.Record = at.WithSize(size.calls)
+				sized.Record = sized.WithSize(size.calls)
 			}
-			if err := f.measure(ctx, at, fmt.Sprintf("fanout-%d-%d", size.calls, turn+1), n, turn); err != nil {
+			if err := f.measure(ctx, sized, fmt.Sprintf("fanout-%d-%d", size.calls, turn+1), n, turn); err != nil {
 				return err
 			}
 		}
@@ -62,7 +62,7 @@ func (f fanouts) work(ctx context.Context, r Round) error {
 // plainEvery is the interval, in turns, at which plain Go does the same.
 const plainEvery = 5
 
-func (f fanouts) measure(ctx context.Context, r Round, id string, n, turn int) error {
+func (f fanoutBench) measure(ctx context.Context, r Round, id string, n, turn int) error {
 	// Collecting the garbage of earlier processes takes as long as two hundred pure Calls, and must not be counted.
 	runtime.GC()
 	processor := usage.ProcessorTime()
@@ -72,15 +72,15 @@ func (f fanouts) measure(ctx context.Context, r Round, id string, n, turn int) e
 	}
 	r.Figure("time of the processor", "ms").Add((usage.ProcessorTime() - processor) * 1000)
 	fromFirstToken := r.Figure("time from the first token", "ms").Add(milliseconds(took.fromFirstToken))
-	rest := r.Figure("end of stream to all done, "+f.how, "ms").Add(milliseconds(took.fromStreamEnd)).
+	afterStream := r.Figure("end of stream to all done, "+f.label, "ms").Add(milliseconds(took.fromStreamEnd)).
 		WithLimit(limitIf(n == 200, f.limit))
 	if turn%plainEvery == 0 {
-		plain, err := r.plainFanout(ctx, n)
+		plain, err := r.runPlainFanout(ctx, n)
 		if err != nil {
 			return err
 		}
 		fromFirstToken.AddPlain(milliseconds(plain.fromFirstToken))
-		rest.AddPlain(milliseconds(plain.fromStreamEnd))
+		afterStream.AddPlain(milliseconds(plain.fromStreamEnd))
 	}
 	if turn > 0 {
 		return nil
@@ -96,32 +96,32 @@ func (r Round) runFanout(ctx context.Context, id, tool string, n int) (t fanoutT
 	if err != nil {
 		return t, err
 	}
-	result, err := r.Run(ctx, bed.Process{ID: id, Tool: bed.GoTool(tool), Message: bed.TextMessage("Go.")})
+	result, err := r.Run(ctx, bed.Process{ID: id, Tool: bed.GoToolJSON(tool), Message: bed.TextMessage("Go.")})
 	if err != nil {
 		return t, err
 	}
-	asked := llm.Requests()
-	if result.Calls.Done != n || len(asked) != 2 {
-		return t, fmt.Errorf("%d of %d Calls were done in %d Requests", result.Calls.Done, n, len(asked))
+	requests := llm.Requests()
+	if result.Calls.Done != n || len(requests) != 2 {
+		return t, fmt.Errorf("%d of %d Calls were done in %d Requests", result.Calls.Done, n, len(requests))
 	}
-	return fanoutTimes{asked[1].Arrived.Sub(asked[0].FirstToken), llm.RequestGaps()[0]}, nil
+	return fanoutTimes{requests[1].Arrived.Sub(requests[0].FirstToken), llm.RequestGaps()[0]}, nil
 }
 
-func (r Round) plainFanout(ctx context.Context, n int) (t fanoutTimes, err error) {
+func (r Round) runPlainFanout(ctx context.Context, n int) (t fanoutTimes, err error) {
 	llm, err := r.Script(script.FanoutLines("instant", n))
 	if err != nil {
 		return t, err
 	}
-	calls, err := askPlain(ctx, r.Bed, "Go.")
+	calls, err := askPlain(ctx, r.TestBed, "Go.")
 	if err != nil {
 		return t, err
 	}
 	results := make([]int, n)
-	var all sync.WaitGroup
+	var group sync.WaitGroup
 	for i, c := range calls {
-		all.Go(func() { results[i], _ = bed.Instant(ctx, c.ToolInput) })
+		group.Go(func() { results[i], _ = bed.Instant(ctx, c.ToolInput) })
 	}
-	all.Wait()
-	asked := llm.Requests()[0]
-	return fanoutTimes{time.Since(asked.FirstToken), time.Since(asked.LastToken)}, nil
+	group.Wait()
+	request := llm.Requests()[0]
+	return fanoutTimes{time.Since(request.FirstToken), time.Since(request.LastToken)}, nil
 }

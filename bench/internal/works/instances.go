@@ -22,23 +22,23 @@ func instancesWork(full int) func(context.Context, Round) error {
 	return func(ctx context.Context, r Round) error {
 		n := r.size(full, 20)
 		r = r.withAxis("instances", n)
-		usage.ForgetPeak()
+		usage.ResetPeakMemory()
 		processor := usage.ProcessorTime()
-		took, err := r.runInstances(ctx, n, bed.GoTool("instant"))
+		took, err := r.runInstances(ctx, n, bed.GoToolJSON("instant"))
 		if err != nil {
 			return err
 		}
-		r.Figure("time", "s").Add(took.Seconds()).AddPlain(plainInstances(n).Seconds())
+		r.Figure("time", "s").Add(took.Seconds()).AddPlain(runPlainInstances(n).Seconds())
 		r.Figure("a thousand of them", "s").Add(took.Seconds() / float64(n) * 1000)
 		r.Figure("processor time", "s").Add(usage.ProcessorTime() - processor)
-		r.Figure("memory", "MB").Add(usage.PeakResident()).WithLimit(maxResident)
+		r.Figure("memory", "MB").Add(usage.PeakResidentMB()).WithLimit(maxResident)
 		if err := r.countEvents(ctx, n); err != nil {
 			return err
 		}
 		if err := r.countBytes(ctx, storageLimits{}); err != nil {
 			return err
 		}
-		floor, err := r.Floor(ctx, min(n, 1000)) // last, so that it does not count in the figures above
+		floor, err := r.MeasureFloor(ctx, min(n, 1000)) // last, so that it does not count in the figures above
 		if err != nil {
 			return err
 		}
@@ -59,16 +59,16 @@ func (r Round) runInstances(ctx context.Context, n int, tool string) (time.Durat
 	return took, err
 }
 
-func plainInstances(n int) time.Duration {
+func runPlainInstances(n int) time.Duration {
 	begin := time.Now()
-	var all sync.WaitGroup
+	var group sync.WaitGroup
 	states := make([]map[string]any, n)
 	for i := range n {
-		all.Go(func() {
+		group.Go(func() {
 			v, _ := bed.Instant(context.Background(), bed.ToolInput{N: i + 1})
 			states[i] = map[string]any{"n": i + 1, "done": v}
 		})
 	}
-	all.Wait()
+	group.Wait()
 	return time.Since(begin)
 }

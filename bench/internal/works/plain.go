@@ -20,7 +20,7 @@ type plainCall struct {
 }
 
 // askPlain asks the LLM as a program without durability would: it reads the whole stream, then the Calls in its JSON.
-func askPlain(ctx context.Context, b *bed.Bed, prompt string) ([]plainCall, error) {
+func askPlain(ctx context.Context, b *bed.TestBed, prompt string) ([]plainCall, error) {
 	var reply bytes.Buffer
 	if err := streamReply(ctx, b, prompt, &reply); err != nil {
 		return nil, fmt.Errorf("ask in plain Go: %w", err)
@@ -32,7 +32,7 @@ func askPlain(ctx context.Context, b *bed.Bed, prompt string) ([]plainCall, erro
 
 // askPlainEach asks the LLM, and calls each with the input of a Call as soon as the Call is complete in the stream. It
 // returns at the end of the stream.
-func askPlainEach(ctx context.Context, b *bed.Bed, prompt string, each func(bed.ToolInput)) error {
+func askPlainEach(ctx context.Context, b *bed.TestBed, prompt string, onCall func(bed.ToolInput)) error {
 	r, w := io.Pipe()
 	go func() { _ = w.CloseWithError(streamReply(ctx, b, prompt, w)) }()
 	d := json.NewDecoder(r)
@@ -46,14 +46,14 @@ func askPlainEach(ctx context.Context, b *bed.Bed, prompt string, each func(bed.
 		if err := d.Decode(&call); err != nil {
 			return fmt.Errorf("ask in plain Go: %w", err)
 		}
-		each(call)
+		onCall(call)
 	}
 	_, err := io.Copy(io.Discard, r)
 	return err
 }
 
 // streamReply asks the LLM and writes the reply to the writer as it arrives.
-func streamReply(ctx context.Context, b *bed.Bed, prompt string, to io.Writer) error {
+func streamReply(ctx context.Context, b *bed.TestBed, prompt string, out io.Writer) error {
 	body, err := json.Marshal(map[string]any{"model": "plain", "stream": true,
 		"messages": []any{map[string]any{"role": "user", "content": prompt}}})
 	if err != nil {
@@ -71,11 +71,11 @@ func streamReply(ctx context.Context, b *bed.Bed, prompt string, to io.Writer) e
 	if answer.StatusCode != http.StatusOK {
 		return fmt.Errorf("the LLM's server answers %s", answer.Status)
 	}
-	return readStream(bufio.NewScanner(answer.Body), to)
+	return readStream(bufio.NewScanner(answer.Body), out)
 }
 
 // readStream writes the content of an event stream to the writer.
-func readStream(lines *bufio.Scanner, to io.Writer) error {
+func readStream(lines *bufio.Scanner, out io.Writer) error {
 	for lines.Scan() {
 		data, ok := strings.CutPrefix(lines.Text(), "data: ")
 		if !ok || data == "[DONE]" {
@@ -88,7 +88,7 @@ func readStream(lines *bufio.Scanner, to io.Writer) error {
 			return err
 		}
 		for _, c := range chunk.Choices {
-			if _, err := io.WriteString(to, c.Delta.Content); err != nil {
+			if _, err := io.WriteString(out, c.Delta.Content); err != nil {
 				return err
 			}
 		}

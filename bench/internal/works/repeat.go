@@ -26,7 +26,7 @@ var replyVariants = [][]string{
 // a fixed Plan. It counts the different end results: the Plan must give only one.
 func repeatWork(ctx context.Context, r Round) error {
 	n := r.size(2*len(replyVariants), len(replyVariants))
-	byLLM, byPlan := map[string]bool{}, map[string]bool{}
+	llmOutcomes, planOutcomes := map[string]bool{}, map[string]bool{}
 	requests := 0
 	for i := range n {
 		llm, err := r.Script([]string{script.Reply(replyVariants[i%len(replyVariants)], "null", ""),
@@ -35,29 +35,30 @@ func repeatWork(ctx context.Context, r Round) error {
 			return err
 		}
 		id := fmt.Sprintf("repeat-%d-%d", r.Number, i)
-		if err := r.runRepeated(ctx, id+"-llm", bed.TextMessage("Rate it and pay it."), byLLM); err != nil {
+		if err := r.runRepeated(ctx, id+"-llm", bed.TextMessage("Rate it and pay it."), llmOutcomes); err != nil {
 			return err
 		}
-		before := len(llm.Requests())
-		if err := r.runRepeated(ctx, id+"-plan", bed.PlanMessage("optimal", replyVariants[0]...), byPlan); err != nil {
+		requestsBefore := len(llm.Requests())
+		if err := r.runRepeated(ctx, id+"-plan", bed.PlanMessage("optimal", replyVariants[0]...),
+			planOutcomes); err != nil {
 			return err
 		}
-		requests += len(llm.Requests()) - before
+		requests += len(llm.Requests()) - requestsBefore
 	}
 	r = r.withAxis("runs", n)
-	r.Figure("different ends, by the Plan", "").Add(float64(len(byPlan))).WithLimit(1)
-	r.Figure("different ends, by the LLM", "").Add(float64(len(byLLM)))
+	r.Figure("different ends, by the Plan", "").Add(float64(len(planOutcomes))).WithLimit(1)
+	r.Figure("different ends, by the LLM", "").Add(float64(len(llmOutcomes)))
 	r.Figure("Requests of the Plan", "").Add(float64(requests))
 	return nil
 }
 
 // runRepeated runs the process once and adds its end result to ends.
-func (r Round) runRepeated(ctx context.Context, id, how string, ends map[string]bool) error {
-	result, err := r.Run(ctx, bed.Process{ID: id, Tool: bed.GoTool("instant"),
-		Message: `{"type": "state", "state": {"n": 7}}, ` + how})
+func (r Round) runRepeated(ctx context.Context, id, message string, outcomes map[string]bool) error {
+	result, err := r.Run(ctx, bed.Process{ID: id, Tool: bed.GoToolJSON("instant"),
+		Message: `{"type": "state", "state": {"n": 7}}, ` + message})
 	if err != nil {
 		return err
 	}
-	ends[jsonval.EncodeToString(jsonval.ToJSONValue(result.Instances))] = true
+	outcomes[jsonval.EncodeToString(jsonval.ToJSONValue(result.Instances))] = true
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 // task happen in between.
 func streamWork(ctx context.Context, r Round) error {
 	n := r.size(20, 3)
-	lags, err := r.closingByteToTool(ctx, n)
+	lags, err := r.closingByteLags(ctx, n)
 	if err != nil {
 		return err
 	}
@@ -28,47 +28,47 @@ func streamWork(ctx context.Context, r Round) error {
 	return nil
 }
 
-// closings records when the byte that closes each Call was sent.
-type closings struct {
-	mu   sync.Mutex
-	ends []int // characters of the reply after which each Call is closed
-	sent []time.Time
+// closingTimes records when the byte that closes each Call was sent.
+type closingTimes struct {
+	mu           sync.Mutex
+	closeOffsets []int // characters of the reply after which each Call is closed
+	sentAt       []time.Time
 }
 
 // onChunk is called when chars characters of a reply have been sent.
-func (c *closings) onChunk(request, chars int) {
+func (c *closingTimes) onChunk(request, chars int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for request == 1 && len(c.sent) < len(c.ends) && chars >= c.ends[len(c.sent)] {
-		c.sent = append(c.sent, time.Now())
+	for request == 1 && len(c.sentAt) < len(c.closeOffsets) && chars >= c.closeOffsets[len(c.sentAt)] {
+		c.sentAt = append(c.sentAt, time.Now())
 	}
 }
 
-func (r Round) closingByteToTool(ctx context.Context, n int) ([]time.Duration, error) {
+func (r Round) closingByteLags(ctx context.Context, n int) ([]time.Duration, error) {
 	var calls []string
-	closed := &closings{}
-	at := len(`{"calls":[`)
+	times := &closingTimes{}
+	offset := len(`{"calls":[`)
 	for i := range n {
 		c := fmt.Sprintf(`{"_tool":"go","n":%d,"_outputPath":"r%d","_reasoningForCall":%q}`, i+1, i+1,
 			strings.Repeat("because ", 8))
-		calls, at = append(calls, c), at+len(c)
-		closed.ends = append(closed.ends, at)
-		at++
+		calls, offset = append(calls, c), offset+len(c)
+		times.closeOffsets = append(times.closeOffsets, offset)
+		offset++
 	}
 	if _, err := r.Script([]string{script.Reply(calls, "null", script.RealTimePace), script.Reply(nil, "null", "")},
-		rehearsal.OnChunk(closed.onChunk)); err != nil {
+		rehearsal.OnChunk(times.onChunk)); err != nil {
 		return nil, err
 	}
 	_, err := r.Run(ctx, bed.Process{ID: "stream", Message: bed.TextMessage("Go."),
-		Tool: bed.Tool("go", fmt.Sprintf(`"_activity": {"http": {"url": %q}}`, r.ToolURL()))})
-	return closed.callLags(r.ToolArrivals()), err
+		Tool: bed.ToolJSON("go", fmt.Sprintf(`"_activity": {"http": {"url": %q}}`, r.ToolURL()))})
+	return times.callLags(r.ToolArrivals()), err
 }
 
 // callLags returns the time from the closing byte to the tool, for each Call whose request arrived.
-func (c *closings) callLags(arrivals map[int]time.Time) (lags []time.Duration) {
+func (c *closingTimes) callLags(arrivals map[int]time.Time) (lags []time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for i, sent := range c.sent {
+	for i, sent := range c.sentAt {
 		if arrived, ok := arrivals[i+1]; ok {
 			lags = append(lags, arrived.Sub(sent))
 		}

@@ -12,12 +12,12 @@ import (
 
 // Work is one work to measure.
 type Work struct {
-	Name         string
-	Rounds       int  // the default; the command line may set another number
-	isOnlyByName bool // runs only by name
-	hosted       bool // the worker saves actions, as beside a server that is not embedded
-	Firm         bool // its figures do not depend on the machine's speed, so exceeding a limit is an error
-	Run          func(context.Context, Round) error
+	Name           string
+	Rounds         int  // the default; the command line may set another number
+	runsOnlyByName bool // runs only by name
+	savesActions   bool // the worker saves actions, as beside a server that is not embedded
+	HasFirmLimits  bool // its figures do not depend on the machine's speed, so exceeding a limit is an error
+	Run            func(context.Context, Round) error
 }
 
 // String is the name.
@@ -25,7 +25,7 @@ func (w Work) String() string { return w.Name }
 
 // Limits returns the limits of the work's worker.
 func (w Work) Limits() engine.Limits {
-	if w.hosted {
+	if w.savesActions {
 		return bed.HostedLimits
 	}
 	return engine.EmbeddedLimits
@@ -33,7 +33,7 @@ func (w Work) Limits() engine.Limits {
 
 // Round is one round of a work: on its own bed, into the record of all rounds.
 type Round struct {
-	*bed.Bed
+	*bed.TestBed
 	*report.Record
 	Number int
 	Quick  bool // only checks whether it works
@@ -48,8 +48,8 @@ func (r Round) size(full, quick int) int {
 }
 
 // withAxis returns the round with a record for figures at this number of Requests, Calls or instances.
-func (r Round) withAxis(axis string, at int) Round {
-	r.Record = r.WithAxis(axis, at)
+func (r Round) withAxis(axis string, size int) Round {
+	r.Record = r.WithAxis(axis, size)
 	return r
 }
 
@@ -70,26 +70,26 @@ var AllWorks = named.List[Work]{
 	{Name: "chain-100", Rounds: 3, Run: chainWork(100)},
 	{Name: "chain-1000", Rounds: 2, Run: chainWork(1000)},
 	{Name: "stream", Rounds: 3, Run: streamWork},
-	{Name: "fanout", Rounds: 6, Run: asActivities.work},
-	{Name: "fanout-pure", Rounds: 10, Run: asPure.work},
+	{Name: "fanout", Rounds: 6, Run: activityFanouts.work},
+	{Name: "fanout-pure", Rounds: 10, Run: pureFanouts.work},
 	{Name: "batch", Rounds: 4, Run: batchWork},
-	{Name: "actions", Rounds: 1, hosted: true, Firm: true, Run: actionsWork},
+	{Name: "actions", Rounds: 1, savesActions: true, HasFirmLimits: true, Run: actionsWork},
 	{Name: "repeat", Rounds: 1, Run: repeatWork},
 	{Name: "instances-10", Rounds: 5, Run: instancesWork(10)},
 	{Name: "instances-100", Rounds: 5, Run: instancesWork(100)},
 	{Name: "instances", Rounds: 3, Run: instancesWork(1000)},
-	{Name: "instances-10000", Rounds: 1, isOnlyByName: true, Run: instancesWork(10000)},
-	{Name: "instances-100000", Rounds: 1, isOnlyByName: true, Run: instancesWork(100_000)},
-	{Name: "desk", Rounds: 1, isOnlyByName: true, Run: deskWork(1000)},
-	{Name: "desk-10000", Rounds: 1, isOnlyByName: true, Run: deskWork(10_000)},
+	{Name: "instances-10000", Rounds: 1, runsOnlyByName: true, Run: instancesWork(10000)},
+	{Name: "instances-100000", Rounds: 1, runsOnlyByName: true, Run: instancesWork(100_000)},
+	{Name: "desk", Rounds: 1, runsOnlyByName: true, Run: deskWork(1000)},
+	{Name: "desk-10000", Rounds: 1, runsOnlyByName: true, Run: deskWork(10_000)},
 }
 
-// UsualWorks lists the works that take minutes at most.
-func UsualWorks() (some []Work) {
+// DefaultWorks lists the works that take minutes at most.
+func DefaultWorks() (usual []Work) {
 	for _, w := range AllWorks {
-		if !w.isOnlyByName {
-			some = append(some, w)
+		if !w.runsOnlyByName {
+			usual = append(usual, w)
 		}
 	}
-	return some
+	return usual
 }

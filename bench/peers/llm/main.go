@@ -28,7 +28,7 @@ func serve(in io.Reader, out io.Writer, quick bool) error {
 		return fmt.Errorf("serve the scripted LLM: %w", err)
 	}
 	fmt.Fprintf(out, "http://%s\n", l.Addr())
-	s := &http.Server{Handler: newRuns(quick), ReadHeaderTimeout: time.Minute}
+	s := &http.Server{Handler: newRunServer(quick), ReadHeaderTimeout: time.Minute}
 	go func() {
 		_, _ = io.Copy(io.Discard, in)
 		_ = s.Close()

@@ -10,27 +10,27 @@ import (
 	"processidea/bench/internal/script"
 )
 
-// runs holds the scripts of all runs so far, by path.
-type runs struct {
+// runServer holds the scripts of all runs so far, by path.
+type runServer struct {
 	pace string
 
-	mu sync.Mutex
-	by map[string]*script.Script
+	mu          sync.Mutex
+	scriptByRun map[string]*script.Script
 }
 
-func newRuns(quick bool) http.Handler {
-	r := &runs{pace: script.RealTimePace, by: map[string]*script.Script{}}
+func newRunServer(quick bool) http.Handler {
+	r := &runServer{pace: script.RealTimePace, scriptByRun: map[string]*script.Script{}}
 	if quick {
 		r.pace = ""
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /{work}/{size}/{run}/v1/chat/completions", r.answer)
-	mux.HandleFunc("GET /{work}/{size}/{run}/gaps", r.gaps)
+	mux.HandleFunc("GET /{work}/{size}/{run}/gaps", r.serveGaps)
 	return mux
 }
 
 // lines returns the replies of a work of this size. Each instance of a batch asks once.
-func (r *runs) lines(work string, n int) ([]string, error) {
+func (r *runServer) lines(work string, n int) ([]string, error) {
 	switch work {
 	case "diamond":
 		return script.DiamondLines(false, r.pace), nil
@@ -41,18 +41,18 @@ func (r *runs) lines(work string, n int) ([]string, error) {
 	case "fanout":
 		return script.FanoutLines("instant", n), nil
 	case "batch":
-		return script.EachLines("instant", n, r.pace), nil
+		return script.OneCallPerReplyLines("instant", n, r.pace), nil
 	}
 	return nil, fmt.Errorf("there is no work %q", work)
 }
 
-// of returns the script of a run, and makes it for a new run.
-func (r *runs) of(req *http.Request) (*script.Script, error) {
+// scriptFor returns the script of a run, and makes it for a new run.
+func (r *runServer) scriptFor(req *http.Request) (*script.Script, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	work, size, run := req.PathValue("work"), req.PathValue("size"), req.PathValue("run")
 	key := work + "/" + size + "/" + run
-	if s := r.by[key]; s != nil {
+	if s := r.scriptByRun[key]; s != nil {
 		return s, nil
 	}
 	n, err := strconv.Atoi(size)
@@ -65,13 +65,13 @@ func (r *runs) of(req *http.Request) (*script.Script, error) {
 	}
 	s, err := script.New(lines)
 	if err == nil {
-		r.by[key] = s
+		r.scriptByRun[key] = s
 	}
 	return s, err
 }
 
-func (r *runs) answer(w http.ResponseWriter, req *http.Request) {
-	s, err := r.of(req)
+func (r *runServer) answer(w http.ResponseWriter, req *http.Request) {
+	s, err := r.scriptFor(req)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusNotFound)
 		return
@@ -80,9 +80,9 @@ func (r *runs) answer(w http.ResponseWriter, req *http.Request) {
 	s.ServeHTTP(w, req)
 }
 
-// gaps answers with the gaps of a run and the number of its Requests.
-func (r *runs) gaps(w http.ResponseWriter, req *http.Request) {
-	s, err := r.of(req)
+// serveGaps answers with the gaps of a run and the number of its Requests.
+func (r *runServer) serveGaps(w http.ResponseWriter, req *http.Request) {
+	s, err := r.scriptFor(req)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusNotFound)
 		return

@@ -39,7 +39,7 @@ func ask(t *testing.T, run string) (status int, said string) {
 }
 
 func TestEachRunIsAnsweredFromItsFirstReplyOn(t *testing.T) {
-	s := httptest.NewServer(newRuns(true))
+	s := httptest.NewServer(newRunServer(true))
 	defer s.Close()
 	for _, c := range []struct{ path, want string }{
 		{"/chain/2/a", `"_outputPath":"step1"`}, {"/chain/2/a", `"_outputPath":"step2"`},
@@ -56,7 +56,7 @@ func TestEachRunIsAnsweredFromItsFirstReplyOn(t *testing.T) {
 }
 
 func TestAnUnknownWorkOrSizeIsNotFound(t *testing.T) {
-	s := httptest.NewServer(newRuns(true))
+	s := httptest.NewServer(newRunServer(true))
 	defer s.Close()
 	for path, want := range map[string]string{"/chains/2/a": `no work "chains"`, "/chain/0/a": `"0" is no size`,
 		"/chain/x/a": `"x" is no size`} {
@@ -67,7 +67,7 @@ func TestAnUnknownWorkOrSizeIsNotFound(t *testing.T) {
 }
 
 func TestTheGapsLieBetweenTheRequests(t *testing.T) {
-	s := httptest.NewServer(newRuns(true))
+	s := httptest.NewServer(newRunServer(true))
 	defer s.Close()
 	for range 3 {
 		ask(t, s.URL+"/chain/2/a")

@@ -22,8 +22,8 @@ func Errorf(kind error, format string, args ...any) error {
 	return &kindError{kind, fmt.Errorf(format, args...)}
 }
 
-// Of gives an error a kind; nil stays nil.
-func Of(kind, err error) error {
+// WithKind gives an error a kind; nil stays nil.
+func WithKind(kind, err error) error {
 	if err == nil {
 		return nil
 	}

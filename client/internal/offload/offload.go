@@ -21,16 +21,16 @@ func Idea(ctx context.Context, store *blobs.Store, idea jsonval.Object) (jsonval
 	context := jsonval.AsList(idea["context"])
 	out := jsonval.Object{}
 	maps.Copy(out, idea)
-	light := make([]any, len(context))
+	offloaded := make([]any, len(context))
 	for n, raw := range context {
 		m, err := offloadMessage(ctx, store, raw)
 		if err != nil {
 			return nil, fmt.Errorf("store $.context[%d]: %w", n, err)
 		}
-		light[n] = m
+		offloaded[n] = m
 	}
 	if context != nil {
-		out["context"] = light
+		out["context"] = offloaded
 	}
 	out, err := offloadTools(ctx, store, out)
 	if err != nil {
@@ -52,7 +52,7 @@ func Idea(ctx context.Context, store *blobs.Store, idea jsonval.Object) (jsonval
 
 // offloadTools puts the Tools of an Idea into the store if they are large.
 func offloadTools(ctx context.Context, store *blobs.Store, idea jsonval.Object) (jsonval.Object, error) {
-	tools := jsonval.AsObject(jsonval.At(idea, "schema", "tools"))
+	tools := jsonval.AsObject(jsonval.Lookup(idea, "schema", "tools"))
 	if jsonval.SizeUpToLimit(tools, jsonval.LargeValueBytes) <= jsonval.LargeValueBytes {
 		return idea, nil
 	}

@@ -20,44 +20,44 @@ type Observation struct {
 
 // Pace is the pace of one follower of one process. It is not safe for concurrent use.
 type Pace struct {
-	asked           Observation
-	idle            int // descriptions in a row that led to no query
-	urgent, ongoing *rate.Limiter
+	lastQueried                   Observation
+	idleCount                     int // descriptions in a row that led to no query
+	urgentLimiter, ongoingLimiter *rate.Limiter
 }
 
 // These are the burst of queries of one limiter, and the interval after it. Two limiters allow 15 + 15 queries an hour
 // each.
 const (
-	burst   = 15
-	spacing = 4 * time.Minute
+	burst          = 15
+	refillInterval = 4 * time.Minute
 )
 
 // New returns a Pace that queries after the first description.
 func New() *Pace {
-	return &Pace{urgent: rate.NewLimiter(rate.Every(spacing), burst),
-		ongoing: rate.NewLimiter(rate.Every(spacing), burst)}
+	return &Pace{urgentLimiter: rate.NewLimiter(rate.Every(refillInterval), burst),
+		ongoingLimiter: rate.NewLimiter(rate.Every(refillInterval), burst)}
 }
 
-// IsWorthAsking reports whether to query now, given a description, and assumes that the caller then does.
-func (p *Pace) IsWorthAsking(now time.Time, seen Observation) bool {
-	p.idle++
-	if seen == p.asked {
+// ShouldQuery reports whether to query now, given a description, and assumes that the caller then does.
+func (p *Pace) ShouldQuery(now time.Time, current Observation) bool {
+	p.idleCount++
+	if current == p.lastQueried {
 		return false
 	}
-	isUrgent := seen.Status != p.asked.Status || seen.Awaiting != p.asked.Awaiting
-	if !(isUrgent && p.urgent.AllowN(now, 1)) && !p.ongoing.AllowN(now, 1) {
+	isUrgent := current.Status != p.lastQueried.Status || current.Awaiting != p.lastQueried.Awaiting
+	if !(isUrgent && p.urgentLimiter.AllowN(now, 1)) && !p.ongoingLimiter.AllowN(now, 1) {
 		return false
 	}
-	p.asked, p.idle = seen, 0
+	p.lastQueried, p.idleCount = current, 0
 	return true
 }
 
 // DelayToNextDescribe returns how long to wait before the next description; it grows while there is nothing to query.
 func (p *Pace) DelayToNextDescribe() time.Duration {
-	return min(500*time.Millisecond<<min(p.idle/8, 4), 5*time.Second)
+	return min(500*time.Millisecond<<min(p.idleCount/8, 4), 5*time.Second)
 }
 
-// UntilNextAttempt returns the backoff after n consecutive failures (n ≥ 1).
-func UntilNextAttempt(failures int) time.Duration {
+// RetryDelay returns the backoff after n consecutive failures (n ≥ 1).
+func RetryDelay(failures int) time.Duration {
 	return min(300*time.Millisecond<<min(failures-1, 8), 75*time.Second)
 }

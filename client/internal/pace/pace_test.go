@@ -21,7 +21,7 @@ func TestNobodyAsksMoreThanSixtyTimesInAnHour(t *testing.T) {
 		p, asked := New(), 0
 		start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		for n := range 2 * 3600 {
-			if p.IsWorthAsking(start.Add(time.Duration(n)*time.Second/2), seen(n)) {
+			if p.ShouldQuery(start.Add(time.Duration(n)*time.Second/2), seen(n)) {
 				asked++
 			}
 		}
@@ -35,13 +35,13 @@ func TestWhatPeopleWaitForIsSeenAtOnceAlthoughMuchElseHappened(t *testing.T) {
 	t.Parallel()
 	p, now := New(), time.Now()
 	for n := range 1000 {
-		p.IsWorthAsking(now, Observation{Events: int64(n)})
+		p.ShouldQuery(now, Observation{Events: int64(n)})
 	}
-	if p.IsWorthAsking(now, Observation{Events: 1001}) {
+	if p.ShouldQuery(now, Observation{Events: 1001}) {
 		t.Error("it is asked although nothing but its history has changed")
 	}
-	if !p.IsWorthAsking(now, Observation{Events: 1001, Awaiting: 1}) ||
-		!p.IsWorthAsking(now, Observation{Events: 1002, Awaiting: 1, Status: "paused"}) {
+	if !p.ShouldQuery(now, Observation{Events: 1001, Awaiting: 1}) ||
+		!p.ShouldQuery(now, Observation{Events: 1002, Awaiting: 1, Status: "paused"}) {
 		t.Error("it is not asked although people are waited for")
 	}
 }
@@ -50,17 +50,17 @@ func TestOnlyWhatHappenedIsAskedAbout(t *testing.T) {
 	t.Parallel()
 	p, now := New(), time.Now()
 	seen := Observation{Run: "r", Events: 3}
-	if !p.IsWorthAsking(now, seen) || p.IsWorthAsking(now, seen) {
+	if !p.ShouldQuery(now, seen) || p.ShouldQuery(now, seen) {
 		t.Error("it is asked twice, or not at all")
 	}
 	first := p.DelayToNextDescribe()
 	for range 100 {
-		p.IsWorthAsking(now, seen)
+		p.ShouldQuery(now, seen)
 	}
 	if later := p.DelayToNextDescribe(); later != 5*time.Second || first >= later {
 		t.Errorf("looks are %v apart at first and %v later", first, later)
 	}
-	p.IsWorthAsking(now, Observation{Run: "r", Events: 4})
+	p.ShouldQuery(now, Observation{Run: "r", Events: 4})
 	if again := p.DelayToNextDescribe(); again != first {
 		t.Errorf("once something happens looks are %v apart", again)
 	}
@@ -69,10 +69,10 @@ func TestOnlyWhatHappenedIsAskedAbout(t *testing.T) {
 func TestWhatCannotBeAskedIsNotAskedMoreThanSixtyTimesInAnHourEither(t *testing.T) {
 	t.Parallel()
 	attempts := 0
-	for waited := time.Duration(0); waited < time.Hour; waited += UntilNextAttempt(attempts) {
+	for waited := time.Duration(0); waited < time.Hour; waited += RetryDelay(attempts) {
 		attempts++
 	}
-	if attempts > 60 || UntilNextAttempt(1) > time.Second {
-		t.Errorf("%d attempts, the second after %v", attempts, UntilNextAttempt(1))
+	if attempts > 60 || RetryDelay(1) > time.Second {
+		t.Errorf("%d attempts, the second after %v", attempts, RetryDelay(1))
 	}
 }

@@ -6,9 +6,9 @@ import (
 )
 
 type article struct {
-	name         string
-	cents, grams int
-	stock        map[string]int // by warehouse
+	name             string
+	cents, grams     int
+	stockByWarehouse map[string]int // by warehouse
 }
 
 var articles = map[string]article{
@@ -18,19 +18,19 @@ var articles = map[string]article{
 	"BASKET-R": {"Proofing basket, round", 1590, 300, map[string]int{"Hamburg": 25, "Lyon": 30, "Poznań": 12}},
 }
 
-type line struct {
+type orderLine struct {
 	SKU      string `json:"sku"`
 	Name     string `json:"name,omitempty"`
 	Quantity int    `json:"quantity"`
 	Cents    int    `json:"cents"` // of the whole line
 }
 
-// lines reads {"lines": […]}, checks each article and quantity, and adds names and prices.
-func lines(r *http.Request) ([]line, error) {
+// readLines reads {"lines": […]}, checks each article and quantity, and adds names and prices.
+func readLines(r *http.Request) ([]orderLine, error) {
 	var in struct {
-		Lines []line `json:"lines"`
+		Lines []orderLine `json:"lines"`
 	}
-	if err := read(r, &in); err != nil {
+	if err := readBody(r, &in); err != nil {
 		return nil, err
 	}
 	for i := range in.Lines {
@@ -48,51 +48,51 @@ func lines(r *http.Request) ([]line, error) {
 	return in.Lines, nil
 }
 
-// basket computes the prices and the weight of an order.
-func basket(r *http.Request) (any, error) {
+// priceBasket computes the prices and the weight of an order.
+func priceBasket(r *http.Request) (any, error) {
 	type priced struct {
-		Lines         []line `json:"lines"`
-		SubtotalCents int    `json:"subtotalCents"`
-		WeightGrams   int    `json:"weightGrams"`
+		Lines         []orderLine `json:"lines"`
+		SubtotalCents int         `json:"subtotalCents"`
+		WeightGrams   int         `json:"weightGrams"`
 	}
-	all, err := lines(r)
+	basketLines, err := readLines(r)
 	if err != nil {
 		return nil, err
 	}
-	out := priced{Lines: all}
-	for _, l := range all {
+	out := priced{Lines: basketLines}
+	for _, l := range basketLines {
 		out.SubtotalCents += l.Cents
 		out.WeightGrams += articles[l.SKU].grams * l.Quantity
 	}
 	return out, nil
 }
 
-// stock finds the first warehouse that has everything.
-func stock(r *http.Request) (any, error) {
-	all, err := lines(r)
+// listStock finds the first warehouse that has everything.
+func listStock(r *http.Request) (any, error) {
+	all, err := readLines(r)
 	if err != nil {
 		return nil, err
 	}
 	for _, w := range []string{"Hamburg", "Lyon", "Poznań"} {
-		if hasAll(w, all) {
+		if hasAllInStock(w, all) {
 			return map[string]any{"warehouse": w}, nil
 		}
 	}
 	return nil, refuse(http.StatusConflict, "no warehouse has everything")
 }
 
-func hasAll(warehouse string, all []line) bool {
+func hasAllInStock(warehouse string, all []orderLine) bool {
 	for _, l := range all {
-		if articles[l.SKU].stock[warehouse] < l.Quantity {
+		if articles[l.SKU].stockByWarehouse[warehouse] < l.Quantity {
 			return false
 		}
 	}
 	return true
 }
 
-// discount returns a coupon's percentage of a subtotal, if the subtotal reaches the coupon's minimum.
-func discount(r *http.Request) (any, error) {
-	subtotal, err := number(r, "subtotalCents")
+// computeDiscount returns a coupon's percentage of a subtotal, if the subtotal reaches the coupon's minimum.
+func computeDiscount(r *http.Request) (any, error) {
+	subtotal, err := queryNumber(r, "subtotalCents")
 	if err != nil {
 		return nil, err
 	}
@@ -101,8 +101,8 @@ func discount(r *http.Request) (any, error) {
 	if !ok || subtotal < c.from {
 		c.percent = 0
 	}
-	return map[string]int{"percent": c.percent, "cents": percent(subtotal, c.percent)}, nil
+	return map[string]int{"percent": c.percent, "cents": percentOf(subtotal, c.percent)}, nil
 }
 
-// percent rounds half up.
-func percent(cents, rate int) int { return (cents*rate + 50) / 100 }
+// percentOf rounds half up.
+func percentOf(cents, rate int) int { return (cents*rate + 50) / 100 }

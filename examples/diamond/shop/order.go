@@ -7,9 +7,9 @@ import (
 )
 
 type country struct {
-	tax       int            // per cent
-	zone      int            // of the parcel service, 1 is the cheapest
-	warehouse map[string]int // days from each warehouse to the country's border
+	taxPercent      int            // per cent
+	zone            int            // of the parcel service, 1 is the cheapest
+	daysByWarehouse map[string]int // days from each warehouse to the country's border
 }
 
 var countries = map[string]country{
@@ -19,7 +19,7 @@ var countries = map[string]country{
 	"ES": {21, 3, map[string]int{"Hamburg": 2, "Lyon": 1, "Poznań": 3}},
 }
 
-func destination(r *http.Request) (country, error) {
+func readDestination(r *http.Request) (country, error) {
 	c, ok := countries[r.PathValue("country")]
 	if !ok {
 		return c, refuse(http.StatusUnprocessableEntity, "nothing is sent to %q", r.PathValue("country"))
@@ -35,9 +35,9 @@ type shipping struct {
 	Days    int    `json:"days"`
 }
 
-// express takes light parcels only.
-func express(r *http.Request) (any, error) {
-	c, grams, err := parcel(r)
+// quoteExpress takes light parcels only.
+func quoteExpress(r *http.Request) (any, error) {
+	c, grams, err := readParcel(r)
 	if err != nil {
 		return nil, err
 	}
@@ -48,66 +48,66 @@ func express(r *http.Request) (any, error) {
 	return shipping{"express", 1490 + 400*(c.zone-1), 1}, nil
 }
 
-// standard takes everything, at a price for each kilogram begun.
-func standard(r *http.Request) (any, error) {
-	c, grams, err := parcel(r)
+// quoteStandard takes everything, at a price for each kilogram begun.
+func quoteStandard(r *http.Request) (any, error) {
+	c, grams, err := readParcel(r)
 	if err != nil {
 		return nil, err
 	}
 	return shipping{"standard", 490 + 60*((grams+999)/1000)*c.zone, 1 + c.zone}, nil
 }
 
-func parcel(r *http.Request) (country, int, error) {
-	c, err := destination(r)
+func readParcel(r *http.Request) (country, int, error) {
+	c, err := readDestination(r)
 	if err != nil {
 		return c, 0, err
 	}
-	grams, err := number(r, "weightGrams")
+	grams, err := queryNumber(r, "weightGrams")
 	return c, grams, err
 }
 
-// tax applies to goods and shipping, after the discount.
-func tax(r *http.Request) (any, error) {
-	c, err := destination(r)
+// computeTax applies to goods and shipping, after the discount.
+func computeTax(r *http.Request) (any, error) {
+	c, err := readDestination(r)
 	if err != nil {
 		return nil, err
 	}
 	var amount [3]int
 	for i, name := range []string{"subtotalCents", "discountCents", "shippingCents"} {
-		if amount[i], err = number(r, name); err != nil {
+		if amount[i], err = queryNumber(r, name); err != nil {
 			return nil, err
 		}
 	}
 	net := amount[0] - amount[1] + amount[2]
-	return map[string]int{"percent": c.tax, "netCents": net, "cents": percent(net, c.tax)}, nil
+	return map[string]int{"percent": c.taxPercent, "netCents": net, "cents": percentOf(net, c.taxPercent)}, nil
 }
 
-// delivery counts working days from the day of the order.
-func delivery(r *http.Request) (any, error) {
-	c, err := destination(r)
+// estimateDelivery counts working days from the day of the order.
+func estimateDelivery(r *http.Request) (any, error) {
+	c, err := readDestination(r)
 	if err != nil {
 		return nil, err
 	}
-	days, err := number(r, "days")
+	days, err := queryNumber(r, "days")
 	if err != nil {
 		return nil, err
 	}
 	query := r.URL.Query()
-	more, ok := c.warehouse[query.Get("warehouse")]
+	extraDays, ok := c.daysByWarehouse[query.Get("warehouse")]
 	date, err := time.Parse(time.DateOnly, query.Get("ordered"))
 	if !ok || err != nil || days > 60 {
 		return nil, fmt.Errorf("want a warehouse, the day of the order and at most 60 days, not %q", r.URL.RawQuery)
 	}
-	for left := days + more; left > 0; {
+	for daysLeft := days + extraDays; daysLeft > 0; {
 		if date = date.AddDate(0, 0, 1); date.Weekday() != time.Saturday && date.Weekday() != time.Sunday {
-			left--
+			daysLeft--
 		}
 	}
 	return map[string]string{"date": date.Format(time.DateOnly)}, nil
 }
 
-// quote adds everything up.
-func quote(r *http.Request) (any, error) {
+// quoteOrder adds everything up.
+func quoteOrder(r *http.Request) (any, error) {
 	var in struct {
 		Order    string `json:"order"`
 		NetCents int    `json:"netCents"`
@@ -115,7 +115,7 @@ func quote(r *http.Request) (any, error) {
 		Carrier  string `json:"carrier"`
 		Date     string `json:"date"`
 	}
-	if err := read(r, &in); err != nil {
+	if err := readBody(r, &in); err != nil {
 		return nil, err
 	}
 	if in.Order == "" || in.Carrier == "" || in.Date == "" || in.NetCents <= 0 {

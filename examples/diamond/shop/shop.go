@@ -14,19 +14,19 @@ import (
 // Handler serves every tool of the example. A refusal has a status of 4xx and the body {"error": why}.
 func Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("POST /basket", answer(basket))
-	mux.Handle("POST /stock", answer(stock))
-	mux.Handle("GET /discount/{coupon}", answer(discount))
-	mux.Handle("GET /shipping/express/{country}", answer(express))
-	mux.Handle("GET /shipping/standard/{country}", answer(standard))
-	mux.Handle("GET /tax/{country}", answer(tax))
-	mux.Handle("GET /delivery/{country}", answer(delivery))
-	mux.Handle("POST /quote", answer(quote))
+	mux.Handle("POST /basket", toolHandler(priceBasket))
+	mux.Handle("POST /stock", toolHandler(listStock))
+	mux.Handle("GET /discount/{coupon}", toolHandler(computeDiscount))
+	mux.Handle("GET /shipping/express/{country}", toolHandler(quoteExpress))
+	mux.Handle("GET /shipping/standard/{country}", toolHandler(quoteStandard))
+	mux.Handle("GET /tax/{country}", toolHandler(computeTax))
+	mux.Handle("GET /delivery/{country}", toolHandler(estimateDelivery))
+	mux.Handle("POST /quote", toolHandler(quoteOrder))
 	return mux
 }
 
-// Slow delays every answer of h by d, so that a run can be watched.
-func Slow(h http.Handler, d time.Duration) http.Handler {
+// WithDelay delays every answer of h by d, so that a run can be watched.
+func WithDelay(h http.Handler, d time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		timer := time.NewTimer(d)
 		defer timer.Stop()
@@ -50,8 +50,8 @@ func refuse(status int, format string, args ...any) error {
 	return refusal{status, fmt.Sprintf(format, args...)}
 }
 
-// answer writes a tool's result, or why it refuses, as JSON.
-func answer(tool func(*http.Request) (any, error)) http.Handler {
+// toolHandler writes a tool's result, or why it refuses, as JSON.
+func toolHandler(tool func(*http.Request) (any, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		status := http.StatusOK
 		body, err := tool(r)
@@ -71,8 +71,8 @@ func answer(tool func(*http.Request) (any, error)) http.Handler {
 
 const maxBody = 1 << 20
 
-// read decodes the JSON body of a request.
-func read(r *http.Request, v any) error {
+// readBody decodes the JSON body of a request.
+func readBody(r *http.Request, v any) error {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
 	if err == nil {
 		err = json.Unmarshal(body, v)
@@ -83,8 +83,8 @@ func read(r *http.Request, v any) error {
 	return nil
 }
 
-// number reads a whole number of at least 0 from the query.
-func number(r *http.Request, name string) (int, error) {
+// queryNumber reads a whole number of at least 0 from the query.
+func queryNumber(r *http.Request, name string) (int, error) {
 	var n int
 	text := r.URL.Query().Get(name)
 	if err := json.Unmarshal([]byte(text), &n); err != nil || n < 0 || n > 1e12 {

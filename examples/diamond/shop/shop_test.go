@@ -55,7 +55,7 @@ func TestEveryToolComputesFromWhatItIsGiven(t *testing.T) {
 }
 
 func TestASlowShopAnswersLaterAndLeavesWhoHasGone(t *testing.T) {
-	slow := shop.Slow(shop.Handler(), 20*time.Millisecond)
+	slow := shop.WithDelay(shop.Handler(), 20*time.Millisecond)
 	began := time.Now()
 	w := httptest.NewRecorder()
 	slow.ServeHTTP(w, httptest.NewRequest("GET", "/discount/x?subtotalCents=1", nil))
@@ -65,7 +65,7 @@ func TestASlowShopAnswersLaterAndLeavesWhoHasGone(t *testing.T) {
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
 	w = httptest.NewRecorder()
-	shop.Slow(shop.Handler(), time.Hour).ServeHTTP(w,
+	shop.WithDelay(shop.Handler(), time.Hour).ServeHTTP(w,
 		httptest.NewRequestWithContext(gone, "GET", "/discount/x?subtotalCents=1", nil))
 	if w.Body.Len() > 0 {
 		t.Errorf("answered %q to nobody", w.Body)

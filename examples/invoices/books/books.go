@@ -9,25 +9,25 @@ import (
 	"sync"
 )
 
-// overdue maps open invoices to the days by which they are overdue. An invoice that is not here is paid.
-var overdue = map[string]int{
+// overdueDays maps open invoices to the days by which they are overdue. An invoice that is not here is paid.
+var overdueDays = map[string]int{
 	"2026-101": 31, "2026-102": 45, "2026-104": 20, "2026-105": 9, "2026-107": 60, "2026-108": 15, "2026-109": 90,
 	"2026-111": 3, "2026-112": 28,
 }
 
-const first, last = "2026-101", "2026-112"
+const firstInvoice, lastInvoice = "2026-101", "2026-112"
 
 // Books records the letters that were sent. Its zero value is ready.
 type Books struct {
-	mu      sync.Mutex
-	letters map[string]string // by the Call's idempotency key: sent again, a letter is the same
+	mu          sync.Mutex
+	letterByKey map[string]string // by the Call's idempotency key: sent again, a letter is the same
 }
 
-// Letters returns how many letters were sent.
-func (b *Books) Letters() int {
+// LetterCount returns how many letters were sent.
+func (b *Books) LetterCount() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.letters)
+	return len(b.letterByKey)
 }
 
 // ServeHTTP answers GET /invoices/NUMBER and POST /letters.
@@ -35,12 +35,12 @@ func (b *Books) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /invoices/{number}", func(w http.ResponseWriter, r *http.Request) {
 		number := r.PathValue("number")
-		if len(number) != len(first) || number < first || number > last {
+		if len(number) != len(firstInvoice) || number < firstInvoice || number > lastInvoice {
 			http.Error(w, fmt.Sprintf("there is no invoice %q", number), http.StatusNotFound)
 			return
 		}
-		days, open := overdue[number]
-		answer(w, map[string]any{"open": open, "daysOverdue": days,
+		days, isOpen := overdueDays[number]
+		writeJSON(w, map[string]any{"open": isOpen, "daysOverdue": days,
 			"contact": "accounts+" + strings.TrimPrefix(number, "2026-") + "@customer.example"})
 	})
 	mux.HandleFunc("POST /letters", b.send)
@@ -60,16 +60,16 @@ func (b *Books) send(w http.ResponseWriter, r *http.Request) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	key := r.Header.Get("Idempotency-Key")
-	if b.letters == nil {
-		b.letters = map[string]string{}
+	if b.letterByKey == nil {
+		b.letterByKey = map[string]string{}
 	}
-	if b.letters[key] == "" {
-		b.letters[key] = fmt.Sprintf("L-%s", letter.Invoice)
+	if b.letterByKey[key] == "" {
+		b.letterByKey[key] = fmt.Sprintf("L-%s", letter.Invoice)
 	}
-	answer(w, map[string]any{"letter": b.letters[key]})
+	writeJSON(w, map[string]any{"letter": b.letterByKey[key]})
 }
 
-func answer(w http.ResponseWriter, v any) {
+func writeJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(v)
 }

@@ -28,20 +28,20 @@ var constraintTexts = []struct{ key, text, noun string }{
 	{"minItems", "at least %s", "item"}, {"maxItems", "at most %s", "item"},
 }
 
-var formatTexts = map[string]string{
-	"date": aDate, "time": "a time of day such as 09:30:00Z",
+var textByFormat = map[string]string{
+	"date": dateHint, "time": "a time of day such as 09:30:00Z",
 	"date-time": "a date with a time of day such as 2026-12-04T09:30:00Z",
 	"email":     "an email address", "uri": "an address such as https://example.com",
 }
 
-const aDate = "a date such as 2026-12-04"
+const dateHint = "a date such as 2026-12-04"
 
 // constraints lists what a schema asks of the value of a control.
-func (a amounts) constraints(n node, name string) (list []constraint) {
+func (a fieldFormatter) constraints(n node, name string) (list []constraint) {
 	if n.choices != nil {
 		return nil
 	}
-	_, isAmount := a.at(name)
+	_, isAmount := a.moneyFormat(name)
 	if len(n.types) == 1 && n.types[0] == "integer" && !isAmount {
 		list = append(list, constraint{jsonval.Object{"type": "integer"}, "a whole number"})
 	}
@@ -52,12 +52,12 @@ func (a amounts) constraints(n node, name string) (list []constraint) {
 			text = v.String()
 			if count, err := v.Int64(); err == nil && one.noun != "" {
 				text = readable.Plural(int(count), one.noun)
-			} else if amount := a.text(name, v); amount != "" {
+			} else if amount := a.amountText(name, v); amount != "" {
 				text = amount
 			}
 			c.text = fmt.Sprintf(one.text, text)
 		case string:
-			if c.text = formatTexts[v]; one.key == "pattern" {
+			if c.text = textByFormat[v]; one.key == "pattern" {
 				c.text = patternText(v)
 			}
 		default:
@@ -70,26 +70,26 @@ func (a amounts) constraints(n node, name string) (list []constraint) {
 
 // hint describes the constraints of a schema in words, for the person who fills in the form. If one has no words, it
 // gives an example, if the schema has any. pattern is a regular expression without words.
-func (a amounts) hint(n node, name string) (hints []string, pattern string) {
-	unsaid := false
+func (a fieldFormatter) hint(n node, name string) (hints []string, pattern string) {
+	hasUndescribed := false
 	for _, c := range a.constraints(n, name) {
 		if c.text != "" {
 			hints = append(hints, c.text)
 			continue
 		}
-		unsaid, pattern = true, jsonval.AsText(c.schema["pattern"])
+		hasUndescribed, pattern = true, jsonval.AsText(c.schema["pattern"])
 	}
-	if examples := jsonval.AsList(n.schema["examples"]); unsaid && len(examples) > 0 {
-		if text, is := examples[0].(string); is {
+	if examples := jsonval.AsList(n.schema["examples"]); hasUndescribed && len(examples) > 0 {
+		if text, isText := examples[0].(string); isText {
 			hints = append(hints, "such as "+text)
 		}
 	}
 	return hints, pattern
 }
 
-// misfit says which constraint an entered value breaks, or "". A text that names another value is not the value.
-func (a amounts) misfit(n node, name string, value any) string {
-	if text, is := value.(string); is && strings.Contains(text, "†") {
+// violation says which constraint an entered value breaks, or "". A text that names another value is not the value.
+func (a fieldFormatter) violation(n node, name string, value any) string {
+	if text, isText := value.(string); isText && strings.Contains(text, "†") {
 		return ""
 	}
 	for _, c := range a.constraints(n, name) {
@@ -105,8 +105,8 @@ func (a amounts) misfit(n node, name string, value any) string {
 	return ""
 }
 
-// characterNames are the characters that people have a name for, by their class in a regular expression.
-var characterNames = map[string][2]string{
+// characterNamesByClass are the characters that people have a name for, by their class in a regular expression.
+var characterNamesByClass = map[string][2]string{
 	"09": {"digit", "digits"}, "AZ": {"capital letter", "capital letters"}, "az": {"small letter", "small letters"},
 	"AZaz": {"letter", "letters"}, "09AZ": {"capital letter or digit", "capital letters or digits"},
 	"09az": {"small letter or digit", "small letters or digits"}, "09AZaz": {"letter or digit", "letters or digits"},
@@ -114,13 +114,13 @@ var characterNames = map[string][2]string{
 
 var datePattern, _ = syntax.Parse(`^\d{4}-\d{2}-\d{2}$`, syntax.Perl)
 
-// plainWords matches a regular expression that lists whole words.
-var plainWords = regexp.MustCompile(`^\^\((?:\?:)?([\pL\d _-]+(?:\|[\pL\d _-]+)*)\)\$$`)
+// plainWordsPattern matches a regular expression that lists whole words.
+var plainWordsPattern = regexp.MustCompile(`^\^\((?:\?:)?([\pL\d _-]+(?:\|[\pL\d _-]+)*)\)\$$`)
 
 // patternText puts a regular expression into words: one that lists words, or asks for certain characters one after the
 // other. It returns "" for any other.
 func patternText(pattern string) string {
-	if m := plainWords.FindStringSubmatch(pattern); m != nil {
+	if m := plainWordsPattern.FindStringSubmatch(pattern); m != nil {
 		return "one of " + strings.ReplaceAll(m[1], "|", ", ")
 	}
 	tree, err := syntax.Parse(pattern, syntax.Perl)
@@ -128,7 +128,7 @@ func patternText(pattern string) string {
 	case err != nil || tree.Op != syntax.OpConcat:
 		return ""
 	case tree.Equal(datePattern):
-		return aDate
+		return dateHint
 	}
 	parts := tree.Sub
 	last := len(parts) - 1
@@ -176,12 +176,12 @@ func partText(part *syntax.Regexp) string {
 	return fmt.Sprintf("%d %s", minCount, name)
 }
 
-func characterName(class *syntax.Regexp, several bool) string {
+func characterName(class *syntax.Regexp, isPlural bool) string {
 	if class.Op != syntax.OpCharClass {
 		return ""
 	}
-	names := characterNames[string(class.Rune)]
-	if several {
+	names := characterNamesByClass[string(class.Rune)]
+	if isPlural {
 		return names[1]
 	}
 	return names[0]

@@ -22,21 +22,21 @@ type Kind string
 
 // The kinds of controls.
 const (
-	Text   Kind = "text"   // one line
-	Long   Kind = "long"   // several lines
-	Number Kind = "number" // as it is written
-	Choice Kind = "choice" // one of the Options, which are JSON
-	JSON   Kind = "json"   // any value, as JSON
-	Fixed  Kind = "fixed"  // shown, and kept as it is
-	Object Kind = "object" // Fields are its members
-	List   Kind = "list"   // Fields are its items
+	Text     Kind = "text"   // one line
+	LongText Kind = "long"   // several lines
+	Number   Kind = "number" // as it is written
+	Choice   Kind = "choice" // one of the Options, which are JSON
+	JSON     Kind = "json"   // any value, as JSON
+	Fixed    Kind = "fixed"  // shown, and kept as it is
+	Object   Kind = "object" // Fields are its members
+	List     Kind = "list"   // Fields are its items
 )
 
 // The states of a value that may be absent or null.
 const (
-	StateGiven   = "given"
-	StateOmitted = "out"  // it is left out
-	StateNull    = "null" // it is null
+	StateHasValue = "given"
+	StateOmitted  = "out"  // it is left out
+	StateNull     = "null" // it is null
 )
 
 // Field is one control, or a group of them.
@@ -94,53 +94,53 @@ type Form struct {
 }
 
 const (
-	maxList   = 200      // items that have controls of their own
-	maxFields = 500      // of a form
-	maxSize   = 64 << 10 // bytes of a value that is changed in a form
-	maxDepth  = 8
+	maxListItems  = 200      // items that have controls of their own
+	maxFields     = 500      // of a form
+	maxValueBytes = 64 << 10 // bytes of a value that is changed in a form
+	maxDepth      = 8
 )
 
 // builder makes the fields of one form.
 type builder struct {
-	amounts
-	form    Form
-	entered url.Values // the sent values, if the form is shown again; nil: it is new
-	errors  map[string]string
-	fields  int
+	fieldFormatter
+	form       Form
+	entered    url.Values // the sent values, if the form is shown again; nil: it is new
+	errors     map[string]string
+	fieldCount int
 }
 
 // New makes the fields of a value; has reports whether there is one.
-func (f Form) New(value any, has bool) *Field {
-	b := &builder{form: f, amounts: f.amounts()}
-	return b.root(value, has)
+func (f Form) New(value any, isPresent bool) *Field {
+	b := &builder{form: f, fieldFormatter: f.fieldFormatter()}
+	return b.buildRoot(value, isPresent)
 }
 
 // FromEntered makes the fields of a form that was sent, with the errors.
-func (f Form) FromEntered(value any, has bool, entered url.Values, errors map[string]string) *Field {
-	b := &builder{form: f, amounts: f.amounts(), entered: entered, errors: errors}
-	return b.root(value, has)
+func (f Form) FromEntered(value any, isPresent bool, entered url.Values, errors map[string]string) *Field {
+	b := &builder{form: f, fieldFormatter: f.fieldFormatter(), entered: entered, errors: errors}
+	return b.buildRoot(value, isPresent)
 }
 
-func (b *builder) root(value any, has bool) *Field {
-	return b.build(place{name: b.form.Prefix, node: b.form.Schema, required: true}, value, has)
+func (b *builder) buildRoot(value any, isPresent bool) *Field {
+	return b.build(position{name: b.form.Prefix, schemaNode: b.form.Schema, required: true}, value, isPresent)
 }
 
-// place is the position of a Field.
-type place struct {
-	name     string
-	label    string
-	node     any // of the schema; nil: no constraints
-	pointer  string
-	required bool
-	inList   bool
-	depth    int
+// position is the position of a Field.
+type position struct {
+	name       string
+	label      string
+	schemaNode any // of the schema; nil: no constraints
+	pointer    string
+	required   bool
+	isItem     bool
+	depth      int
 }
 
-func (b *builder) build(p place, value any, has bool) *Field {
-	node := describe(b.form.Schema, p.node, p.pointer)
-	f := &Field{Name: p.name, Label: p.label, Help: node.help, Required: p.required, InList: p.inList,
+func (b *builder) build(p position, value any, isPresent bool) *Field {
+	node := describeNode(b.form.Schema, p.schemaNode, p.pointer)
+	f := &Field{Name: p.name, Label: p.label, Help: node.help, Required: p.required, InList: p.isItem,
 		Error: b.errors[p.name], ForOperators: b.isForOperators(p.name),
-		isMissing: p.required && !has}
+		isMissing: p.required && !isPresent}
 	f.Hint, f.Pattern = b.hint(node, p.name)
 	if node.title != "" && node.title != f.Label {
 		f.Help = joinSentences(node.title, f.Help)
@@ -148,9 +148,9 @@ func (b *builder) build(p place, value any, has bool) *Field {
 	if p.depth == 0 {
 		f.Help, f.Hint = "", nil // the page explains the whole form
 	}
-	b.fields++
-	f.Kind = b.kindOf(node, p, value, has)
-	b.addStates(f, node, p, value, has)
+	b.fieldCount++
+	f.Kind = b.kindOf(node, p, value, isPresent)
+	b.addStates(f, node, p, value, isPresent)
 	if sent := b.entered.Get(p.name + kindSuffix); sent != "" && f.Kind != Fixed {
 		f.Kind = Kind(sent)
 	}
@@ -161,13 +161,13 @@ func (b *builder) build(p place, value any, has bool) *Field {
 	case List:
 		b.addItems(f, node, p, value)
 	case Choice:
-		f.Options = b.options(p.name, node.choices, value, has)
+		f.Options = b.choiceOptions(p.name, node.choices, value, isPresent)
 	default:
-		f.Value = textOf(f.Kind, value, has)
-		if format, isAmount := b.at(p.name); isAmount && f.Kind == Number {
-			f.Unit, f.Value = format.Unit(), format.Entered(value, b.language)
+		f.Value = valueText(f.Kind, value, isPresent)
+		if format, isAmount := b.moneyFormat(p.name); isAmount && f.Kind == Number {
+			f.Unit, f.Value = format.Unit(), format.InputText(value, b.language)
 		}
-		if sent, is := b.entered[p.name]; is {
+		if sent, wasSent := b.entered[p.name]; wasSent {
 			f.Value = sent[0]
 		}
 	}
@@ -175,100 +175,101 @@ func (b *builder) build(p place, value any, has bool) *Field {
 }
 
 // addStates sets the possible states of a value, and its current state.
-func (b *builder) addStates(f *Field, node node, p place, value any, has bool) {
+func (b *builder) addStates(f *Field, node node, p position, value any, isPresent bool) {
 	if f.Kind == Fixed || f.Kind == JSON && p.required {
 		return
 	}
 	if !p.required {
 		f.States = append(f.States, StateOmitted)
 	}
-	if node.nullable && f.Kind != JSON && !(f.Kind == Choice && node.hasNullChoice()) {
+	if node.isNullable && f.Kind != JSON && !(f.Kind == Choice && node.hasNullChoice()) {
 		f.States = append(f.States, StateNull)
 	}
 	if f.States == nil {
 		return
 	}
-	f.States = append([]string{StateGiven}, f.States...)
+	f.States = append([]string{StateHasValue}, f.States...)
 	switch {
-	case !has && p.required:
-		f.State = StateGiven
-	case !has:
+	case !isPresent && p.required:
+		f.State = StateHasValue
+	case !isPresent:
 		f.State = StateOmitted
 	case value == nil && f.Kind != JSON && f.Kind != Choice:
 		f.State = StateNull
 	default:
-		f.State = StateGiven
+		f.State = StateHasValue
 	}
 	if sent := b.entered.Get(p.name + presenceSuffix); sent != "" {
 		f.State = sent
 	}
 }
 
-func (b *builder) addMembers(f *Field, node node, p place, value any) {
-	members, isThere := value.(jsonval.Object)
+func (b *builder) addMembers(f *Field, node node, p position, value any) {
+	members, isObject := value.(jsonval.Object)
 	for _, key := range memberKeys(node, members) {
-		at := place{
-			name: p.name + "/" + jsonschema.EscapePointerStep(key), label: b.label(node, key),
+		sub := position{
+			name: p.name + "/" + jsonschema.EscapePointerStep(key), label: b.memberLabel(node, key),
 			required: node.requires(key), depth: p.depth + 1,
 		}
-		at.node, at.pointer = node.member(key)
-		v, has := members[key]
+		sub.schemaNode, sub.pointer = node.member(key)
+		v, isPresent := members[key]
 		// an existing value without a required member may remain without it
-		at.required = at.required && (has || !isThere)
+		sub.required = sub.required && (isPresent || !isObject)
 		if p.depth == 0 && slices.Contains(b.form.Fixed, key) {
-			f.Fields = append(f.Fields, &Field{Name: at.name, Label: at.label, Kind: Fixed,
-				ForOperators: b.isForOperators(at.name), Value: cmp.Or(b.text(at.name, v), textOf(JSON, v, has))})
+			f.Fields = append(f.Fields, &Field{Name: sub.name, Label: sub.label, Kind: Fixed,
+				ForOperators: b.isForOperators(sub.name),
+				Value:        cmp.Or(b.amountText(sub.name, v), valueText(JSON, v, isPresent))})
 		} else {
-			f.Fields = append(f.Fields, b.build(at, v, has))
+			f.Fields = append(f.Fields, b.build(sub, v, isPresent))
 		}
 		f.Keys = append(f.Keys, key)
 	}
-	if node.open() {
+	if node.allowsMoreMembers() {
 		f.More = &Field{Name: p.name + moreSuffix, Label: "Other values", Kind: JSON,
 			Value: b.entered.Get(p.name + moreSuffix), Error: b.errors[p.name+moreSuffix]}
 	}
 }
 
-// label returns what people call a member. A member that the schema does not describe is called by its key, which is
-// data.
-func (b *builder) label(node node, key string) string {
-	part, described := jsonschema.Properties(node.schema)[key]
+// memberLabel returns what people call a member. A member that the schema does not describe is called by its key, which
+// is data.
+func (b *builder) memberLabel(node node, key string) string {
+	memberSchema, described := jsonschema.Properties(node.schema)[key]
 	if !described {
 		return key
 	}
-	return cmp.Or(describe(b.form.Schema, part, "").title, shown.Format{}.TitleOr(key))
+	return cmp.Or(describeNode(b.form.Schema, memberSchema, "").title, shown.Format{}.TitleOr(key))
 }
 
-func (b *builder) addItems(f *Field, node node, p place, value any) {
+func (b *builder) addItems(f *Field, node node, p position, value any) {
 	items, _ := value.([]any)
 	count := len(items)
 	if b.entered != nil {
 		count = submittedItemCount(b.entered, p.name)
-		if b.entered.Get(AddMark) == p.name {
+		if b.entered.Get(AddItemButton) == p.name {
 			count++
 		}
 	}
-	f.CanAdd = count < maxList
-	for n := range min(count, maxList) {
-		at := place{name: p.name + "/" + strconv.Itoa(n), label: strconv.Itoa(n + 1), required: true, inList: true,
+	f.CanAdd = count < maxListItems
+	for n := range min(count, maxListItems) {
+		sub := position{name: p.name + "/" + strconv.Itoa(n), label: strconv.Itoa(n + 1), required: true, isItem: true,
 			depth: p.depth + 1}
-		at.node, at.pointer = node.items, node.pointer+"/items"
+		sub.schemaNode, sub.pointer = node.items, node.pointer+"/items"
 		if n < len(items) {
-			f.Fields = append(f.Fields, b.build(at, items[n], true))
+			f.Fields = append(f.Fields, b.build(sub, items[n], true))
 		} else {
-			f.Fields = append(f.Fields, b.build(at, nil, false))
+			f.Fields = append(f.Fields, b.build(sub, nil, false))
 		}
 	}
 }
 
-// textOf is the text of a value in a control.
-func textOf(kind Kind, value any, has bool) string {
-	if !has {
+// valueText is the text of a value in a control.
+func valueText(kind Kind, value any, isPresent bool) string {
+	if !isPresent {
 		return ""
 	}
 	switch v := value.(type) {
 	case string:
-		if kind == Text || kind == Long {
+		if kind == Text || kind == LongText {
 			return v
 		}
 	case json.Number:
@@ -305,18 +306,19 @@ func Pretty(v any) string {
 	return out.String()
 }
 
-func (b *builder) options(name string, choices []any, value any, has bool) (list []Option) {
-	found, entered := false, b.entered[name]
+func (b *builder) choiceOptions(name string, choices []any, value any, isPresent bool) (list []Option) {
+	hasSelected, entered := false, b.entered[name]
 	for _, c := range choices {
-		o := Option{JSON: jsonval.EncodeToString(c), Label: cmp.Or(b.text(name, c), shown.Format{}.Text(c, b.language))}
-		o.Selected = has && jsonval.Equal(c, value)
+		o := Option{JSON: jsonval.EncodeToString(c),
+			Label: cmp.Or(b.amountText(name, c), shown.Format{}.Text(c, b.language))}
+		o.Selected = isPresent && jsonval.Equal(c, value)
 		if entered != nil {
 			o.Selected = o.JSON == entered[0]
 		}
-		found = found || o.Selected
+		hasSelected = hasSelected || o.Selected
 		list = append(list, o)
 	}
-	if !found {
+	if !hasSelected {
 		list = append([]Option{{Selected: true}}, list...)
 	}
 	return list

@@ -93,7 +93,7 @@ func TestAFormShowsWhatASchemaAllows(t *testing.T) {
 		`{"id": "A 1", "cents": 1250, "note": null, "to": {"name": "Ann"}, "lines": [{"sku": "x", "n": 1.50}], "several": {"a": 1}}`), true)
 	for name, kind := range map[string]form.Kind{
 		"p": form.Object, "p/id": form.Text, "p/cents": form.Number, "p/rate": form.Number, "p/how": form.Choice,
-		"p/express": form.Choice, "p/note": form.Long,
+		"p/express": form.Choice, "p/note": form.LongText,
 		"p/to": form.Object, "p/to/name": form.Text, "p/any": form.JSON, "p/several": form.JSON, "p/lines": form.List,
 		"p/lines/0/n": form.Number,
 		"p/tags":      form.Object, "p/same": form.Choice,
@@ -250,7 +250,7 @@ func TestAnItemIsAddedToAList(t *testing.T) {
 	shown := modeltest.MustDecodeJSON(`{"lines": [{"sku": "x"}]}`)
 	values := sent(f.New(shown, true))
 	values.Set("p/lines/0/sku", "changed")
-	values.Set(form.AddMark, "p/lines")
+	values.Set(form.AddItemButton, "p/lines")
 	if !form.IsAdding(values) {
 		t.Error("it is not seen")
 	}
@@ -301,7 +301,7 @@ func TestAFieldIsLabelledAsPeopleCallIt(t *testing.T) {
 
 func TestWhatASchemaAsksForIsSaidInWordsAndNeverAsAPattern(t *testing.T) {
 	t.Parallel()
-	german, err := wording.For(shown.German)
+	german, err := wording.CatalogueFor(shown.German)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +339,7 @@ func TestWhatASchemaAsksForIsSaidInWordsAndNeverAsAPattern(t *testing.T) {
 			t.Errorf("%s is %q, want %q", c.schema, got, c.hint)
 		}
 		for n, one := range hints {
-			hints[n] = german.InContext("hint", one)
+			hints[n] = german.TranslateAs("hint", one)
 		}
 		if got := strings.Join(hints, ", "); got != c.german {
 			t.Errorf("%s is %q, want %q", c.schema, got, c.german)
@@ -353,7 +353,7 @@ func TestWhatASchemaAsksForIsSaidInWordsAndNeverAsAPattern(t *testing.T) {
 			t.Errorf("%s: %q is told %q, want %q", c.schema, c.entered, errs["p/v"], c.misfit)
 		}
 	}
-	if got := german.Say(wrong + "at least 2 digits"); got != "das passt nicht; verlangt ist: mindestens 2 Ziffern" {
+	if got := german.Translate(wrong + "at least 2 digits"); got != "das passt nicht; verlangt ist: mindestens 2 Ziffern" {
 		t.Error(got)
 	}
 }

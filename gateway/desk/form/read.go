@@ -15,21 +15,21 @@ import (
 
 // Suffixes of a control's name for its accompanying controls. In a JSON pointer, only 0 or 1 follows a tilde.
 const (
-	kindSuffix     = "~kind"
-	presenceSuffix = "~state"
-	wasSuffix      = "~was" // the state that was shown
-	removedSuffix  = "~gone"
-	keySuffix      = "~key"
-	moreSuffix     = "~more"
-	countSuffix    = "~count"
+	kindSuffix       = "~kind"
+	presenceSuffix   = "~state"
+	shownStateSuffix = "~was" // the state that was shown
+	removedSuffix    = "~gone"
+	keySuffix        = "~key"
+	moreSuffix       = "~more"
+	countSuffix      = "~count"
 )
 
-// AddMark is the name of the buttons that add an item to a list. The value of a button is the list's name.
-const AddMark = "~add"
+// AddItemButton is the name of the buttons that add an item to a list. The value of a button is the list's name.
+const AddItemButton = "~add"
 
 // reader reads a sent form.
 type reader struct {
-	amounts
+	fieldFormatter
 	root   any // the schema
 	values url.Values
 	fixed  []string
@@ -38,18 +38,19 @@ type reader struct {
 
 // Read returns the entered value; shown is the value for which the form was made. errors has the errors by the names of
 // fields; it is empty if there are none.
-func (f Form) Read(shown any, values url.Values) (value any, errors map[string]string) {
-	r := &reader{amounts: f.amounts(), root: f.Schema, values: values, fixed: f.Fixed, errors: map[string]string{}}
-	value, _ = r.read(place{name: f.Prefix, node: f.Schema}, shown, true)
+func (f Form) Read(shownValue any, values url.Values) (value any, errors map[string]string) {
+	r := &reader{fieldFormatter: f.fieldFormatter(), root: f.Schema, values: values, fixed: f.Fixed,
+		errors: map[string]string{}}
+	value, _ = r.read(position{name: f.Prefix, schemaNode: f.Schema}, shownValue, true)
 	return value, r.errors
 }
 
 // IsAdding reports whether the sent form only asks for one more item of a list.
-func IsAdding(values url.Values) bool { return values.Get(AddMark) != "" }
+func IsAdding(values url.Values) bool { return values.Get(AddItemButton) != "" }
 
 // read returns the value of the field at a place; has is false if the value is omitted. What somebody entered must fit
 // the schema; what was there before stays as it is.
-func (r *reader) read(p place, shown any, wasThere bool) (value any, has bool) {
+func (r *reader) read(p position, shownValue any, wasPresent bool) (value any, hasValue bool) {
 	name := p.name
 	kind, state := Kind(r.values.Get(name+kindSuffix)), r.values.Get(name+presenceSuffix)
 	if p.depth > 4*maxDepth {
@@ -58,32 +59,32 @@ func (r *reader) read(p place, shown any, wasThere bool) (value any, has bool) {
 	}
 	switch {
 	case kind == Fixed || kind == "":
-		return shown, wasThere
+		return shownValue, wasPresent
 	case state == StateNull && !r.isTouched(name, kind):
 		return nil, true
 	case state == StateOmitted && !r.isTouched(name, kind):
 		return nil, false
 	}
-	node := describe(r.root, p.node, p.pointer)
+	node := describeNode(r.root, p.schemaNode, p.pointer)
 	switch kind {
 	case Object:
-		return r.readObject(p, node, shown), true
+		return r.readObject(p, node, shownValue), true
 	case List:
-		value, has = r.readList(p, node, shown), true
+		value, hasValue = r.readList(p, node, shownValue), true
 	default:
-		value, has = r.readControl(name, kind, shown)
+		value, hasValue = r.readControl(name, kind, shownValue)
 	}
-	if r.errors[name] == "" && !(wasThere && jsonval.Equal(value, shown)) {
-		if why := r.misfit(node, name, value); why != "" {
-			r.errors[name] = why
+	if r.errors[name] == "" && !(wasPresent && jsonval.Equal(value, shownValue)) {
+		if problem := r.violation(node, name, value); problem != "" {
+			r.errors[name] = problem
 		}
 	}
-	return value, has
+	return value, hasValue
 }
 
 // isTouched reports whether somebody entered a value in a field marked as absent: they forgot to change the mark.
 func (r *reader) isTouched(name string, kind Kind) bool {
-	if r.values.Get(name+presenceSuffix) != r.values.Get(name+wasSuffix) {
+	if r.values.Get(name+presenceSuffix) != r.values.Get(name+shownStateSuffix) {
 		return false
 	}
 	switch kind {
@@ -92,8 +93,8 @@ func (r *reader) isTouched(name string, kind Kind) bool {
 			return true
 		}
 		for key, sent := range r.values {
-			below, is := strings.CutPrefix(key, name+"/")
-			if is && !isMark(below) && sent[0] != "" && r.values.Get(key+kindSuffix) != string(Fixed) {
+			member, isMember := strings.CutPrefix(key, name+"/")
+			if isMember && !isHelperControl(member) && sent[0] != "" && r.values.Get(key+kindSuffix) != string(Fixed) {
 				return true
 			}
 		}
@@ -102,23 +103,23 @@ func (r *reader) isTouched(name string, kind Kind) bool {
 	return r.values.Get(name) != ""
 }
 
-func isMark(name string) bool {
-	at := strings.LastIndex(name, "~")
-	marks := []string{kindSuffix, presenceSuffix, wasSuffix, removedSuffix, keySuffix, countSuffix}
-	return at >= 0 && slices.Contains(marks, name[at:])
+func isHelperControl(name string) bool {
+	tilde := strings.LastIndex(name, "~")
+	suffixes := []string{kindSuffix, presenceSuffix, shownStateSuffix, removedSuffix, keySuffix, countSuffix}
+	return tilde >= 0 && slices.Contains(suffixes, name[tilde:])
 }
 
-func (r *reader) readControl(name string, kind Kind, shown any) (value any, has bool) {
+func (r *reader) readControl(name string, kind Kind, shownValue any) (value any, hasValue bool) {
 	text := strings.ReplaceAll(r.values.Get(name), "\r\n", "\n")
-	if before, ok := shown.(string); ok && (kind == Text || kind == Long) && before == text {
-		return shown, true
+	if previous, ok := shownValue.(string); ok && (kind == Text || kind == LongText) && previous == text {
+		return shownValue, true
 	}
 	switch kind {
-	case Text, Long:
+	case Text, LongText:
 		return text, true
 	case Number:
-		if format, isAmount := r.at(name); isAmount {
-			n, problem := r.amounts.read(format, text, shown)
+		if format, isAmount := r.moneyFormat(name); isAmount {
+			n, problem := r.fieldFormatter.readAmount(format, text, shownValue)
 			if problem != "" {
 				r.errors[name] = problem
 			}
@@ -149,34 +150,34 @@ func (r *reader) readControl(name string, kind Kind, shown any) (value any, has 
 	return nil, true
 }
 
-func (r *reader) readObject(p place, node node, shown any) jsonval.Object {
+func (r *reader) readObject(p position, node node, shownValue any) jsonval.Object {
 	name := p.name
-	before, _ := shown.(jsonval.Object)
+	previous, _ := shownValue.(jsonval.Object)
 	out := jsonval.Object{}
 	for _, key := range r.values[name+keySuffix] {
-		v, was := before[key]
+		v, wasPresent := previous[key]
 		if p.depth == 0 && slices.Contains(r.fixed, key) {
-			if was {
+			if wasPresent {
 				out[key] = v
 			}
 			continue
 		}
-		at := place{name: name + "/" + jsonschema.EscapePointerStep(key), depth: p.depth + 1}
-		at.node, at.pointer = node.member(key)
-		if v, has := r.read(at, v, was); has {
+		child := position{name: name + "/" + jsonschema.EscapePointerStep(key), depth: p.depth + 1}
+		child.schemaNode, child.pointer = node.member(key)
+		if v, has := r.read(child, v, wasPresent); has {
 			out[key] = v
 		}
 	}
-	more := strings.TrimSpace(r.values.Get(name + moreSuffix))
-	if more == "" {
+	extraJSON := strings.TrimSpace(r.values.Get(name + moreSuffix))
+	if extraJSON == "" {
 		return out
 	}
-	others, err := jsonval.DecodeObject([]byte(more))
+	others, err := jsonval.DecodeObject([]byte(extraJSON))
 	if err != nil {
 		r.errors[name+moreSuffix] = `want a JSON object, such as {"note": "fragile"}: ` + ideafiles.DecodeCause(err)
 	}
 	for key, v := range others {
-		if _, is := out[key]; is {
+		if _, isField := out[key]; isField {
 			r.errors[name+moreSuffix] = fmt.Sprintf("%q has a field of its own", key)
 		}
 		out[key] = v
@@ -184,21 +185,21 @@ func (r *reader) readObject(p place, node node, shown any) jsonval.Object {
 	return out
 }
 
-func (r *reader) readList(p place, node node, shown any) []any {
+func (r *reader) readList(p position, node node, shownValue any) []any {
 	name := p.name
-	before, _ := shown.([]any)
+	previous, _ := shownValue.([]any)
 	out := []any{}
-	for n := range min(submittedItemCount(r.values, name), maxList) {
-		item := place{name: name + "/" + strconv.Itoa(n), node: node.items, pointer: node.pointer + "/items",
+	for n := range min(submittedItemCount(r.values, name), maxListItems) {
+		item := position{name: name + "/" + strconv.Itoa(n), schemaNode: node.items, pointer: node.pointer + "/items",
 			depth: p.depth + 1}
 		if r.values.Get(item.name+removedSuffix) != "" {
 			continue
 		}
 		var v any
-		if n < len(before) {
-			v = before[n]
+		if n < len(previous) {
+			v = previous[n]
 		}
-		v, _ = r.read(item, v, n < len(before))
+		v, _ = r.read(item, v, n < len(previous))
 		out = append(out, v)
 	}
 	return out

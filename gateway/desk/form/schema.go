@@ -14,95 +14,95 @@ import (
 
 // node is the schema of one place, as far as a form can show it.
 type node struct {
-	root     any
-	schema   jsonval.Object // nil: nothing
-	pointer  string
-	types    []string // without null; none: any
-	nullable bool
-	choices  []any // the only values
-	mixed    bool  // it has several forms: no control shows it
-	items    any
-	title    string
-	help     string
+	root       any
+	schema     jsonval.Object // nil: nothing
+	pointer    string
+	types      []string // without null; none: any
+	isNullable bool
+	choices    []any // the only values
+	isMixed    bool  // it has several forms: no control shows it
+	items      any
+	title      string
+	help       string
 }
 
-// describe reads a schema's node. A choice between null and one other schema is read as that schema, nullable.
-func describe(root, part any, pointer string) (n node) {
+// describeNode reads a schema's node. A choice between null and one other schema is read as that schema, nullable.
+func describeNode(root, schema any, pointer string) (n node) {
 	n.root = root
 	var help, title string
 	for range maxDepth {
-		resolved, at := jsonschema.ResolveLocalRefs(root, part, pointer)
-		if m, ok := part.(jsonval.Object); ok { // the keys beside a reference
+		resolved, resolvedPointer := jsonschema.ResolveLocalRefs(root, schema, pointer)
+		if m, ok := schema.(jsonval.Object); ok { // the keys beside a reference
 			help, title = firstText(help, m["description"]), firstText(title, m["title"])
 		}
 		m, ok := resolved.(jsonval.Object)
 		if !ok {
 			break
 		}
-		n.schema, n.pointer = m, at
+		n.schema, n.pointer = m, resolvedPointer
 		help, title = firstText(help, m["description"]), firstText(title, m["title"])
-		next, under, null, choices, isMixed := alternatives(m)
-		n.nullable = n.nullable || null
+		next, subPointer, hasNull, choices, isMixed := alternatives(m)
+		n.isNullable = n.isNullable || hasNull
 		if choices != nil {
 			n.choices = choices
 		}
 		if isMixed {
-			n.mixed = true
+			n.isMixed = true
 		}
 		if next == nil {
 			break
 		}
-		part, pointer = next, at+under
+		schema, pointer = next, resolvedPointer+subPointer
 	}
 	n.help, n.title = help, title
 	n.readTypes()
 	return n
 }
 
-func firstText(have string, v any) string {
-	if s, ok := v.(string); ok && have == "" {
+func firstText(current string, v any) string {
+	if s, ok := v.(string); ok && current == "" {
 		return s
 	}
-	return have
+	return current
 }
 
 // alternatives evaluates anyOf and oneOf. next is the only alternative beside null; choices are the values, if all are
 // values.
-func alternatives(m jsonval.Object) (next any, under string, null bool, choices []any, mixed bool) {
+func alternatives(m jsonval.Object) (next any, subPointer string, hasNull bool, choices []any, isMixed bool) {
 	for _, key := range []string{"anyOf", "oneOf"} {
 		list, ok := m[key].([]any)
 		if !ok {
 			continue
 		}
-		var rest []int
+		var restIndices []int
 		for n, one := range list {
 			if alt := jsonval.AsObject(one); alt["type"] == "null" {
-				null = true
-			} else if values, only := onlyValues(alt); only {
+				hasNull = true
+			} else if values, isEnum := enumValues(alt); isEnum {
 				choices = append(choices, values...)
 			} else {
-				rest = append(rest, n)
+				restIndices = append(restIndices, n)
 			}
 		}
 		switch {
-		case len(rest) == 0 && choices != nil:
-			if null {
+		case len(restIndices) == 0 && choices != nil:
+			if hasNull {
 				choices = append(choices, nil)
 			}
-			return nil, "", null, choices, false
-		case len(rest) == 1 && choices == nil && m["properties"] == nil:
-			return list[rest[0]], "/" + key + "/" + strconv.Itoa(rest[0]), null, nil, false
+			return nil, "", hasNull, choices, false
+		case len(restIndices) == 1 && choices == nil && m["properties"] == nil:
+			return list[restIndices[0]], "/" + key + "/" + strconv.Itoa(restIndices[0]), hasNull, nil, false
 		case m["properties"] == nil:
-			return nil, "", null, nil, true
+			return nil, "", hasNull, nil, true
 		}
 	}
 	if m["allOf"] != nil && m["properties"] == nil && m["type"] == nil {
-		return nil, "", null, nil, true
+		return nil, "", hasNull, nil, true
 	}
-	return nil, "", null, nil, false
+	return nil, "", hasNull, nil, false
 }
 
-func onlyValues(m jsonval.Object) ([]any, bool) {
+func enumValues(m jsonval.Object) ([]any, bool) {
 	if list, ok := m["enum"].([]any); ok {
 		return list, true
 	}
@@ -118,7 +118,7 @@ func (n *node) readTypes() {
 		types, ok = []string{one}, true
 	}
 	if ok && slices.Contains(types, "null") {
-		n.nullable = true
+		n.isNullable = true
 		types = jsonval.Filter(types, func(t string) bool { return t != "null" })
 	}
 	if slices.Contains(types, "number") {
@@ -132,7 +132,7 @@ func (n *node) readTypes() {
 		types = []string{"array"}
 	}
 	n.types = types
-	if values, only := onlyValues(n.schema); only {
+	if values, isEnum := enumValues(n.schema); isEnum {
 		n.choices = values
 	}
 	if n.choices == nil && len(types) == 1 && types[0] == "boolean" {
@@ -140,51 +140,51 @@ func (n *node) readTypes() {
 	}
 	n.items = n.schema["items"]
 	if n.schema["prefixItems"] != nil {
-		n.mixed = true
+		n.isMixed = true
 	}
 	if _, isList := n.items.([]any); isList {
-		n.mixed = true
+		n.isMixed = true
 	}
 }
 
 func (n node) hasNullChoice() bool { return slices.Contains(n.choices, nil) }
 
 // kindOf chooses the control for a value.
-func (b *builder) kindOf(n node, p place, value any, has bool) Kind {
-	if has && jsonval.SizeUpToLimit(value, maxSize) >= maxSize && p.depth > 0 {
+func (b *builder) kindOf(n node, p position, value any, isPresent bool) Kind {
+	if isPresent && jsonval.SizeUpToLimit(value, maxValueBytes) >= maxValueBytes && p.depth > 0 {
 		return Fixed
 	}
-	if b.fields > maxFields || p.depth > maxDepth || !has && p.depth > maxDepth/2 {
+	if b.fieldCount > maxFields || p.depth > maxDepth || !isPresent && p.depth > maxDepth/2 {
 		return JSON
 	}
-	if has && value == nil && !n.nullable && !n.hasNullChoice() {
+	if isPresent && value == nil && !n.isNullable && !n.hasNullChoice() {
 		return JSON
 	}
-	given := has && value != nil
-	kind := n.kind(value, given)
-	if given && !holds(kind, value, n) {
+	hasValue := isPresent && value != nil
+	kind := n.kind(value, hasValue)
+	if hasValue && !canHold(kind, value, n) {
 		return JSON
 	}
-	format, isAmount := b.at(p.name)
-	if isAmount && given && kind == Number && format.Entered(value, b.language) == "" {
+	format, isAmount := b.moneyFormat(p.name)
+	if isAmount && hasValue && kind == Number && format.InputText(value, b.language) == "" {
 		return JSON // such as 1e3
 	}
 	if text, ok := value.(string); kind == Text && ok &&
 		(strings.Contains(text, "\n") || utf8.RuneCountInString(text) > 60) {
-		return Long
+		return LongText
 	}
 	return kind
 }
 
-func (n node) kind(value any, given bool) Kind {
+func (n node) kind(value any, hasValue bool) Kind {
 	switch {
 	case n.choices != nil && len(n.choices) <= maxFields:
 		return Choice
-	case n.mixed, len(n.types) > 1:
+	case n.isMixed, len(n.types) > 1:
 		return JSON
 	case len(n.types) == 1:
 		return n.kindOfType(n.types[0])
-	case !given:
+	case !hasValue:
 		return JSON
 	}
 	// Without a schema, the value decides.
@@ -205,14 +205,14 @@ func (n node) kind(value any, given bool) Kind {
 	return JSON
 }
 
-// lineLength is the largest maxLength of a text whose control has one line.
-const lineLength = 120
+// maxLineChars is the largest maxLength of a text whose control has one line.
+const maxLineChars = 120
 
 func (n node) kindOfType(t string) Kind {
 	switch t {
 	case "string":
-		if limit, known := n.number("maxLength"); known && limit > lineLength {
-			return Long
+		if limit, known := n.intKeyword("maxLength"); known && limit > maxLineChars {
+			return LongText
 		}
 		return Text
 	case "integer", "number":
@@ -225,32 +225,32 @@ func (n node) kindOfType(t string) Kind {
 	return JSON
 }
 
-// holds reports whether a control can hold a value, and gives it back unchanged.
-func holds(kind Kind, value any, n node) bool {
+// canHold reports whether a control can hold a value, and gives it back unchanged.
+func canHold(kind Kind, value any, n node) bool {
 	switch v := value.(type) {
 	case string:
-		return kind == Choice && among(n.choices, v) || (kind == Text || kind == Long) &&
+		return kind == Choice && containsEqual(n.choices, v) || (kind == Text || kind == LongText) &&
 			!strings.ContainsFunc(v, readable.IsHidden) // a browser sends it back unchanged, and shows all of it
 	case json.Number:
-		return kind == Number || kind == Choice && among(n.choices, v)
+		return kind == Number || kind == Choice && containsEqual(n.choices, v)
 	case jsonval.Object:
 		_, stored := jsonval.AsBlobHandle(v)
 		return kind == Object && !stored && len(v) <= maxFields
 	case []any:
-		return kind == List && len(v) <= maxList
+		return kind == List && len(v) <= maxListItems
 	}
-	return kind == Choice && among(n.choices, value)
+	return kind == Choice && containsEqual(n.choices, value)
 }
 
-func among(list []any, v any) bool {
+func containsEqual(list []any, v any) bool {
 	return slices.ContainsFunc(list, func(one any) bool { return jsonval.Equal(one, v) })
 }
 
 // memberKeys returns the keys with fields: the declared ones in the order for people, and then the others of the value.
 func memberKeys(n node, members jsonval.Object) []string {
-	declared, keys := jsonschema.Properties(n.schema), jsonschema.ShownOrder(n.schema)
+	declared, keys := jsonschema.Properties(n.schema), jsonschema.PropertyDisplayOrder(n.schema)
 	for _, k := range jsonval.SortedKeys(members) {
-		if _, is := declared[k]; !is {
+		if _, isDeclared := declared[k]; !isDeclared {
 			keys = append(keys, k)
 		}
 	}
@@ -263,7 +263,7 @@ func (n node) requires(key string) bool {
 }
 
 // member gives the schema of a member, and its place.
-func (n node) member(key string) (part any, pointer string) {
+func (n node) member(key string) (schema any, pointer string) {
 	if props, ok := n.schema["properties"].(jsonval.Object); ok {
 		if p, ok := props[key]; ok {
 			return p, n.pointer + "/properties/" + jsonschema.EscapePointerStep(key)
@@ -275,14 +275,14 @@ func (n node) member(key string) (part any, pointer string) {
 	return nil, ""
 }
 
-// open reports whether an object may have members that have no fields yet.
-func (n node) open() bool {
+// allowsMoreMembers reports whether an object may have members that have no fields yet.
+func (n node) allowsMoreMembers() bool {
 	more, isGiven := n.schema["additionalProperties"]
 	return n.schema != nil && more != false &&
 		(isGiven || n.schema["properties"] == nil || n.schema["patternProperties"] != nil)
 }
 
-func (n node) number(key string) (int, bool) {
+func (n node) intKeyword(key string) (int, bool) {
 	number, _ := n.schema[key].(json.Number)
 	v, err := strconv.Atoi(number.String())
 	return v, err == nil

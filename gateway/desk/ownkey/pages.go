@@ -15,13 +15,13 @@ import (
 
 // Pages are the pages on which people make passkeys, and sign.
 type Pages struct {
-	API      *api.API
-	Sessions *session.Sessions
-	Deciders *signing.Source // the keys that the workers trust; nil: they are not known here
-	Log      *slog.Logger
-	// Show shows a page by the name of its template, and Tell shows what became of a decision.
-	Show func(w http.ResponseWriter, r *http.Request, page, title string, data any) error
-	Tell func(w http.ResponseWriter, r *http.Request, kind, about string, became api.DecisionResult) error
+	API         *api.API
+	Sessions    *session.Sessions
+	DeciderKeys *signing.Source // the keys that the workers trust; nil: they are not known here
+	Log         *slog.Logger
+	// ShowPage shows a page by the name of its template, and Tell shows what became of a decision.
+	ShowPage    func(w http.ResponseWriter, r *http.Request, page, title string, data any) error
+	ShowOutcome func(w http.ResponseWriter, r *http.Request, kind, about string, became api.DecisionResult) error
 }
 
 // Passkeys lists the valid passkeys of a person; none if the keys cannot be read.
@@ -34,10 +34,10 @@ func (p *Pages) Passkeys(ctx context.Context, person string) []*signing.Key {
 }
 
 func (p *Pages) keys(ctx context.Context) (*signing.Keys, error) {
-	if p.Deciders == nil {
+	if p.DeciderKeys == nil {
 		return nil, nil
 	}
-	return p.Deciders.Keys(ctx)
+	return p.DeciderKeys.Keys(ctx)
 }
 
 // usablePasskeys returns the passkeys of a person that browsers use on pages of an origin. All of them sign the same
@@ -45,11 +45,11 @@ func (p *Pages) keys(ctx context.Context) (*signing.Keys, error) {
 func (p *Pages) usablePasskeys(ctx context.Context, person, origin string) ([]*signing.Key, error) {
 	all := p.Passkeys(ctx, person)
 	var list []*signing.Key
-	var elsewhere []string
+	var otherOrigins []string
 	for _, k := range slices.Backward(all) {
 		switch {
 		case !slices.Contains(k.Passkey.Origins, origin):
-			elsewhere = append(elsewhere, k.Passkey.Origins...)
+			otherOrigins = append(otherOrigins, k.Passkey.Origins...)
 		case len(list) == 0 || k.Issuer == list[0].Issuer && k.Name == list[0].Name &&
 			slices.Equal(k.Groups, list[0].Groups):
 			list = append(list, k)
@@ -58,9 +58,9 @@ func (p *Pages) usablePasskeys(ctx context.Context, person, origin string) ([]*s
 	switch {
 	case len(list) > 0:
 		return list, nil
-	case len(elsewhere) > 0:
+	case len(otherOrigins) > 0:
 		return nil, api.Unprocessable("Your passkeys are for the desk at %s, and this is %s.",
-			strings.Join(elsewhere, ", "), origin)
+			strings.Join(otherOrigins, ", "), origin)
 	}
 	return nil, api.Unprocessable(
 		"You have no valid passkey. Make one, and have it added to the keys of those who decide.")

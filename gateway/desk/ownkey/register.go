@@ -29,14 +29,14 @@ type KeyPage struct {
 
 // registration is a passkey that a browser was asked to make.
 type registration struct {
-	Who       string    `json:"w"`
+	User      string    `json:"w"`
 	Challenge string    `json:"c"`
-	Until     time.Time `json:"u"`
+	ExpiresAt time.Time `json:"u"`
 }
 
 const (
-	registerUse    = "passkey"
-	registerMaxAge = 15 * time.Minute
+	registerSealPurpose = "passkey"
+	registerMaxAge      = 15 * time.Minute
 )
 
 // ShowKey shows the page of the person's own key.
@@ -45,36 +45,36 @@ func (p *Pages) ShowKey(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.Show(w, r, "key", "Your key", page)
+	return p.ShowPage(w, r, "key", "Your key", page)
 }
 
 func (p *Pages) keyPage(r *http.Request) (page KeyPage, err error) {
-	who := access.From(r.Context())
-	page = KeyPage{Keys: p.Passkeys(r.Context(), who.Name), Unknown: p.whyUnknown(r.Context()), Host: r.Host}
-	var use *passkey.Use
-	if use, page.Why = useAt(r.Host); use == nil {
+	person := access.PersonFrom(r.Context())
+	page = KeyPage{Keys: p.Passkeys(r.Context(), person.Name), Unknown: p.unknownKeysReason(r.Context()), Host: r.Host}
+	var site *passkey.Site
+	if site, page.Why = passkeySiteFor(r.Host); site == nil {
 		return page, nil
 	}
-	asked := registration{who.Name, challenge(), time.Now().Add(registerMaxAge)}
-	if page.Sealed, err = p.Sessions.Seal(registerUse, asked); err == nil {
-		page.Options = creation(who.Name, asked.Challenge, use, page.Keys)
+	pending := registration{person.Name, newChallenge(), time.Now().Add(registerMaxAge)}
+	if page.Sealed, err = p.Sessions.Seal(registerSealPurpose, pending); err == nil {
+		page.Options = creationOptions(person.Name, pending.Challenge, site, page.Keys)
 	}
 	return page, err
 }
 
-// useAt returns the Use of a passkey that is made at a host; nil and the reason if browsers make none there. Only
-// browsers know whether they came by https.
-func useAt(host string) (use *passkey.Use, why string) {
-	use, err := passkey.UseAt("https://" + strings.ToLower(host))
+// passkeySiteFor returns the Use of a passkey that is made at a host; nil and the reason if browsers make none there.
+// Only browsers know whether they came by https.
+func passkeySiteFor(host string) (site *passkey.Site, reason string) {
+	site, err := passkey.SiteAt("https://" + strings.ToLower(host))
 	if err != nil {
 		return nil, err.Error()
 	}
-	return use, ""
+	return site, ""
 }
 
-// whyUnknown says why the gateway does not know the valid keys; "" if it does.
-func (p *Pages) whyUnknown(ctx context.Context) string {
-	if p.Deciders == nil {
+// unknownKeysReason says why the gateway does not know the valid keys; "" if it does.
+func (p *Pages) unknownKeysReason(ctx context.Context) string {
+	if p.DeciderKeys == nil {
 		return "PROCESSIDEA_DECIDERS is not set for it"
 	}
 	if _, err := p.keys(ctx); err != nil {
@@ -83,25 +83,25 @@ func (p *Pages) whyUnknown(ctx context.Context) string {
 	return ""
 }
 
-func challenge() string {
+func newChallenge() string {
 	data := make([]byte, 32)
 	_, _ = rand.Read(data) // it never fails
 	return base64.RawURLEncoding.EncodeToString(data)
 }
 
-// creation returns the options for a browser to make a passkey. A device keeps one passkey per person: a new one
+// creationOptions returns the options for a browser to make a passkey. A device keeps one passkey per person: a new one
 // replaces it, unless it is listed.
-func creation(person, challenge string, use *passkey.Use, listed []*signing.Key) string {
+func creationOptions(person, challenge string, site *passkey.Site, existing []*signing.Key) string {
 	id := sha256.Sum256([]byte("process idea\n" + person))
-	var kinds []any
+	var keyTypes []any
 	for _, a := range passkey.Algorithms {
-		kinds = append(kinds, jsonval.Object{"type": "public-key", "alg": a})
+		keyTypes = append(keyTypes, jsonval.Object{"type": "public-key", "alg": a})
 	}
 	return jsonval.EncodeToString(jsonval.ToJSONValue(jsonval.Object{
-		"challenge": challenge, "rp": jsonval.Object{"id": use.RPID, "name": "Process Idea"},
+		"challenge": challenge, "rp": jsonval.Object{"id": site.RPID, "name": "Process Idea"},
 		"user": jsonval.Object{"id": base64.RawURLEncoding.EncodeToString(id[:]), "name": person,
 			"displayName": person},
-		"pubKeyCredParams": kinds, "excludeCredentials": credentials(listed), "attestation": "none",
+		"pubKeyCredParams": keyTypes, "excludeCredentials": credentials(existing), "attestation": "none",
 		"timeout":                browserTimeoutMillis,
 		"authenticatorSelection": jsonval.Object{"residentKey": "preferred", "userVerification": "required"},
 	}))
@@ -109,24 +109,24 @@ func creation(person, challenge string, use *passkey.Use, listed []*signing.Key)
 
 // MakeKey accepts the passkey that the browser made, and shows its entry for the list of keys.
 func (p *Pages) MakeKey(w http.ResponseWriter, r *http.Request) error {
-	who := access.From(r.Context())
-	var asked registration
-	if !p.Sessions.Unseal(registerUse, r.PostForm.Get("sealed"), &asked) || asked.Who != who.Name ||
-		time.Now().After(asked.Until) {
+	person := access.PersonFrom(r.Context())
+	var pending registration
+	if !p.Sessions.Unseal(registerSealPurpose, r.PostForm.Get("sealed"), &pending) || pending.User != person.Name ||
+		time.Now().After(pending.ExpiresAt) {
 		return api.Unprocessable("This took too long, or somebody else began it. Open the page of your key again.")
 	}
 	if r.PostForm.Get("answer") == "" {
 		return api.Unprocessable(needsScript)
 	}
-	use, err := passkey.UseAt(r.Header.Get("Origin"))
+	site, err := passkey.SiteAt(r.Header.Get("Origin"))
 	if err != nil {
 		return api.Unprocessable("%s", err)
 	}
-	made, err := use.Register([]byte(r.PostForm.Get("answer")), asked.Challenge)
+	registered, err := site.Register([]byte(r.PostForm.Get("answer")), pending.Challenge)
 	if err != nil {
 		return api.Unprocessable("%s", err)
 	}
-	entry, err := signing.PasskeyEntry(made, use, who.Name, who.Groups)
+	entry, err := signing.PasskeyEntry(registered, site, person.Name, person.Groups)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (p *Pages) MakeKey(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	page.Entry = string(entry)
-	return p.Show(w, r, "key", "Your passkey is made", page)
+	return p.ShowPage(w, r, "key", "Your passkey is made", page)
 }
 
 const needsScript = "The browser sent no passkey. Passkeys need a script, which is switched off or did not run."

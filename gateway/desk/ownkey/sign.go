@@ -13,8 +13,8 @@ import (
 	"processidea/store/signing/passkey"
 )
 
-// Matter is what a decision on a Call of a Tool is about, as the person who signs it reads it.
-type Matter struct {
+// DecisionSubject is what a decision on a Call of a Tool is about, as the person who signs it reads it.
+type DecisionSubject struct {
 	Tool    string
 	About   string         // what the Call does, and for whom
 	Instead string         // the title of the Tool of a replacing Call; empty: nothing is replaced
@@ -24,7 +24,7 @@ type Matter struct {
 
 // SignPage asks a person to sign a decision.
 type SignPage struct {
-	Matter
+	DecisionSubject
 	Claims  proof.Claims
 	Reason  string
 	Value   any    // the rest of the decision
@@ -32,20 +32,20 @@ type SignPage struct {
 	Sealed  string
 }
 
-// question is a decision that waits for its signature.
-type question struct {
-	Who      string       `json:"w"`
+// pendingSignature is a decision that waits for its signature.
+type pendingSignature struct {
+	User     string       `json:"w"`
 	Decision api.Decision `json:"d"`
 	About    string       `json:"a"`
 	Payload  []byte       `json:"p"` // of the proof
 }
 
-const signUse = "sign"
+const signSealPurpose = "sign"
 
-// Ask shows the page on which the person signs a decision.
-func (p *Pages) Ask(w http.ResponseWriter, r *http.Request, d api.Decision, matter Matter) error {
-	who := access.From(r.Context())
-	keys, err := p.usablePasskeys(r.Context(), who.Name, r.Header.Get("Origin"))
+// AskForSignature shows the page on which the person signs a decision.
+func (p *Pages) AskForSignature(w http.ResponseWriter, r *http.Request, d api.Decision, subject DecisionSubject) error {
+	person := access.PersonFrom(r.Context())
+	keys, err := p.usablePasskeys(r.Context(), person.Name, r.Header.Get("Origin"))
 	if err != nil {
 		return err
 	}
@@ -55,48 +55,49 @@ func (p *Pages) Ask(w http.ResponseWriter, r *http.Request, d api.Decision, matt
 	}
 	claims = keys[0].OwnClaims(claims)
 	payload := claims.Encode()
-	page := SignPage{Matter: matter, Claims: claims, Reason: d.Reason}
+	page := SignPage{DecisionSubject: subject, Claims: claims, Reason: d.Reason}
 	page.Value, _ = jsonval.Decode(d.ValueJSON()) // nil: the decision has no value
-	q := question{Who: who.Name, Decision: d, About: matter.About, Payload: payload}
-	if page.Sealed, err = p.Sessions.Seal(signUse, q); err != nil {
+	pending := pendingSignature{User: person.Name, Decision: d, About: subject.About, Payload: payload}
+	if page.Sealed, err = p.Sessions.Seal(signSealPurpose, pending); err != nil {
 		return err
 	}
 	page.Options = jsonval.EncodeToString(jsonval.ToJSONValue(jsonval.Object{
 		"challenge": base64.RawURLEncoding.EncodeToString(passkey.Challenge(payload)), "rpId": keys[0].Passkey.RPID,
 		"allowCredentials": credentials(keys), "userVerification": "required", "timeout": browserTimeoutMillis,
 	}))
-	return p.Show(w, r, "sign", "Sign your decision", page)
+	return p.ShowPage(w, r, "sign", "Sign your decision", page)
 }
 
-// answer is a browser's response for a signature.
-type answer struct {
+// browserAnswer is a browser's response for a signature.
+type browserAnswer struct {
 	ID       string          `json:"id"`
 	Response json.RawMessage `json:"response"`
 }
 
 // Sign sends a decision with the proof that the passkey signed.
 func (p *Pages) Sign(w http.ResponseWriter, r *http.Request) error {
-	var q question
-	if !p.Sessions.Unseal(signUse, r.PostForm.Get("sealed"), &q) || q.Who != access.From(r.Context()).Name {
+	var pending pendingSignature
+	if !p.Sessions.Unseal(signSealPurpose, r.PostForm.Get("sealed"), &pending) ||
+		pending.User != access.PersonFrom(r.Context()).Name {
 		return api.Unprocessable("This page was made for another person or decision. Open the case again.")
 	}
 	if r.PostForm.Get("answer") == "" {
 		return api.Unprocessable(needsScript)
 	}
-	var a answer
-	err := json.Unmarshal([]byte(r.PostForm.Get("answer")), &a)
-	var signed passkey.Assertion
+	var answer browserAnswer
+	err := json.Unmarshal([]byte(r.PostForm.Get("answer")), &answer)
+	var assertion passkey.Assertion
 	if err == nil {
-		signed, err = passkey.ReadAssertion(a.Response)
+		assertion, err = passkey.ReadAssertion(answer.Response)
 	}
 	if err != nil {
 		return api.Unprocessable("The browser's answer cannot be read.")
 	}
 	algorithm := "ES256" // of most passkeys; a worker refuses an unlisted one anyway
-	if keys, err := p.keys(r.Context()); err == nil && keys.Find(a.ID) != nil {
-		algorithm = keys.Find(a.ID).Algorithm()
+	if keys, err := p.keys(r.Context()); err == nil && keys.Find(answer.ID) != nil {
+		algorithm = keys.Find(answer.ID).Algorithm()
 	}
-	d := q.Decision
-	d.Proof = passkey.Join(algorithm, a.ID, q.Payload, signed)
-	return p.Tell(w, r, d.Kind, q.About, p.API.Decide(r.Context(), []api.Decision{d})[0])
+	d := pending.Decision
+	d.Proof = passkey.JoinProof(algorithm, answer.ID, pending.Payload, assertion)
+	return p.ShowOutcome(w, r, d.Kind, pending.About, p.API.Decide(r.Context(), []api.Decision{d})[0])
 }

@@ -17,9 +17,9 @@ import (
 
 const (
 	// MaxCalls is how many Calls a page shows, and lets people change.
-	MaxCalls  = 500
-	maxTokens = 12 // instances of a Call that are named
-	maxReason = 2000
+	MaxCalls         = 500
+	maxInstanceNames = 12 // instances of a Call that are named
+	maxReason        = 2000
 )
 
 // Page shows a Plan that waits.
@@ -40,10 +40,10 @@ type Page struct {
 	Reason   string
 	Amending bool // somebody changes Calls
 
-	forms  func(*ideafile.Tool) form.Form
-	tools  []*ideafile.Tool
-	labels plangraph.Labels
-	edges  []plangraph.Edge // in words
+	formFor func(*ideafile.Tool) form.Form
+	tools   []*ideafile.Tool
+	labels  plangraph.Labels
+	edges   []plangraph.Edge // in words
 
 	language shown.Language
 }
@@ -73,29 +73,29 @@ type Call struct {
 	// JSON is an added Call as it was written.
 	JSON string
 
-	written any
-	params  jsonval.Object // the parameters that a form changes
-	form    form.Form
+	original any
+	params   jsonval.Object // the parameters that a form changes
+	form     form.Form
 }
 
 // New shows a Plan. tools are the known Tools of its process, labels are the names that people use there, and forms
 // makes the form of a Tool's Call.
 func New(plan client.Plan, tools []*ideafile.Tool, labels plangraph.Labels, l shown.Language,
-	forms func(*ideafile.Tool) form.Form) *Page {
+	formFor func(*ideafile.Tool) form.Form) *Page {
 	p := &Page{Plan: plan, NotAmendable: plan.NotAmendable,
-		AskedUnknown: plan.AskedLater == nil, forms: forms, tools: tools, labels: labels,
-		edges: plangraph.Edges(plan.Drawn, labels), language: l}
-	p.Instances = p.names(plan.Instances)
+		AskedUnknown: plan.AskedLater == nil, formFor: formFor, tools: tools, labels: labels,
+		edges: plangraph.ListEdges(plan.Drawn, labels), language: l}
+	p.Instances = p.instanceNames(plan.Instances)
 	if len(plan.Calls) > MaxCalls && p.NotAmendable == "" {
 		p.NotAmendable = fmt.Sprintf(
 			"The Plan has %d steps, too many to change on this page. Operators can: by starter amend-plan.",
 			len(plan.Calls))
 	}
 	for n := range plan.Calls[:min(len(plan.Calls), MaxCalls)] {
-		p.Calls = append(p.Calls, p.call(n))
+		p.Calls = append(p.Calls, p.newCall(n))
 	}
 	for n, c := range p.Calls[:min(len(p.Calls), len(plan.Drawn))] {
-		c.Writes = readable.Visible(labels.Writes(plan.Drawn[n]))
+		c.Writes = readable.VisibleText(labels.DescribeWrites(plan.Drawn[n]))
 	}
 	return p
 }
@@ -103,32 +103,34 @@ func New(plan client.Plan, tools []*ideafile.Tool, labels plangraph.Labels, l sh
 // Left is how many Calls are not shown.
 func (p *Page) Left() int { return len(p.Plan.Calls) - len(p.Calls) }
 
-func (p *Page) call(n int) *Call {
-	of := p.Plan.Calls[n]
-	raw := of.Written.RawObject()
+func (p *Page) newCall(n int) *Call {
+	plannedCall := p.Plan.Calls[n]
+	raw := plannedCall.Written.RawObject()
 	c := &Call{
-		Number: n + 1, ID: of.CallID, Tool: of.Written.Tool, Title: p.labels.Words.Tool(of.Written.Tool),
-		Instances: p.names(of.Instances), Error: of.Error,
-		Kept: true, written: of.Written.AsWritten(),
+		Number: n + 1, ID: plannedCall.CallID, Tool: plannedCall.Written.Tool,
+		Title:     p.labels.Presenter.Tool(plannedCall.Written.Tool),
+		Instances: p.instanceNames(plannedCall.Instances), Error: plannedCall.Error,
+		Kept: true, original: plannedCall.Written.AsWritten(),
 		CanOpen: raw != nil, params: jsonval.AsObject(jsonschema.WithoutMetaKeys(raw)),
 	}
 	tool := ideafile.FindTool(p.tools, c.Tool)
 	c.Runs = runnerText(tool)
-	t := readable.NewFactBuilder(p.language)
-	fields := t.BuildAt(nil, "", p.labels.Words.ParamsFormat(c.Tool), jsonval.ToJSONValue(p.labels.ParamsInWords(raw)))
+	builder := readable.NewFactBuilder(p.language)
+	fields := builder.BuildAt(nil, "", p.labels.Presenter.ParamsFormat(c.Tool),
+		jsonval.ToJSONValue(p.labels.ParamsInWords(raw)))
 	if c.Params = fields.Facts; fields.Left > 0 {
 		c.More = readable.Plural(fields.Left, "other value")
 	}
 	c.Reads = p.describeReads(n + 1)
-	at := slices.IndexFunc(p.Plan.AskedLater, func(a client.AskedLater) bool { return a.CallID == c.ID })
+	index := slices.IndexFunc(p.Plan.AskedLater, func(a client.AskedLater) bool { return a.CallID == c.ID })
 	switch {
-	case at >= 0 && p.Plan.AskedLater[at].When == client.AskedAlways:
+	case index >= 0 && p.Plan.AskedLater[index].When == client.AskedAlways:
 		c.Asked = "a person is asked again"
-	case at >= 0:
+	case index >= 0:
 		c.Asked = "a person may be asked again, depending on its values"
 	}
 	if tool != nil {
-		c.form = p.forms(tool)
+		c.form = p.formFor(tool)
 	}
 	c.form.Prefix = fmt.Sprintf("c%d", c.Number)
 	return c
@@ -137,37 +139,37 @@ func (p *Page) call(n int) *Call {
 // describeReads lists what a Call reads and waits for.
 func (p *Page) describeReads(number int) (list []string) {
 	for _, e := range p.edges {
-		if e.To != number {
+		if e.ToCall != number {
 			continue
 		}
-		from := readable.Visible(readable.Clip(e.Given, readable.MaxTextBytes))
-		if e.From > 0 && e.From <= len(p.Plan.Calls) {
-			of := p.Plan.Calls[e.From-1]
-			title := readable.Clip(p.labels.Words.Tool(of.Written.Tool), maxReason)
-			from = "step " + of.CallID + " " + readable.Visible(title)
+		source := readable.VisibleText(readable.Clip(e.GivenValue, readable.MaxTextBytes))
+		if e.FromCall > 0 && e.FromCall <= len(p.Plan.Calls) {
+			producer := p.Plan.Calls[e.FromCall-1]
+			title := readable.Clip(p.labels.Presenter.Tool(producer.Written.Tool), maxReason)
+			source = "step " + producer.CallID + " " + readable.VisibleText(title)
 		}
 		switch e.Kind {
 		case plangraph.EdgeReads:
 			if e.Paths != "" {
-				from = readable.Visible(e.Paths) + " of " + from
+				source = readable.VisibleText(e.Paths) + " of " + source
 			}
 		case plangraph.EdgeAfter:
-			from = "nothing, but runs after " + from
+			source = "nothing, but runs after " + source
 		case plangraph.EdgeIf:
-			from = from + ", in its condition"
+			source = source + ", in its condition"
 		case plangraph.EdgeOr:
-			from = "nothing, but writes where " + from + " does: whichever is first"
+			source = "nothing, but writes where " + source + " does: whichever is first"
 		}
-		list = append(list, from)
+		list = append(list, source)
 	}
 	return list
 }
 
-// names lists instances by their names, at most maxTokens of them.
-func (p *Page) names(tokens []string) string {
-	shown := jsonval.Map(tokens[:min(len(tokens), maxTokens)], p.labels.Words.NameOf)
-	text := readable.Visible(strings.Join(shown, ", "))
-	if more := len(tokens) - maxTokens; more > 0 {
+// instanceNames lists instances by their names, at most maxInstanceNames of them.
+func (p *Page) instanceNames(tokens []string) string {
+	names := jsonval.Map(tokens[:min(len(tokens), maxInstanceNames)], p.labels.Presenter.KnownInstanceName)
+	text := readable.VisibleText(strings.Join(names, ", "))
+	if more := len(tokens) - maxInstanceNames; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
@@ -181,12 +183,12 @@ func runnerText(t *ideafile.Tool) string {
 	text := "Its result is written, unless there is a program of this name."
 	switch a := t.RawActivity.(type) {
 	case string:
-		text = "It runs the program " + readable.Visible(a) + "."
+		text = "It runs the program " + readable.VisibleText(a) + "."
 	case jsonval.Object:
-		text = "It is run by " + readable.Visible(strings.Join(jsonval.SortedKeys(a), ", ")) + "."
-		if _, is := a[string(ideafile.KindHTTP)]; is {
+		text = "It is run by " + readable.VisibleText(strings.Join(jsonval.SortedKeys(a), ", ")) + "."
+		if _, isKind := a[string(ideafile.KindHTTP)]; isKind {
 			text = "It sends a request to another system."
-		} else if _, is := a[string(ideafile.KindMCP)]; is {
+		} else if _, isKind := a[string(ideafile.KindMCP)]; isKind {
 			text = "It has another program do it."
 		}
 	}

@@ -36,7 +36,7 @@ func waiting(t *testing.T) *planpage.Page {
 	if len(problems.Errors()) > 0 {
 		t.Fatal(problems)
 	}
-	return planpage.New(plan, idea.Tools, plangraph.Labels{Words: shown.WordsOf(idea)}, shown.English, func(tool *ideafile.Tool) form.Form {
+	return planpage.New(plan, idea.Tools, plangraph.Labels{Presenter: shown.NewPresenter(idea)}, shown.English, func(tool *ideafile.Tool) form.Form {
 		return form.Form{Schema: jsonval.ToJSONValue(tool.ParamsSchemaSource())}
 	})
 }
@@ -78,7 +78,7 @@ func TestWhatNobodyTouchedStaysAsItWasPlanned(t *testing.T) {
 	t.Parallel()
 	take := func(values url.Values) (*planpage.Page, *client.PlanDecision, bool) {
 		p, d := waiting(t), &client.PlanDecision{Kind: "amend"}
-		return p, d, p.Take(d, values)
+		return p, d, p.ReadDecision(d, values)
 	}
 	if p, _, ok := take(url.Values{"keep": {"1", "2"}}); ok || !strings.Contains(p.Wrong, "Nothing is changed") {
 		t.Error(p.Wrong)
@@ -118,7 +118,7 @@ func TestWhatNobodyTouchedStaysAsItWasPlanned(t *testing.T) {
 func TestWhatIsFoundWrongStandsBesideItsCall(t *testing.T) {
 	t.Parallel()
 	p, d := waiting(t), &client.PlanDecision{Kind: "amend"}
-	if !p.Take(d, url.Values{"keep": {"2"}, "added": {`{"_tool": "pay"}`, " "}}) {
+	if !p.ReadDecision(d, url.Values{"keep": {"2"}, "added": {`{"_tool": "pay"}`, " "}}) {
 		t.Fatal(p.Wrong)
 	}
 	p.ShowProblems([]api.Place{{Path: "body.calls[0]", Message: "no text"}, {Path: "body.calls[1]", Message: "no cents"},
@@ -130,7 +130,7 @@ func TestWhatIsFoundWrongStandsBesideItsCall(t *testing.T) {
 	for text, says := range map[string]string{"none": "want a JSON object", `{"a": 1}`: `"_tool" is missing`,
 		`{"_tool": "fly"}`: "no step of the kind fly"} {
 		p, d := waiting(t), &client.PlanDecision{Kind: "amend"}
-		if p.Take(d, url.Values{"keep": {"1"}, "new": {text}}) || !strings.Contains(p.Added[0].Wrong, says) {
+		if p.ReadDecision(d, url.Values{"keep": {"1"}, "new": {text}}) || !strings.Contains(p.Added[0].Wrong, says) {
 			t.Errorf("%s: %+v", text, p.Added[0])
 		}
 	}

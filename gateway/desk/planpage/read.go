@@ -19,39 +19,39 @@ import (
 
 // The names of controls, beside those of the forms.
 const (
-	keepName  = "keep"  // the numbers of the Calls that stay
-	openName  = "open"  // the numbers of the Calls that are changed
-	editName  = "edit"  // the button that opens a Call; its value is the number
-	addedName = "added" // Calls that are added, as JSON
-	newName   = "new"   // the next Call to add, as JSON
-	restMark  = "-rest" // suffix of the prefix of a Call's form: the rest of the Call
+	keepField  = "keep"  // the numbers of the Calls that stay
+	openField  = "open"  // the numbers of the Calls that are changed
+	editField  = "edit"  // the button that opens a Call; its value is the number
+	addedField = "added" // Calls that are added, as JSON
+	newField   = "new"   // the next Call to add, as JSON
+	restSuffix = "-rest" // suffix of the prefix of a Call's form: the rest of the Call
 )
 
 // IsEditing reports whether the sent form only asks for a change of the page, and decides on nothing.
 func IsEditing(values url.Values) bool {
-	return values.Get(editName) != "" || values.Get("do") == "add" || form.IsAdding(values)
+	return values.Get(editField) != "" || values.Get("do") == "add" || form.IsAdding(values)
 }
 
 // Read applies the sent form to the Calls, and returns all Calls of the Plan as it is to run. If Wrong is set, on the
 // page or on a Call, they are invalid.
 func (p *Page) Read(values url.Values) (calls []any) {
 	p.Amending = true
-	changed := false
+	hasChanges := false
 	for _, c := range p.Calls {
 		number := strconv.Itoa(c.Number)
-		c.Kept = slices.Contains(values[keepName], number)
-		written := c.written
-		if slices.Contains(values[openName], number) && c.CanOpen {
-			written = p.readOpen(c, values)
-		} else if values.Get(editName) == number && c.CanOpen {
-			c.open(nil, nil)
+		c.Kept = slices.Contains(values[keepField], number)
+		writtenCall := c.original
+		if slices.Contains(values[openField], number) && c.CanOpen {
+			writtenCall = p.readEditedCall(c, values)
+		} else if values.Get(editField) == number && c.CanOpen {
+			c.addFields(nil, nil)
 		}
 		if !c.Kept {
-			changed = true
+			hasChanges = true
 			continue
 		}
-		changed = changed || !jsonval.Equal(written, c.written)
-		calls = append(calls, written)
+		hasChanges = hasChanges || !jsonval.Equal(writtenCall, c.original)
+		calls = append(calls, writtenCall)
 	}
 	added := p.readAdded(values)
 	if IsEditing(values) {
@@ -62,41 +62,41 @@ func (p *Page) Read(values url.Values) (calls []any) {
 	case p.Wrong != "":
 	case len(calls) == 0:
 		p.Wrong = "No step is left. To run none of them, reject the Plan."
-	case !changed && len(added) == 0:
+	case !hasChanges && len(added) == 0:
 		p.Wrong = "Nothing is changed. To run it as it is, approve it."
 	}
 	return calls
 }
 
-// open adds the fields of a Call, with its own values or with those that were entered.
-func (c *Call) open(values url.Values, wrong map[string]string) {
+// addFields adds the fields of a Call, with its own values or with those that were entered.
+func (c *Call) addFields(values url.Values, fieldErrors map[string]string) {
 	if c.Fields = c.form.New(c.params, true); values != nil {
-		c.Fields = c.form.FromEntered(c.params, true, values, wrong)
-		c.Rest = strings.ReplaceAll(values.Get(c.form.Prefix+restMark), "\r\n", "\n")
+		c.Fields = c.form.FromEntered(c.params, true, values, fieldErrors)
+		c.Rest = strings.ReplaceAll(values.Get(c.form.Prefix+restSuffix), "\r\n", "\n")
 		return
 	}
-	rest := maps.Clone(jsonval.AsObject(c.written))
+	rest := maps.Clone(jsonval.AsObject(c.original))
 	maps.DeleteFunc(rest, func(key string, _ any) bool { return !strings.HasPrefix(key, "_") || key == "_tool" })
 	c.Rest = form.Pretty(jsonval.ToJSONValue(rest))
 }
 
-// readOpen reads a Call whose fields are open.
-func (p *Page) readOpen(c *Call, values url.Values) any {
-	v, wrong := c.form.Read(c.params, values)
-	c.open(values, wrong)
+// readEditedCall reads a Call whose fields are open.
+func (p *Page) readEditedCall(c *Call, values url.Values) any {
+	v, fieldErrors := c.form.Read(c.params, values)
+	c.addFields(values, fieldErrors)
 	call, isObject := v.(jsonval.Object)
-	rest, err := jsonval.DecodeObject([]byte(c.Rest))
+	restMembers, err := jsonval.DecodeObject([]byte(c.Rest))
 	switch {
 	case form.IsAdding(values):
-		return c.written
-	case len(wrong) > 0:
+		return c.original
+	case len(fieldErrors) > 0:
 		c.Wrong = "some fields do not fit yet: each says why"
 	case !isObject:
 		c.Wrong = "the values of a step must be an object"
 	case err != nil:
 		c.Wrong = "the rest of the step is not a JSON object: " + ideafiles.DecodeCause(err)
 	}
-	for key := range rest {
+	for key := range restMembers {
 		if !strings.HasPrefix(key, "_") || key == "_tool" {
 			c.Wrong = fmt.Sprintf("%q may not be here: what it does and its values are above", key)
 		}
@@ -105,18 +105,18 @@ func (p *Page) readOpen(c *Call, values url.Values) any {
 		if c.Kept {
 			p.Wrong = "Step " + c.ID + " does not fit yet: see the message beside it."
 		}
-		return c.written
+		return c.original
 	}
 	out := jsonval.Object{"_tool": c.Tool}
 	maps.Copy(out, call)
-	maps.Copy(out, rest)
+	maps.Copy(out, restMembers)
 	return out
 }
 
 // readAdded reads the added Calls and skips empty ones.
 func (p *Page) readAdded(values url.Values) (calls []any) {
-	texts := slices.Clone(values[addedName])
-	if next := values.Get(newName); strings.TrimSpace(next) != "" {
+	texts := slices.Clone(values[addedField])
+	if next := values.Get(newField); strings.TrimSpace(next) != "" {
 		texts = append(texts, next)
 	}
 	for _, text := range texts {
@@ -145,21 +145,22 @@ func (p *Page) readAdded(values url.Values) (calls []any) {
 	return calls
 }
 
-// callIndex matches the place by which a problem names a Call.
-var callIndex = regexp.MustCompile(`calls\[([0-9]+)\]$`)
+// callIndexPattern matches the place by which a problem names a Call.
+var callIndexPattern = regexp.MustCompile(`calls\[([0-9]+)\]$`)
 
 // ShowProblems shows the problems that the process found, each beside the Call that was sent.
 func (p *Page) ShowProblems(problems []api.Place) {
-	sent := append(jsonval.Filter(p.Calls, func(c *Call) bool { return c.Kept }), p.Added...)
-	for _, at := range problems {
-		m := callIndex.FindStringSubmatch(at.Path)
+	sentCalls := append(jsonval.Filter(p.Calls, func(c *Call) bool { return c.Kept }), p.Added...)
+	for _, problem := range problems {
+		m := callIndexPattern.FindStringSubmatch(problem.Path)
 		if m == nil {
 			continue
 		}
-		if n, err := strconv.Atoi(m[1]); err == nil && n < len(sent) {
-			sent[n].Wrong, sent[n].WrongDetail = "it cannot run as it is: mend it, or leave it out", at.Message
-			if c := sent[n]; c.CanOpen && c.Fields == nil {
-				c.open(nil, nil)
+		if n, err := strconv.Atoi(m[1]); err == nil && n < len(sentCalls) {
+			sentCalls[n].Wrong, sentCalls[n].WrongDetail = "it cannot run as it is: mend it, or leave it out",
+				problem.Message
+			if c := sentCalls[n]; c.CanOpen && c.Fields == nil {
+				c.addFields(nil, nil)
 			}
 		}
 	}
@@ -171,9 +172,9 @@ const (
 	NoDecision  = "There is no such decision."
 )
 
-// Take completes a decision from the sent form; ok is false if it is invalid, or if somebody is only changing the
-// Calls.
-func (p *Page) Take(d *client.PlanDecision, values url.Values) (ok bool) {
+// ReadDecision completes a decision from the sent form; ok is false if it is invalid, or if somebody is only changing
+// the Calls.
+func (p *Page) ReadDecision(d *client.PlanDecision, values url.Values) (ok bool) {
 	switch d.Kind {
 	case client.Approve:
 	case client.Reject:

@@ -30,14 +30,14 @@ type Ticket struct {
 	Name   string   `json:"name"`
 	Groups []string `json:"groups,omitempty"`
 	client.Account
-	Until time.Time `json:"until"`
+	ExpiresAt time.Time `json:"until"`
 }
 
 // Sessions open, read and end sessions. It is safe for concurrent use.
 type Sessions struct {
 	aead cipher.AEAD
-	// ended are the ids of sessions that were ended here early: a copy of the cookie is no longer valid.
-	ended *lru.Cache[string, struct{}]
+	// endedIDs are the ids of sessions that were ended here early: a copy of the cookie is no longer valid.
+	endedIDs *lru.Cache[string, struct{}]
 	// Secure means that browsers reach the gateway by https only. Otherwise a cookie is restricted to https if the
 	// request came by it.
 	Secure bool
@@ -56,22 +56,22 @@ func New(secret []byte) (*Sessions, error) {
 	}
 	aead, err := cipher.NewGCMWithRandomNonce(block)
 	ended, _ := lru.New[string, struct{}](maxEndedSessions) // it fails only for a size below one
-	return &Sessions{aead: aead, ended: ended}, err
+	return &Sessions{aead: aead, endedIDs: ended}, err
 }
 
 // maxEndedSessions bounds the ended sessions that are remembered. If more end within MaxAge, copies of the first
 // cookies are valid again.
 const maxEndedSessions = 100_000
 
-const ticketUse = "ticket"
+const ticketSealPurpose = "ticket"
 
 // Begin logs somebody in.
 func (s *Sessions) Begin(w http.ResponseWriter, r *http.Request, t Ticket) error {
-	if t.Until.IsZero() {
-		t.Until = time.Now().Add(MaxAge)
+	if t.ExpiresAt.IsZero() {
+		t.ExpiresAt = time.Now().Add(MaxAge)
 	}
 	t.ID = rand.Text()
-	text, err := s.Seal(ticketUse, t)
+	text, err := s.Seal(ticketSealPurpose, t)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (s *Sessions) Begin(w http.ResponseWriter, r *http.Request, t Ticket) error
 // End logs the caller out, and invalidates copies of the cookie.
 func (s *Sessions) End(w http.ResponseWriter, r *http.Request) {
 	if t, ok := s.Read(r); ok {
-		s.ended.Add(t.ID, struct{}{})
+		s.endedIDs.Add(t.ID, struct{}{})
 	}
 	c := s.cookie(r)
 	c.MaxAge = -1
@@ -94,8 +94,8 @@ func (s *Sessions) End(w http.ResponseWriter, r *http.Request) {
 // Read returns who is logged in; ok is false if nobody is.
 func (s *Sessions) Read(r *http.Request) (t Ticket, ok bool) {
 	c, err := r.Cookie(s.cookie(r).Name)
-	if err != nil || !s.Unseal(ticketUse, c.Value, &t) || time.Now().After(t.Until) || t.ID == "" ||
-		s.ended.Contains(t.ID) {
+	if err != nil || !s.Unseal(ticketSealPurpose, c.Value, &t) || time.Now().After(t.ExpiresAt) || t.ID == "" ||
+		s.endedIDs.Contains(t.ID) {
 		return Ticket{}, false
 	}
 	return t, true
@@ -116,13 +116,13 @@ func (s *Sessions) cookie(r *http.Request) *http.Cookie {
 }
 
 // Seal writes a value so that only these Sessions read it, and only for the same use.
-func (s *Sessions) Seal(use string, v any) (string, error) {
+func (s *Sessions) Seal(purpose string, v any) (string, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return "", fmt.Errorf("session: seal: %w", err)
 	}
-	var small bytes.Buffer
-	w, err := flate.NewWriter(&small, flate.BestCompression)
+	var compressed bytes.Buffer
+	w, err := flate.NewWriter(&compressed, flate.BestCompression)
 	if err == nil {
 		_, err = w.Write(data)
 	}
@@ -132,23 +132,23 @@ func (s *Sessions) Seal(use string, v any) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("session: seal: %w", err)
 	}
-	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(make([]byte, 0, small.Len()+64), nil, small.Bytes(),
-		[]byte(use))), nil
+	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(make([]byte, 0, compressed.Len()+64), nil,
+		compressed.Bytes(), []byte(purpose))), nil
 }
 
-// maxUnsealed bounds what a sealed value opens to.
-const maxUnsealed = 1 << 20
+// maxUnsealedBytes bounds what a sealed value opens to.
+const maxUnsealedBytes = 1 << 20
 
 // Unseal reads what Seal wrote; ok is false for anything else.
-func (s *Sessions) Unseal(use, text string, to any) (ok bool) {
+func (s *Sessions) Unseal(purpose, text string, target any) (ok bool) {
 	data, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
 		return false
 	}
-	small, err := s.aead.Open(nil, nil, data, []byte(use))
+	compressed, err := s.aead.Open(nil, nil, data, []byte(purpose))
 	if err != nil {
 		return false
 	}
-	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(small)), maxUnsealed))
-	return err == nil && json.Unmarshal(plain, to) == nil
+	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(compressed)), maxUnsealedBytes))
+	return err == nil && json.Unmarshal(plain, target) == nil
 }

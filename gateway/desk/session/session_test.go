@@ -90,7 +90,7 @@ func TestACopyOfTheCookieCountsNoMoreOnceThePersonHasLoggedOut(t *testing.T) {
 func TestASessionEndsByItself(t *testing.T) {
 	t.Parallel()
 	s := sessions(t, "one")
-	c := begun(t, s, "http://localhost/", session.Ticket{Name: "ann", Until: time.Now().Add(-time.Second)})
+	c := begun(t, s, "http://localhost/", session.Ticket{Name: "ann", ExpiresAt: time.Now().Add(-time.Second)})
 	if _, ok := s.Read(request("http://localhost/", c)); ok {
 		t.Error("it is over, and counts")
 	}
@@ -124,7 +124,7 @@ func TestByHTTPSACookieIsForHTTPSAndThisHostAlone(t *testing.T) {
 	} {
 		s, w, r := sessions(t, "one"), httptest.NewRecorder(), request("http://gateway.example.com/")
 		arrange(s, r)
-		err := errors.Join(s.Begin(w, r, session.Ticket{Name: "ann"}), s.Keep(w, r, "login", time.Minute, "v"))
+		err := errors.Join(s.Begin(w, r, session.Ticket{Name: "ann"}), s.SetValue(w, r, "login", time.Minute, "v"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func TestByHTTPSACookieIsForHTTPSAndThisHostAlone(t *testing.T) {
 			r.AddCookie(c)
 		}
 		var kept string
-		if _, ok := s.Read(r); !ok || !s.Take(w, r, "login", &kept) || kept != "v" {
+		if _, ok := s.Read(r); !ok || !s.TakeValue(w, r, "login", &kept) || kept != "v" {
 			t.Errorf("%s: nobody is logged in, or %q is kept", name, kept)
 		}
 	}

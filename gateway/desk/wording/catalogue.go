@@ -14,7 +14,7 @@ import (
 )
 
 //go:embed *.json
-var files embed.FS
+var catalogueFiles embed.FS
 
 // Catalogue maps English texts to those of a language. The English catalogue has the desk's own wording of texts that
 // it shares with the command line.
@@ -29,44 +29,45 @@ type Catalogue struct {
 }
 
 type pattern struct {
-	english    *regexp.Regexp
-	start, end string // the fixed text before the first value and after the last
-	text       string
-	words      int // the length of all fixed text
+	regex       *regexp.Regexp
+	start, end  string // the fixed text before the first value and after the last
+	translation string
+	fixedChars  int // the length of all fixed text
 }
 
-// For gives the catalogue of a language.
-func For(l shown.Language) (*Catalogue, error) {
-	var read struct{ Pages, Texts map[string]string }
-	data, err := files.ReadFile(string(l) + ".json")
+// CatalogueFor gives the catalogue of a language.
+func CatalogueFor(l shown.Language) (*Catalogue, error) {
+	var raw struct{ Pages, Texts map[string]string }
+	data, err := catalogueFiles.ReadFile(string(l) + ".json")
 	if err == nil {
-		err = json.Unmarshal(data, &read)
+		err = json.Unmarshal(data, &raw)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("wording: read the catalogue of %s: %w", l, err)
 	}
-	c := &Catalogue{pages: read.Pages, texts: read.Texts}
-	for english, text := range read.Texts {
-		fixed := place.Split(english, -1)
-		if len(fixed) > 1 {
-			form := "(?s)^" + regexp.QuoteMeta(fixed[0])
-			for n, at := range place.FindAllString(english, -1) {
+	c := &Catalogue{pages: raw.Pages, texts: raw.Texts}
+	for english, text := range raw.Texts {
+		fixedParts := placeholderPattern.Split(english, -1)
+		if len(fixedParts) > 1 {
+			expression := "(?s)^" + regexp.QuoteMeta(fixedParts[0])
+			for n, placeholder := range placeholderPattern.FindAllString(english, -1) {
 				value := "(.+?)"
-				if strings.HasSuffix(at, ":n}") {
+				if strings.HasSuffix(placeholder, ":n}") {
 					value = `([\d,]+)`
 				}
-				form += value + regexp.QuoteMeta(fixed[n+1])
+				expression += value + regexp.QuoteMeta(fixedParts[n+1])
 			}
-			is := regexp.MustCompile(form + "$")
-			words := len(strings.Join(fixed, ""))
-			if nestingPattern.MatchString(fixed[0]) { // it comes first: its value may match another pattern
-				words += 1000
+			regex := regexp.MustCompile(expression + "$")
+			fixedChars := len(strings.Join(fixedParts, ""))
+			if nestingPattern.MatchString(fixedParts[0]) { // it comes first: its value may match another pattern
+				fixedChars += 1000
 			}
-			c.patterns = append(c.patterns, pattern{is, fixed[0], fixed[len(fixed)-1], text, words})
+			c.patterns = append(c.patterns, pattern{regex, fixedParts[0], fixedParts[len(fixedParts)-1], text,
+				fixedChars})
 		}
 	}
 	slices.SortFunc(c.patterns, func(a, b pattern) int {
-		return cmp.Or(b.words-a.words, strings.Compare(a.english.String(), b.english.String()))
+		return cmp.Or(b.fixedChars-a.fixedChars, strings.Compare(a.regex.String(), b.regex.String()))
 	})
 	return c, nil
 }
@@ -74,17 +75,19 @@ func For(l shown.Language) (*Catalogue, error) {
 // nestingPattern matches the beginning of a text that contains another text, such as "It was refused: {1}".
 var nestingPattern = regexp.MustCompile(`^[A-Z].* .*: $`)
 
-// place matches the place of a value in a text.
-var place = regexp.MustCompile(`\{(\d+)(:\w*)?\}`)
+// placeholderPattern matches the place of a value in a text.
+var placeholderPattern = regexp.MustCompile(`\{(\d+)(:\w*)?\}`)
 
-// Sentence translates a sentence of a template.
-func (c *Catalogue) Sentence(english string) string { return cmp.Or(c.pages[english], english) }
+// TranslateSentence translates a sentence of a template.
+func (c *Catalogue) TranslateSentence(english string) string {
+	return cmp.Or(c.pages[english], english)
+}
 
-// Say translates a text.
-func (c *Catalogue) Say(text string) string { return c.InContext("", text) }
+// Translate translates a text.
+func (c *Catalogue) Translate(text string) string { return c.TranslateAs("", text) }
 
-// InContext translates a text of a kind, which stands before the text in the catalogue.
-func (c *Catalogue) InContext(kind, text string) string {
+// TranslateAs translates a text of a kind, which stands before the text in the catalogue.
+func (c *Catalogue) TranslateAs(kind, text string) string {
 	key := text
 	if kind != "" {
 		key = kind + ": " + text
@@ -96,8 +99,8 @@ func (c *Catalogue) InContext(kind, text string) string {
 		if !strings.HasPrefix(key, p.start) || !strings.HasSuffix(key, p.end) {
 			continue
 		}
-		if values := p.english.FindStringSubmatch(key); values != nil {
-			return c.fill(p.text, values)
+		if values := p.regex.FindStringSubmatch(key); values != nil {
+			return c.fill(p.translation, values)
 		}
 	}
 	return text
@@ -105,23 +108,23 @@ func (c *Catalogue) InContext(kind, text string) string {
 
 // fill puts values into the places of a text.
 func (c *Catalogue) fill(text string, values []string) string {
-	return place.ReplaceAllStringFunc(text, func(at string) string {
-		parts := place.FindStringSubmatch(at)
+	return placeholderPattern.ReplaceAllStringFunc(text, func(placeholder string) string {
+		parts := placeholderPattern.FindStringSubmatch(placeholder)
 		n, _ := strconv.Atoi(parts[1])
 		if parts[2] != "" {
-			return c.InContext(parts[2][1:], values[n])
+			return c.TranslateAs(parts[2][1:], values[n])
 		}
-		return c.Number(values[n])
+		return c.FormatNumber(values[n])
 	})
 }
 
-var written = regexp.MustCompile(`^\d{1,3}(,\d{3})+$|^\d+\.\d$`)
+var englishNumberPattern = regexp.MustCompile(`^\d{1,3}(,\d{3})+$|^\d+\.\d$`)
 
-// Number writes a number that English has written as 1,234 or 1.5.
-func (c *Catalogue) Number(text string) string {
-	signs := c.texts["1,234.5"]
-	if signs == "" || !written.MatchString(text) {
+// FormatNumber writes a number that English has written as 1,234 or 1.5.
+func (c *Catalogue) FormatNumber(text string) string {
+	separators := c.texts["1,234.5"]
+	if separators == "" || !englishNumberPattern.MatchString(text) {
 		return text
 	}
-	return strings.NewReplacer(",", signs[1:2], ".", signs[5:6]).Replace(text)
+	return strings.NewReplacer(",", separators[1:2], ".", separators[5:6]).Replace(text)
 }

@@ -17,7 +17,7 @@ import (
 // The desk says some of what the engine says in words of its own.
 func TestTextsOfTheEngineAreInTheWordsOfTheDesk(t *testing.T) {
 	t.Parallel()
-	c, err := wording.For(shown.English)
+	c, err := wording.CatalogueFor(shown.English)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestTextsOfTheEngineAreInTheWordsOfTheDesk(t *testing.T) {
 		{"", approval.CallNotWaitingError("1.2", ideafile.Done, []approval.Decision{{Kind: policy.Approve,
 			DecidedBy: "bob"}}).Error(), "it was decided on already (approved by bob), and waits for nobody: it is done"},
 	} {
-		if got := c.InContext(one.kind, one.text); got != one.want {
+		if got := c.TranslateAs(one.kind, one.text); got != one.want {
 			t.Errorf("%s %q is %q, want %q", one.kind, one.text, got, one.want)
 		}
 	}
@@ -47,16 +47,16 @@ func TestTextsOfTheEngineAreInTheWordsOfTheDesk(t *testing.T) {
 
 func TestSentencesOfTheEngineAreGermanAndDataStay(t *testing.T) {
 	t.Parallel()
-	c, err := wording.For(shown.German)
+	c, err := wording.CatalogueFor(shown.German)
 	if err != nil {
 		t.Fatal(err)
 	}
 	now := time.Date(2026, 11, 28, 9, 0, 0, 0, time.UTC)
-	ago := func(d time.Duration) string { return readable.Ago(now, now.Add(-d)) }
-	until := func(d time.Duration) string { return readable.Until(now, now.Add(d)) }
-	rules := policy.Rules{{Groups: []string{"finance"}, Count: 2, NotStarter: true, Signed: true}}
-	handOver := approval.Decision{Kind: approval.HandOver, DecidedBy: "ann", To: "bob", Reason: "1 case"}
-	deputy := approval.Decision{Kind: approval.SteerDeputy, DecidedBy: "ann", To: "bob", Reason: "on leave",
+	ago := func(d time.Duration) string { return readable.AgoText(now, now.Add(-d)) }
+	until := func(d time.Duration) string { return readable.UntilText(now, now.Add(d)) }
+	rules := policy.Rules{{Groups: []string{"finance"}, RequiredCount: 2, ExcludesStarter: true, RequiresSignature: true}}
+	handOver := approval.Decision{Kind: approval.HandOver, DecidedBy: "ann", RecipientName: "bob", Reason: "1 case"}
+	deputy := approval.Decision{Kind: approval.SteerDeputy, DecidedBy: "ann", RecipientName: "bob", Reason: "on leave",
 		Order: &approval.StandingOrder{From: now, Until: now.Add(time.Hour)}}
 	inPlace := approval.Vote{Kind: policy.Approve, DecidedBy: "bob", Groups: []string{"finance"},
 		OnBehalfOf: &policy.Person{Name: "ann"}}
@@ -74,9 +74,9 @@ func TestSentencesOfTheEngineAreGermanAndDataStay(t *testing.T) {
 		{"time", ago(480 * time.Hour), "vor 20 Tagen"},
 		{"time", ago(48_000 * time.Hour), "vor 2.000 Tagen"},
 		{"time", until(49 * time.Hour), "in 2 Tagen 1 Stunde"},
-		{"time", readable.Took(90 * time.Second), "1 Minute"},
-		{"time", readable.Took(1500 * time.Millisecond), "1,5 Sekunden"},
-		{"time", readable.Took(72 * time.Hour), "3 Tage"},
+		{"time", readable.ElapsedText(90 * time.Second), "1 Minute"},
+		{"time", readable.ElapsedText(1500 * time.Millisecond), "1,5 Sekunden"},
+		{"time", readable.ElapsedText(72 * time.Hour), "3 Tage"},
 		{"count", readable.Plural(1234, "case"), "1.234 Fälle"},
 		{"who", rules.String(), "2 von: Personen aus finance, mit Unterschrift; nicht wer den Prozess gestartet hat"},
 		{"who", pending.DecidersInWords(), "bob, von: 2 von: Personen aus finance, " +
@@ -95,7 +95,7 @@ func TestSentencesOfTheEngineAreGermanAndDataStay(t *testing.T) {
 			"zu 1.2 wird niemand gefragt: es ist noch nicht so weit"},
 		{"", approval.UnknownCallError("1.1", []string{"1.2"}, nil).Error(),
 			"es gibt keinen Schritt \"1.1\"; meinten Sie 1.2? Hier wartet nichts auf einen Menschen"},
-		{"", pending.CheckHandedOver(approval.Decision{DecidedBy: "cem"}).Error(),
+		{"", pending.CheckHandOverRecipient(approval.Decision{DecidedBy: "cem"}).Error(),
 			"ann hat es an bob übergeben: 1 case; wer entscheiden darf, kann es weitergeben"},
 		{"", "It was refused: " + rules.DenialReason(policy.Person{Name: "ann", Signed: true, Groups: []string{"hr"}}, nil),
 			"Es wurde abgewiesen: ann darf darüber nicht entscheiden, nur Personen aus finance"},
@@ -110,7 +110,7 @@ func TestSentencesOfTheEngineAreGermanAndDataStay(t *testing.T) {
 		{"left", "“Pay 1 EUR” reads from it and is not to be taken back",
 			"“Pay 1 EUR” liest davon und soll nicht zurückgenommen werden"},
 	} {
-		if got := c.InContext(one.kind, one.english); got != one.want {
+		if got := c.TranslateAs(one.kind, one.english); got != one.want {
 			t.Errorf("%s %q is %q, want %q", one.kind, one.english, got, one.want)
 		}
 	}

@@ -245,7 +245,7 @@ func TestEveryTextOfTheDeskHasGerman(t *testing.T) {
 	t.Parallel()
 	de := german(t)
 	for name, source := range templates(t) {
-		wording.Template(source, func(key string) string {
+		wording.TranslateTemplate(source, func(key string) string {
 			if _, known := de.Pages[key]; !known {
 				t.Errorf("%s says %q", name, key)
 			}
@@ -328,7 +328,7 @@ func TestAllGermanIsOfATextThatThereIs(t *testing.T) {
 	t.Parallel()
 	de, used, said := german(t), map[string]bool{}, strings.Builder{}
 	for _, source := range templates(t) {
-		wording.Template(source, func(key string) string { used[key] = true; return key })
+		wording.TranslateTemplate(source, func(key string) string { used[key] = true; return key })
 		saidInActions(t, source, func(text string) { said.WriteString(text + "\n") })
 	}
 	for key := range de.Pages {
@@ -428,7 +428,7 @@ func TestNoPageSpeaksTheWordsOfTheEngineButForOperators(t *testing.T) {
 	}
 	for name, source := range templates(t) {
 		source = forOperators.ReplaceAllString(source, "")
-		wording.Template(source, func(key string) string { check(name, key); return key })
+		wording.TranslateTemplate(source, func(key string) string { check(name, key); return key })
 		saidInActions(t, source, func(text string) { check(name, text) })
 	}
 	for _, text := range textsIn(t, isForOthers, deskFolders...) {

@@ -11,48 +11,48 @@ import (
 var (
 	// templateToken is an action, a tag or a text of a template.
 	templateToken = regexp.MustCompile(`(?s)\{\{.*?\}\}|<(?:\{\{.*?\}\}|[^<>])*?>|[^<{]+|.`)
-	// inline matches the tags within a sentence, and sentenceEndAction the actions that end a sentence.
-	inline            = regexp.MustCompile(`^</?(a|b|bdi|code|mark|q|small|span|time)\b`)
+	// inlineTagPattern matches the tags within a sentence, and sentenceEndAction the actions that end a sentence.
+	inlineTagPattern  = regexp.MustCompile(`^</?(a|b|bdi|code|mark|q|small|span|time)\b`)
 	sentenceEndAction = regexp.MustCompile(`^\{\{-?\s*(/\*|if|else|end|range|with|define|\$\w+(, \$\w+)* :?=)`)
-	// translatable are the attributes that people read.
-	translatable = regexp.MustCompile(`(?s) (alt|aria-label|data-label|title)="(?:\{\{.*?\}\}|[^"])*"`)
+	// translatableAttrPattern are the attributes that people read.
+	translatableAttrPattern = regexp.MustCompile(`(?s) (alt|aria-label|data-label|title)="(?:\{\{.*?\}\}|[^"])*"`)
 )
 
-// Template translates the texts of a template. say translates a sentence, in which {1} stands for the first tag or
-// action.
-func Template(source string, say func(string) string) string {
+// TranslateTemplate translates the texts of a template. say translates a sentence, in which {1} stands for the first
+// tag or action.
+func TranslateTemplate(source string, translate func(string) string) string {
 	var out strings.Builder
 	var sentence []string
 	for _, p := range templateToken.FindAllString(source, -1) {
 		if p[0] == '<' {
-			p = translatable.ReplaceAllStringFunc(p, func(attribute string) string {
+			p = translatableAttrPattern.ReplaceAllStringFunc(p, func(attribute string) string {
 				name, value, _ := strings.Cut(attribute, `"`)
-				return name + `"` + Template(strings.TrimSuffix(value, `"`), say) + `"`
+				return name + `"` + TranslateTemplate(strings.TrimSuffix(value, `"`), translate) + `"`
 			})
 		}
-		if sentenceEndAction.MatchString(p) || p[0] == '<' && !inline.MatchString(p) {
-			out.WriteString(translated(sentence, say) + p)
+		if sentenceEndAction.MatchString(p) || p[0] == '<' && !inlineTagPattern.MatchString(p) {
+			out.WriteString(translateSentence(sentence, translate) + p)
 			sentence = nil
 		} else {
 			sentence = append(sentence, p)
 		}
 	}
-	out.WriteString(translated(sentence, say))
+	out.WriteString(translateSentence(sentence, translate))
 	return out.String()
 }
 
 // isVisibleText reports whether a piece is a text that people read, and not part of an attribute, such as the end of an
 // id.
 func isVisibleText(piece string) bool {
-	return piece[0] != '<' && !isAction(piece) && !strings.Contains(piece, `="`) && letters.MatchString(piece)
+	return piece[0] != '<' && !isAction(piece) && !strings.Contains(piece, `="`) && letterPattern.MatchString(piece)
 }
 
 func isAction(piece string) bool { return strings.HasPrefix(piece, "{{") }
 
-var letters = regexp.MustCompile(`(^|[^-\pL])\pL`)
+var letterPattern = regexp.MustCompile(`(^|[^-\pL])\pL`)
 
-// translated translates one sentence. Tags and signs around the sentence do not belong to it.
-func translated(pieces []string, say func(string) string) string {
+// translateSentence translates one sentence. Tags and signs around the sentence do not belong to it.
+func translateSentence(pieces []string, translate func(string) string) string {
 	first := slices.IndexFunc(pieces, isVisibleText)
 	if first < 0 {
 		return strings.Join(pieces, "")
@@ -81,10 +81,11 @@ func translated(pieces []string, say func(string) string) string {
 		key, value = key+p, ""
 	}
 	text := strings.TrimSpace(key)
-	translated := place.ReplaceAllStringFunc(say(strings.Join(strings.Fields(text), " ")), func(at string) string {
-		n, _ := strconv.Atoi(strings.Trim(at, "{}"))
-		return values[n-1]
-	})
+	translated := placeholderPattern.ReplaceAllStringFunc(translate(strings.Join(strings.Fields(text), " ")),
+		func(m string) string {
+			n, _ := strconv.Atoi(strings.Trim(m, "{}"))
+			return values[n-1]
+		})
 	return strings.Join(pieces[:first], "") + strings.Replace(key, text, translated, 1) +
 		strings.Join(pieces[last:], "")
 }

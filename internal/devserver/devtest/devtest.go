@@ -55,9 +55,9 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-// Shared runs one server for all tests of a package. Call it from TestMain. The returned function stops the server and
-// removes its file; it must run before os.Exit.
-func Shared(attributes map[string]enumspb.IndexedValueType) (*Server, func(), error) {
+// StartShared runs one server for all tests of a package. Call it from TestMain. The returned function stops the server
+// and removes its file; it must run before os.Exit.
+func StartShared(attributes map[string]enumspb.IndexedValueType) (*Server, func(), error) {
 	dir, err := os.MkdirTemp("", "devserver-")
 	if err != nil {
 		return nil, nil, fmt.Errorf("devtest: create folder: %w", err)
@@ -79,7 +79,7 @@ const serverMemory = 2 << 30
 
 // Run runs a server until it is stopped, or until this process is gone.
 func Run(o Options) (*Server, error) {
-	root, err := dependOnServer()
+	root, err := statServerSources()
 	if err != nil {
 		return nil, fmt.Errorf("devtest: find the server: %w", err)
 	}
@@ -120,14 +120,14 @@ func stopChild(in io.Closer, cmd *exec.Cmd) {
 	_ = cmd.Wait()
 }
 
-// dependOnServer finds the module, and looks at the server's files. The go command reuses a test's cached result if all
-// files that the test looked at are unchanged. The test binary itself does not look at these files.
-func dependOnServer() (root string, err error) {
+// statServerSources finds the module, and looks at the server's files. The go command reuses a test's cached result if
+// all files that the test looked at are unchanged. The test binary itself does not look at these files.
+func statServerSources() (root string, err error) {
 	if root, err = moduleRoot(); err != nil {
 		return "", err
 	}
-	for _, at := range []string{"go.mod", "internal/devserver", "internal/heap"} {
-		err = errors.Join(err, filepath.WalkDir(filepath.Join(root, at),
+	for _, folder := range []string{"go.mod", "internal/devserver", "internal/heap"} {
+		err = errors.Join(err, filepath.WalkDir(filepath.Join(root, folder),
 			func(path string, d fs.DirEntry, err error) error {
 				if err == nil && !d.IsDir() {
 					_, err = os.Stat(path)
@@ -144,11 +144,11 @@ func moduleRoot() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
-			return at, nil
+	for folder := dir; ; folder = filepath.Dir(folder) {
+		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
+			return folder, nil
 		}
-		if at == filepath.Dir(at) {
+		if folder == filepath.Dir(folder) {
 			return "", fmt.Errorf("no go.mod stands above %s", dir)
 		}
 	}

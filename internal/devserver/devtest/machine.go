@@ -12,11 +12,11 @@ import (
 // two workers until heartbeats come too late, and makes a test that compares their speed meaningless. So such a test
 // has the machine to itself, and the other large suites wait for it.
 
-// ShareMachine waits until no test has the machine to itself. No test then gets it alone until release is called.
-func ShareMachine() (release func(), err error) { return lockMachine((*flock.Flock).RLock) }
+// LockMachineShared waits until no test has the machine to itself. No test then gets it alone until release is called.
+func LockMachineShared() (release func(), err error) { return lockMachine((*flock.Flock).RLock) }
 
-// TakeMachine waits until no large suite runs. No large suite then starts until release is called.
-func TakeMachine() (release func(), err error) { return lockMachine((*flock.Flock).Lock) }
+// LockMachineExclusive waits until no large suite runs. No large suite then starts until release is called.
+func LockMachineExclusive() (release func(), err error) { return lockMachine((*flock.Flock).Lock) }
 
 func lockMachine(lock func(*flock.Flock) error) (release func(), err error) {
 	l := flock.New(filepath.Join(os.TempDir(), fmt.Sprintf("process-idea-tests-%d.lock", os.Getuid())))

@@ -50,23 +50,23 @@ func addNamespace(ctx context.Context, conn *grpc.ClientConn, name string,
 	}); err != nil {
 		return err
 	}
-	used := strings.Join(jsonval.SortedKeys(attributes), " IS NULL AND ") + " IS NULL"
+	query := strings.Join(jsonval.SortedKeys(attributes), " IS NULL AND ") + " IS NULL"
 	return retry(ctx, func() error {
 		_, err := workflows.CountWorkflowExecutions(ctx,
-			&workflowservice.CountWorkflowExecutionsRequest{Namespace: name, Query: used})
+			&workflowservice.CountWorkflowExecutionsRequest{Namespace: name, Query: query})
 		return err
 	})
 }
 
 // retry calls ask until it returns no error. The parts of a server need a moment to learn of something new.
-func retry(ctx context.Context, ask func() error) error {
+func retry(ctx context.Context, try func() error) error {
 	for {
-		err := ask()
+		err := try()
 		if err == nil {
 			return nil
 		}
-		if over := pause.For(ctx, 20*time.Millisecond); over != nil {
-			return fmt.Errorf("%w: %w", over, err)
+		if ctxErr := pause.For(ctx, 20*time.Millisecond); ctxErr != nil {
+			return fmt.Errorf("%w: %w", ctxErr, err)
 		}
 	}
 }

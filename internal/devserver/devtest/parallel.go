@@ -5,14 +5,14 @@ import (
 	"strconv"
 )
 
-// Parallel sets how many tests of a package run at the same time, unless the go command's -parallel does. Call it from
-// TestMain. The default is the number of CPUs, which leaves them idle if tests mostly wait for a server.
-func Parallel(tests int) {
+// SetParallel sets how many tests of a package run at the same time, unless the go command's -parallel does. Call it
+// from TestMain. The default is the number of CPUs, which leaves them idle if tests mostly wait for a server.
+func SetParallel(tests int) {
 	const name = "test.parallel"
 	flag.Parse()
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name })
-	if !given {
+	isSet := false
+	flag.Visit(func(f *flag.Flag) { isSet = isSet || f.Name == name })
+	if !isSet {
 		_ = flag.Set(name, strconv.Itoa(tests)) // the testing package accepts any number
 	}
 }

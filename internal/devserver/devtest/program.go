@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Program builds a program and returns its file. It uses "go run", which caches the linked program, unlike "go build".
-// dir is a folder in the program's module.
-func Program(t testing.TB, dir, pkg string) string {
+// BuildProgram builds a program and returns its file. It uses "go run", which caches the linked program, unlike "go
+// build". dir is a folder in the program's module.
+func BuildProgram(t testing.TB, dir, pkg string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "program")
 	c := exec.CommandContext(t.Context(), "go", "run", "-buildvcs=false", "-exec", "cp", pkg, file)

@@ -215,7 +215,7 @@ func newCluster(t *testing.T, instances int, place string) *cluster {
 	c := readCompose(t)
 	here := map[string]string{"POSTGRES_SEEDS": "127.0.0.1"}
 	here["DB_PORT"] = startDatabase(t, c.Services["temporal"].Environment["POSTGRES_USER"])
-	temporal := devtest.Program(t, ".", "./temporal")
+	temporal := devtest.BuildProgram(t, ".", "./temporal")
 	// A shard writes one thing at a time, and a transaction is several round trips: with few of both the delay is what
 	// everything waits for.
 	here["NUM_HISTORY_SHARDS"], here["SQL_MAX_CONNS"], here["SQL_MAX_IDLE_CONNS"] = "512", "100", "100"
@@ -245,7 +245,7 @@ func newCluster(t *testing.T, instances int, place string) *cluster {
 		k.workers[n].start(t)
 	}
 	k.current(t, "1")
-	gateway := devtest.Program(t, root, "./gateway")
+	gateway := devtest.BuildProgram(t, root, "./gateway")
 	for n := range 2 {
 		at := "127.0.0.1:" + freePort(t)
 		m := &member{name: "gateway " + strconv.Itoa(n+1), ready: answers("http://" + at + "/openapi.json"),
@@ -394,8 +394,8 @@ var instances = flag.Int("instances", 100, "how many the process of the cluster 
 // Four services of Temporal on a database that is 20 ms away, two workers, two gateways and one store: whatever of it is
 // stopped, nothing is lost and nothing is done under two keys. It is not parallel, for it has the machine to itself.
 func TestManyInstancesRunThroughWhileEveryPartOfAClusterIsStopped(t *testing.T) {
-	longrun.Only(t)
-	release, err := devtest.TakeMachine()
+	longrun.SkipUnlessEnabled(t)
+	release, err := devtest.LockMachineExclusive()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -106,8 +106,8 @@ func (a around) example(t *testing.T, name string) (*ideafile.Idea, protocol.Pro
 	if errs := problems.Errors(); len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	if len(idea.Config.MCP) > 0 {
-		command := append(npmtest.Program(t, npmtest.Filesystem, "mcp-server-filesystem"), a.desk)
+	if len(idea.Config.MCPServers) > 0 {
+		command := append(npmtest.InstalledProgram(t, npmtest.Filesystem, "mcp-server-filesystem"), a.desk)
 		files := map[string]any{"files": map[string]any{"command": jsonval.ToJSONValue(command)}}
 		source["config"] = jsonval.DeepMerge(source["config"], map[string]any{"mcp": files})
 		if idea, problems = ideafile.ReadIdea(source); len(problems) > 0 {
@@ -136,5 +136,5 @@ func decoded(t *testing.T, text string) map[string]any {
 // build builds the worker that is a part of an example, as its user would: in its own module.
 func build(t *testing.T, name string) (program string) {
 	t.Helper()
-	return devtest.Program(t, filepath.Join(examplesDir, name), ".")
+	return devtest.BuildProgram(t, filepath.Join(examplesDir, name), ".")
 }

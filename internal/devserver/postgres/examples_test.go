@@ -23,7 +23,7 @@ func newBeds(t *testing.T) beds {
 	c := readCompose(t)
 	here := map[string]string{"POSTGRES_SEEDS": "127.0.0.1"}
 	here["DB_PORT"] = startDatabase(t, c.Services["temporal"].Environment["POSTGRES_USER"])
-	temporal := devtest.Program(t, ".", "./temporal")
+	temporal := devtest.BuildProgram(t, ".", "./temporal")
 	setUp(t, c, temporal, here)
 	setUp(t, c, temporal, here) // as with every start of the containers
 	address := startTemporal(t, c, temporal, here)
@@ -92,8 +92,8 @@ func TestAnExampleComesToTheSameOnPostgreSQLAsOnTheEmbeddedServer(t *testing.T) 
 
 // It is not parallel, for it has the machine to itself.
 func TestEveryExampleComesToTheSameOnPostgreSQLAsOnTheEmbeddedServer(t *testing.T) {
-	longrun.Only(t)
-	release, err := devtest.TakeMachine()
+	longrun.SkipUnlessEnabled(t)
+	release, err := devtest.LockMachineExclusive()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,12 +16,12 @@ import (
 // Panic makes the next goroutine of a place panic, and returns a channel that is closed when the log has the panic. The
 // test fails if that has not happened by its end. It affects all goroutines of the program, so such a test must not run
 // in parallel.
-func Panic(t testing.TB, place string) (panicked <-chan struct{}) {
+func Panic(t testing.TB, label string) (panicked <-chan struct{}) {
 	t.Helper()
-	captured := &buffer{place: "place=" + place + " ", panicked: make(chan struct{})}
+	captured := &buffer{label: "place=" + label + " ", panicked: make(chan struct{})}
 	previous, writer, flags := slog.Default(), log.Writer(), log.Flags()
 	slog.SetDefault(slog.New(slog.NewTextHandler(captured, nil)))
-	EachOnce(map[string]int{place: 0}, func(other string) bool { return other == place })
+	PanicOnceAt(map[string]int{label: 0}, func(other string) bool { return other == label })
 	t.Cleanup(func() {
 		safego.Inject(nil)
 		slog.SetDefault(previous)
@@ -30,49 +30,50 @@ func Panic(t testing.TB, place string) (panicked <-chan struct{}) {
 		select {
 		case <-captured.panicked:
 		default:
-			t.Errorf("the log does not say that %s panicked", place)
+			t.Errorf("the log does not say that %s panicked", label)
 		}
 	})
 	return captured.panicked
 }
 
-// EachOnce makes one goroutine panic at each place for which wanted is true, after skip[place] goroutines of that
+// PanicOnceAt makes one goroutine panic at each place for which wanted is true, after skip[place] goroutines of that
 // place. With -1 in skip, every goroutine of the place panics.
-func EachOnce(skip map[string]int, wanted func(place string) bool) {
+func PanicOnceAt(skip map[string]int, isWanted func(label string) bool) {
 	var mu sync.Mutex
 	seen := map[string]int{}
-	safego.Inject(func(place string) {
+	safego.Inject(func(label string) {
 		mu.Lock()
-		n := seen[place]
-		seen[place]++
+		n := seen[label]
+		seen[label]++
 		mu.Unlock()
-		if (n == skip[place] || skip[place] < 0) && wanted(place) {
+		if (n == skip[label] || skip[label] < 0) && isWanted(label) {
 			panic("a fault that was put in")
 		}
 	})
 }
 
-// Variable maps places, as JSON, to numbers: at each place one goroutine of the program panics, after that number of
-// others; with -1, every one panics.
-const Variable = "PROCESSIDEA_TEST_PANICS"
+// PanicsVariable maps places, as JSON, to numbers: at each place one goroutine of the program panics, after that number
+// of others; with -1, every one panics.
+const PanicsVariable = "PROCESSIDEA_TEST_PANICS"
 
-// PanicAsTold makes goroutines panic as Variable says. A test's binary calls it where it is the program that is tried.
-func PanicAsTold() {
-	var after map[string]int
-	if json.Unmarshal([]byte(os.Getenv(Variable)), &after) == nil {
-		EachOnce(after, func(place string) bool { _, listed := after[place]; return listed })
+// PanicFromEnvironment makes goroutines panic as PanicsVariable says. A test's binary calls it where it is the program
+// that is tried.
+func PanicFromEnvironment() {
+	var skipCounts map[string]int
+	if json.Unmarshal([]byte(os.Getenv(PanicsVariable)), &skipCounts) == nil {
+		PanicOnceAt(skipCounts, func(place string) bool { _, listed := skipCounts[place]; return listed })
 	}
 }
 
 // buffer is a log writer that waits for the line about one place.
 type buffer struct {
-	place    string
+	label    string
 	once     sync.Once
 	panicked chan struct{}
 }
 
 func (b *buffer) Write(line []byte) (int, error) {
-	if text := string(line); strings.Contains(text, "level=ERROR") && strings.Contains(text, b.place) &&
+	if text := string(line); strings.Contains(text, "level=ERROR") && strings.Contains(text, b.label) &&
 		strings.Contains(text, "stack=") {
 		b.once.Do(func() { close(b.panicked) })
 	}

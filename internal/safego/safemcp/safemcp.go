@@ -12,10 +12,10 @@ import (
 
 // Middleware turns a panic in a request's handler into an error of the request. Use it with AddReceivingMiddleware, on
 // clients and servers.
-func Middleware(place string) mcp.Middleware {
+func Middleware(label string) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, r mcp.Request) (result mcp.Result, err error) {
-			err = safego.Run(place, func() (err error) {
+			err = safego.Run(label, func() (err error) {
 				result, err = next(ctx, method, r)
 				return err
 			})

@@ -25,8 +25,8 @@ var allKinds = []string{Approve, Reject, Amend, Replace, Answer}
 // AllKinds lists the decisions that a person can take. Their signals have the same names.
 func AllKinds() []string { return allKinds }
 
-// onTimeoutPause pauses the process at the deadline instead of deciding.
-const onTimeoutPause = "pause"
+// timeoutActionPause pauses the process at the deadline instead of deciding.
+const timeoutActionPause = "pause"
 
 // Approval is a Tool's approval policy (`_approval`): when a person must decide on a Call before it runs, and what
 // happens when nobody does.
@@ -42,8 +42,8 @@ type Approval struct {
 	AllowedDecisions []string
 	// Deciders say who may decide; nil: anybody.
 	Deciders *Rule
-	// WhileWaiting says what happens while nobody decides.
-	WhileWaiting WhileWaiting
+	// ReminderRules says what happens while nobody decides.
+	ReminderRules WhileWaiting
 	// Note is shown to the people who are asked.
 	Note string
 }
@@ -70,27 +70,27 @@ func ReadApproval(v any, path string, ps *diag.Problems) *Approval {
 
 func (a *Approval) read(m jsonval.Object, path string, ps *diag.Problems) {
 	for k := range jsonval.Sorted(m) {
-		at := jsonval.JSONPathWithKey(path, k)
+		keyPath := jsonval.JSONPathWithKey(path, k)
 		var err error
 		switch k {
 		case "when":
-			a.readParamsCondition(m[k], at, ps)
+			a.readParamsCondition(m[k], keyPath, ps)
 		case "timeout":
 			a.Timeout, err = jsonval.ReadDuration(m[k])
 		case "onTimeout":
 			s := jsonval.AsText(m[k])
 			a.TimeoutAction = s
-			if !slices.Contains([]string{Reject, Approve, onTimeoutPause}, s) {
+			if !slices.Contains([]string{Reject, Approve, timeoutActionPause}, s) {
 				err = fmt.Errorf("want reject, approve or pause")
 			}
 		case "allow":
 			a.AllowedDecisions, err = readAllowedDecisions(m[k])
 		case "by":
-			a.Deciders = ReadRule(m[k], at, ps)
+			a.Deciders = ReadRule(m[k], keyPath, ps)
 		case "proof": // after "by"
-			a.Deciders, err = ReadProof(m[k], a.Deciders)
+			a.Deciders, err = ReadProofRequirement(m[k], a.Deciders)
 		case "remind", "escalate":
-			a.WhileWaiting.ReadKey(k, m[k], at, ps)
+			a.ReminderRules.ReadKey(k, m[k], keyPath, ps)
 		case "note":
 			a.Note, err = readNote(m[k])
 		default:
@@ -99,17 +99,17 @@ func (a *Approval) read(m jsonval.Object, path string, ps *diag.Problems) {
 					"when", k)
 		}
 		if err != nil {
-			ps.Add(at, "%s", err)
+			ps.Add(keyPath, "%s", err)
 		}
 	}
 	if m["onTimeout"] != nil && m["timeout"] == nil {
 		ps.Add(path+".onTimeout", "it has no effect: there is no timeout")
 	}
-	ends := a.Timeout
-	if a.TimeoutAction == onTimeoutPause {
-		ends = 0 // the Call waits on while the process is paused
+	timeout := a.Timeout
+	if a.TimeoutAction == timeoutActionPause {
+		timeout = 0 // the Call waits on while the process is paused
 	}
-	a.WhileWaiting.Check(a.Deciders, ends, path, ps)
+	a.ReminderRules.Check(a.Deciders, timeout, path, ps)
 	if a.Deciders != nil && a.TimeoutAction == Approve {
 		ps.Add(path+".onTimeout",
 			"by or proof names who must approve, but this would approve without them: want reject or pause")
@@ -146,15 +146,15 @@ func readNote(v any) (string, error) {
 	return note, nil
 }
 
-// remarkNames maps the remarks, as `allow` names them, to their signals.
-var remarkNames = map[string]string{"handOver": "hand-over", "ask": "ask", "comment": "comment"}
+// signalByRemarkName maps the remarks, as `allow` names them, to their signals.
+var signalByRemarkName = map[string]string{"handOver": "hand-over", "ask": "ask", "comment": "comment"}
 
 // readAllowedDecisions reads `allow`: the decisions, and after them the remarks.
 func readAllowedDecisions(v any) (list []string, err error) {
 	var remarks []string
 	names, ok := jsonval.AsStringList(v)
 	for _, name := range names {
-		switch signal := remarkNames[name]; {
+		switch signal := signalByRemarkName[name]; {
 		case slices.Contains(allKinds, name):
 			list = append(list, name)
 		case signal != "":

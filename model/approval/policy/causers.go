@@ -10,19 +10,19 @@ import (
 // Keys of an Idea's meta: who started the process and its ancestors by forks; who else caused what its instances do;
 // and the decisions on Calls in the ancestors.
 const (
-	startersKey = "startedBy"
-	causersKey  = "causedBy"
-	earlierKey  = "decided"
+	startersMetaKey   = "startedBy"
+	causersMetaKey    = "causedBy"
+	priorDecisionsKey = "decided"
 )
 
 // MetaKeys lists the keys of an Idea's meta that belong to the chain. A fork cannot set them.
-func MetaKeys() []string { return []string{startersKey, causersKey, earlierKey} }
+func MetaKeys() []string { return []string{startersMetaKey, causersMetaKey, priorDecisionsKey} }
 
 // PriorDecision is who decided on a Call in a process that this one was forked from.
 type PriorDecision struct {
-	CallID string `json:"call"`
-	Tool   string `json:"tool,omitempty"`
-	By     string `json:"by"`
+	CallID    string `json:"call"`
+	Tool      string `json:"tool,omitempty"`
+	DecidedBy string `json:"by"`
 	// Account is the person's account, if the proof has one; zero: unknown.
 	Account
 	// Proof is the proof of a signed decision; empty: the decision was declared.
@@ -31,52 +31,52 @@ type PriorDecision struct {
 
 // ReadStarters reads, from an Idea's source, who started the process and the processes that it was forked from.
 func ReadStarters(source jsonval.Object) []Identity {
-	return readIdentities(jsonval.At(source, "meta", startersKey))
+	return readIdentities(jsonval.Lookup(source, "meta", startersMetaKey))
 }
 
 // WithStarters returns an Idea's source that names these people too.
 func WithStarters(source jsonval.Object, starters []Identity) jsonval.Object {
-	all := ReadStarters(source)
-	before := len(all)
-	for _, who := range starters {
-		if !isRecorded(all, who) {
-			all = append(slices.Clip(all), who)
+	allStarters := ReadStarters(source)
+	oldCount := len(allStarters)
+	for _, person := range starters {
+		if !containsIdentity(allStarters, person) {
+			allStarters = append(slices.Clip(allStarters), person)
 		}
 	}
-	if len(all) == before {
+	if len(allStarters) == oldCount {
 		return source
 	}
-	return withMeta(source, startersKey, all)
+	return withMeta(source, startersMetaKey, allStarters)
 }
 
 // ReadCausers reads who has added or revised an instance, or amended its Plan, since the process started. An empty name
 // is a person who did not give one.
 func ReadCausers(source jsonval.Object, token string) []Identity {
-	all := jsonval.AsObject(jsonval.At(source, "meta", causersKey))
-	list := readIdentities(all[allInstances])
+	identitiesByToken := jsonval.AsObject(jsonval.Lookup(source, "meta", causersMetaKey))
+	list := readIdentities(identitiesByToken[allInstances])
 	if token != allInstances {
-		list = append(list, readIdentities(all[token])...)
+		list = append(list, readIdentities(identitiesByToken[token])...)
 	}
 	return list
 }
 
 // ReadCausersByInstance reads who has added or revised which instances; nil: nobody. The token "" means all instances.
-func ReadCausersByInstance(source jsonval.Object) (byToken map[string][]Identity) {
-	for token, people := range jsonval.Sorted(jsonval.AsObject(jsonval.At(source, "meta", causersKey))) {
-		if byToken == nil {
-			byToken = map[string][]Identity{}
+func ReadCausersByInstance(source jsonval.Object) (causersByToken map[string][]Identity) {
+	for token, people := range jsonval.Sorted(jsonval.AsObject(jsonval.Lookup(source, "meta", causersMetaKey))) {
+		if causersByToken == nil {
+			causersByToken = map[string][]Identity{}
 		}
-		byToken[token] = readIdentities(people)
+		causersByToken[token] = readIdentities(people)
 	}
-	return byToken
+	return causersByToken
 }
 
 // ReadAllCausers reads who has added or revised any instance.
 func ReadAllCausers(source jsonval.Object) (list []Identity) {
 	for _, people := range jsonval.Sorted(ReadCausersByInstance(source)) {
-		for _, who := range people {
-			if !isRecorded(list, who) {
-				list = append(list, who)
+		for _, person := range people {
+			if !containsIdentity(list, person) {
+				list = append(list, person)
 			}
 		}
 	}
@@ -88,31 +88,32 @@ const allInstances = ""
 
 // WithCauser returns an Idea's source that names somebody who has added or revised these instances; the token "" means
 // all instances.
-func WithCauser(source jsonval.Object, who Identity, tokens ...string) jsonval.Object {
-	all := maps.Clone(jsonval.AsObject(jsonval.At(source, "meta", causersKey)))
-	if all == nil {
-		all = jsonval.Object{}
+func WithCauser(source jsonval.Object, person Identity, tokens ...string) jsonval.Object {
+	causersByToken := maps.Clone(jsonval.AsObject(jsonval.Lookup(source, "meta", causersMetaKey)))
+	if causersByToken == nil {
+		causersByToken = jsonval.Object{}
 	}
 	for _, token := range tokens {
-		if list := readIdentities(all[token]); !isRecorded(list, who) {
-			all[token] = jsonval.ToJSONValue(append(list, who))
+		if list := readIdentities(causersByToken[token]); !containsIdentity(list, person) {
+			causersByToken[token] = jsonval.ToJSONValue(append(list, person))
 		}
 	}
-	return withMeta(source, causersKey, all)
+	return withMeta(source, causersMetaKey, causersByToken)
 }
 
 // ReadPriorDecisions reads the decisions in the processes that this one was forked from.
 func ReadPriorDecisions(source jsonval.Object) (list []PriorDecision) {
-	_ = jsonval.ReadAs(jsonval.At(source, "meta", earlierKey), &list) // malformed entries: as far as they can be read
+	// malformed entries: as far as they can be read
+	_ = jsonval.ReadAs(jsonval.Lookup(source, "meta", priorDecisionsKey), &list)
 	return list
 }
 
 // WithPriorDecisions returns an Idea's source with these decisions added.
-func WithPriorDecisions(source jsonval.Object, made []PriorDecision) jsonval.Object {
-	if len(made) == 0 {
+func WithPriorDecisions(source jsonval.Object, decisions []PriorDecision) jsonval.Object {
+	if len(decisions) == 0 {
 		return source
 	}
-	return withMeta(source, earlierKey, append(ReadPriorDecisions(source), made...))
+	return withMeta(source, priorDecisionsKey, append(ReadPriorDecisions(source), decisions...))
 }
 
 func withMeta(source jsonval.Object, key string, v any) jsonval.Object {

@@ -1,5 +1,5 @@
 // Package policy is what an Idea file says of approvals: when a person is asked about a Tool's Calls (Approval, and
-// Override for the whole process), who may decide (Rules), and what happens while nobody does (WhileWaiting, and its
+// Override for the whole process), who may decide (Rules), and what happens while nobody does (ReminderRules, and its
 // Schedule for one Call).
 //
 // Invariants:

@@ -22,8 +22,8 @@ type Identity struct {
 	Account
 }
 
-// Named returns people that are known by name only.
-func Named(names ...string) (list []Identity) {
+// IdentitiesNamed returns people that are known by name only.
+func IdentitiesNamed(names ...string) (list []Identity) {
 	for _, name := range names {
 		list = append(list, Identity{Name: name})
 	}
@@ -45,25 +45,27 @@ func (a Identity) Is(b Identity) bool {
 	return SameName(a.Name, b.Name)
 }
 
-// AnyOf reports whether two lists have a person in common.
-func AnyOf(a, b []Identity) bool {
-	return slices.ContainsFunc(a, func(who Identity) bool { return containsPerson(b, who) })
+// AnySamePerson reports whether two lists have a person in common.
+func AnySamePerson(a, b []Identity) bool {
+	return slices.ContainsFunc(a, func(identity Identity) bool { return containsPerson(b, identity) })
 }
 
-func containsPerson(list []Identity, who Identity) bool { return slices.ContainsFunc(list, who.Is) }
-
-// isRecorded reports whether a list has the person with the same account.
-func isRecorded(list []Identity, who Identity) bool {
-	return slices.ContainsFunc(list, func(a Identity) bool { return a.Is(who) && a.Account == who.Account })
+func containsPerson(list []Identity, identity Identity) bool {
+	return slices.ContainsFunc(list, identity.Is)
 }
 
-// containsUnknown reports whether a list has somebody without a name.
-func containsUnknown(list []Identity) bool {
-	return slices.ContainsFunc(list, func(who Identity) bool { return who.Name == "" })
+// containsIdentity reports whether a list has the person with the same account.
+func containsIdentity(list []Identity, identity Identity) bool {
+	return slices.ContainsFunc(list, func(a Identity) bool { return a.Is(identity) && a.Account == identity.Account })
 }
 
-// writtenIdentity is an Identity with an account.
-type writtenIdentity struct {
+// containsUnnamed reports whether a list has somebody without a name.
+func containsUnnamed(list []Identity) bool {
+	return slices.ContainsFunc(list, func(identity Identity) bool { return identity.Name == "" })
+}
+
+// identityJSON is an Identity with an account.
+type identityJSON struct {
 	Name string `json:"name"`
 	Account
 }
@@ -73,7 +75,7 @@ func (a Identity) MarshalJSON() ([]byte, error) {
 	if a.Account == (Account{}) {
 		return json.Marshal(a.Name)
 	}
-	return json.Marshal(writtenIdentity(a))
+	return json.Marshal(identityJSON(a))
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
@@ -82,7 +84,7 @@ func (a *Identity) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &a.Name); err == nil {
 		return nil
 	}
-	if err := json.Unmarshal(data, (*writtenIdentity)(a)); err != nil {
+	if err := json.Unmarshal(data, (*identityJSON)(a)); err != nil {
 		return fmt.Errorf("policy: read who somebody is: %w", err)
 	}
 	return nil
@@ -93,13 +95,13 @@ func readIdentities(v any) (list []Identity) {
 	entries := jsonval.AsList(v)
 	for _, entry := range entries {
 		name, isName := entry.(string)
-		who := Identity{Name: name}
+		identity := Identity{Name: name}
 		if m, isObject := entry.(jsonval.Object); isObject {
-			who = Identity{jsonval.AsText(m["name"]), Account{jsonval.AsText(m["iss"]), jsonval.AsText(m["sub"])}}
+			identity = Identity{jsonval.AsText(m["name"]), Account{jsonval.AsText(m["iss"]), jsonval.AsText(m["sub"])}}
 		} else if !isName {
 			return nil
 		}
-		list = append(list, who)
+		list = append(list, identity)
 	}
 	return list
 }

@@ -66,11 +66,11 @@ func TestWhoStartedAProcessIsKnownByAccountToo(t *testing.T) {
 		t.Errorf("caused by %v", got)
 	}
 	idea = policy.WithPriorDecisions(idea,
-		[]policy.PriorDecision{{CallID: "1.1", By: "eve", Account: at(here, "3", "").Account}})
+		[]policy.PriorDecision{{CallID: "1.1", DecidedBy: "eve", Account: at(here, "3", "").Account}})
 	if got := policy.ReadPriorDecisions(idea); len(got) != 1 || got[0].Account != at(here, "3", "").Account {
 		t.Errorf("decided %v", got)
 	}
-	rules, causers := policy.Rules{{NotStarter: true}}, policy.ReadCausers(idea, "①")
+	rules, causers := policy.Rules{{ExcludesStarter: true}}, policy.ReadCausers(idea, "①")
 	starters := policy.ReadStarters(policy.WithStarters(map[string]any{}, []policy.Identity{at(here, "1", "ann")}))
 	for _, who := range []policy.Identity{at(here, "1", "ann.lee"), at(here, "2", "robert"), {Name: "ann"}} {
 		if rules.DenialReason(policy.Person{Name: who.Name, Account: who.Account}, starters, causers...) == "" {

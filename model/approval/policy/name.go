@@ -15,13 +15,13 @@ import (
 // This file decides when two names are the same person, and which names are valid. Every name that comes in goes
 // through it.
 
-// MaxName is how many characters a name has at most.
-const MaxName = 200
+// MaxNameLength is how many characters a name has at most.
+const MaxNameLength = 200
 
 // normalizeName returns the form in which names are compared. Case, width, the composition of accents, and white space
 // around and within do not distinguish people: RFC 8266, with all cases folded.
 func normalizeName(name string) string {
-	if isPlain(name) {
+	if isASCII(name) {
 		return strings.ToLower(strings.Join(strings.Fields(name), " "))
 	}
 	key, err := precis.Nickname.CompareKey(name)
@@ -31,8 +31,8 @@ func normalizeName(name string) string {
 	return norm.NFKC.String(cases.Fold().String(key))
 }
 
-// isPlain reports whether a name is ASCII only. Nearly all are, and they are compared often.
-func isPlain(name string) bool {
+// isASCII reports whether a name is ASCII only. Nearly all are, and they are compared often.
+func isASCII(name string) bool {
 	return !strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
@@ -43,7 +43,7 @@ func SameName(a, b string) bool { return normalizeName(a) == normalizeName(b) }
 // people cannot tell apart have the same form.
 func VisibleForm(word string) string {
 	return normalizeName(strings.Map(func(r rune) rune {
-		if unicode.In(r, invisible...) || r == brailleBlank {
+		if unicode.In(r, invisibleRanges...) || r == brailleBlank {
 			return -1
 		}
 		return r
@@ -54,10 +54,10 @@ func containsName(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(other string) bool { return SameName(other, name) })
 }
 
-// invisible are control and format characters, characters without a meaning of their own, line ends, and characters
-// that are shown as nothing.
-var invisible = []*unicode.RangeTable{unicode.C, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point,
-	unicode.Variation_Selector}
+// invisibleRanges are control and format characters, characters without a meaning of their own, line ends, and
+// characters that are shown as nothing.
+var invisibleRanges = []*unicode.RangeTable{unicode.C, unicode.Zl, unicode.Zp,
+	unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector}
 
 const brailleBlank = '\u2800' // a symbol that is shown as a space
 
@@ -67,11 +67,11 @@ func CheckGroup(name string) error {
 	switch {
 	case normalizeName(name) == "":
 		return errors.New("a name is not empty")
-	case len([]rune(name)) > MaxName:
-		return fmt.Errorf("a name has at most %d characters", MaxName)
+	case len([]rune(name)) > MaxNameLength:
+		return fmt.Errorf("a name has at most %d characters", MaxNameLength)
 	}
 	for _, r := range name {
-		if unicode.In(r, invisible...) || r == unicode.ReplacementChar || r == brailleBlank {
+		if unicode.In(r, invisibleRanges...) || r == unicode.ReplacementChar || r == brailleBlank {
 			return fmt.Errorf("%+q has an invisible character (%U): a name has letters, digits, signs and spaces",
 				name, r)
 		}
@@ -91,12 +91,12 @@ func CheckName(name string) error {
 	if err == nil && containsName(reservedNames, name) {
 		err = fmt.Errorf("%q is a reserved name, not a person's", name)
 	}
-	if err != nil || isPlain(name) {
+	if err != nil || isASCII(name) {
 		return err
 	}
 	for _, word := range strings.FieldsFunc(norm.NFKC.String(name),
 		func(r rune) bool { return unicode.IsSpace(r) || r == '@' }) {
-		if a, b := mixedScripts(word); b != "" {
+		if a, b := findMixedScripts(word); b != "" {
 			return fmt.Errorf(
 				"%+q mixes %s and %s letters in one word: they look alike, so it is unclear who is meant", name, a,
 				b)
@@ -105,22 +105,22 @@ func CheckName(name string) error {
 	return nil
 }
 
-// writtenTogether are scripts that languages mix within a word: what UTS 39 calls highly restrictive.
-var writtenTogether = [][]string{{"Latin", "Han", "Hiragana", "Katakana"}, {"Latin", "Han", "Bopomofo"},
+// compatibleScripts are scripts that languages mix within a word: what UTS 39 calls highly restrictive.
+var compatibleScripts = [][]string{{"Latin", "Han", "Hiragana", "Katakana"}, {"Latin", "Han", "Bopomofo"},
 	{"Latin", "Han", "Hangul"}}
 
-// mixedScripts returns two scripts whose letters no language mixes; both are "" if the word has no such mix.
-func mixedScripts(word string) (a, b string) {
+// findMixedScripts returns two scripts whose letters no language mixes; both are "" if the word has no such mix.
+func findMixedScripts(word string) (a, b string) {
 	var scripts []string
 	for _, r := range word {
 		if s := scriptOf(r); s != "" && !slices.Contains(scripts, s) {
 			scripts = append(scripts, s)
 		}
 	}
-	together := func(set []string) bool {
+	allIn := func(set []string) bool {
 		return !slices.ContainsFunc(scripts, func(s string) bool { return !slices.Contains(set, s) })
 	}
-	if len(scripts) < 2 || slices.ContainsFunc(writtenTogether, together) {
+	if len(scripts) < 2 || slices.ContainsFunc(compatibleScripts, allIn) {
 		return "", ""
 	}
 	slices.Sort(scripts)

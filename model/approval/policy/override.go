@@ -13,13 +13,13 @@ import (
 type Override struct {
 	AllTools  bool     `json:"all,omitempty"`
 	ToolNames []string `json:"tools,omitempty"`
-	// Plan holds every Plan, as a whole, until a person has approved it.
-	Plan bool `json:"plan,omitempty"`
+	// ReviewsPlans holds every Plan, as a whole, until a person has approved it.
+	ReviewsPlans bool `json:"plan,omitempty"`
 	// Deciders limit who may decide on the Calls of these Tools or, if no Tools are named, on every Call that a person
 	// is asked about.
 	Deciders *Rule `json:"by,omitempty"`
-	// WhileWaiting says what happens while nobody decides, on the same Calls as Deciders.
-	WhileWaiting WhileWaiting `json:"whileWaiting,omitzero"`
+	// ReminderRules says what happens while nobody decides, on the same Calls as Deciders.
+	ReminderRules WhileWaiting `json:"whileWaiting,omitzero"`
 	// Outer are the Overrides of the processes that this one is a delegate of. Their deciders apply here too.
 	Outer []Override `json:"outer,omitempty"`
 }
@@ -27,34 +27,34 @@ type Override struct {
 // ReadOverride reads `config.approval` of a process, strictly.
 func ReadOverride(m jsonval.Object, path string, ps *diag.Problems) (o Override) {
 	for k := range jsonval.Sorted(m) {
-		at, ok := jsonval.JSONPathWithKey(path, k), true
+		keyPath, ok := jsonval.JSONPathWithKey(path, k), true
 		switch k {
 		case "all":
 			o.AllTools, ok = m[k].(bool)
 		case "tools":
 			o.ToolNames, ok = jsonval.AsStringList(m[k])
 		case "plan":
-			if o.Plan, ok = m[k].(bool); !ok {
-				ps.Add(at, "want true or false, not %s", jsonval.TypeOf(m[k]))
+			if o.ReviewsPlans, ok = m[k].(bool); !ok {
+				ps.Add(keyPath, "want true or false, not %s", jsonval.TypeOf(m[k]))
 				continue
 			}
 		case "by":
-			o.Deciders = ReadRule(m[k], at, ps)
+			o.Deciders = ReadRule(m[k], keyPath, ps)
 		case "proof": // after "by"
 			var err error
-			if o.Deciders, err = ReadProof(m[k], o.Deciders); err != nil {
-				ps.Add(at, "%s", err)
+			if o.Deciders, err = ReadProofRequirement(m[k], o.Deciders); err != nil {
+				ps.Add(keyPath, "%s", err)
 			}
 		case "remind", "escalate":
-			o.WhileWaiting.ReadKey(k, m[k], at, ps)
+			o.ReminderRules.ReadKey(k, m[k], keyPath, ps)
 		default:
-			ps.Add(at, "unknown key %q; approval has all, by, escalate, plan, proof, remind and tools", k)
+			ps.Add(keyPath, "unknown key %q; approval has all, by, escalate, plan, proof, remind and tools", k)
 		}
 		if !ok {
-			ps.Add(at, `want {"tools": ["name"]} or {"all": true}`)
+			ps.Add(keyPath, `want {"tools": ["name"]} or {"all": true}`)
 		}
 	}
-	o.WhileWaiting.Check(o.Deciders, 0, path, ps)
+	o.ReminderRules.Check(o.Deciders, 0, path, ps)
 	return o
 }
 
@@ -64,68 +64,68 @@ func (o Override) appliesToTool(tool string) bool {
 }
 
 // PolicyFor returns the policy for a Tool's Calls, given the Tool's own; nil if they need no approval.
-func (o Override) PolicyFor(tool string, own *Approval) *Approval {
+func (o Override) PolicyFor(tool string, toolPolicy *Approval) *Approval {
 	switch {
 	case !o.appliesToTool(tool):
-		return own
-	case own == nil:
+		return toolPolicy
+	case toolPolicy == nil:
 		return &Approval{TimeoutAction: Reject, AllowedDecisions: allKinds}
 	}
-	always := *own
-	always.ParamsCondition = nil
-	return &always
+	unconditional := *toolPolicy
+	unconditional.ParamsCondition = nil
+	return &unconditional
 }
 
 // DecidersFor returns who may decide on a Tool's Calls, whatever the reason for the review.
-func (o Override) DecidersFor(tool string, own *Approval) Rules {
-	rules, _ := o.PeopleFor(tool, own)
+func (o Override) DecidersFor(tool string, toolPolicy *Approval) Rules {
+	rules, _ := o.DecidersAndReminders(tool, toolPolicy)
 	return rules
 }
 
-// PeopleFor returns who may decide on a Tool's Calls, whatever the reason for the review, and what happens until they
-// decide.
-func (o Override) PeopleFor(tool string, own *Approval) (rules Rules, whileWaiting Governing) {
+// DecidersAndReminders returns who may decide on a Tool's Calls, whatever the reason for the review, and what happens
+// until they decide.
+func (o Override) DecidersAndReminders(tool string, toolPolicy *Approval) (rules Rules, reminders RemindersByRule) {
 	add := func(r *Rule, p WhileWaiting) {
-		beside := -1
+		ruleIndex := -1
 		if r != nil {
-			beside, rules = len(rules), append(rules, *r)
+			ruleIndex, rules = len(rules), append(rules, *r)
 		}
-		whileWaiting.Add(p, beside)
+		reminders.Add(p, ruleIndex)
 	}
-	if own != nil {
-		add(own.Deciders, own.WhileWaiting)
+	if toolPolicy != nil {
+		add(toolPolicy.Deciders, toolPolicy.ReminderRules)
 	}
-	for _, limit := range o.DeciderRestrictions() {
-		if everyTool := len(limit.ToolNames) == 0; everyTool || limit.appliesToTool(tool) {
-			add(limit.Deciders, limit.WhileWaiting)
+	for _, restriction := range o.DeciderRestrictions() {
+		if appliesToAll := len(restriction.ToolNames) == 0; appliesToAll || restriction.appliesToTool(tool) {
+			add(restriction.Deciders, restriction.ReminderRules)
 		}
 	}
-	return rules, whileWaiting
+	return rules, reminders
 }
 
 // DeciderRestrictions lists the Overrides that restrict who may decide, say what happens while nobody does, or hold
 // Plans: of the process, and of the processes that it is a delegate of.
 func (o Override) DeciderRestrictions() []Override {
-	own := o
-	own.Outer = nil
-	if own.Deciders == nil && own.WhileWaiting.IsZero() && !own.Plan {
+	outermost := o
+	outermost.Outer = nil
+	if outermost.Deciders == nil && outermost.ReminderRules.IsZero() && !outermost.ReviewsPlans {
 		return o.Outer
 	}
-	return append([]Override{own}, o.Outer...)
+	return append([]Override{outermost}, o.Outer...)
 }
 
-// HoldsPlans reports whether Plans wait for a person's approval, because of the process or a process that it is a
-// delegate of.
-func (o Override) HoldsPlans() bool {
-	return o.Plan || slices.ContainsFunc(o.Outer, func(outer Override) bool { return outer.Plan })
+// RequiresPlanReview reports whether Plans wait for a person's approval, because of the process or a process that it is
+// a delegate of.
+func (o Override) RequiresPlanReview() bool {
+	return o.ReviewsPlans || slices.ContainsFunc(o.Outer, func(outer Override) bool { return outer.ReviewsPlans })
 }
 
 // PlanDeciders returns who may decide on a Plan: the deciders of the process and of the processes that it is a delegate
 // of.
 func (o Override) PlanDeciders() (rules Rules) {
-	for _, limit := range o.DeciderRestrictions() {
-		if limit.Deciders != nil {
-			rules = append(rules, *limit.Deciders)
+	for _, restriction := range o.DeciderRestrictions() {
+		if restriction.Deciders != nil {
+			rules = append(rules, *restriction.Deciders)
 		}
 	}
 	return rules

@@ -17,21 +17,21 @@ type Rule struct {
 	// Groups and People name who may decide: people of one of the groups, and these people. Both empty: anybody.
 	Groups []string `json:"groups,omitempty"`
 	People []string `json:"people,omitempty"`
-	// Count is how many people must approve, each once; 0 is 1.
-	Count int `json:"count,omitempty"`
-	// NotStarter excludes the person who started the process, and anybody who caused the Call: added or revised its
-	// instance, or changed it.
-	NotStarter bool `json:"notStarter,omitempty"`
-	// NotSameAs excludes everybody who decided on one of these Calls of the same instance. An entry is the id of a Call
-	// without an instance, or the name of a Tool, for all its Calls.
-	NotSameAs []string `json:"notSameAs,omitempty"`
-	// Signed requires a proof of who decides (`proof` of a policy). It is no key of `by`.
-	Signed bool `json:"signed,omitempty"`
+	// RequiredCount is how many people must approve, each once; 0 is 1.
+	RequiredCount int `json:"count,omitempty"`
+	// ExcludesStarter excludes the person who started the process, and anybody who caused the Call: added or revised
+	// its instance, or changed it.
+	ExcludesStarter bool `json:"notStarter,omitempty"`
+	// ExcludedCallDeciders excludes everybody who decided on one of these Calls of the same instance. An entry is the
+	// id of a Call without an instance, or the name of a Tool, for all its Calls.
+	ExcludedCallDeciders []string `json:"notSameAs,omitempty"`
+	// RequiresSignature requires a proof of who decides (`proof` of a policy). It is no key of `by`.
+	RequiresSignature bool `json:"signed,omitempty"`
 }
 
 const (
-	maxCount = 100
-	maxNames = 1000 // people or groups of one Rule
+	maxRequiredCount = 100
+	maxNameCount     = 1000 // people or groups of one Rule
 	// invalidRuleCount is the Count of a Rule that cannot be read: it must let nobody through.
 	invalidRuleCount = math.MaxInt32
 )
@@ -50,14 +50,15 @@ func ReadRule(v any, path string, ps *diag.Problems) *Rule {
 	for k, v := range jsonval.Sorted(m) {
 		if err := r.readKey(k, v); err != nil {
 			ps.AddAt(path, k, "%s", err)
-			r.Count = invalidRuleCount
+			r.RequiredCount = invalidRuleCount
 		}
 	}
 	switch {
 	case len(m) == 0:
 		ps.Add(path, "it is empty; by has count, groups, notSameAs, notStarter and people")
-	case len(r.Groups) == 0 && len(r.People) > 0 && r.Count > len(r.People) && r.Count != invalidRuleCount:
-		ps.Add(path+".count", "%d people must approve, but only %d may", r.Count, len(r.People))
+	case len(r.Groups) == 0 && len(r.People) > 0 && r.RequiredCount > len(r.People) &&
+		r.RequiredCount != invalidRuleCount:
+		ps.Add(path+".count", "%d people must approve, but only %d may", r.RequiredCount, len(r.People))
 	}
 	return r
 }
@@ -69,16 +70,16 @@ func (r *Rule) readKey(key string, v any) (err error) {
 	case "people":
 		r.People, err = readNames(v, CheckName)
 	case "notSameAs":
-		r.NotSameAs, err = readNames(v, CheckGroup)
+		r.ExcludedCallDeciders, err = readNames(v, CheckGroup)
 	case "count":
 		var n int
-		if n, err = jsonval.ReadCount(v, maxCount); err != nil {
+		if n, err = jsonval.ReadCount(v, maxRequiredCount); err != nil {
 			return fmt.Errorf("how many people must approve: %w", err)
 		}
-		r.Count = max(r.Count, n)
+		r.RequiredCount = max(r.RequiredCount, n)
 	case "notStarter":
 		var ok bool
-		if r.NotStarter, ok = v.(bool); !ok {
+		if r.ExcludesStarter, ok = v.(bool); !ok {
 			return fmt.Errorf("want true or false, not %s", jsonval.TypeOf(v))
 		}
 	default:
@@ -92,26 +93,26 @@ func (r *Rule) readKey(key string, v any) (err error) {
 // readNames reads a list of distinct names: two spellings of one person's name are a duplicate.
 func readNames(v any, check func(string) error) ([]string, error) {
 	list, ok := jsonval.AsStringList(v)
-	if !ok || len(list) == 0 || len(list) > maxNames {
-		return nil, fmt.Errorf("want a list of 1 to %d names", maxNames)
+	if !ok || len(list) == 0 || len(list) > maxNameCount {
+		return nil, fmt.Errorf("want a list of 1 to %d names", maxNameCount)
 	}
-	seen := map[string]bool{}
+	isListed := map[string]bool{}
 	for _, name := range list {
 		if err := check(name); err != nil {
 			return nil, err
 		}
 		key := normalizeName(name)
-		if seen[key] {
+		if isListed[key] {
 			return nil, fmt.Errorf("%q is listed twice", name)
 		}
-		seen[key] = true
+		isListed[key] = true
 	}
 	return list, nil
 }
 
-// ReadProof reads `proof` of a policy, "declared" or "signed", into its Rule. It makes a Rule if there is none and a
-// signed decision is required.
-func ReadProof(v any, r *Rule) (*Rule, error) {
+// ReadProofRequirement reads `proof` of a policy, "declared" or "signed", into its Rule. It makes a Rule if there is
+// none and a signed decision is required.
+func ReadProofRequirement(v any, r *Rule) (*Rule, error) {
 	switch v {
 	case "declared":
 		return r, nil
@@ -119,57 +120,57 @@ func ReadProof(v any, r *Rule) (*Rule, error) {
 		if r == nil {
 			r = &Rule{}
 		}
-		r.Signed = true
+		r.RequiresSignature = true
 		return r, nil
 	}
-	return &Rule{Signed: true, Count: invalidRuleCount}, errors.New("want declared or signed")
+	return &Rule{RequiresSignature: true, RequiredCount: invalidRuleCount}, errors.New("want declared or signed")
 }
 
 // Person is who decides: the proven person, or else the claimed one.
 type Person struct {
 	Name   string   `json:"name,omitempty"`
 	Groups []string `json:"groups,omitempty"`
-	// AlsoNamed is another name of the same person, under which they may have started the process; empty: there is
+	// AlternateName is another name of the same person, under which they may have started the process; empty: there is
 	// none.
-	AlsoNamed string `json:"alsoNamed,omitempty"`
+	AlternateName string `json:"alsoNamed,omitempty"`
 	// Account is the person's account; zero: unknown.
 	Account
 	// Signed is whether the decision has a verified proof.
 	Signed bool `json:"signed,omitempty"`
-	// Deputy has the names of the deputy who decides in the person's place; nil: there is no deputy.
-	Deputy []Identity `json:"-"`
+	// DeputyIdentities has the names of the deputy who decides in the person's place; nil: there is no deputy.
+	DeputyIdentities []Identity `json:"-"`
 }
 
-// whyNot says why a person may not decide, or "" if they may. starters are the people who started the process, causers
-// those who caused the Call in another way.
-func (r Rule) whyNot(p Person, starters, causers []Identity) string {
-	anybody := len(r.Groups) == 0 && len(r.People) == 0
-	inGroup := slices.ContainsFunc(p.Groups, func(g string) bool { return containsName(r.Groups, g) })
+// denialReason says why a person may not decide, or "" if they may. starters are the people who started the process,
+// causers those who caused the Call in another way.
+func (r Rule) denialReason(p Person, starters, causers []Identity) string {
+	isUnrestricted := len(r.Groups) == 0 && len(r.People) == 0
+	isInGroup := slices.ContainsFunc(p.Groups, func(g string) bool { return containsName(r.Groups, g) })
 	switch {
-	case !anybody && !inGroup && !containsName(r.People, p.Name):
-		why := fmt.Sprintf("%s may not decide on it, only %s may", p.Name, r.describeDeciders())
+	case !isUnrestricted && !isInGroup && !containsName(r.People, p.Name):
+		reason := fmt.Sprintf("%s may not decide on it, only %s may", p.Name, r.describeDeciders())
 		if len(r.Groups) > 0 && len(p.Groups) == 0 {
-			why += "; the decision names no group"
+			reason += "; the decision names no group"
 		}
-		return why
-	case r.NotStarter && (len(starters) == 0 || containsUnknown(starters)):
+		return reason
+	case r.ExcludesStarter && (len(starters) == 0 || containsUnnamed(starters)):
 		return "the person who started the process may not decide on it, but nobody knows who that was"
-	case r.NotStarter && p.nameAmong(starters) != "":
-		return p.nameAmong(starters) + " started the process, and may not decide on it"
-	case r.NotStarter && containsUnknown(causers):
+	case r.ExcludesStarter && p.matchingName(starters) != "":
+		return p.matchingName(starters) + " started the process, and may not decide on it"
+	case r.ExcludesStarter && containsUnnamed(causers):
 		return "the person who added or revised the instance may not decide on it, but nobody knows who that was"
-	case r.NotStarter && p.nameAmong(causers) != "":
-		return p.nameAmong(causers) +
+	case r.ExcludesStarter && p.matchingName(causers) != "":
+		return p.matchingName(causers) +
 			" had a hand in it (added or revised the instance, or changed the Call), and may not decide on it"
 	}
 	return ""
 }
 
-// nameAmong is the name under which a list has the person, or their deputy; "": it has neither.
-func (p Person) nameAmong(list []Identity) string {
-	for _, who := range p.Identities() {
-		if containsPerson(list, who) {
-			return who.Name
+// matchingName is the name under which a list has the person, or their deputy; "": it has neither.
+func (p Person) matchingName(list []Identity) string {
+	for _, identity := range p.Identities() {
+		if containsPerson(list, identity) {
+			return identity.Name
 		}
 	}
 	return ""
@@ -178,25 +179,25 @@ func (p Person) nameAmong(list []Identity) string {
 // Identities lists the names of the person and of their deputy. All rules treat these as one person.
 func (p Person) Identities() []Identity {
 	list := []Identity{{p.Name, p.Account}}
-	if p.AlsoNamed != "" {
-		list = append(list, Identity{p.AlsoNamed, p.Account})
+	if p.AlternateName != "" {
+		list = append(list, Identity{p.AlternateName, p.Account})
 	}
-	return append(list, p.Deputy...)
+	return append(list, p.DeputyIdentities...)
 }
 
-// Widened returns a Rule under which others may decide too: the Groups and People of another. If anybody may decide,
-// the Rule stays as it is.
-func (r Rule) Widened(others Rule) Rule {
+// WithAddedDeciders returns a Rule under which others may decide too: the Groups and People of another. If anybody may
+// decide, the Rule stays as it is.
+func (r Rule) WithAddedDeciders(added Rule) Rule {
 	if len(r.Groups)+len(r.People) == 0 {
 		return r
 	}
-	r.Groups, r.People = withNames(r.Groups, others.Groups), withNames(r.People, others.People)
+	r.Groups, r.People = addNames(r.Groups, added.Groups), addNames(r.People, added.People)
 	return r
 }
 
-func withNames(list, more []string) []string {
+func addNames(list, added []string) []string {
 	list = slices.Clone(list)
-	for _, name := range more {
+	for _, name := range added {
 		if !containsName(list, name) {
 			list = append(list, name)
 		}
@@ -208,10 +209,10 @@ func withNames(list, more []string) []string {
 func (r Rule) describeDeciders() string {
 	var parts []string
 	if len(r.People) > 0 {
-		parts = append(parts, diag.FirstNamesAndCount(r.People))
+		parts = append(parts, diag.SummarizeNames(r.People))
 	}
 	if len(r.Groups) > 0 {
-		parts = append(parts, "people of "+diag.FirstNamesAndCount(r.Groups))
+		parts = append(parts, "people of "+diag.SummarizeNames(r.Groups))
 	}
 	if len(parts) == 0 {
 		return "anybody"
@@ -226,25 +227,25 @@ type Rules []Rule
 func (rules Rules) RequiredApprovals() int {
 	n := 1
 	for _, r := range rules {
-		n = max(n, r.Count)
+		n = max(n, r.RequiredCount)
 	}
 	return n
 }
 
 // DenialReason says why a person may not decide, by the first Rule that forbids it; "" if they may. starters are the
-// people who started the process, causers those who caused the Call in another way. NotSameAs needs the decisions on
-// other Calls: see ExcludedCallNames.
+// people who started the process, causers those who caused the Call in another way. ExcludedCallDeciders needs the
+// decisions on other Calls: see ExcludedCallNames.
 func (rules Rules) DenialReason(p Person, starters []Identity, causers ...Identity) string {
 	switch {
 	case !rules.Signed() || p.Signed:
-	case p.Deputy != nil:
+	case p.DeputyIdentities != nil:
 		return "it needs a signed decision, of a deputy who was named with a proof"
 	default:
 		return "it needs a signed decision, but this one has no proof"
 	}
 	for _, r := range rules {
-		if why := r.whyNot(p, starters, causers); why != "" {
-			return why
+		if reason := r.denialReason(p, starters, causers); reason != "" {
+			return reason
 		}
 	}
 	return ""
@@ -252,12 +253,12 @@ func (rules Rules) DenialReason(p Person, starters []Identity, causers ...Identi
 
 // ExcludeStarter reports whether the person who started the process may not decide.
 func (rules Rules) ExcludeStarter() bool {
-	return slices.ContainsFunc(rules, func(r Rule) bool { return r.NotStarter })
+	return slices.ContainsFunc(rules, func(r Rule) bool { return r.ExcludesStarter })
 }
 
 // Signed reports whether a decision must have a proof.
 func (rules Rules) Signed() bool {
-	return slices.ContainsFunc(rules, func(r Rule) bool { return r.Signed })
+	return slices.ContainsFunc(rules, func(r Rule) bool { return r.RequiresSignature })
 }
 
 // RequiresGroups reports whether a decision must name the person's groups.
@@ -271,10 +272,10 @@ func (rules Rules) Groups() (list []string) {
 	return list
 }
 
-// ExcludedCallNames lists the NotSameAs of all Rules.
+// ExcludedCallNames lists the ExcludedCallDeciders of all Rules.
 func (rules Rules) ExcludedCallNames() (list []string) {
 	for _, r := range rules {
-		list = append(list, r.NotSameAs...)
+		list = append(list, r.ExcludedCallDeciders...)
 	}
 	return list
 }
@@ -297,16 +298,16 @@ func (rules Rules) String() string {
 	if rules.Signed() {
 		text = cmp.Or(text, "anybody") + ", signed"
 	}
-	var not []string
+	var exclusions []string
 	if rules.ExcludeStarter() {
-		not = append(not, "who started the process")
+		exclusions = append(exclusions, "who started the process")
 	}
 	if list := rules.ExcludedCallNames(); len(list) > 0 {
-		not = append(not, "who decided on "+diag.FirstNamesAndCount(list))
+		exclusions = append(exclusions, "who decided on "+diag.SummarizeNames(list))
 	}
 	text = cmp.Or(text, "anybody")
-	if len(not) > 0 {
-		text += "; not " + strings.Join(not, " nor ")
+	if len(exclusions) > 0 {
+		text += "; not " + strings.Join(exclusions, " nor ")
 	}
 	return text
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // WhileWaiting is the part of an approval policy for the time in which nobody decides: its keys `remind` and
-// `escalate`. The zero WhileWaiting does nothing.
+// `escalate`. The zero ReminderRules does nothing.
 type WhileWaiting struct {
 	// RemindAfter are the times from the beginning of the wait to each reminder, ascending.
 	RemindAfter []time.Duration `json:"remindAfter,omitempty"`
@@ -19,8 +19,8 @@ type WhileWaiting struct {
 // Escalation lets others decide too on a Call that has waited for a time.
 type Escalation struct {
 	After time.Duration `json:"after"`
-	// To names the additional deciders: only Groups and People of this Rule are used.
-	To Rule `json:"by"`
+	// AddedDeciders names the additional deciders: only Groups and People of this Rule are used.
+	AddedDeciders Rule `json:"by"`
 }
 
 // maxReminders bounds the reminders of one policy.
@@ -42,18 +42,18 @@ func (p *WhileWaiting) ReadKey(key string, v any, path string, ps *diag.Problems
 		return
 	}
 	for n, raw := range list {
-		at := fmt.Sprintf("%s[%d]", path, n)
-		after, err := jsonval.ReadDuration(raw)
+		itemPath := fmt.Sprintf("%s[%d]", path, n)
+		delay, err := jsonval.ReadDuration(raw)
 		switch {
 		case err != nil:
-			ps.Add(at, "%s", err)
-		case n > 0 && len(p.RemindAfter) == n && after <= p.RemindAfter[n-1]:
+			ps.Add(itemPath, "%s", err)
+		case n > 0 && len(p.RemindAfter) == n && delay <= p.RemindAfter[n-1]:
 			ps.Add(
-				at,
+				itemPath,
 				"%s is not after the reminder before it, %s: every duration counts from when the Call began to wait",
-				after, p.RemindAfter[n-1])
+				delay, p.RemindAfter[n-1])
 		default:
-			p.RemindAfter = append(p.RemindAfter, after)
+			p.RemindAfter = append(p.RemindAfter, delay)
 		}
 	}
 }
@@ -64,35 +64,35 @@ func readEscalation(v any, path string, ps *diag.Problems) *Escalation {
 		ps.Add(path, `want {"after": "48h", "by": {"groups": ["heads"]}}, not %s`, jsonval.TypeOf(v))
 		return nil
 	}
-	e, wrong := &Escalation{}, diag.Problems{}
+	e, problems := &Escalation{}, diag.Problems{}
 	for k := range jsonval.Sorted(m) {
 		if k != "after" && k != "by" {
-			wrong.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; escalate has after and by%s",
+			problems.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; escalate has after and by%s",
 				jsonval.ClipForError(k), diag.DidYouMean(k, []string{"after", "by"}))
 		}
 	}
 	var err error
 	if e.After, err = jsonval.ReadDuration(m["after"]); err != nil {
-		wrong.Add(path+".after", "%s", err)
+		problems.Add(path+".after", "%s", err)
 	}
 	names, isObject := m["by"].(jsonval.Object)
 	if !isObject {
-		wrong.Add(path+".by", `want the people who may decide then: {"groups": ["heads"], "people": `+
+		problems.Add(path+".by", `want the people who may decide then: {"groups": ["heads"], "people": `+
 			`["ann@example.com"]}`)
 	}
 	for k := range jsonval.Sorted(names) {
 		if k != "groups" && k != "people" {
-			wrong.Add(jsonval.JSONPathWithKey(path+".by", k), "unknown key %q; escalate.by has groups and people "+
+			problems.Add(jsonval.JSONPathWithKey(path+".by", k), "unknown key %q; escalate.by has groups and people "+
 				"only: an escalation changes neither how many must decide nor who may not", jsonval.ClipForError(k))
 		}
 	}
-	if len(wrong) == 0 {
-		e.To = *ReadRule(names, path+".by", &wrong)
+	if len(problems) == 0 {
+		e.AddedDeciders = *ReadRule(names, path+".by", &problems)
 	}
-	for _, p := range wrong {
+	for _, p := range problems {
 		ps.Add(p.JSONPath, "%s", p.Message)
 	}
-	if len(wrong) > 0 {
+	if len(problems) > 0 {
 		return nil
 	}
 	return e
@@ -101,8 +101,8 @@ func readEscalation(v any, path string, ps *diag.Problems) *Escalation {
 // Check reports the parts of a policy that can never take effect. rule says who may decide anyway; timeout is when the
 // waiting ends by itself, 0: never.
 func (p WhileWaiting) Check(rule *Rule, timeout time.Duration, path string, ps *diag.Problems) {
-	for n, after := range p.RemindAfter {
-		if timeout > 0 && after >= timeout {
+	for n, delay := range p.RemindAfter {
+		if timeout > 0 && delay >= timeout {
 			ps.Add(fmt.Sprintf("%s.remind[%d]", path, n), "it never happens: nobody is waited for after %s", timeout)
 		}
 	}

@@ -70,7 +70,7 @@ func TestWhatNeverHappensIsSaid(t *testing.T) {
 		t.Error(ps)
 	}
 	ps = nil
-	p.Check(&policy.Rule{Count: 2}, 0, "$._approval", &ps)
+	p.Check(&policy.Rule{RequiredCount: 2}, 0, "$._approval", &ps)
 	if len(ps.Errors()) != 0 || len(ps) != 1 ||
 		!strings.Contains(ps.Error(), "it has no effect: without people or groups in by") {
 		t.Error(ps)
@@ -83,7 +83,7 @@ func schedule(t *testing.T, text string) *policy.Schedule {
 	if len(ps) > 0 {
 		t.Fatal(ps)
 	}
-	var g policy.Governing
+	var g policy.RemindersByRule
 	g.Add(p, 0)
 	return g.Schedule(noon)
 }
@@ -91,23 +91,23 @@ func schedule(t *testing.T, text string) *policy.Schedule {
 func TestPeopleAreRemindedOnceForAllThatIsDue(t *testing.T) {
 	t.Parallel()
 	s := schedule(t, `{"remind": ["1h", "2h", "4h"]}`)
-	if next, ok := s.Next(); !ok || !next.Equal(noon.Add(time.Hour)) {
+	if next, ok := s.NextDueTime(); !ok || !next.Equal(noon.Add(time.Hour)) {
 		t.Error(next, ok)
 	}
 	early, _ := s.AdvancedTo(noon.Add(time.Hour-1), nil)
-	if early != s || early.Key() != "" || early.Notified() != nil {
+	if early != s || early.NotificationKey() != "" || early.SentNotifications() != nil {
 		t.Errorf("%+v", early)
 	}
 	// Nobody worked for three hours: two reminders are due, and people are told once.
 	late, _ := s.AdvancedTo(noon.Add(3*time.Hour), nil)
-	if late.Key() != "r1e0" || s.Key() != "" || !late.RemindedAt[0].Equal(noon.Add(3*time.Hour)) {
+	if late.NotificationKey() != "r1e0" || s.NotificationKey() != "" || !late.RemindedAt[0].Equal(noon.Add(3*time.Hour)) {
 		t.Errorf("%+v, and what was before %+v", late, s)
 	}
-	if next, ok := late.Next(); !ok || !next.Equal(noon.Add(4*time.Hour)) {
+	if next, ok := late.NextDueTime(); !ok || !next.Equal(noon.Add(4*time.Hour)) {
 		t.Error(next, ok)
 	}
 	last, _ := late.AdvancedTo(noon.Add(4*time.Hour), nil)
-	if _, ok := last.Next(); ok || last.Key() != "r2e0" || last.Notified().String() != "reminded twice" {
+	if _, ok := last.NextDueTime(); ok || last.NotificationKey() != "r2e0" || last.SentNotifications().String() != "reminded twice" {
 		t.Errorf("%+v", last)
 	}
 }
@@ -116,13 +116,13 @@ func TestAnEscalationAddsPeopleAndLoosensNothingElse(t *testing.T) {
 	t.Parallel()
 	s := schedule(t, `{"escalate": {"after": "48h", "by": {"groups": ["heads", "Finance"], "people": ["eve"]}}}`)
 	other := policy.Rule{People: []string{"zoe"}}
-	rules := policy.Rules{{Groups: []string{"finance"}, Count: 2, NotStarter: true, NotSameAs: []string{"1.1"},
-		Signed: true}, other}
+	rules := policy.Rules{{Groups: []string{"finance"}, RequiredCount: 2, ExcludesStarter: true, ExcludedCallDeciders: []string{"1.1"},
+		RequiresSignature: true}, other}
 	after, widened := s.AdvancedTo(noon.Add(48*time.Hour), rules)
-	want := policy.Rule{Groups: []string{"finance", "heads"}, People: []string{"eve"}, Count: 2, NotStarter: true,
-		NotSameAs: []string{"1.1"}, Signed: true}
+	want := policy.Rule{Groups: []string{"finance", "heads"}, People: []string{"eve"}, RequiredCount: 2, ExcludesStarter: true,
+		ExcludedCallDeciders: []string{"1.1"}, RequiresSignature: true}
 	if got := widened[0]; !slices.Equal(got.Groups, want.Groups) || !slices.Equal(got.People, want.People) ||
-		got.Count != 2 || !got.NotStarter || !got.Signed || len(got.NotSameAs) != 1 {
+		got.RequiredCount != 2 || !got.ExcludesStarter || !got.RequiresSignature || len(got.ExcludedCallDeciders) != 1 {
 		t.Errorf("%+v", got)
 	}
 	if len(rules[0].Groups) != 1 || len(widened[1].People) != 1 {
@@ -131,16 +131,16 @@ func TestAnEscalationAddsPeopleAndLoosensNothingElse(t *testing.T) {
 	if again, rules := after.AdvancedTo(noon.Add(100*time.Hour), widened); again != after || len(rules[0].Groups) != 2 {
 		t.Errorf("it happens again: %+v", again)
 	}
-	if after.Notified().String() != "escalated to eve and people of heads, Finance" {
-		t.Error(after.Notified())
+	if after.SentNotifications().String() != "escalated to eve and people of heads, Finance" {
+		t.Error(after.SentNotifications())
 	}
 	// Where anybody may decide, nobody becomes the only one who may.
-	if _, open := s.AdvancedTo(noon.Add(48*time.Hour), policy.Rules{{Count: 2}}); len(open[0].Groups)+
+	if _, open := s.AdvancedTo(noon.Add(48*time.Hour), policy.Rules{{RequiredCount: 2}}); len(open[0].Groups)+
 		len(open[0].People) != 0 {
 		t.Errorf("%+v", open)
 	}
 	// One that stands beside no rule changes none.
-	var g policy.Governing
+	var g policy.RemindersByRule
 	p, _ := read(t, `{"escalate": {"after": "1h", "by": {"groups": ["heads"]}}}`)
 	g.Add(p, -1)
 	if _, same := g.Schedule(noon).AdvancedTo(noon.Add(time.Hour), rules); len(same[0].Groups) != 1 {
@@ -160,7 +160,7 @@ func TestAScheduleTravels(t *testing.T) {
 	if err := json.Unmarshal(data, &back); err != nil {
 		t.Fatal(err)
 	}
-	if _, same := back.AdvancedTo(noon.Add(time.Hour), rules); back.Key() != "r1e1" || len(same[0].Groups) != 2 {
+	if _, same := back.AdvancedTo(noon.Add(time.Hour), rules); back.NotificationKey() != "r1e1" || len(same[0].Groups) != 2 {
 		t.Errorf("%s: %+v", data, same)
 	}
 	format := func(at time.Time) string { return at.Format("15:04") }
@@ -170,7 +170,7 @@ func TestAScheduleTravels(t *testing.T) {
 		t.Error(got)
 	}
 	var none *policy.Schedule
-	if _, ok := none.Next(); ok || none.Key() != "" || none.Lines(format) != nil || none.Notified().String() != "" {
+	if _, ok := none.NextDueTime(); ok || none.NotificationKey() != "" || none.Lines(format) != nil || none.SentNotifications().String() != "" {
 		t.Error("nothing is to happen, and something does")
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// MaxLength bounds a proof, in bytes of the compact JWS.
-const MaxLength = 16_000
+// MaxProofLength bounds a proof, in bytes of the compact JWS.
+const MaxProofLength = 16_000
 
 // MaxIDLength bounds any text of Claims but names, in characters; Temporal's ids have at most as many.
 const MaxIDLength = 1000
@@ -33,8 +33,8 @@ type Claims struct {
 	SubjectID SubjectID `json:"sub_id,omitzero"`
 	Groups    []string  `json:"groups,omitempty"`
 	// IssuedAt and Expires are seconds since 1970; Expires 0: never.
-	IssuedAt int64 `json:"iat"`
-	Expires  int64 `json:"exp,omitempty"`
+	IssuedAt  int64 `json:"iat"`
+	ExpiresAt int64 `json:"exp,omitempty"`
 	// ID is the id of the proof.
 	ID string `json:"jti"`
 	// Process, Call, Digest and Decision identify the decision: the ids, in either spelling, the digest of what was
@@ -54,14 +54,14 @@ type SubjectID struct {
 	policy.Account
 }
 
-const issuerAndSubject = "iss_sub" // a Format
+const issuerSubjectFormat = "iss_sub" // a Format
 
 // SubjectIDOf returns an account in the form of RFC 9493.
 func SubjectIDOf(a policy.Account) SubjectID {
 	if a == (policy.Account{}) {
 		return SubjectID{}
 	}
-	return SubjectID{issuerAndSubject, a}
+	return SubjectID{issuerSubjectFormat, a}
 }
 
 // ReadClaims reads the payload of a proof. Unknown keys are ignored, as RFC 7519 requires.
@@ -93,7 +93,7 @@ func ReadClaims(payload []byte) (Claims, error) {
 		c.IssuedAt, err = readSeconds(m, "iat")
 	}
 	if err == nil && m["exp"] != nil {
-		c.Expires, err = readSeconds(m, "exp")
+		c.ExpiresAt, err = readSeconds(m, "exp")
 	}
 	if err == nil && m["nbf"] != nil {
 		err = errors.New(`the proof has "nbf", which is not allowed: a decision counts from when it is taken`)
@@ -101,15 +101,15 @@ func ReadClaims(payload []byte) (Claims, error) {
 	return c, err
 }
 
-func readText(m jsonval.Object, key string, longest int) (string, error) {
+func readText(m jsonval.Object, key string, maxLength int) (string, error) {
 	s, ok := m[key].(string)
 	switch {
 	case m[key] == nil:
 		return "", fmt.Errorf("the proof does not say %q", key)
 	case !ok || strings.TrimSpace(s) == "":
 		return "", fmt.Errorf("%q of the proof is no text, or an empty one", key)
-	case len([]rune(s)) > longest:
-		return "", fmt.Errorf("%q of the proof is longer than %d characters", key, longest)
+	case len([]rune(s)) > maxLength:
+		return "", fmt.Errorf("%q of the proof is longer than %d characters", key, maxLength)
 	}
 	return s, nil
 }
@@ -117,10 +117,10 @@ func readText(m jsonval.Object, key string, longest int) (string, error) {
 // readSubjectID reads an account; other formats are ignored.
 func readSubjectID(v any) (id SubjectID, err error) {
 	m, isObject := v.(jsonval.Object)
-	if !isObject || m["format"] != issuerAndSubject {
+	if !isObject || m["format"] != issuerSubjectFormat {
 		return SubjectID{}, nil
 	}
-	id.Format = issuerAndSubject
+	id.Format = issuerSubjectFormat
 	if id.Issuer, err = readText(m, "iss", MaxIDLength); err == nil {
 		id.Subject, err = readText(m, "sub", MaxIDLength)
 	}
@@ -144,13 +144,13 @@ func readGroups(v any) ([]string, error) {
 	return groups, nil
 }
 
-// lastSecond bounds times, so that arithmetic on them is safe. It is in the year 5138.
-const lastSecond = 100_000_000_000
+// maxUnixSeconds bounds times, so that arithmetic on them is safe. It is in the year 5138.
+const maxUnixSeconds = 100_000_000_000
 
 func readSeconds(m jsonval.Object, key string) (int64, error) {
 	number, _ := m[key].(json.Number)
 	n, err := number.Int64()
-	if err != nil || n <= 0 || n >= lastSecond {
+	if err != nil || n <= 0 || n >= maxUnixSeconds {
 		return 0, fmt.Errorf("%q of the proof is no whole number of seconds since 1970", key)
 	}
 	return n, nil
@@ -159,5 +159,5 @@ func readSeconds(m jsonval.Object, key string) (int64, error) {
 // Encode gives the payload's canonical bytes.
 func (c Claims) Encode() []byte { return jsonval.Encode(jsonval.ToJSONValue(c)) }
 
-func (c Claims) issued() time.Time  { return time.Unix(c.IssuedAt, 0).UTC() }
-func (c Claims) expires() time.Time { return time.Unix(c.Expires, 0).UTC() }
+func (c Claims) issuedAt() time.Time  { return time.Unix(c.IssuedAt, 0).UTC() }
+func (c Claims) expiresAt() time.Time { return time.Unix(c.ExpiresAt, 0).UTC() }

@@ -11,9 +11,9 @@ import (
 func DetailsDigest(payload jsonval.Object) string {
 	details := jsonval.Object{}
 	for _, k := range []string{"reason", "to", "toGroup", "params", "with", "output", "calls"} {
-		v, has := payload[k]
+		v, exists := payload[k]
 		isText := k == "reason" || k == "to" || k == "toGroup"
-		if has && (!isText || (v != nil && v != "")) {
+		if exists && (!isText || (v != nil && v != "")) {
 			details[k] = v
 		}
 	}

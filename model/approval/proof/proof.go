@@ -21,15 +21,15 @@ type Signed struct {
 	Params map[string]any `json:"params,omitempty"`
 }
 
-// Finding is a worker's verification of a proof, with the keys that it trusts.
-type Finding struct {
+// Verification is a worker's verification of a proof, with the keys that it trusts.
+type Verification struct {
 	Claims Claims `json:"claims,omitzero"`
 	// Key is the thumbprint of the key that signed it. Withdrawn is when that key was withdrawn; zero: it was not.
-	Key       string    `json:"key,omitempty"`
-	Withdrawn time.Time `json:"withdrawn,omitzero"`
-	// Refused is why the proof is invalid, whatever it is for; empty: the signature is right, and the key may speak for
-	// that person.
-	Refused string `json:"refused,omitempty"`
+	Key            string    `json:"key,omitempty"`
+	KeyWithdrawnAt time.Time `json:"withdrawn,omitzero"`
+	// RefusalReason is why the proof is invalid, whatever it is for; empty: the signature is right, and the key may
+	// speak for that person.
+	RefusalReason string `json:"refused,omitempty"`
 	// Process is the process of the decision. The process that applies the decision sets it.
 	Process string `json:"-"`
 }
@@ -51,27 +51,27 @@ const ClockSkew = 5 * time.Minute
 //
 // Invariant: the age that a proof claims never makes up for a withdrawn key, since a thief of the key can claim any
 // time.
-func (f Finding) CheckTime(since, at time.Time) error {
+func (f Verification) CheckTime(askedAt, decidedAt time.Time) error {
 	c := f.Claims
 	switch {
-	case f.Refused != "":
-		return errors.New(f.Refused)
-	case !f.Withdrawn.IsZero() && !at.Before(f.Withdrawn):
-		return fmt.Errorf("the key %s was withdrawn at %s", f.Key, formatTime(f.Withdrawn))
-	case c.Expires != 0 && at.After(c.expires().Add(ClockSkew)):
-		return fmt.Errorf("the proof expired at %s", formatTime(c.expires()))
-	case c.issued().After(at.Add(ClockSkew)):
-		return fmt.Errorf("the proof was signed at %s, which is in the future", formatTime(c.issued()))
-	case c.issued().Add(ClockSkew).Before(since):
+	case f.RefusalReason != "":
+		return errors.New(f.RefusalReason)
+	case !f.KeyWithdrawnAt.IsZero() && !decidedAt.Before(f.KeyWithdrawnAt):
+		return fmt.Errorf("the key %s was withdrawn at %s", f.Key, formatTime(f.KeyWithdrawnAt))
+	case c.ExpiresAt != 0 && decidedAt.After(c.expiresAt().Add(ClockSkew)):
+		return fmt.Errorf("the proof expired at %s", formatTime(c.expiresAt()))
+	case c.issuedAt().After(decidedAt.Add(ClockSkew)):
+		return fmt.Errorf("the proof was signed at %s, which is in the future", formatTime(c.issuedAt()))
+	case c.issuedAt().Add(ClockSkew).Before(askedAt):
 		return fmt.Errorf("the proof was signed at %s, before anybody was asked about the Call (%s)",
-			formatTime(c.issued()),
-			formatTime(since))
+			formatTime(c.issuedAt()),
+			formatTime(askedAt))
 	}
 	return nil
 }
 
-// CheckFor returns why a proof is not for this decision.
-func (c Claims) CheckFor(d Decision) error {
+// CheckMatches returns why a proof is not for this decision.
+func (c Claims) CheckMatches(d Decision) error {
 	switch {
 	case spelling.WithoutParts(c.Process) != spelling.WithoutParts(d.Process):
 		return fmt.Errorf("the proof is for process %s, not for %s", c.Process,

@@ -59,7 +59,7 @@ func TestAProofIsForOneDecisionAlone(t *testing.T) {
 	} {
 		claims, d := good(), decision()
 		c.change(&claims, &d)
-		err := claims.CheckFor(d)
+		err := claims.CheckMatches(d)
 		if (c.want == "") != (err == nil) || (err != nil && !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
@@ -70,23 +70,23 @@ func TestAProofCountsWhileItsTimesAreRight(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		change func(*proof.Finding)
+		change func(*proof.Verification)
 		want   string
 	}{
-		{"as it is", func(*proof.Finding) {}, ""},
-		{"refused", func(f *proof.Finding) { f.Refused = "no" }, "no"},
-		{"signed before anybody was asked", func(f *proof.Finding) { f.Claims.IssuedAt = asked.Unix() - 301 },
+		{"as it is", func(*proof.Verification) {}, ""},
+		{"refused", func(f *proof.Verification) { f.RefusalReason = "no" }, "no"},
+		{"signed before anybody was asked", func(f *proof.Verification) { f.Claims.IssuedAt = asked.Unix() - 301 },
 			"before anybody was asked"},
-		{"by a clock that is late", func(f *proof.Finding) { f.Claims.IssuedAt = asked.Unix() - 300 }, ""},
-		{"by a clock that is early", func(f *proof.Finding) { f.Claims.IssuedAt = asked.Unix() + 3900 }, ""},
-		{"signed tomorrow", func(f *proof.Finding) { f.Claims.IssuedAt = asked.Unix() + 3901 }, "which is in the future"},
-		{"not expired", func(f *proof.Finding) { f.Claims.Expires = asked.Unix() + 3300 }, ""},
-		{"expired", func(f *proof.Finding) { f.Claims.Expires = asked.Unix() + 3299 },
+		{"by a clock that is late", func(f *proof.Verification) { f.Claims.IssuedAt = asked.Unix() - 300 }, ""},
+		{"by a clock that is early", func(f *proof.Verification) { f.Claims.IssuedAt = asked.Unix() + 3900 }, ""},
+		{"signed tomorrow", func(f *proof.Verification) { f.Claims.IssuedAt = asked.Unix() + 3901 }, "which is in the future"},
+		{"not expired", func(f *proof.Verification) { f.Claims.ExpiresAt = asked.Unix() + 3300 }, ""},
+		{"expired", func(f *proof.Verification) { f.Claims.ExpiresAt = asked.Unix() + 3299 },
 			"expired at 2026-11-23T12:54:59Z"},
-		{"a key to be withdrawn", func(f *proof.Finding) { f.Withdrawn = asked.Add(time.Hour + 1) }, ""},
-		{"a key that was withdrawn", func(f *proof.Finding) { f.Withdrawn = asked.Add(time.Hour) }, "was withdrawn at"},
+		{"a key to be withdrawn", func(f *proof.Verification) { f.KeyWithdrawnAt = asked.Add(time.Hour + 1) }, ""},
+		{"a key that was withdrawn", func(f *proof.Verification) { f.KeyWithdrawnAt = asked.Add(time.Hour) }, "was withdrawn at"},
 	} {
-		f := proof.Finding{Claims: good(), Key: "k"}
+		f := proof.Verification{Claims: good(), Key: "k"}
 		c.change(&f)
 		err := f.CheckTime(asked, asked.Add(time.Hour))
 		if (c.want == "") != (err == nil) || (err != nil && !strings.Contains(err.Error(), c.want)) {

@@ -38,14 +38,14 @@ func (c *graphCall) readRawCall(m jsonval.Object) {
 			c.collectReads(v)
 		}
 	}
-	rule := refexpr.Condition{When: m[ideafile.WhenKey], Unless: m[ideafile.UnlessKey]}
+	condition := refexpr.Condition{When: m[ideafile.WhenKey], Unless: m[ideafile.UnlessKey]}
 	for _, kind := range []string{ideafile.TypeInput, ideafile.TypeState} {
-		for _, path := range rule.Reads(kind) {
+		for _, path := range condition.PathsRead(kind) {
 			c.conditionReads = append(c.conditionReads, refexpr.Reference{Kind: kind, Path: path})
 		}
 	}
-	after, _ := ideafile.ParseAfter(m["_after"])
-	for _, text := range after {
+	afterTexts, _ := ideafile.ParseAfter(m["_after"])
+	for _, text := range afterTexts {
 		if ref, err := refexpr.ParseReference(text); err == nil {
 			c.afterReferences = append(c.afterReferences, ref)
 		}

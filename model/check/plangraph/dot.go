@@ -10,7 +10,7 @@ import (
 
 // RenderDOT draws a Plan in the language of Graphviz, with marks as RenderMermaid.
 func RenderDOT(calls []any, statuses ...map[ideafile.CallStatus]int) string {
-	g := newGraph(calls, Labels{}).mark(statuses, false)
+	g := newGraph(calls, Labels{}).markStatuses(statuses, false)
 	var b strings.Builder
 	b.WriteString("digraph plan {\n  node [shape=box];\n")
 	for _, n := range g.nodes {
@@ -26,7 +26,7 @@ func RenderDOT(calls []any, statuses ...map[ideafile.CallStatus]int) string {
 // dotEdgeAttributes gives the attributes of an edge.
 func dotEdgeAttributes(e graphEdge) string {
 	switch {
-	case e.dashed:
+	case e.isDashed:
 		return fmt.Sprintf(` [label="%s", style=dashed]`, escapeDOTText(e.label))
 	case e.label != "":
 		return fmt.Sprintf(` [label="%s"]`, escapeDOTText(e.label))

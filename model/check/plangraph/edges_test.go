@@ -11,7 +11,7 @@ import (
 
 func TestTheEdgesOfAPlanSayWhatEachCallReadsAndFromWhere(t *testing.T) {
 	t.Parallel()
-	got, err := json.Marshal(Edges(callsOf(t, `[
+	got, err := json.Marshal(ListEdges(callsOf(t, `[
 		{"_tool": "fetch", "id": "†input.id", "_outputPath": "user"},
 		{"_tool": "mail", "to": "†state.user.name", "and": "†state.user.mail", "_outputPath": "sent"},
 		{"_tool": "log", "_after": ["†state.sent"], "_when": {"properties": {"input": {"properties": {"id": {"minimum": 2}}}}}, "_outputPath": "sent"}]`), Labels{}))
@@ -21,7 +21,7 @@ func TestTheEdgesOfAPlanSayWhatEachCallReadsAndFromWhere(t *testing.T) {
 	if err != nil || string(got) != want {
 		t.Errorf("%s, %v", got, err)
 	}
-	if list := Edges(nil, Labels{}); list == nil || len(list) != 0 {
+	if list := ListEdges(nil, Labels{}); list == nil || len(list) != 0 {
 		t.Errorf("%v", list)
 	}
 }
@@ -36,7 +36,7 @@ func TestWhatToolsFixIsDrawn(t *testing.T) {
 	calls := ideafile.ParseWrittenCalls(callsOf(t, `[{"_tool": "fetch"}, {"_tool": "note"}, {"_tool": "note", "output": "†state.notes"},
 		{"_tool": "mail", "output": "†state.notes"}, {"_tool": "gone", "p": "†state.user"}, 5]`))
 	fixed := ideafile.RawWrittenCalls(jsonval.Map(calls, idea.WithFixed))
-	got, err := json.Marshal(Edges(fixed, Labels{}))
+	got, err := json.Marshal(ListEdges(fixed, Labels{}))
 	want := `[{"to":1,"given":"†input.id","kind":"reads"},{"from":2,"to":4,"paths":"notes","kind":"reads"},` +
 		`{"from":3,"to":4,"paths":"notes","kind":"reads"},{"from":1,"to":4,"paths":"user.mail","kind":"reads"},` +
 		`{"from":1,"to":5,"paths":"user","kind":"reads"}]`

@@ -32,12 +32,12 @@ type graphNode struct {
 	id         string
 	kind       nodeKind
 	labelLines []string
-	fill       string // empty: the usual one
+	fillColor  string // empty: the usual one
 }
 
 type graphEdge struct {
 	from, to, label string
-	dashed          bool
+	isDashed        bool
 }
 
 // newGraph adds all Calls first, because a Call may read what a later one writes.
@@ -62,29 +62,30 @@ func (g *graph) addCall(n int, call ideafile.WrittenCall) {
 	name := cmp.Or(call.Tool, "?")
 	c := graphCall{id: fmt.Sprintf("c%d", n+1)}
 	c.instances = call.Targets
-	lines := g.labels.call(n+1, name, c.instances)
+	lines := g.labels.callLines(n+1, name, c.instances)
 	if m := call.RawObject(); m != nil {
 		c.readRawCall(m)
 	}
 	if len(c.outputPaths) == 1 {
-		lines = append(lines, "→ "+g.labels.path(c.outputPaths[0]))
+		lines = append(lines, "→ "+g.labels.pathLabel(c.outputPaths[0]))
 	} else if len(c.outputPaths) > 1 {
-		lines = append(lines, "→ "+g.labels.paths(c))
+		lines = append(lines, "→ "+g.labels.outputPathsLabel(c))
 	}
-	if of := jsonval.AsText(jsonval.AsObject(call.RawObject()[ideafile.UndoesKey])["call"]); of != "" &&
-		g.labels.Words == nil {
-		lines = append(lines, "undoes "+jsonval.Clip(of, 60))
+	if undoneCall := jsonval.AsText(jsonval.AsObject(call.RawObject()[ideafile.UndoesKey])["call"]); undoneCall != "" &&
+		g.labels.Presenter == nil {
+		lines = append(lines, "undoes "+jsonval.Clip(undoneCall, 60))
 	}
 	g.calls = append(g.calls, c)
 	g.nodes = append(g.nodes, graphNode{id: c.id, labelLines: lines})
 }
 
-// mark adds the counts of Statuses to the labels and colours of Calls: of all, or only of those that were undone.
-func (g *graph) mark(statuses []map[ideafile.CallStatus]int, all bool) *graph {
+// markStatuses adds the counts of CallStatuses to the labels and colours of Calls: of all, or only of those that were
+// undone.
+func (g *graph) markStatuses(statuses []map[ideafile.CallStatus]int, markAll bool) *graph {
 	for n := range min(len(g.calls), len(statuses)) {
-		line := g.labels.statuses(statuses[n])
-		if line != "" && (all || statuses[n][ideafile.Undone] > 0) {
-			g.nodes[n].fill, g.nodes[n].labelLines = fillOf(statuses[n]), append(g.nodes[n].labelLines, line)
+		line := g.labels.statusLine(statuses[n])
+		if line != "" && (markAll || statuses[n][ideafile.Undone] > 0) {
+			g.nodes[n].fillColor, g.nodes[n].labelLines = fillColor(statuses[n]), append(g.nodes[n].labelLines, line)
 		}
 	}
 	return g
@@ -92,87 +93,88 @@ func (g *graph) mark(statuses []map[ideafile.CallStatus]int, all bool) *graph {
 
 // connectWriters adds an edge to the nth Call from each Call that writes what it reads. A value that no Call writes has
 // a node of its own.
-func (g *graph) connectWriters(n int) {
-	c := g.calls[n]
+func (g *graph) connectWriters(callIndex int) {
+	c := g.calls[callIndex]
 	labels := map[string][]string{}
 	var sources []string
-	addSource := func(from, label string) {
-		sources, labels[from] = jsonval.AppendNew(sources, from), jsonval.AppendNew(labels[from], label)
+	addSource := func(sourceID, label string) {
+		sources, labels[sourceID] = jsonval.AppendNew(sources, sourceID), jsonval.AppendNew(labels[sourceID], label)
 	}
 	for _, ref := range c.reads {
-		writers := g.writersOf(n, ref)
+		writers := g.writersOf(callIndex, ref)
 		for _, w := range writers {
-			addSource(g.calls[w].id, g.labels.path(ref.Path))
+			addSource(g.calls[w].id, g.labels.pathLabel(ref.Path))
 		}
 		if len(writers) == 0 {
 			addSource(g.ensureGivenValueNode(ref), "")
 		}
 	}
-	for _, from := range sources {
-		g.edges = append(g.edges, graphEdge{from: from, to: c.id, label: strings.Join(labels[from], ", ")})
+	for _, sourceID := range sources {
+		g.edges = append(g.edges, graphEdge{from: sourceID, to: c.id, label: strings.Join(labels[sourceID], ", ")})
 	}
 }
 
 // connectAwaitedCalls adds a dashed edge to the nth Call from each Call that it is to come after.
-func (g *graph) connectAwaitedCalls(n int) {
-	for _, ref := range g.calls[n].afterReferences {
-		awaited := g.writersOf(n, ref)
+func (g *graph) connectAwaitedCalls(callIndex int) {
+	for _, ref := range g.calls[callIndex].afterReferences {
+		awaitedIndexes := g.writersOf(callIndex, ref)
 		if key, isCall := ideafile.CallOfReference(ref); isCall && key.Index <= len(g.calls) {
-			awaited = []int{key.Index - 1}
+			awaitedIndexes = []int{key.Index - 1}
 		}
-		for _, w := range awaited {
-			if w != n {
-				g.addDashedEdge(g.calls[w].id, n, EdgeAfter)
+		for _, w := range awaitedIndexes {
+			if w != callIndex {
+				g.addDashedEdge(g.calls[w].id, callIndex, EdgeAfter)
 			}
 		}
 	}
 }
 
 // addDashedEdge adds an edge to the nth Call, once.
-func (g *graph) addDashedEdge(from string, n int, kind string) {
-	g.edges = jsonval.AppendNew(g.edges, graphEdge{from: from, to: g.calls[n].id, label: kind, dashed: true})
+func (g *graph) addDashedEdge(sourceID string, callIndex int, kind string) {
+	g.edges = jsonval.AppendNew(g.edges, graphEdge{from: sourceID, to: g.calls[callIndex].id, label: kind,
+		isDashed: true})
 }
 
 // connectCondition adds a dashed edge to the nth Call from each Call, or given value, that its condition looks at.
-func (g *graph) connectCondition(n int) {
-	for _, ref := range g.calls[n].conditionReads {
+func (g *graph) connectCondition(callIndex int) {
+	for _, ref := range g.calls[callIndex].conditionReads {
 		var sources []string
-		for _, w := range g.writersOf(n, ref) {
-			if w < n {
+		for _, w := range g.writersOf(callIndex, ref) {
+			if w < callIndex {
 				sources = append(sources, g.calls[w].id)
 			}
 		}
 		if len(sources) == 0 {
 			sources = []string{g.ensureGivenValueNode(ref)}
 		}
-		for _, from := range sources {
-			g.addDashedEdge(from, n, EdgeIf)
+		for _, sourceID := range sources {
+			g.addDashedEdge(sourceID, callIndex, EdgeIf)
 		}
 	}
 }
 
 // writersOf lists the Calls whose results the nth Call sees at a place. The nth Call itself is among them only if no
 // other Call writes there.
-func (g *graph) writersOf(n int, ref refexpr.Reference) []int {
-	reader, self := g.calls[n], false
+func (g *graph) writersOf(readerIndex int, ref refexpr.Reference) []int {
+	reader, readsSelf := g.calls[readerIndex], false
 	if ref.Kind != ideafile.TypeState {
 		return nil
 	}
 	var list []int
 	for w, c := range g.calls {
 		// Only Calls after an update see it, and a reader of the whole State sees the writes before it.
-		tooLate := w > n && (c.isUpdate || len(ref.Path) == 0)
-		if !OverlapsAny(ref.Path, c.outputPaths) || !mayShareInstance(c.instances, reader.instances) || tooLate {
+		isTooLate := w > readerIndex && (c.isUpdate || len(ref.Path) == 0)
+		if !OverlapsAny(ref.Path, c.outputPaths) || !mayShareInstance(c.instances, reader.instances) || isTooLate {
 			continue
 		}
-		if w == n {
-			self = !c.isUpdate && len(ref.Path) > 0
+		if w == readerIndex {
+			readsSelf = !c.isUpdate && len(ref.Path) > 0
 			continue
 		}
 		list = append(list, w)
 	}
-	if len(list) == 0 && self {
-		list = []int{n}
+	if len(list) == 0 && readsSelf {
+		list = []int{readerIndex}
 	}
 	return list
 }
@@ -191,7 +193,7 @@ func (g *graph) ensureGivenValueNode(ref refexpr.Reference) string {
 		return id
 	}
 	n := graphNode{id: fmt.Sprintf("g%d", len(g.nodeIDByGivenValue)+1), kind: nodeInput,
-		labelLines: []string{g.labels.given(ref)}}
+		labelLines: []string{g.labels.givenValueLabel(ref)}}
 	if ref.Kind == ideafile.TypeState {
 		n.kind = nodeState
 	}
@@ -201,13 +203,13 @@ func (g *graph) ensureGivenValueNode(ref refexpr.Reference) string {
 }
 
 // connectAlternativeWriter adds a dashed edge from the last Call before the nth that writes an overlapping path.
-func (g *graph) connectAlternativeWriter(n int) {
-	c := g.calls[n]
+func (g *graph) connectAlternativeWriter(callIndex int) {
+	c := g.calls[callIndex]
 	isOwnPath := func(p jsonval.Path) bool { return OverlapsAny(p, c.outputPaths) }
-	for w := n - 1; w >= 0 && !c.isUpdate; w-- {
+	for w := callIndex - 1; w >= 0 && !c.isUpdate; w-- {
 		e := g.calls[w]
 		if !e.isUpdate && slices.ContainsFunc(e.outputPaths, isOwnPath) && mayShareInstance(e.instances, c.instances) {
-			g.addDashedEdge(e.id, n, EdgeOr)
+			g.addDashedEdge(e.id, callIndex, EdgeOr)
 			return
 		}
 	}

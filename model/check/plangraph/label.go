@@ -15,82 +15,84 @@ import (
 
 // Labels say how a picture names things to people. The zero Labels take the names of the Plan.
 type Labels struct {
-	Words *shown.Words             // of the Plan's Idea; nil: the names
-	Say   func(text string) string // puts a text of the engine into the reader's language; nil: it stays
+	Presenter *shown.Presenter         // of the Plan's Idea; nil: the names
+	Translate func(text string) string // puts a text of the engine into the reader's language; nil: it stays
 }
 
 // The most characters of a label, and of the instances in one.
 const (
-	maxLabel     = 60
-	maxInstances = 30
+	maxLabelLength     = 60
+	maxInstancesLength = 30
 )
 
-func (l Labels) say(text string) string {
-	if l.Say == nil {
+func (l Labels) translate(text string) string {
+	if l.Translate == nil {
 		return text
 	}
-	return l.Say(text)
+	return l.Translate(text)
 }
 
-// call names a Call by its number, its Tool and the instances that it is for.
-func (l Labels) call(number int, tool string, instances []string) (lines []string) {
-	if l.Words == nil {
-		line := fmt.Sprintf("%d %s", number, jsonval.Clip(tool, maxLabel))
+// callLines names a Call by its number, its Tool and the instances that it is for.
+func (l Labels) callLines(number int, tool string, instances []string) (lines []string) {
+	if l.Presenter == nil {
+		line := fmt.Sprintf("%d %s", number, jsonval.Clip(tool, maxLabelLength))
 		if len(instances) > 0 {
-			line += " @" + jsonval.Clip(strings.Join(instances, ", "), maxInstances)
+			line += " @" + jsonval.Clip(strings.Join(instances, ", "), maxInstancesLength)
 		}
 		return []string{line}
 	}
-	lines = []string{fmt.Sprintf("%d %s", number, jsonval.Clip(l.Words.Tool(tool), maxLabel))}
+	lines = []string{fmt.Sprintf("%d %s", number, jsonval.Clip(l.Presenter.Tool(tool), maxLabelLength))}
 	if len(instances) > 0 {
-		lines = append(lines, jsonval.Clip(strings.Join(jsonval.Map(instances, l.Words.NameOf), ", "), maxLabel))
+		lines = append(lines, jsonval.Clip(strings.Join(jsonval.Map(instances, l.Presenter.KnownInstanceName), ", "),
+			maxLabelLength))
 	}
 	return lines
 }
 
-// path names a place in State.
-func (l Labels) path(p jsonval.Path) string {
-	if l.Words != nil {
-		return l.given(refexpr.Reference{Kind: ideafile.TypeState, Path: p})
+// pathLabel names a place in State.
+func (l Labels) pathLabel(p jsonval.Path) string {
+	if l.Presenter != nil {
+		return l.givenValueLabel(refexpr.Reference{Kind: ideafile.TypeState, Path: p})
 	}
 	if len(p) == 0 {
 		return "State"
 	}
-	return jsonval.Clip(p.String(), maxLabel)
+	return jsonval.Clip(p.String(), maxLabelLength)
 }
 
-// paths names all places in State that a Call writes.
-func (l Labels) paths(c graphCall) string {
-	if l.Words == nil {
-		return jsonval.Clip(c.outputPathText, maxLabel)
+// outputPathsLabel names all places in State that a Call writes.
+func (l Labels) outputPathsLabel(c graphCall) string {
+	if l.Presenter == nil {
+		return jsonval.Clip(c.outputPathText, maxLabelLength)
 	}
-	return jsonval.Clip(strings.Join(jsonval.Map(c.outputPaths, l.path), ", "), maxLabel)
+	return jsonval.Clip(strings.Join(jsonval.Map(c.outputPaths, l.pathLabel), ", "), maxLabelLength)
 }
 
-// Writes names the places in State that a Call writes.
-func (l Labels) Writes(call any) string {
+// DescribeWrites names the places in State that a Call writes.
+func (l Labels) DescribeWrites(call any) string {
 	var c graphCall
 	c.readRawCall(jsonval.AsObject(call))
-	return l.paths(c)
+	return l.outputPathsLabel(c)
 }
 
-// given names what a Reference leads to.
-func (l Labels) given(ref refexpr.Reference) string {
-	if l.Words == nil {
-		return jsonval.Clip(ref.String(), maxLabel)
+// givenValueLabel names what a Reference leads to.
+func (l Labels) givenValueLabel(ref refexpr.Reference) string {
+	if l.Presenter == nil {
+		return jsonval.Clip(ref.String(), maxLabelLength)
 	}
-	whole := map[string]string{ideafile.TypeInput: "What it began with", ideafile.TypeState: "What is known of it now"}
-	if len(ref.Path) == 0 && whole[ref.Kind] != "" {
-		return l.say(whole[ref.Kind])
+	labelByKind := map[string]string{ideafile.TypeInput: "What it began with",
+		ideafile.TypeState: "What is known of it now"}
+	if len(ref.Path) == 0 && labelByKind[ref.Kind] != "" {
+		return l.translate(labelByKind[ref.Kind])
 	}
-	return jsonval.Clip(cmp.Or(l.Words.Place(ref.Kind, ref.Path), ref.String()), maxLabel)
+	return jsonval.Clip(cmp.Or(l.Presenter.PathTitle(ref.Kind, ref.Path), ref.String()), maxLabelLength)
 }
 
 // InWords returns a value with each expression replaced by the names, in quotation marks, of what it leads to. A value
 // with an invalid expression stays as it is.
 func (l Labels) InWords(v any) any {
 	words, err := refexpr.ResolveExpressions(v, func(e refexpr.Expression) (any, bool) {
-		names := jsonval.Map(e, func(all []refexpr.Reference) string { return l.given(all[len(all)-1]) })
+		names := jsonval.Map(e, func(all []refexpr.Reference) string { return l.givenValueLabel(all[len(all)-1]) })
 		return "“" + strings.Join(names, "” / “") + "”", true
 	})
 	if err != nil {
@@ -108,14 +110,14 @@ func (l Labels) ParamsInWords(call jsonval.Object) jsonval.Object {
 	return params
 }
 
-// statuses lists in how many instances a Call has each status; for a single instance, the status only.
-func (l Labels) statuses(counts map[ideafile.CallStatus]int) string {
+// statusLine lists in how many instances a Call has each status; for a single instance, the status only.
+func (l Labels) statusLine(counts map[ideafile.CallStatus]int) string {
 	var parts []string
 	for _, f := range statusFills {
 		if n := counts[f.status]; n == 1 && len(counts) == 1 {
-			return l.say(string(f.status))
+			return l.translate(string(f.status))
 		} else if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, l.say(string(f.status))))
+			parts = append(parts, fmt.Sprintf("%d %s", n, l.translate(string(f.status))))
 		}
 	}
 	return strings.Join(parts, ", ")

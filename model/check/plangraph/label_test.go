@@ -18,7 +18,7 @@ func TestValuesAreToldWithoutReferences(t *testing.T) {
 	if len(problems.Errors()) > 0 {
 		t.Fatal(problems)
 	}
-	labels := plangraph.Labels{Words: shown.WordsOf(idea)}
+	labels := plangraph.Labels{Presenter: shown.NewPresenter(idea)}
 	for written, want := range map[string]string{
 		`"†input.name"`: `"“Supplier”"`,
 		`"†input.name || †input.city && †input"`:     `"“Supplier” / “What it began with”"`,

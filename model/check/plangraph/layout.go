@@ -8,10 +8,10 @@ import (
 
 // Sizes of a drawing, in pixels.
 const (
-	letterWidth, lineHeight = 7.3, 16.0 // of a monospaced font of 12 pixels
-	boxPadding              = 10.0
-	gapBeside, gapBelow     = 24.0, 52.0
-	margin                  = 16.0
+	letterWidth, lineHeight    = 7.3, 16.0 // of a monospaced font of 12 pixels
+	boxPadding                 = 10.0
+	horizontalGap, verticalGap = 24.0, 52.0
+	margin                     = 16.0
 )
 
 // placedNode is a node with its box.
@@ -21,7 +21,7 @@ type placedNode struct {
 	layer               int
 }
 
-func (n *placedNode) middle() float64 { return n.x + n.width/2 }
+func (n *placedNode) centerX() float64 { return n.x + n.width/2 }
 
 // layout is a graph in layers: readers are below the Calls that they read from.
 type layout struct {
@@ -31,23 +31,23 @@ type layout struct {
 	width, height float64
 	labels        Labels
 
-	byID  map[string]*placedNode
-	above map[*placedNode][]*placedNode // by node, the nodes whose edges lead to it
+	nodeByID     map[string]*placedNode
+	predecessors map[*placedNode][]*placedNode // by node, the nodes whose edges lead to it
 }
 
 func newLayout(g *graph) *layout {
-	l := &layout{edges: g.edges, labels: g.labels, byID: map[string]*placedNode{},
-		above: map[*placedNode][]*placedNode{}}
+	l := &layout{edges: g.edges, labels: g.labels, nodeByID: map[string]*placedNode{},
+		predecessors: map[*placedNode][]*placedNode{}}
 	for _, n := range g.nodes {
 		p := &placedNode{graphNode: n, layer: -1, height: lineHeight*float64(len(n.labelLines)) + boxPadding}
 		for _, line := range n.labelLines {
 			p.width = max(p.width, letterWidth*float64(utf8.RuneCountInString(singleLine(line)))+2*boxPadding)
 		}
-		l.nodes, l.byID[n.id] = append(l.nodes, p), p
+		l.nodes, l.nodeByID[n.id] = append(l.nodes, p), p
 	}
 	for _, e := range g.edges {
-		if from, to := l.byID[e.from], l.byID[e.to]; from != to {
-			l.above[to] = append(l.above[to], from)
+		if source, target := l.nodeByID[e.from], l.nodeByID[e.to]; source != target {
+			l.predecessors[target] = append(l.predecessors[target], source)
 		}
 	}
 	l.assignLayers()
@@ -58,18 +58,18 @@ func newLayout(g *graph) *layout {
 
 // assignLayers puts each node below all nodes whose edges lead to it. In a cycle, the edge that closes it is ignored.
 func (l *layout) assignLayers() {
-	open := map[*placedNode]bool{}
+	isVisiting := map[*placedNode]bool{}
 	var visit func(n *placedNode) int
 	visit = func(n *placedNode) int {
-		if n.layer >= 0 || open[n] {
+		if n.layer >= 0 || isVisiting[n] {
 			return n.layer
 		}
-		open[n] = true
+		isVisiting[n] = true
 		layer := 0
-		for _, from := range l.above[n] {
-			layer = max(layer, visit(from)+1)
+		for _, source := range l.predecessors[n] {
+			layer = max(layer, visit(source)+1)
 		}
-		n.layer, open[n] = layer, false
+		n.layer, isVisiting[n] = layer, false
 		return layer
 	}
 	for _, n := range l.nodes {
@@ -77,7 +77,7 @@ func (l *layout) assignLayers() {
 	}
 	for _, n := range l.nodes { // a value that nobody writes is just above its first reader
 		if n.kind != nodeCall {
-			n.layer = l.firstReader(n) - 1
+			n.layer = l.firstReaderLayer(n) - 1
 		}
 	}
 	for _, n := range l.nodes {
@@ -88,31 +88,33 @@ func (l *layout) assignLayers() {
 	}
 }
 
-func (l *layout) firstReader(n *placedNode) int {
-	first := 0
+func (l *layout) firstReaderLayer(n *placedNode) int {
+	firstLayer := 0
 	for _, e := range l.edges {
-		if e.from == n.id && (first == 0 || l.byID[e.to].layer < first) {
-			first = l.byID[e.to].layer
+		if e.from == n.id && (firstLayer == 0 || l.nodeByID[e.to].layer < firstLayer) {
+			firstLayer = l.nodeByID[e.to].layer
 		}
 	}
-	return max(first, 1)
+	return max(firstLayer, 1)
 }
 
 // orderLayers moves each node near to the nodes that it reads from, so that few edges cross.
 func (l *layout) orderLayers() {
 	position := map[*placedNode]float64{}
 	for _, layer := range l.layers {
-		mean := map[*placedNode]float64{}
+		meanPosition := map[*placedNode]float64{}
 		for n, node := range layer {
 			sum := 0.0
-			for _, from := range l.above[node] {
-				sum += position[from]
+			for _, source := range l.predecessors[node] {
+				sum += position[source]
 			}
-			if mean[node] = float64(n) / float64(len(layer)); len(l.above[node]) > 0 {
-				mean[node] = sum / float64(len(l.above[node]))
+			if meanPosition[node] = float64(n) / float64(len(layer)); len(l.predecessors[node]) > 0 {
+				meanPosition[node] = sum / float64(len(l.predecessors[node]))
 			}
 		}
-		slices.SortStableFunc(layer, func(a, b *placedNode) int { return cmp.Compare(mean[a], mean[b]) })
+		slices.SortStableFunc(layer, func(a, b *placedNode) int {
+			return cmp.Compare(meanPosition[a], meanPosition[b])
+		})
 		for n, node := range layer {
 			position[node] = (float64(n) + 0.5) / float64(len(layer))
 		}
@@ -127,17 +129,17 @@ func (l *layout) placeNodes() {
 		x, height := 0.0, 0.0
 		for _, n := range layer {
 			n.x, n.y = x, y
-			x += n.width + gapBeside
+			x += n.width + horizontalGap
 			height = max(height, n.height)
 		}
-		widths[k] = x - gapBeside
+		widths[k] = x - horizontalGap
 		l.width = max(l.width, widths[k])
-		y += height + gapBelow
+		y += height + verticalGap
 	}
 	for k, layer := range l.layers {
 		for _, n := range layer {
 			n.x += margin + (l.width-widths[k])/2
 		}
 	}
-	l.width, l.height = l.width+2*margin, max(y-gapBelow, margin)+margin
+	l.width, l.height = l.width+2*margin, max(y-verticalGap, margin)+margin
 }

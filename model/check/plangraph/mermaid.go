@@ -9,10 +9,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// RenderMermaid draws a Plan as a Mermaid flowchart, in the form that GitHub renders. With the counts of Statuses, it
-// marks the Calls that were undone.
+// RenderMermaid draws a Plan as a Mermaid flowchart, in the form that GitHub renders. With the counts of CallStatuses,
+// it marks the Calls that were undone.
 func RenderMermaid(calls []any, statuses ...map[ideafile.CallStatus]int) string {
-	g := newGraph(calls, Labels{}).mark(statuses, false)
+	g := newGraph(calls, Labels{}).markStatuses(statuses, false)
 	var b strings.Builder
 	b.WriteString("flowchart TD\n")
 	for _, n := range g.nodes {
@@ -20,7 +20,7 @@ func RenderMermaid(calls []any, statuses ...map[ideafile.CallStatus]int) string 
 	}
 	for _, e := range g.edges {
 		arrow := "-->"
-		if e.dashed {
+		if e.isDashed {
 			arrow = "-.->"
 		}
 		if e.label != "" {
@@ -45,9 +45,9 @@ func escapeMermaidLine(line string) string {
 	var b strings.Builder
 	runes := []rune(singleLine(line))
 	for n, r := range runes {
-		within := n > 0 && n < len(runes)-1 && isWordRune(runes[n-1]) && isWordRune(runes[n+1])
+		isInnerRune := n > 0 && n < len(runes)-1 && isWordRune(runes[n-1]) && isWordRune(runes[n+1])
 		if isWordRune(r) && !isEndKeyword(runes, n) || strings.ContainsRune(" ,@→", r) ||
-			within && strings.ContainsRune("._-", r) {
+			isInnerRune && strings.ContainsRune("._-", r) {
 			b.WriteRune(r)
 		} else {
 			fmt.Fprintf(&b, "#%d;", r)

@@ -8,27 +8,28 @@ import (
 	"processidea/model/turn"
 )
 
-// Statuses counts, for each Call, the instances in each status, as the latest Idea of a process records them. The Calls
-// are from the solution in the Idea solved or, if that is nil, from the Plan messages in the latest Idea. A Call
+// CallStatuses counts, for each Call, the instances in each status, as the latest Idea of a process records them. The
+// Calls are from the solution in the Idea solved or, if that is nil, from the Plan messages in the latest Idea. A Call
 // without a record has no counts. undone are the ids of Calls that another process has undone.
-func Statuses(calls []any, latest, solved jsonval.Object, undone map[string]bool) []map[ideafile.CallStatus]int {
+func CallStatuses(calls []any, latestIdea, solvedIdea jsonval.Object,
+	undoneCallIDs map[string]bool) []map[ideafile.CallStatus]int {
 	statuses := make([]map[ideafile.CallStatus]int, len(calls))
-	read, _ := ideafile.ReadIdeaWithCheckedTools(latest)
-	if read == nil {
+	idea, _ := ideafile.ReadIdeaWithCheckedTools(latestIdea)
+	if idea == nil {
 		return statuses
 	}
-	request, _ := jsonval.At(solved, "meta", "request").(json.Number)
+	request, _ := jsonval.Lookup(solvedIdea, "meta", "request").(json.Number)
 	number, _ := request.Int64()
-	tokens, first := read.InstanceTokens(), 0
-	for _, m := range read.Context {
-		past, from := turn.ReadPlanRecord(m, tokens), 0
-		if solved == nil {
-			past, from = turn.ReadDirectPlanRecord(m, tokens), first-m.CallIndexOffset
-			first += len(m.PlanCalls)
+	tokens, nextOffset := idea.InstanceTokens(), 0
+	for _, m := range idea.Context {
+		recordedCalls, offset := turn.ReadPlanRecord(m, tokens), 0
+		if solvedIdea == nil {
+			recordedCalls, offset = turn.ReadDirectPlanRecord(m, tokens), nextOffset-m.CallIndexOffset
+			nextOffset += len(m.PlanCalls)
 		}
-		for _, call := range past {
-			if n := from + call.Index - 1; call.Request == int(number) && n >= 0 && n < len(calls) {
-				statuses[n] = countStatuses(statuses[n], call, undone)
+		for _, call := range recordedCalls {
+			if n := offset + call.Index - 1; call.Request == int(number) && n >= 0 && n < len(calls) {
+				statuses[n] = countStatuses(statuses[n], call, undoneCallIDs)
 			}
 		}
 	}
@@ -36,9 +37,9 @@ func Statuses(calls []any, latest, solved jsonval.Object, undone map[string]bool
 }
 
 func countStatuses(counts map[ideafile.CallStatus]int, call turn.RecordedCall,
-	undone map[string]bool) map[ideafile.CallStatus]int {
+	undoneCallIDs map[string]bool) map[ideafile.CallStatus]int {
 	for token, s := range call.StatusByInstance {
-		if undone[call.CallKey().ID(token)] {
+		if undoneCallIDs[call.CallKey().ID(token)] {
 			s = ideafile.Undone
 		}
 		if counts == nil {

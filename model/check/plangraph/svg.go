@@ -8,10 +8,10 @@ import (
 	"processidea/model/ideafile"
 )
 
-// RenderSVG draws a Plan as a picture, black on white, without styles and scripts. The counts of Statuses are written
-// below each Call and colour it. They are unknown for Calls beyond the end of statuses.
+// RenderSVG draws a Plan as a picture, black on white, without styles and scripts. The counts of CallStatuses are
+// written below each Call and colour it. They are unknown for Calls beyond the end of statuses.
 func RenderSVG(calls []any, statuses []map[ideafile.CallStatus]int, labels Labels) string {
-	l := newLayout(newGraph(calls, labels).mark(statuses, true))
+	l := newLayout(newGraph(calls, labels).markStatuses(statuses, true))
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f"`,
 		l.width, l.height, l.width, l.height)
@@ -29,45 +29,47 @@ func RenderSVG(calls []any, statuses []map[ideafile.CallStatus]int, labels Label
 }
 
 func (l *layout) writeEdge(b *strings.Builder, e graphEdge) {
-	from, to := l.byID[e.from], l.byID[e.to]
-	x1, y1, x2, y2 := from.middle(), from.y+from.height, to.middle(), to.y
-	if from.layer >= to.layer { // back up, or within a layer: beside the boxes
-		x1, y1, x2, y2 = from.x+from.width, from.y+from.height/2, to.x+to.width, to.y+to.height/2
+	source, target := l.nodeByID[e.from], l.nodeByID[e.to]
+	x1, y1, x2, y2 := source.centerX(), source.y+source.height, target.centerX(), target.y
+	if source.layer >= target.layer { // back up, or within a layer: beside the boxes
+		x1, y1, x2, y2 = source.x+source.width, source.y+source.height/2, target.x+target.width,
+			target.y+target.height/2
 	}
-	bend := max((y2-y1)/2, gapBelow/2)
+	bend := max((y2-y1)/2, verticalGap/2)
 	path := fmt.Sprintf("M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f", x1, y1, x1, y1+bend, x2, y2-bend, x2, y2)
-	if from.layer >= to.layer {
-		path = fmt.Sprintf("M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f", x1, y1, x1+gapBelow, y1, x2+gapBelow, y2, x2, y2)
+	if source.layer >= target.layer {
+		path = fmt.Sprintf("M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f", x1, y1, x1+verticalGap, y1, x2+verticalGap, y2,
+			x2, y2)
 	}
 	dash := ""
-	if e.dashed {
+	if e.isDashed {
 		dash = ` stroke-dasharray="4 3"`
 	}
 	fmt.Fprintf(b, `<path d="%s" fill="none" stroke="#565c64"%s marker-end="url(#tip)"/>`, path, dash)
 	if label := e.label; label != "" {
-		if e.dashed {
-			label = l.labels.say(label)
+		if e.isDashed {
+			label = l.labels.translate(label)
 		}
 		fmt.Fprintf(
 			b,
 			`<text x="%.1f" y="%.1f" text-anchor="middle" fill="#565c64" font-size="11" stroke="#fff" stroke-width="3" paint-order="stroke">%s</text>`,
-			(x1+x2)/2, (y1+y2)/2+4, xmlText(label))
+			(x1+x2)/2, (y1+y2)/2+4, escapeXMLText(label))
 	}
 }
 
 func writeNode(b *strings.Builder, n *placedNode) {
-	fill, round := "#f1f4f7", 4
+	fill, cornerRadius := "#f1f4f7", 4
 	if n.kind != nodeCall {
-		fill, round = "#fff", 12
+		fill, cornerRadius = "#fff", 12
 	}
-	if n.fill != "" {
-		fill = n.fill
+	if n.fillColor != "" {
+		fill = n.fillColor
 	}
 	fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="%d" fill="%s" stroke="#565c64"/>`, n.x, n.y,
-		n.width, n.height, round, fill)
+		n.width, n.height, cornerRadius, fill)
 	for k, line := range n.labelLines {
 		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" fill="#1c1e21">%s</text>`, n.x+boxPadding,
-			n.y+boxPadding/2+lineHeight*(float64(k)+0.75), xmlText(line))
+			n.y+boxPadding/2+lineHeight*(float64(k)+0.75), escapeXMLText(line))
 	}
 }
 
@@ -82,7 +84,7 @@ var statusFills = []struct {
 	{ideafile.Skipped, "#e4e6e9"}, {ideafile.Undone, "#e4e6e9"},
 }
 
-func fillOf(counts map[ideafile.CallStatus]int) string {
+func fillColor(counts map[ideafile.CallStatus]int) string {
 	for _, f := range statusFills {
 		if counts[f.status] > 0 {
 			return f.fill
@@ -91,8 +93,8 @@ func fillOf(counts map[ideafile.CallStatus]int) string {
 	return ""
 }
 
-// xmlText escapes a text for XML. Characters that XML cannot hold become the replacement character.
-func xmlText(s string) string {
+// escapeXMLText escapes a text for XML. Characters that XML cannot hold become the replacement character.
+func escapeXMLText(s string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(singleLine(s)))
 	return b.String()

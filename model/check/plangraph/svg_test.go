@@ -148,7 +148,7 @@ func TestAPictureSpeaksTheWordsOfTheBusiness(t *testing.T) {
 			"_after": []any{"†call.1.1"}},
 	}
 	_, texts := elements(t, plangraph.RenderSVG(calls, []map[ideafile.CallStatus]int{{ideafile.AwaitingApproval: 2}},
-		plangraph.Labels{Words: shown.WordsOf(idea), Say: strings.ToUpper}))
+		plangraph.Labels{Presenter: shown.NewPresenter(idea), Translate: strings.ToUpper}))
 	all := strings.Join(texts, "|")
 	for _, want := range []string{"|1 Refund a customer|order A-1, order A-2|→ The letter|2 AWAITING-APPROVAL|",
 		"|2 Refund a customer|", "|Customer › Name|", "|WHAT IT BEGAN WITH|", "|Note for all › 0 › Text|", "|AFTER|"} {

@@ -16,8 +16,8 @@ const MaxDepth = 5
 
 // ResolveFile returns the key of a file of a delegate or an instruction: its path from the folder of the first Idea
 // file. from is the key of the file that names it; empty for the first one. A file outside of that folder is an error.
-func ResolveFile(from, name string) (string, error) {
-	key := path.Join(path.Dir(from), name)
+func ResolveFile(fromFile, name string) (string, error) {
+	key := path.Join(path.Dir(fromFile), name)
 	if path.IsAbs(name) || strings.Contains(name, `\`) || key == ".." || strings.HasPrefix(key, "../") {
 		return "", fmt.Errorf("an Idea may only name files in the folder of the Idea file or below it, not %q",
 			jsonval.ClipForError(name))
@@ -28,13 +28,13 @@ func ResolveFile(from, name string) (string, error) {
 // ExtractFiles returns an Idea's source without the files that it carries, and all files by key: the files that it
 // carries, the given files, and the files that these carry in turn. Two different files with one key are a problem, so
 // that neither silently runs in place of the other.
-func ExtractFiles(source, given jsonval.Object) (rest, files jsonval.Object, ps diag.Problems) {
+func ExtractFiles(source, extraFiles jsonval.Object) (ideaWithoutFiles, files jsonval.Object, ps diag.Problems) {
 	t := &fileExtractor{filesByKey: jsonval.Object{}}
-	rest = t.extractFiles(source, "", "$")
-	for key, file := range jsonval.Sorted(given) {
+	ideaWithoutFiles = t.extractFiles(source, "", "$")
+	for key, file := range jsonval.Sorted(extraFiles) {
 		t.addFile(key, file, key+": $")
 	}
-	return rest, t.filesByKey, t.problems
+	return ideaWithoutFiles, t.filesByKey, t.problems
 }
 
 type fileExtractor struct {
@@ -44,85 +44,86 @@ type fileExtractor struct {
 
 // extractFiles collects the files that an Idea carries, and returns its source without them. from is the key of the
 // Idea's own file, and at is the place of the Idea.
-func (t *fileExtractor) extractFiles(source jsonval.Object, from, at string) jsonval.Object {
-	carried, ok := source[ideafile.DelegatesKey].(jsonval.Object)
+func (t *fileExtractor) extractFiles(source jsonval.Object, fromFile, jsonPath string) jsonval.Object {
+	delegates, ok := source[ideafile.DelegatesKey].(jsonval.Object)
 	if !ok {
 		return source // ReadIdea reports any other type
 	}
-	for name, file := range jsonval.Sorted(carried) {
-		place := jsonval.JSONPathWithKey(at+"."+ideafile.DelegatesKey, name)
-		key, err := from+name, error(nil)
-		if !strings.HasPrefix(name, resumedMark) { // else it is no file; see ResumedKey
-			key, err = ResolveFile(from, name)
+	for name, file := range jsonval.Sorted(delegates) {
+		entryPath := jsonval.JSONPathWithKey(jsonPath+"."+ideafile.DelegatesKey, name)
+		key, err := fromFile+name, error(nil)
+		if !strings.HasPrefix(name, resumedKeyPrefix) { // else it is no file; see ResumedIdeaKey
+			key, err = ResolveFile(fromFile, name)
 		}
 		if err != nil {
-			t.problems.Add(place, "%s", err)
+			t.problems.Add(entryPath, "%s", err)
 			continue
 		}
-		t.addFile(key, file, place)
+		t.addFile(key, file, entryPath)
 	}
 	return jsonval.WithoutKey(source, ideafile.DelegatesKey)
 }
 
-func (t *fileExtractor) addFile(key string, file any, at string) {
+func (t *fileExtractor) addFile(key string, file any, jsonPath string) {
 	if idea, ok := file.(jsonval.Object); ok {
-		file = t.extractFiles(idea, key, at)
+		file = t.extractFiles(idea, key, jsonPath)
 	}
-	have := t.filesByKey[key]
-	if have != nil && !jsonval.Equal(ideafile.WithoutOrder(have), ideafile.WithoutOrder(file)) {
-		t.problems.Add(at, "there are two files %s, which differ", key)
+	existing := t.filesByKey[key]
+	if existing != nil && !jsonval.Equal(ideafile.WithoutOrder(existing), ideafile.WithoutOrder(file)) {
+		t.problems.Add(jsonPath, "there are two files %s, which differ", key)
 		return
 	}
 	t.filesByKey[key] = file
 }
 
-const resumedMark = "~call:"
+const resumedKeyPrefix = "~call:"
 
-// ResumedKey is the key of the Idea from which a Call's delegate resumes in a fork of the process that started the
+// ResumedIdeaKey is the key of the Idea from which a Call's delegate resumes in a fork of the process that started the
 // delegate. If that process is a delegate itself, from is the key of the Idea from which it resumes. So two Calls with
 // one id have two keys. The key names no file: the files in a delegate's Idea are named from the folder of the first
 // file.
-func ResumedKey(from, callID string) string {
-	return from + resumedMark + ideafile.TypeableCallID(callID)
+func ResumedIdeaKey(fromFile, callID string) string {
+	return fromFile + resumedKeyPrefix + ideafile.TypeableCallID(callID)
 }
 
-// IsResumed reports whether an Idea carries the Idea from which a Call's delegate resumes.
-func IsResumed(source jsonval.Object, callID string) bool {
-	return jsonval.AsObject(source[ideafile.DelegatesKey])[ResumedKey("", callID)] != nil
+// HasResumedIdea reports whether an Idea carries the Idea from which a Call's delegate resumes.
+func HasResumedIdea(source jsonval.Object, callID string) bool {
+	return jsonval.AsObject(source[ideafile.DelegatesKey])[ResumedIdeaKey("", callID)] != nil
 }
 
-// CarriesResumed reports whether an Idea carries an Idea from which the delegate of any Call resumes.
-func CarriesResumed(source jsonval.Object) bool {
+// HasResumedIdeas reports whether an Idea carries an Idea from which the delegate of any Call resumes.
+func HasResumedIdeas(source jsonval.Object) bool {
 	for key := range jsonval.AsObject(source[ideafile.DelegatesKey]) {
-		if strings.HasPrefix(key, resumedMark) {
+		if strings.HasPrefix(key, resumedKeyPrefix) {
 			return true
 		}
 	}
 	return false
 }
 
-// WithResumed returns an Idea's source that carries the Idea from which a Call's delegate resumes.
-func WithResumed(source jsonval.Object, callID string, resumed jsonval.Object) jsonval.Object {
-	carried := jsonval.WithKey(jsonval.AsObject(source[ideafile.DelegatesKey]), ResumedKey("", callID), resumed)
-	return jsonval.WithKey(source, ideafile.DelegatesKey, carried)
+// WithResumedIdea returns an Idea's source that carries the Idea from which a Call's delegate resumes.
+func WithResumedIdea(source jsonval.Object, callID string, resumedIdea jsonval.Object) jsonval.Object {
+	delegates := jsonval.WithKey(jsonval.AsObject(source[ideafile.DelegatesKey]), ResumedIdeaKey("", callID),
+		resumedIdea)
+	return jsonval.WithKey(source, ideafile.DelegatesKey, delegates)
 }
 
 // WithFiles returns an Idea's source with the files that its delegates need. It replaces their names in the Tools by
 // their keys, since the source may have been a delegate in a folder below that of the first file. own is the key of the
 // Idea's file.
-func WithFiles(source jsonval.Object, own string, files jsonval.Object) jsonval.Object {
-	needed := jsonval.Object{}
-	addNeededFiles(needed, source, own, files)
-	if len(needed) == 0 {
+func WithFiles(source jsonval.Object, ownFile string, files jsonval.Object) jsonval.Object {
+	neededFiles := jsonval.Object{}
+	addNeededFiles(neededFiles, source, ownFile, files)
+	if len(neededFiles) == 0 {
 		return source
 	}
-	out := jsonval.WithKey(source, ideafile.DelegatesKey, needed)
-	if path.Dir(own) == "." {
+	out := jsonval.WithKey(source, ideafile.DelegatesKey, neededFiles)
+	if path.Dir(ownFile) == "." {
 		return out
 	}
 	tools := jsonval.Object{}
 	for name, tool := range jsonval.Sorted(toolSourcesOf(source)) {
-		if key := fileKeyOfTool(tool, own); key != "" {
+		if key := fileKeyOfTool(tool, ownFile); key != "" {
 			tool = jsonval.WithKey(jsonval.AsObject(tool), "_delegate", key)
 		}
 		tools[name] = tool
@@ -130,25 +131,25 @@ func WithFiles(source jsonval.Object, own string, files jsonval.Object) jsonval.
 	return ideafile.WithTools(out, tools)
 }
 
-func addNeededFiles(needed, source jsonval.Object, from string, files jsonval.Object) {
+func addNeededFiles(neededFiles, source jsonval.Object, fromFile string, files jsonval.Object) {
 	for _, tool := range jsonval.Sorted(toolSourcesOf(source)) {
-		key := fileKeyOfTool(tool, from)
-		if key == "" || needed[key] != nil || files[key] == nil {
+		key := fileKeyOfTool(tool, fromFile)
+		if key == "" || neededFiles[key] != nil || files[key] == nil {
 			continue
 		}
-		needed[key] = files[key]
-		addNeededFiles(needed, jsonval.AsObject(files[key]), key, files)
+		neededFiles[key] = files[key]
+		addNeededFiles(neededFiles, jsonval.AsObject(files[key]), key, files)
 	}
 }
 
 func toolSourcesOf(source jsonval.Object) jsonval.Object {
-	return jsonval.AsObject(jsonval.At(source, "schema", "tools"))
+	return jsonval.AsObject(jsonval.Lookup(source, "schema", "tools"))
 }
 
 // fileKeyOfTool returns the key of the file that a Tool's delegate runs; empty if it runs none.
-func fileKeyOfTool(tool any, from string) string {
+func fileKeyOfTool(tool any, fromFile string) string {
 	name := jsonval.AsText(jsonval.AsObject(tool)["_delegate"])
-	key, err := ResolveFile(from, name)
+	key, err := ResolveFile(fromFile, name)
 	if name == "" || name == ideafile.AnonymousDelegate || err != nil {
 		return ""
 	}
@@ -193,23 +194,23 @@ func (c *fileChecker) checkInstructions(i *ideafile.Idea, parent string) {
 		if name == "" {
 			continue
 		}
-		at := c.placeInFile(parent, fmt.Sprintf("$.context[%d].%s", n, ideafile.InstructionFileKey))
+		messagePath := c.jsonPathInFile(parent, fmt.Sprintf("$.context[%d].%s", n, ideafile.InstructionFileKey))
 		if key, err := ResolveFile(parent, name); err != nil {
-			c.problems.Add(at, "%s", err)
+			c.problems.Add(messagePath, "%s", err)
 		} else {
-			c.problems.Add(at, missingFile, key)
+			c.problems.Add(messagePath, missingFileText, key)
 		}
 	}
 }
 
-const missingFile = "the process is started without the file %s"
+const missingFileText = "the process is started without the file %s"
 
-// placeInFile prefixes a place with its file, except for the first file.
-func (c *fileChecker) placeInFile(file, at string) string {
+// jsonPathInFile prefixes a place with its file, except for the first file.
+func (c *fileChecker) jsonPathInFile(file, jsonPath string) string {
 	if file == c.rootFileKey {
-		return at
+		return jsonPath
 	}
-	return file + ": " + at
+	return file + ": " + jsonPath
 }
 
 func (c *fileChecker) checkIdea(i *ideafile.Idea, parent string, ancestors []string) {
@@ -218,18 +219,18 @@ func (c *fileChecker) checkIdea(i *ideafile.Idea, parent string, ancestors []str
 		if t.DelegateFile == "" || (t.DelegateFile == ideafile.AnonymousDelegate && len(ancestors) <= MaxDepth) {
 			continue
 		}
-		at := c.placeInFile(parent, t.Path()+"._delegate")
+		toolPath := c.jsonPathInFile(parent, t.Path()+"._delegate")
 		key, err := ResolveFile(parent, t.DelegateFile)
 		switch {
 		case err != nil:
-			c.problems.Add(at, "%s", err)
+			c.problems.Add(toolPath, "%s", err)
 		case len(ancestors) > MaxDepth:
-			c.problems.Add(at, "delegates are nested more than %d deep", MaxDepth)
+			c.problems.Add(toolPath, "delegates are nested more than %d deep", MaxDepth)
 		case slices.Contains(ancestors, key):
-			c.problems.Add(at, "%s is its own delegate: %s", key,
+			c.problems.Add(toolPath, "%s is its own delegate: %s", key,
 				strings.Join(append(slices.Clip(ancestors), key), ", "))
 		case c.rawFilesByKey[key] == nil:
-			c.problems.Add(at, missingFile, key)
+			c.problems.Add(toolPath, missingFileText, key)
 		default:
 			c.checkFile(key, ancestors)
 		}
@@ -237,13 +238,13 @@ func (c *fileChecker) checkIdea(i *ideafile.Idea, parent string, ancestors []str
 }
 
 func (c *fileChecker) checkFile(key string, ancestors []string) {
-	at := fileAtDepth{key, len(ancestors)}
-	if c.alreadyChecked[at] {
+	visit := fileAtDepth{key, len(ancestors)}
+	if c.alreadyChecked[visit] {
 		return
 	}
-	c.alreadyChecked[at] = true
-	idea, known := c.ideaByFileKey[key]
-	if !known {
+	c.alreadyChecked[visit] = true
+	idea, isRead := c.ideaByFileKey[key]
+	if !isRead {
 		idea = c.readFile(key)
 		c.ideaByFileKey[key] = idea
 	}
@@ -261,11 +262,12 @@ func (c *fileChecker) readFile(key string) *ideafile.Idea {
 	idea, problems := ideafile.ReadIdea(raw)
 	errs := problems.Errors()
 	for _, p := range errs {
-		at := p.JSONPath
-		if strings.HasPrefix(at, "$") {
-			at = key + ": " + at
+		jsonPath := p.JSONPath
+		if strings.HasPrefix(jsonPath, "$") {
+			jsonPath = key + ": " + jsonPath
 		}
-		c.problems.AppendNew(diag.Problem{JSONPath: at, Message: p.Message}) // an instruction's file may be named again
+		// an instruction's file may be named again
+		c.problems.AppendNew(diag.Problem{JSONPath: jsonPath, Message: p.Message})
 	}
 	if len(errs) > 0 {
 		return nil

@@ -29,8 +29,8 @@ func NewIdea(t *ideafile.Tool, file jsonval.Object, llm any, params, scopes json
 	if idea["schema"] = schema; schema == nil {
 		idea["schema"] = jsonval.Object{}
 	}
-	for place, value := range jsonval.Sorted(scopes) {
-		if ref, err := refexpr.ParseScope(place); err == nil {
+	for scope, value := range jsonval.Sorted(scopes) {
+		if ref, err := refexpr.ParseScope(scope); err == nil {
 			value, _ = jsonval.SetAt(nil, ref.Path, value)
 			context = append(context, ideafile.DataMessage(ideafile.Message{PayloadKind: ref.Kind, Payload: value}))
 		}

@@ -117,18 +117,18 @@ func askAll(t *rapid.T, queue *limit.Queue, rule limit.Rule, now time.Time, call
 		case c.over || c.vanished:
 		case !c.begins.IsZero() && !c.ends.After(now):
 			c.over = true
-			q.Done = append(q.Done, c.key)
+			q.DoneKeys = append(q.DoneKeys, c.key)
 		case !c.begins.IsZero():
-			q.Holds = append(q.Holds, c.key)
+			q.HeldKeys = append(q.HeldKeys, c.key)
 		case !c.at.After(now):
 			asking = append(asking, c)
 		}
 	}
 	slices.SortStableFunc(asking, func(a, b *call) int { return a.came.Compare(b.came) })
 	for _, c := range asking {
-		q.Wants = append(q.Wants, c.key)
+		q.WantedKeys = append(q.WantedKeys, c.key)
 	}
-	for n, answer := range queue.Ask(now, q) {
+	for n, answer := range queue.RequestTurns(now, q) {
 		c := asking[n]
 		c.at, c.vanished = now.Add(answer.Wait), c.vanishes
 		isNear := answer.IsGranted && answer.Wait < 10*time.Second
@@ -180,7 +180,7 @@ func TestTheFasterRateCountsForTurnsThatWereGivenUnderASlowerOne(t *testing.T) {
 			var queue limit.Queue
 			now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 			ask := func(r limit.Rule, key string) limit.Turn {
-				return queue.Ask(now, limit.TurnRequest{Rule: r, Wants: []string{key}})[0]
+				return queue.RequestTurns(now, limit.TurnRequest{Rule: r, WantedKeys: []string{key}})[0]
 			}
 			if first := ask(slow, "a"); !first.IsGranted || first.Wait != 0 {
 				t.Fatalf("the first is told %+v", first)
@@ -189,7 +189,7 @@ func TestTheFasterRateCountsForTurnsThatWereGivenUnderASlowerOne(t *testing.T) {
 				t.Fatalf("the second of a thousand seconds is told %+v", second)
 			}
 			now = now.Add(time.Second)
-			queue.Ask(now, limit.TurnRequest{Done: []string{"a"}}) // says nothing of a rate
+			queue.RequestTurns(now, limit.TurnRequest{DoneKeys: []string{"a"}}) // says nothing of a rate
 			for _, key := range []string{"c", "b"} {
 				if got := ask(fast, key); !got.IsGranted || got.Wait > 2*time.Second {
 					t.Errorf("%s is told %+v", key, got)
@@ -203,12 +203,12 @@ func TestTheFasterRateCountsForTurnsThatWereGivenUnderASlowerOne(t *testing.T) {
 func TestBehindATurnThatLastsForYearsEverybodyWaitsTheLongestTime(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2036, 11, 28, 12, 0, 0, 0, time.UTC)
-	queue := limit.Queue{Turns: []limit.Place{{Key: "a", Begins: now.AddDate(-9, 0, 0), Until: now.Add(time.Second)}}}
+	queue := limit.Queue{Turns: []limit.QueueEntry{{Key: "a", BeginsAt: now.AddDate(-9, 0, 0), ExpiresAt: now.Add(time.Second)}}}
 	wants := make([]string, 9000)
 	for n := range wants {
 		wants[n] = fmt.Sprint(n)
 	}
-	for n, answer := range queue.Ask(now, limit.TurnRequest{Rule: limit.Rule{MaxConcurrent: 1}, Wants: wants}) {
+	for n, answer := range queue.RequestTurns(now, limit.TurnRequest{Rule: limit.Rule{MaxConcurrent: 1}, WantedKeys: wants}) {
 		if n > 0 && (answer.IsGranted || answer.Wait != limit.MaxWait) {
 			t.Fatalf("the %dth is told %+v", n, answer)
 		}
@@ -220,11 +220,11 @@ func TestWhatIsSpentOnADayCountsUntilItEnds(t *testing.T) {
 	now := time.Date(2026, 11, 28, 22, 0, 0, 0, time.FixedZone("", -3600)) // 23:00 UTC
 	queue := limit.Queue{}
 	ask := func(perDay, spent float64) limit.Turn {
-		q := limit.TurnRequest{Rule: limit.Rule{PerDay: perDay}, Spent: spent, Wants: []string{fmt.Sprint(now)}}
-		return queue.Ask(now, q)[0]
+		q := limit.TurnRequest{Rule: limit.Rule{PerDay: perDay}, SpentCost: spent, WantedKeys: []string{fmt.Sprint(now)}}
+		return queue.RequestTurns(now, q)[0]
 	}
-	if first := ask(5, 4.5); !first.IsGranted || queue.SpentCountsFor(now) != time.Hour {
-		t.Errorf("%+v, kept for %s", first, queue.SpentCountsFor(now))
+	if first := ask(5, 4.5); !first.IsGranted || queue.TimeToBudgetReset(now) != time.Hour {
+		t.Errorf("%+v, kept for %s", first, queue.TimeToBudgetReset(now))
 	}
 	now = now.Add(time.Minute)
 	if second := ask(5, 0.5); second.IsGranted || second.Wait != 10*limit.MaxWait {
@@ -234,7 +234,7 @@ func TestWhatIsSpentOnADayCountsUntilItEnds(t *testing.T) {
 		t.Errorf("with a higher limit: %+v", more)
 	}
 	now = now.Add(time.Hour)
-	if next := ask(5, 0); !next.IsGranted || queue.SpentCountsFor(now) != 0 {
+	if next := ask(5, 0); !next.IsGranted || queue.TimeToBudgetReset(now) != 0 {
 		t.Errorf("on the next day: %+v, %+v", next, queue)
 	}
 }
@@ -245,7 +245,7 @@ func TestWhoAskedFirstIsFirstAndATurnOfOneWhoIsGoneEnds(t *testing.T) {
 	queue, rule := limit.Queue{}, limit.Rule{MaxConcurrent: 1}
 	ask := func(after time.Duration, wants ...string) []limit.Turn {
 		now = now.Add(after)
-		return queue.Ask(now, limit.TurnRequest{Rule: rule, Wants: wants})
+		return queue.RequestTurns(now, limit.TurnRequest{Rule: rule, WantedKeys: wants})
 	}
 	if a := ask(0, "a"); !a[0].IsGranted {
 		t.Fatal("the first has no turn")
@@ -260,7 +260,7 @@ func TestWhoAskedFirstIsFirstAndATurnOfOneWhoIsGoneEnds(t *testing.T) {
 	if c := ask(2*time.Second, "c", "b"); c[0].IsGranted || !c[1].IsGranted {
 		t.Errorf("once a is gone: %+v, %+v", c, queue)
 	}
-	if c := queue.Ask(now, limit.TurnRequest{Rule: rule, Done: []string{"b"}, Wants: []string{"c"}}); !c[0].IsGranted {
+	if c := queue.RequestTurns(now, limit.TurnRequest{Rule: rule, DoneKeys: []string{"b"}, WantedKeys: []string{"c"}}); !c[0].IsGranted {
 		t.Errorf("after b: %+v", c)
 	}
 }
@@ -305,7 +305,7 @@ func askThroughGate(queue *limit.Queue, rule limit.Rule, now time.Time, waiting 
 		case w.over:
 		case !w.ends.IsZero():
 			if w.over = !w.ends.After(now); w.over {
-				q.Done = append(q.Done, w.key)
+				q.DoneKeys = append(q.DoneKeys, w.key)
 			}
 		case !w.at.After(now) && w.stays:
 			asking = append(asking, w)
@@ -317,11 +317,11 @@ func askThroughGate(queue *limit.Queue, rule limit.Rule, now time.Time, waiting 
 		asking = append(asking, first)
 	}
 	for _, w := range asking {
-		q.Wants = append(q.Wants, w.key)
+		q.WantedKeys = append(q.WantedKeys, w.key)
 	}
-	for n, answer := range queue.Ask(now, q) {
+	for n, answer := range queue.RequestTurns(now, q) {
 		w := asking[n]
-		if w.at, w.stays = now.Add(answer.Wait), answer.Wait <= limit.MaxStay; answer.IsGranted {
+		if w.at, w.stays = now.Add(answer.Wait), answer.Wait <= limit.MaxPollingWait; answer.IsGranted {
 			w.ends = w.at.Add(2 * time.Second)
 		}
 	}
@@ -345,13 +345,13 @@ func TestWhoComesAboutWhenToldToIsOvertakenByNobody(t *testing.T) {
 					if w.over || w.at.After(now) {
 						continue
 					}
-					answer := queue.Ask(now, limit.TurnRequest{Rule: rule, Wants: []string{w.key}})[0]
-					if w.at = now.Add(answer.Wait); answer.Wait > limit.MaxStay {
+					answer := queue.RequestTurns(now, limit.TurnRequest{Rule: rule, WantedKeys: []string{w.key}})[0]
+					if w.at = now.Add(answer.Wait); answer.Wait > limit.MaxPollingWait {
 						w.at = w.at.Add(time.Duration(n%4) * 500 * time.Millisecond)
 					}
 					if w.over = answer.IsGranted; w.over {
 						order = append(order, w.key)
-						queue.Ask(now, limit.TurnRequest{Done: []string{w.key}})
+						queue.RequestTurns(now, limit.TurnRequest{DoneKeys: []string{w.key}})
 					}
 				}
 			}
@@ -370,7 +370,7 @@ func TestAnUrgentOneIsTheNextHoweverManyWait(t *testing.T) {
 	queue, rule := limit.Queue{}, limit.Rule{PerSecond: 0.1}
 	ask := func(level int, keys ...string) limit.Turn {
 		levels := slices.Repeat([]int{level}, len(keys))
-		return queue.Ask(now, limit.TurnRequest{Rule: rule, Wants: keys, Levels: levels})[0]
+		return queue.RequestTurns(now, limit.TurnRequest{Rule: rule, WantedKeys: keys, PriorityLevels: levels})[0]
 	}
 	if first := ask(3, "first"); !first.IsGranted {
 		t.Fatal("the first has no turn")

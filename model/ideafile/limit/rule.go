@@ -20,7 +20,7 @@ const (
 	minPerSecond   = 0.001
 	maxPerSecond   = 1000
 	maxConcurrency = 1000
-	maxDebt        = day
+	maxSpacing     = day
 )
 
 // ReadRule reads {"perSecond": 20, "atOnce": 5}; nil: there is no Rule.
@@ -36,7 +36,7 @@ func ReadRule(v any, path string, ps *diag.Problems) *Rule {
 	r := &Rule{}
 	for k, value := range jsonval.Sorted(m) {
 		var err error
-		at := jsonval.JSONPathWithKey(path, k)
+		keyPath := jsonval.JSONPathWithKey(path, k)
 		switch k {
 		case "perSecond":
 			r.PerSecond, err = jsonval.ToFloat(value)
@@ -50,7 +50,7 @@ func ReadRule(v any, path string, ps *diag.Problems) *Rule {
 			err = fmt.Errorf("unknown key %q; a rate has atOnce and perSecond", k)
 		}
 		if err != nil {
-			ps.Add(at, "%s", err)
+			ps.Add(keyPath, "%s", err)
 		}
 	}
 	return r
@@ -68,10 +68,10 @@ func (r Rule) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// spacing returns how long after a turn of this cost the next turn may begin.
-func (r Rule) spacing(cost float64) time.Duration {
+// interval returns how long after a turn of this cost the next turn may begin.
+func (r Rule) interval(cost float64) time.Duration {
 	if r.PerSecond == 0 {
 		return 0
 	}
-	return time.Duration(min(cost/r.PerSecond, maxDebt.Seconds()) * float64(time.Second))
+	return time.Duration(min(cost/r.PerSecond, maxSpacing.Seconds()) * float64(time.Second))
 }

@@ -15,23 +15,23 @@ import (
 // left out of the schema, with a note, and the rest is used. Examples: a pattern in a dialect that Go lacks, an
 // optional parameter whose name has another meaning here, a description too long for a prompt.
 
-// maxDescription bounds the description of a tool, and each one within its schema, in bytes.
-const maxDescription = 8 << 10
+// maxDescriptionLength bounds the description of a tool, and each one within its schema, in bytes.
+const maxDescriptionLength = 8 << 10
 
 // schemaFitter fits one schema of a server.
 type schemaFitter struct {
-	root     jsonval.Object
-	isBroken bool // the schema does not compile, so every keyword is tried
-	notes    []string
-	steps    *int              // the steps left for the patterns of all servers' tools
-	ids      map[string]string // pointers: of parts by $id, of anchors by the base's pointer, # and their name
+	root             jsonval.Object
+	isBroken         bool // the schema does not compile, so every keyword is tried
+	notes            []string
+	patternStepsLeft *int              // the steps left for the patterns of all servers' tools
+	pointerByID      map[string]string // pointers: of parts by $id, of anchors by the base's pointer, # and their name
 }
 
-// usablePart returns the usable part of the spec, and notes on what was left out.
-func (s ToolSpec) usablePart(steps *int) (ToolSpec, []string) {
+// withUsableSchemas returns the usable part of the spec, and notes on what was left out.
+func (s ToolSpec) withUsableSchemas(patternStepsLeft *int) (ToolSpec, []string) {
 	var notes []string
 	s.Description = clipText(s.Description, "its description", &notes)
-	if input, ok := fitSchema(s.InputSchema, "", steps, &notes).(jsonval.Object); ok {
+	if input, ok := fitSchema(s.InputSchema, "", patternStepsLeft, &notes).(jsonval.Object); ok {
 		if slices.Contains(jsonschema.Types(input), "object") {
 			input = jsonval.WithKey(input, "type", "object")
 		} else if t, isGiven := input["type"]; isGiven { // the protocol sends an object all the same
@@ -41,108 +41,109 @@ func (s ToolSpec) usablePart(steps *int) (ToolSpec, []string) {
 		}
 		s.InputSchema = withAllParams(s.withoutMetaParams(input, &notes), &notes)
 	}
-	s.OutputSchema = fitSchema(s.OutputSchema, "result", steps, &notes)
+	s.OutputSchema = fitSchema(s.OutputSchema, "result", patternStepsLeft, &notes)
 	return s, notes
 }
 
-func clipText(text, what string, notes *[]string) string {
-	if len(text) <= maxDescription {
+func clipText(text, label string, notes *[]string) string {
+	if len(text) <= maxDescriptionLength {
 		return text
 	}
-	*notes = append(*notes, fmt.Sprintf("%s has %d bytes and is cut at %d", what, len(text), maxDescription))
-	return jsonval.Clip(text, maxDescription)
+	*notes = append(*notes, fmt.Sprintf("%s has %d bytes and is cut at %d", label, len(text), maxDescriptionLength))
+	return jsonval.Clip(text, maxDescriptionLength)
 }
 
 // withoutMetaParams leaves out parameters whose names begin with _: in a Call those are meta properties. A tool that
 // needs one is refused.
 func (s ToolSpec) withoutMetaParams(schema jsonval.Object, notes *[]string) jsonval.Object {
 	properties := jsonschema.Properties(schema)
-	kept := jsonval.Object{}
+	remaining := jsonval.Object{}
 	for name, property := range jsonval.Sorted(properties) {
 		switch {
 		case !strings.HasPrefix(name, "_"):
-			kept[name] = property
-		case !s.needs(name):
+			remaining[name] = property
+		case !s.requiresParam(name):
 			*notes = append(*notes, fmt.Sprintf(
 				"its optional parameter %s is left out: names that begin with _ are reserved here", name))
 		}
 	}
-	if len(kept) == len(properties) {
+	if len(remaining) == len(properties) {
 		return schema
 	}
-	return jsonval.WithKey(schema, "properties", kept)
+	return jsonval.WithKey(schema, "properties", remaining)
 }
 
 // withAllParams declares the parameters that a schema only requires, or describes only in its alternatives. JSON Schema
 // allows undeclared properties, but no Call could give them here.
 func withAllParams(schema jsonval.Object, notes *[]string) jsonval.Object {
-	properties, isGiven := schema["properties"].(jsonval.Object)
-	if _, saysOthers := schema["additionalProperties"]; !isGiven || saysOthers {
+	properties, hasProperties := schema["properties"].(jsonval.Object)
+	if _, hasAdditional := schema["additionalProperties"]; !hasProperties || hasAdditional {
 		return schema
 	}
-	all := maps.Clone(properties)
-	for _, part := range alternatives(schema) {
+	allParams := maps.Clone(properties)
+	for _, part := range alternativesIn(schema) {
 		for name := range jsonval.Sorted(jsonschema.Properties(part)) {
-			if _, known := all[name]; !known && !strings.HasPrefix(name, "_") {
-				all[name] = jsonval.Object{}
+			if _, exists := allParams[name]; !exists && !strings.HasPrefix(name, "_") {
+				allParams[name] = jsonval.Object{}
 			}
 		}
 	}
 	for _, name := range jsonschema.Required(schema) {
-		if _, known := all[name]; !known && !strings.HasPrefix(name, "_") {
-			all[name] = jsonval.Object{}
+		if _, exists := allParams[name]; !exists && !strings.HasPrefix(name, "_") {
+			allParams[name] = jsonval.Object{}
 			*notes = append(*notes, fmt.Sprintf("its required parameter %s is not described: only the server checks it",
 				jsonval.ClipForError(name)))
 		}
 	}
-	if len(all) == len(properties) {
+	if len(allParams) == len(properties) {
 		return schema
 	}
-	return jsonval.WithKey(schema, "properties", all)
+	return jsonval.WithKey(schema, "properties", allParams)
 }
 
-// alternatives are the parts of a schema that describe the same value.
-func alternatives(schema jsonval.Object) (parts []jsonval.Object) {
+// alternativesIn are the parts of a schema that describe the same value.
+func alternativesIn(schema jsonval.Object) (parts []jsonval.Object) {
 	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
 		for _, one := range jsonval.AsList(schema[keyword]) {
 			part := jsonval.AsObject(one)
-			parts = append(append(parts, part), alternatives(part)...)
+			parts = append(append(parts, part), alternativesIn(part)...)
 		}
 	}
 	return parts
 }
 
-func fitSchema(schema any, place string, steps *int, notes *[]string) any {
+func fitSchema(schema any, valuePath string, patternStepsLeft *int, notes *[]string) any {
 	root, _ := schema.(jsonval.Object)
 	if len(root) == 0 {
 		return schema
 	}
-	f := &schemaFitter{root: root, steps: steps, ids: map[string]string{}}
+	f := &schemaFitter{root: root, patternStepsLeft: patternStepsLeft, pointerByID: map[string]string{}}
 	f.findIDs(root, "", "")
-	left := *steps
-	fitted := f.fitPart(root, place, "", "")
+	stepsBefore := *patternStepsLeft
+	fitted := f.fitPart(root, valuePath, "", "")
 	_, err := jsonschema.CompileSchema(fitted)
 	if err != nil {
-		*steps, f.notes, f.isBroken = left, nil, true
-		fitted = f.fitPart(root, place, "", "")
+		*patternStepsLeft, f.notes, f.isBroken = stepsBefore, nil, true
+		fitted = f.fitPart(root, valuePath, "", "")
 		if _, err = jsonschema.CompileSchema(fitted); err != nil {
-			*steps, f.notes = left, []string{fmt.Sprintf("only the server checks %s: %s", placeName(place), err)}
-			fitted = outline(fitted)
+			*patternStepsLeft, f.notes = stepsBefore,
+				[]string{fmt.Sprintf("only the server checks %s: %s", describeValuePath(valuePath), err)}
+			fitted = outlineSchema(fitted)
 		}
 	}
 	*notes = append(*notes, f.notes...)
 	return fitted
 }
 
-// outline reduces a schema to its properties, their descriptions, and which of them are required.
-func outline(schema jsonval.Object) jsonval.Object {
+// outlineSchema reduces a schema to its properties, their descriptions, and which of them are required.
+func outlineSchema(schema jsonval.Object) jsonval.Object {
 	properties := jsonval.Object{}
 	for name, part := range jsonval.Sorted(jsonschema.Properties(schema)) {
-		described := jsonval.Object{}
+		property := jsonval.Object{}
 		if text := jsonval.AsText(jsonval.AsObject(part)["description"]); text != "" {
-			described["description"] = text
+			property["description"] = text
 		}
-		properties[name] = described
+		properties[name] = property
 	}
 	required := jsonval.ToJSONValue(append([]string{}, jsonschema.Required(schema)...))
 	return jsonval.Object{"properties": properties, "required": required}
@@ -162,30 +163,30 @@ func (f *schemaFitter) findIDs(part jsonval.Object, pointer, base string) {
 		}
 	}
 	for _, name := range names {
-		if _, taken := f.ids[name]; !taken {
-			f.ids[name] = pointer
+		if _, exists := f.pointerByID[name]; !exists {
+			f.pointerByID[name] = pointer
 		}
 	}
-	jsonschema.WithSubschemas(part, func(step string, inner any) any {
+	jsonschema.MapSubschemas(part, func(step string, inner any) any {
 		f.findIDs(jsonval.AsObject(inner), pointer+step, base)
 		return inner
 	})
 }
 
-// refToAnotherAddress returns a $ref that begins with a scheme, such as https:, and names no part of the schema.
-func refToAnotherAddress(schema jsonval.Object) (found string) {
-	f := &schemaFitter{ids: map[string]string{}}
+// findExternalRef returns a $ref that begins with a scheme, such as https:, and names no part of the schema.
+func findExternalRef(schema jsonval.Object) (found string) {
+	f := &schemaFitter{pointerByID: map[string]string{}}
 	f.findIDs(schema, "", "")
 	var find func(step string, part any) any
 	find = func(_ string, part any) any {
-		own := jsonval.AsObject(part)
-		name, _, _ := strings.Cut(jsonval.AsText(own["$ref"]), "#")
-		if _, known := f.ids[name]; !known {
-			if at, err := url.Parse(name); err == nil && at.IsAbs() {
+		object := jsonval.AsObject(part)
+		name, _, _ := strings.Cut(jsonval.AsText(object["$ref"]), "#")
+		if _, isKnown := f.pointerByID[name]; !isKnown {
+			if address, err := url.Parse(name); err == nil && address.IsAbs() {
 				found = name
 			}
 		}
-		jsonschema.WithSubschemas(own, find)
+		jsonschema.MapSubschemas(object, find)
 		return part
 	}
 	find("", schema)
@@ -194,136 +195,136 @@ func refToAnotherAddress(schema jsonval.Object) (found string) {
 
 // fitPart returns a schema reduced to what can be used. place is its location for people, pointer its location in the
 // whole schema. base is the pointer of the innermost part around it that has an $id: references count from there.
-func (f *schemaFitter) fitPart(schema jsonval.Object, place, pointer, base string) jsonval.Object {
-	own := maps.Clone(schema)
-	if id := jsonval.AsText(own["$id"]); pointer != "" && id != "" {
+func (f *schemaFitter) fitPart(schema jsonval.Object, valuePath, pointer, base string) jsonval.Object {
+	fitted := maps.Clone(schema)
+	if id := jsonval.AsText(fitted["$id"]); pointer != "" && id != "" {
 		if !strings.HasPrefix(id, "#") {
 			base = pointer
 		}
-		delete(own, "$id")
+		delete(fitted, "$id")
 	}
 	if base != "" { // another part may have the same anchor
-		delete(own, "$anchor")
+		delete(fitted, "$anchor")
 	}
-	f.fitReference(own, base)
-	if text, ok := own["description"].(string); ok {
-		own["description"] = clipText(text, "the description of "+placeName(place), &f.notes)
+	f.fitReference(fitted, base)
+	if text, ok := fitted["description"].(string); ok {
+		fitted["description"] = clipText(text, "the description of "+describeValuePath(valuePath), &f.notes)
 	}
-	f.fitPattern(own, place)
-	f.fitPatternProperties(own, place)
-	f.dropUnusable(own, place)
-	return jsonschema.WithSubschemas(own, func(step string, inner any) any {
-		at := place
+	f.fitPattern(fitted, valuePath)
+	f.fitPatternProperties(fitted, valuePath)
+	f.dropUnusableKeywords(fitted, valuePath)
+	return jsonschema.MapSubschemas(fitted, func(step string, inner any) any {
+		innerPath := valuePath
 		if name, isProperty := strings.CutPrefix(step, "/properties/"); isProperty {
-			at = strings.TrimPrefix(place+"."+jsonschema.UnescapePointerStep(name), ".")
+			innerPath = strings.TrimPrefix(valuePath+"."+jsonschema.UnescapePointerStep(name), ".")
 		}
 		schema, ok := inner.(jsonval.Object)
 		if _, isBool := inner.(bool); !ok && !isBool && f.isBroken {
-			f.noteLeftOut("a schema", at, inner)
+			f.noteOmitted("a schema", innerPath, inner)
 			return true
 		}
 		if !ok {
 			return inner
 		}
-		return f.fitPart(schema, at, pointer+step, base)
+		return f.fitPart(schema, innerPath, pointer+step, base)
 	})
 }
 
-// dropUnusable removes, from a schema that does not compile, the keywords that no validator accepts.
-func (f *schemaFitter) dropUnusable(own jsonval.Object, place string) {
+// dropUnusableKeywords removes, from a schema that does not compile, the keywords that no validator accepts.
+func (f *schemaFitter) dropUnusableKeywords(schema jsonval.Object, valuePath string) {
 	if !f.isBroken {
 		return
 	}
-	for _, k := range jsonval.SortedKeys(own) {
-		v, there := own[k]
-		if !there || jsonschema.IsUsableKeyword(f.root, k, v) || jsonschema.RewriteForNewestDraft(own, k) {
+	for _, k := range jsonval.SortedKeys(schema) {
+		v, exists := schema[k]
+		if !exists || jsonschema.IsValidKeyword(f.root, k, v) || jsonschema.RewriteForNewestDraft(schema, k) {
 			continue
 		}
-		delete(own, k)
-		f.noteLeftOut(k, place, v)
+		delete(schema, k)
+		f.noteOmitted(k, valuePath, v)
 	}
 }
 
-func (f *schemaFitter) noteLeftOut(what, place string, v any) {
-	f.notes = append(f.notes, fmt.Sprintf("%s of %s is left out: it cannot be %s", what, placeName(place),
-		jsonval.Clip(jsonval.EncodeToString(v), 100)))
+func (f *schemaFitter) noteOmitted(subject, valuePath string, v any) {
+	f.notes = append(f.notes, fmt.Sprintf("%s of %s is left out: it cannot be %s", subject,
+		describeValuePath(valuePath), jsonval.Clip(jsonval.EncodeToString(v), 100)))
 }
 
-func placeName(place string) string {
-	if place == "" {
+func describeValuePath(valuePath string) string {
+	if valuePath == "" {
 		return "its parameters"
 	}
-	return place
+	return valuePath
 }
 
 // fitReference replaces a $ref that names a part by its $id or anchor, or that is relative to a part with an $id, by a
 // pointer from the root.
-func (f *schemaFitter) fitReference(own jsonval.Object, base string) {
-	ref, ok := own["$ref"].(string)
+func (f *schemaFitter) fitReference(schema jsonval.Object, base string) {
+	ref, ok := schema["$ref"].(string)
 	if !ok {
 		return
 	}
 	name, fragment, _ := strings.Cut(ref, "#")
-	at, known := f.ids[name]
+	pointer, isKnown := f.pointerByID[name]
 	switch {
 	case name == "":
-		at = base
-	case !known:
+		pointer = base
+	case !isKnown:
 		return
 	}
 	if fragment == "" || fragment[0] == '/' {
-		own["$ref"] = "#" + at + fragment
-	} else if anchored, known := f.ids[at+"#"+fragment]; known {
-		own["$ref"] = "#" + anchored
+		schema["$ref"] = "#" + pointer + fragment
+	} else if anchorPointer, isKnown := f.pointerByID[pointer+"#"+fragment]; isKnown {
+		schema["$ref"] = "#" + anchorPointer
 	}
 }
 
 // fitPattern removes a pattern that Go cannot read: the server checks it, and the LLM reads it in the description.
-func (f *schemaFitter) fitPattern(own jsonval.Object, place string) {
-	pattern, ok := own["pattern"].(string)
+func (f *schemaFitter) fitPattern(schema jsonval.Object, valuePath string) {
+	pattern, ok := schema["pattern"].(string)
 	if !ok || f.canCompile(pattern) {
 		return
 	}
-	delete(own, "pattern")
+	delete(schema, "pattern")
 	text := "It matches the regular expression " + pattern + ", which the server checks."
-	if len(text) <= maxDescription {
-		own["description"] = strings.TrimSpace(jsonval.AsText(own["description"]) + " " + text)
+	if len(text) <= maxDescriptionLength {
+		schema["description"] = strings.TrimSpace(jsonval.AsText(schema["description"]) + " " + text)
 	}
-	f.noteServerChecks("the pattern of "+placeName(place), pattern)
+	f.noteServerChecks("the pattern of "+describeValuePath(valuePath), pattern)
 }
 
 // fitPatternProperties removes the patterns of keys that Go cannot read. It then also removes the rules for other keys,
 // so that all keys are allowed.
-func (f *schemaFitter) fitPatternProperties(own jsonval.Object, place string) {
-	named := jsonval.AsObject(own["patternProperties"])
-	kept := jsonval.Object{}
-	for pattern, part := range jsonval.Sorted(named) {
+func (f *schemaFitter) fitPatternProperties(schema jsonval.Object, valuePath string) {
+	partByPattern := jsonval.AsObject(schema["patternProperties"])
+	compilable := jsonval.Object{}
+	for pattern, part := range jsonval.Sorted(partByPattern) {
 		if f.canCompile(pattern) {
-			kept[pattern] = part
+			compilable[pattern] = part
 			continue
 		}
-		f.noteServerChecks("a pattern of keys of "+placeName(place), pattern)
+		f.noteServerChecks("a pattern of keys of "+describeValuePath(valuePath), pattern)
 	}
-	if len(kept) == len(named) {
+	if len(compilable) == len(partByPattern) {
 		return
 	}
-	own["patternProperties"] = kept
-	for _, others := range []string{"additionalProperties", "unevaluatedProperties"} {
-		delete(own, others)
+	schema["patternProperties"] = compilable
+	for _, keyword := range []string{"additionalProperties", "unevaluatedProperties"} {
+		delete(schema, keyword)
 	}
 }
 
-func (f *schemaFitter) noteServerChecks(what, pattern string) {
+func (f *schemaFitter) noteServerChecks(subject, pattern string) {
 	f.notes = append(f.notes,
-		fmt.Sprintf("only the server checks %s: %s", what, jsonval.Clip(pattern, 100)))
+		fmt.Sprintf("only the server checks %s: %s", subject, jsonval.Clip(pattern, 100)))
 }
 
 // canCompile reports whether Go can compile a pattern, and whether its steps are within the limits.
 func (f *schemaFitter) canCompile(pattern string) bool {
 	steps, err := jsonschema.CompiledPatternSteps(pattern)
-	if err != nil || steps > jsonschema.MaxStepsPerForeignPattern || steps > *f.steps {
+	if err != nil || steps > jsonschema.MaxServerToolStepsPerPattern || steps > *f.patternStepsLeft {
 		return false
 	}
-	*f.steps -= steps
+	*f.patternStepsLeft -= steps
 	return true
 }

@@ -20,12 +20,12 @@ type ToolSpec struct {
 	Description  string         `json:"description,omitempty"`
 	InputSchema  jsonval.Object `json:"input"`
 	OutputSchema any            `json:"output,omitempty"`
-	// Title is the tool's name for people. Undo is ideafile.UndoNone or UndoNever by the server's hints; empty:
+	// Title is the tool's name for people. Undo is ideafile.UndoNotNeeded or UndoNever by the server's hints; empty:
 	// unknown. Neither is part of the digest, so that earlier pins stay valid.
 	Title string            `json:"title,omitempty"`
 	Undo  ideafile.UndoKind `json:"undo,omitempty"`
-	// Unreadable is why the description cannot be used; empty: it can.
-	Unreadable string `json:"-"`
+	// UnreadableReason is why the description cannot be used; empty: it can.
+	UnreadableReason string `json:"-"`
 }
 
 // Digest returns the SHA-256, in hex, of the canonical JSON of the spec, in which keys have no order.
@@ -54,33 +54,33 @@ type Palette struct {
 // ResolveTools returns the Tools that offers, the servers' tools by server name, add to the Idea's palette. Such a Tool
 // is called <server>_<tool>, needs approval and is never run twice, unless a Tool of the file with `_activity: {"mcp":
 // {…}}` says otherwise.
-func ResolveTools(i *ideafile.Idea, offers map[string][]ToolSpec) Palette {
-	b := builder{idea: i, patternSteps: jsonschema.MaxForeignPatternSteps, palette: Palette{
+func ResolveTools(i *ideafile.Idea, specsByServer map[string][]ToolSpec) Palette {
+	b := paletteBuilder{idea: i, patternStepsLeft: jsonschema.MaxServerToolPatternSteps, palette: Palette{
 		ToolSources: jsonval.Object{}, ToolNamesByServer: map[string][]string{}, NotesByServer: map[string][]string{},
 	}}
 	for _, s := range i.MCPServersToAskForTools() {
-		b.addServerTools(s, offers[s.Name])
+		b.addServerTools(s, specsByServer[s.Name])
 	}
 	return b.palette
 }
 
-type builder struct {
-	idea         *ideafile.Idea
-	palette      Palette
-	patternSteps int // the steps left for the patterns of later tools
+type paletteBuilder struct {
+	idea             *ideafile.Idea
+	palette          Palette
+	patternStepsLeft int // the steps left for the patterns of later tools
 }
 
-func (b *builder) addServerTools(s ideafile.MCPServer, offers []ToolSpec) {
+func (b *paletteBuilder) addServerTools(s ideafile.MCPServer, specs []ToolSpec) {
 	b.palette.ToolNamesByServer[s.Name] = []string{}
-	byName := map[string]ToolSpec{}
-	fileTools := b.fileToolsOfServer(s.Name)
-	for _, spec := range offers {
-		if _, twice := byName[spec.Name]; twice {
+	specByName := map[string]ToolSpec{}
+	fileToolsByName := b.fileToolsOfServer(s.Name)
+	for _, spec := range specs {
+		if _, isDuplicate := specByName[spec.Name]; isDuplicate {
 			b.addNotes(s, spec, "it is listed twice; the first counts")
 			continue
 		}
-		byName[spec.Name] = spec
-		switch tools := fileTools[spec.Name]; {
+		specByName[spec.Name] = spec
+		switch tools := fileToolsByName[spec.Name]; {
 		case len(tools) > 0:
 			for _, t := range tools {
 				b.applyToolOverride(s, spec, t)
@@ -91,48 +91,48 @@ func (b *builder) addServerTools(s ideafile.MCPServer, offers []ToolSpec) {
 		}
 	}
 	for n, name := range s.ToolNames {
-		if _, ok := byName[name]; !ok {
-			at := fmt.Sprintf("%s.tools[%d]", jsonval.JSONPathWithKey("$.config.mcp", s.Name), n)
-			b.reportMissingTool(at, s.Name, name, byName)
+		if _, ok := specByName[name]; !ok {
+			toolPath := fmt.Sprintf("%s.tools[%d]", jsonval.JSONPathWithKey("$.config.mcp", s.Name), n)
+			b.reportMissingTool(toolPath, s.Name, name, specByName)
 		}
 	}
-	for name, tools := range jsonval.Sorted(fileTools) {
-		if _, ok := byName[name]; !ok {
-			b.reportMissingTool(tools[0].Path()+"._activity.mcp", s.Name, name, byName)
+	for name, tools := range jsonval.Sorted(fileToolsByName) {
+		if _, ok := specByName[name]; !ok {
+			b.reportMissingTool(tools[0].Path()+"._activity.mcp", s.Name, name, specByName)
 		}
 	}
 }
 
 // fileToolsOfServer returns the Tools of the file that run a server's tools, by the server's names for them.
-func (b *builder) fileToolsOfServer(server string) map[string][]*ideafile.Tool {
-	byName := map[string][]*ideafile.Tool{}
+func (b *paletteBuilder) fileToolsOfServer(server string) map[string][]*ideafile.Tool {
+	toolsByName := map[string][]*ideafile.Tool{}
 	for _, t := range b.idea.Tools {
 		if m, ok := t.MCPToolRef(); ok && m.ServerName == server {
-			byName[m.ToolNameOnServer] = append(byName[m.ToolNameOnServer], t)
+			toolsByName[m.ToolNameOnServer] = append(toolsByName[m.ToolNameOnServer], t)
 		}
 	}
-	return byName
+	return toolsByName
 }
 
-func (b *builder) reportMissingTool(path, server, name string, offered map[string]ToolSpec) {
+func (b *paletteBuilder) reportMissingTool(path, server, name string, specByName map[string]ToolSpec) {
 	b.palette.Problems.Add(path, "the MCP server %s offers no tool %q; it offers %s",
-		server, jsonval.ClipForError(name), diag.FirstNamesAndCount(jsonval.SortedKeys(offered)))
+		server, jsonval.ClipForError(name), diag.SummarizeNames(jsonval.SortedKeys(specByName)))
 }
 
-func (b *builder) addServerToolName(s ideafile.MCPServer, spec ToolSpec) {
+func (b *paletteBuilder) addServerToolName(s ideafile.MCPServer, spec ToolSpec) {
 	b.palette.ToolNamesByServer[s.Name] = append(b.palette.ToolNamesByServer[s.Name], spec.Name)
 }
 
-// maxNotes bounds the notes on one server, since a hostile one could make the Idea grow by them.
-const maxNotes = 50
+// maxNotesPerServer bounds the notes on one server, since a hostile one could make the Idea grow by them.
+const maxNotesPerServer = 50
 
-func (b *builder) addNotes(s ideafile.MCPServer, spec ToolSpec, what ...string) {
+func (b *paletteBuilder) addNotes(s ideafile.MCPServer, spec ToolSpec, texts ...string) {
 	notes := b.palette.NotesByServer[s.Name]
-	for _, text := range what {
+	for _, text := range texts {
 		switch {
-		case len(notes) < maxNotes:
+		case len(notes) < maxNotesPerServer:
 			notes = append(notes, jsonval.ClipForError(spec.Name)+": "+jsonval.Clip(text, 300))
-		case len(notes) == maxNotes:
+		case len(notes) == maxNotesPerServer:
 			notes = append(notes, "and more is left out of this server's tools")
 		}
 	}
@@ -143,17 +143,17 @@ func (b *builder) addNotes(s ideafile.MCPServer, spec ToolSpec, what ...string) 
 
 // addTool adds a tool as it is offered. An invalid tool is left out. It is a problem only if the file asks for it by
 // name.
-func (b *builder) addTool(s ideafile.MCPServer, spec ToolSpec) {
-	tool, notes := spec.toolSource(s.Name, &b.patternSteps)
-	whole := s.Name + "_" + spec.Name
-	name := strings.ToValidUTF8(spelling.ShortenID(whole, whole, ideafile.MaxToolName), "")
-	if name != whole {
+func (b *paletteBuilder) addTool(s ideafile.MCPServer, spec ToolSpec) {
+	tool, notes := spec.toolSource(s.Name, &b.patternStepsLeft)
+	fullName := s.Name + "_" + spec.Name
+	name := strings.ToValidUTF8(spelling.ShortenID(fullName, fullName, ideafile.MaxToolNameLength), "")
+	if name != fullName {
 		notes = append(notes, fmt.Sprintf("it is called %s here: a tool's name has at most %d bytes", name,
-			ideafile.MaxToolName))
+			ideafile.MaxToolNameLength))
 	}
 	path := jsonval.JSONPathWithKey(ideafile.ToolsPath, name)
 	var ps diag.Problems
-	if _, taken := b.palette.ToolSources[name]; taken || b.idea.Tool(name) != nil {
+	if _, exists := b.palette.ToolSources[name]; exists || b.idea.Tool(name) != nil {
 		b.palette.Problems.Add(path, "a tool of the MCP server %s would have the same name; give this one "+
 			`"_activity": {"mcp": {"server": %q, "tool": %q}}, or another name`, s.Name,
 			s.Name, spec.Name)
@@ -174,7 +174,7 @@ func (b *builder) addTool(s ideafile.MCPServer, spec ToolSpec) {
 }
 
 // applyToolOverride merges the file's definition of a tool over the server's.
-func (b *builder) applyToolOverride(s ideafile.MCPServer, spec ToolSpec, t *ideafile.Tool) {
+func (b *paletteBuilder) applyToolOverride(s ideafile.MCPServer, spec ToolSpec, t *ideafile.Tool) {
 	path := t.Path()
 	if m, _ := t.MCPToolRef(); m.SpecDigest != "" && m.SpecDigest != spec.Digest() {
 		b.palette.Problems.Add(path+"._activity.mcp.digest",
@@ -182,9 +182,9 @@ func (b *builder) applyToolOverride(s ideafile.MCPServer, spec ToolSpec, t *idea
 			s.Name, jsonval.ClipForError(spec.Name), spec.Digest())
 		return
 	}
-	offered, notes := spec.toolSource(s.Name, &b.patternSteps)
+	serverSource, notes := spec.toolSource(s.Name, &b.patternStepsLeft)
 	b.addNotes(s, spec, notes...)
-	merged := jsonval.AsObject(jsonval.DeepMerge(offered, withoutNullValues(t.Source)))
+	merged := jsonval.AsObject(jsonval.DeepMerge(serverSource, withoutNullValues(t.Source)))
 	merged["_activity"] = spec.activitySource(s.Name)
 	var ps diag.Problems
 	spec.checkSchema(path, &ps)
@@ -204,18 +204,18 @@ func withoutNullValues(m jsonval.Object) jsonval.Object {
 // checkSchema refuses a schema that cannot be read, that refers to another address, that needs a parameter which no
 // Call can give, or that wires a parameter. A server must not decide which values of State it is sent.
 func (s ToolSpec) checkSchema(path string, ps *diag.Problems) {
-	if s.Unreadable != "" {
-		ps.Add(path, "the server's description of it cannot be read: %s", s.Unreadable)
+	if s.UnreadableReason != "" {
+		ps.Add(path, "the server's description of it cannot be read: %s", s.UnreadableReason)
 	}
-	if ref := refToAnotherAddress(s.InputSchema); ref != "" {
+	if ref := findExternalRef(s.InputSchema); ref != "" {
 		ps.Add(path, "the server's schema refers to %s, and no schema is loaded from another address; ask the "+
 			"server's operator to put it into the tool's own", jsonval.ClipForError(ref))
 	}
 	for name, schema := range jsonval.Sorted(jsonschema.Properties(s.InputSchema)) {
-		if _, wired := ideafile.WiredReference(schema); wired {
+		if _, isWired := ideafile.WiredReference(schema); isWired {
 			ps.AddAt(path+".properties", name, "the server's schema holds a Reference")
 		}
-		if strings.HasPrefix(name, "_") && s.needs(name) {
+		if strings.HasPrefix(name, "_") && s.requiresParam(name) {
 			ps.Add(path, "the server's tool %q cannot be used: it requires the parameter %s, but names that "+
 				"begin with _ are reserved here; ask the server's operator for a tool without it",
 				jsonval.ClipForError(s.Name), jsonval.ClipForError(name))
@@ -223,15 +223,15 @@ func (s ToolSpec) checkSchema(path string, ps *diag.Problems) {
 	}
 }
 
-// needs reports whether a parameter is required.
-func (s ToolSpec) needs(param string) bool {
+// requiresParam reports whether a parameter is required.
+func (s ToolSpec) requiresParam(param string) bool {
 	return slices.Contains(jsonval.AsList(s.InputSchema["required"]), any(param))
 }
 
 // toolSource returns the source of the Tool, and what it leaves out. Keys of the server's schema that would be meta
 // properties are dropped.
-func (s ToolSpec) toolSource(server string, steps *int) (source jsonval.Object, notes []string) {
-	fitted, notes := s.usablePart(steps)
+func (s ToolSpec) toolSource(server string, patternStepsLeft *int) (source jsonval.Object, notes []string) {
+	fitted, notes := s.withUsableSchemas(patternStepsLeft)
 	t := jsonval.WithoutKey(jsonval.AsObject(jsonschema.WithoutMetaKeys(fitted.InputSchema)), "description")
 	if order := fitted.InputSchema[jsonschema.OrderKey]; order != nil {
 		t[jsonschema.OrderKey] = order
@@ -260,19 +260,19 @@ func (s ToolSpec) activitySource(server string) jsonval.Object {
 // AddToIdeaSource returns an Idea's source with the Tools added. Its `config.mcp` then names the tools of each server,
 // so that no server has to be asked again, with the notes on what is left out.
 func (p Palette) AddToIdeaSource(source jsonval.Object) jsonval.Object {
-	picked := jsonval.Object{}
+	configByServer := jsonval.Object{}
 	for server, names := range jsonval.Sorted(p.ToolNamesByServer) {
 		tools := jsonval.Object{"tools": jsonval.ToJSONValue(names)}
 		if notes := p.NotesByServer[server]; len(notes) > 0 {
 			tools["notes"] = jsonval.ToJSONValue(notes)
 		}
-		picked[server] = tools
+		configByServer[server] = tools
 	}
-	config := jsonval.DeepMerge(source["config"], jsonval.Object{"mcp": picked})
+	config := jsonval.DeepMerge(source["config"], jsonval.Object{"mcp": configByServer})
 	tools := p.StoredTools
 	if tools == nil {
-		own := jsonval.At(source, "schema", "tools")
-		tools = jsonval.AsObject(jsonval.OverlayObject(own, p.ToolSources))
+		ownTools := jsonval.Lookup(source, "schema", "tools")
+		tools = jsonval.AsObject(jsonval.OverlayObject(ownTools, p.ToolSources))
 	}
 	return ideafile.WithTools(jsonval.WithKey(source, "config", config), tools)
 }

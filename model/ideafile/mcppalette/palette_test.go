@@ -94,8 +94,8 @@ func TestTheTitleAndWhatUndoDoesAreTakenFromTheServer(t *testing.T) {
 	}
 	input := jsonval.Object{"type": "object"}
 	f := mcppalette.ResolveTools(idea, map[string][]mcppalette.ToolSpec{"far": {
-		{Name: "look", InputSchema: input, Title: "Look it up", Undo: ideafile.UndoNone},
-		{Name: "drop", InputSchema: input, Title: "Drop it", Undo: ideafile.UndoNever},
+		{Name: "look", InputSchema: input, Title: "Look it up", Undo: ideafile.UndoNotNeeded},
+		{Name: "drop", InputSchema: input, Title: "Drop it", Undo: ideafile.UndoImpossible},
 		{Name: "plain", InputSchema: input},
 	}})
 	for name, want := range map[string][2]any{
@@ -259,7 +259,7 @@ func TestAToolWithALongNameIsShortened(t *testing.T) {
 	}
 	for n, tool := range after.Tools {
 		ref, _ := tool.MCPToolRef()
-		if len(tool.Name) > ideafile.MaxToolName || ref.ToolNameOnServer != one && ref.ToolNameOnServer != two ||
+		if len(tool.Name) > ideafile.MaxToolNameLength || ref.ToolNameOnServer != one && ref.ToolNameOnServer != two ||
 			!strings.Contains(strings.Join(f.NotesByServer["a"], "\n"), "it is called "+tool.Name+" here") {
 			t.Errorf("%d: %s is %s: %v", n, tool.Name, ref.ToolNameOnServer, f.NotesByServer)
 		}
@@ -404,7 +404,7 @@ func TestAServersToolHasItsParametersInTheServersOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		jsonschema.KeepOrder(input, written)
+		jsonschema.StoreSourceKeyOrder(input, written)
 		return mcppalette.ToolSpec{Name: "read", InputSchema: jsonval.AsObject(input)}
 	}
 	first := spec(`{"properties": {"path": {"properties": {"z": {}, "y": {}}}, "from": {}, "_more": {}}}`)
@@ -426,8 +426,8 @@ func TestAServersToolHasItsParametersInTheServersOrder(t *testing.T) {
 		}
 		added := mcppalette.ResolveTools(idea, map[string][]mcppalette.ToolSpec{"files": {first}})
 		for name, tool := range added.ToolSources {
-			got := name + " " + string(jsonval.Encode(jsonval.At(tool, "_order"))) + " " +
-				string(jsonval.Encode(jsonval.At(tool, "properties", "path", "_order")))
+			got := name + " " + string(jsonval.Encode(jsonval.Lookup(tool, "_order"))) + " " +
+				string(jsonval.Encode(jsonval.Lookup(tool, "properties", "path", "_order")))
 			if got != want {
 				t.Errorf("%s: %s, want %s", tools, got, want)
 			}

@@ -25,22 +25,22 @@ var placeholderPattern = regexp.MustCompile(`\{\{(` + namePattern + `)\}\}|\{(` 
 func Split(template string) []Part {
 	var parts []Part
 	var text strings.Builder
-	from := 0
-	endText := func(to int) {
-		text.WriteString(template[from:to])
+	start := 0
+	endText := func(end int) {
+		text.WriteString(template[start:end])
 		if text.Len() > 0 {
 			parts = append(parts, Part{Text: text.String()})
 			text.Reset()
 		}
 	}
-	for _, at := range placeholderPattern.FindAllStringSubmatchIndex(template, -1) {
-		if doubled := at[2] >= 0; doubled {
-			text.WriteString(template[from:at[0]] + template[at[0]+1:at[1]-1])
+	for _, match := range placeholderPattern.FindAllStringSubmatchIndex(template, -1) {
+		if isEscaped := match[2] >= 0; isEscaped {
+			text.WriteString(template[start:match[0]] + template[match[0]+1:match[1]-1])
 		} else {
-			endText(at[0])
-			parts = append(parts, Part{Name: template[at[4]:at[5]]})
+			endText(match[0])
+			parts = append(parts, Part{Name: template[match[4]:match[5]]})
 		}
-		from = at[1]
+		start = match[1]
 	}
 	endText(len(template))
 	return parts
@@ -55,8 +55,8 @@ func Find(values jsonval.Object, name string) (any, bool) {
 	return jsonval.ValueAt(values, strings.Split(name, "."))
 }
 
-// Root is the top-level key of values that a name reads.
-func Root(values jsonval.Object, name string) string {
+// RootKey is the top-level key of values that a name reads.
+func RootKey(values jsonval.Object, name string) string {
 	if _, ok := values[name]; ok {
 		return name
 	}
@@ -64,9 +64,9 @@ func Root(values jsonval.Object, name string) string {
 	return root
 }
 
-// Text is how a value reads inside text: a string as it is, null as nothing, a
+// FormatValue is how a value reads inside text: a string as it is, null as nothing, a
 // number as it was written, a list or an object as compact JSON.
-func Text(v any) string {
+func FormatValue(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""

@@ -81,7 +81,7 @@ func TestANameIsFoundByItsKeyThenByItsPath(t *testing.T) {
 			t.Errorf("Find(%q) = %v, want nothing", name, got)
 		}
 	}
-	if Root(values, "a.b") != "a.b" || Root(values, "user.name") != "user" {
+	if RootKey(values, "a.b") != "a.b" || RootKey(values, "user.name") != "user" {
 		t.Error("a name's root is the key that it reads")
 	}
 }
@@ -92,7 +92,7 @@ func TestAValueReadsInTextAsItWasWritten(t *testing.T) {
 		"": nil, "a<b": "a<b", "1.50": json.Number("1.50"), "true": true,
 		`["<&>",null]`: []any{"<&>", nil}, `{"a":1.0}`: map[string]any{"a": json.Number("1.0")},
 	} {
-		if got := Text(v); got != want {
+		if got := FormatValue(v); got != want {
 			t.Errorf("Text(%v) = %q, want %q", v, got, want)
 		}
 	}

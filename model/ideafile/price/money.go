@@ -25,10 +25,10 @@ const maxMoney = maxDollars * Dollar
 const NoLimit Money = -1
 
 // text is the exact amount in dollars, with at least least digits after the point.
-func (m Money) text(least int) string {
+func (m Money) text(minDecimals int) string {
 	exact := big.NewRat(int64(m), int64(Dollar))
 	digits, _ := exact.FloatPrec()
-	return exact.FloatString(max(digits, least))
+	return exact.FloatString(max(digits, minDecimals))
 }
 
 // String is the amount as people read it: with cents from a dollar on, or else with its first two digits: "$12.30" and
@@ -38,18 +38,18 @@ func (m Money) String() string {
 	for step > 1 && m < Dollar && m > -Dollar && m/step < 10 && m/step > -10 {
 		step /= 10
 	}
-	half := step / 2
+	halfStep := step / 2
 	if m < 0 {
-		half = -half
+		halfStep = -halfStep
 	}
-	return "$" + ((m + half) / step * step).text(2)
+	return "$" + ((m + halfStep) / step * step).text(2)
 }
 
-// Shares divides an amount: the shares add up to it, and differ by at most a billionth of a dollar.
-func (m Money) Shares(among int) []Money {
-	shares := make([]Money, among)
+// SplitEvenly divides an amount: the shares add up to it, and differ by at most a billionth of a dollar.
+func (m Money) SplitEvenly(count int) []Money {
+	shares := make([]Money, count)
 	for n := range shares {
-		shares[n] = m / Money(among-n)
+		shares[n] = m / Money(count-n)
 		m -= shares[n]
 	}
 	return shares
@@ -60,7 +60,7 @@ func (m Money) MarshalJSON() ([]byte, error) { return []byte(m.text(0)), nil }
 
 // UnmarshalJSON reads a number of dollars.
 func (m *Money) UnmarshalJSON(data []byte) (err error) {
-	*m, err = parse(string(data))
+	*m, err = parseMoney(string(data))
 	return err
 }
 
@@ -80,7 +80,7 @@ func readNumber(v any) (Money, error) {
 	if !ok {
 		return 0, errors.New("price: read amount: it is no number")
 	}
-	return parse(n.String())
+	return parseMoney(n.String())
 }
 
 // Plus adds an amount. The sum is at most maxMoney.
@@ -91,15 +91,15 @@ func (m Money) Plus(other Money) Money {
 	return m + other
 }
 
-// parse reads a decimal number, exactly.
-func parse(text string) (Money, error) {
-	about, err := strconv.ParseFloat(text, 64)
+// parseMoney reads a decimal number, exactly.
+func parseMoney(text string) (Money, error) {
+	approximate, err := strconv.ParseFloat(text, 64)
 	switch {
-	case err != nil || len(text) > 60 || math.Abs(about) > maxDollars:
+	case err != nil || len(text) > 60 || math.Abs(approximate) > maxDollars:
 		return 0, fmt.Errorf("price: read %.60q: no amount of dollars", text)
-	case about == 0 && !strings.ContainsAny(strings.Split(strings.ToLower(text), "e")[0], "123456789"):
+	case approximate == 0 && !strings.ContainsAny(strings.Split(strings.ToLower(text), "e")[0], "123456789"):
 		return 0, nil
-	case math.Abs(about) < 1e-9: // otherwise the exponent is small
+	case math.Abs(approximate) < 1e-9: // otherwise the exponent is small
 		return 0, fmt.Errorf("price: read %q: less than a billionth of a dollar", text)
 	}
 	exact, ok := new(big.Rat).SetString(text)
@@ -113,10 +113,10 @@ func parse(text string) (Money, error) {
 	return Money(exact.Num().Int64()), nil
 }
 
-// Fraction returns a fraction of an amount; of is the fraction, where a Dollar means all. Half of the smallest amount
+// Times returns a fraction of an amount; of is the fraction, where a Dollar means all. Half of the smallest amount
 // is rounded up.
-func (m Money) Fraction(of Money) Money {
-	product := new(big.Int).Mul(big.NewInt(int64(m)), big.NewInt(int64(of)))
+func (m Money) Times(factor Money) Money {
+	product := new(big.Int).Mul(big.NewInt(int64(m)), big.NewInt(int64(factor)))
 	product.Add(product, big.NewInt(int64(Dollar/2)))
 	return Money(product.Div(product, big.NewInt(int64(Dollar))).Int64())
 }

@@ -135,7 +135,7 @@ func TestSharesAreTheWholeAndNearlyAlike(t *testing.T) {
 	t.Parallel()
 	for amount := range Money(50) {
 		for among := 1; among < 9; among++ {
-			shares, sum := amount.Shares(among), Money(0)
+			shares, sum := amount.SplitEvenly(among), Money(0)
 			for _, s := range shares {
 				sum += s
 			}
@@ -144,7 +144,7 @@ func TestSharesAreTheWholeAndNearlyAlike(t *testing.T) {
 			}
 		}
 	}
-	if n := len(Money(7).Shares(0)); n != 0 {
+	if n := len(Money(7).SplitEvenly(0)); n != 0 {
 		t.Errorf("among nobody: %d shares", n)
 	}
 }
@@ -158,11 +158,11 @@ func TestWhatARequestByBatchCosts(t *testing.T) {
 	}, "$", &ps)
 	half, _ := prices.Find("half")
 	all, _ := prices.Find("all")
-	if cost := half.Cost(3, 0, 0).Fraction(half.Batch); len(ps) > 0 || cost != 1500 {
+	if cost := half.Cost(3, 0, 0).Times(half.BatchFactor); len(ps) > 0 || cost != 1500 {
 		t.Errorf("%v %d", ps, cost)
 	}
-	if most := Money(1 << 62); most.Fraction(all.Batch) != most || Money(1).Fraction(Dollar/2) != 1 ||
-		Money(1).Fraction(Dollar/4) != 0 {
+	if most := Money(1 << 62); most.Times(all.BatchFactor) != most || Money(1).Times(Dollar/2) != 1 ||
+		Money(1).Times(Dollar/4) != 0 {
 		t.Error("a part is not exact")
 	}
 	for _, batch := range []any{json.Number("1.5"), json.Number("-1"), "half"} {

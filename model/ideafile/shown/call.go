@@ -36,9 +36,9 @@ type Field struct {
 	Value any    `json:"value"`
 	Shown string `json:"shown" doc:"the value, in the reader's language"`
 
-	Format Format `json:"-"`
-	Parts  Parts  `json:"-"` // of a letter: what came from data is marked
-	Fixed  bool   `json:"-"` // its Tool's designer wired it
+	Format  Format `json:"-"`
+	Parts   Parts  `json:"-"` // of a letter: what came from data is marked
+	IsFixed bool   `json:"-"` // its Tool's designer wired it
 }
 
 // Call is a Call in the words of the business.
@@ -47,13 +47,13 @@ type Call struct {
 	Sentence string `json:"sentence,omitempty" doc:"what the Call does, in the words of its Tool"`
 	// InstanceName is the instance's name for people.
 	InstanceName string `json:"instanceName,omitempty" doc:"what people call the instance"`
-	// Fields are the parameters that people are shown, in the order of jsonschema.ShownOrder.
+	// Fields are the parameters that people are shown, in the order of jsonschema.PropertyDisplayOrder.
 	Fields []Field `json:"fields,omitempty" doc:"the parameters as people read them, in the order in which the Tool's schema was written, else the required ones as it lists them, then the others by name; params has them as they are"`
 
 	Parts     Parts  `json:"-"` // of Sentence
 	ToolTitle string `json:"-"`
-	// Hidden are the names of those parameters that only operators look at.
-	Hidden []string `json:"-"`
+	// HiddenNames are the names of those parameters that only operators look at.
+	HiddenNames []string `json:"-"`
 	// Language is the language of the texts.
 	Language Language `json:"-"`
 }
@@ -78,37 +78,37 @@ func (c Call) Amount() *Field {
 	return nil
 }
 
-// Case is the data of an instance: its input and its State.
-type Case struct{ Input, State any }
+// InstanceValues is the data of an instance: its input and its State.
+type InstanceValues struct{ Input, State any }
 
-// Words are the words of one Idea.
-type Words struct {
-	tools  map[string]*toolWords
-	input  Format
-	state  Format
-	shared any // input of all instances
-	name   template
-	tokens map[string][]string // by name: the first two instances that have it
-	names  map[string]string   // of the instances of the Idea, by token
-	// amounts maps the token of an instance of the Idea to the first money in its data.
-	amounts map[string]*Field
+// Presenter are the words of one Idea.
+type Presenter struct {
+	toolByName   map[string]*toolPresenter
+	inputFormat  Format
+	stateFormat  Format
+	sharedInput  any // input of all instances
+	nameTemplate template
+	tokensByName map[string][]string // by name: the first two instances that have it
+	nameByToken  map[string]string   // of the instances of the Idea, by token
+	// amountByToken maps the token of an instance of the Idea to the first money in its data.
+	amountByToken map[string]*Field
 }
 
-type toolWords struct {
+type toolPresenter struct {
 	tool   *ideafile.Tool
 	format Format
 	title  template
 }
 
-// WordsOf reads the words of an Idea; nil, an Idea that is not known yet, has none.
-func WordsOf(idea *ideafile.Idea) *Words {
-	w := &Words{tools: map[string]*toolWords{}, tokens: map[string][]string{}, names: map[string]string{},
-		amounts: map[string]*Field{}}
+// NewPresenter reads the words of an Idea; nil, an Idea that is not known yet, has none.
+func NewPresenter(idea *ideafile.Idea) *Presenter {
+	w := &Presenter{toolByName: map[string]*toolPresenter{}, tokensByName: map[string][]string{},
+		nameByToken: map[string]string{}, amountByToken: map[string]*Field{}}
 	if idea == nil {
 		return w
 	}
-	view := ideafile.InstanceMessagesView(idea.Context, "")
-	w.shared = view.PayloadByKind[ideafile.TypeInput]
+	view := ideafile.OwnInstanceView(idea.Context, "")
+	w.sharedInput = view.PayloadByKind[ideafile.TypeInput]
 	format := func(kind string) Format {
 		schema := view.SchemaByKind[kind]
 		for _, m := range idea.Context { // a sealed Idea has the State schema only in the States of instances
@@ -118,63 +118,65 @@ func WordsOf(idea *ideafile.Idea) *Words {
 		}
 		return FormatOf(schema, schema)
 	}
-	w.input, w.state = format(ideafile.TypeInput), format(ideafile.TypeState)
+	w.inputFormat, w.stateFormat = format(ideafile.TypeInput), format(ideafile.TypeState)
 	for _, t := range idea.Tools {
 		source := t.ParamsSchemaSource()
-		w.tools[t.Name] = &toolWords{tool: t, format: FormatOf(source, source), title: templateOf(t.Title)}
+		w.toolByName[t.Name] = &toolPresenter{tool: t, format: FormatOf(source, source), title: parseTemplate(t.Title)}
 	}
-	w.name = templateOf(idea.Config.InstanceName)
-	if w.name.parsed == nil && !w.input.hasMoney() && !w.state.hasMoney() {
+	w.nameTemplate = parseTemplate(idea.Config.InstanceName)
+	if w.nameTemplate.parsed == nil && !w.inputFormat.hasMoney() && !w.stateFormat.hasMoney() {
 		return w
 	}
 	for token, messages := range ideafile.GroupMessagesByInstance(idea.Context) {
-		own := ideafile.InstanceMessagesView(messages, token).PayloadByKind
-		amount := cmp.Or(w.input.amountIn(own[ideafile.TypeInput]), w.state.amountIn(own[ideafile.TypeState]))
+		payloadByKind := ideafile.OwnInstanceView(messages, token).PayloadByKind
+		amount := cmp.Or(w.inputFormat.findAmount(payloadByKind[ideafile.TypeInput]),
+			w.stateFormat.findAmount(payloadByKind[ideafile.TypeState]))
 		if amount != nil {
-			w.amounts[token] = amount
+			w.amountByToken[token] = amount
 		}
-		name := w.plainName(token, Case{own[ideafile.TypeInput], own[ideafile.TypeState]}, English)
-		w.names[token] = name
-		if list := w.tokens[name]; token != "" && len(list) < 2 {
-			w.tokens[name] = append(list, token)
+		name := w.nameWithoutToken(token, InstanceValues{payloadByKind[ideafile.TypeInput],
+			payloadByKind[ideafile.TypeState]}, English)
+		w.nameByToken[token] = name
+		if list := w.tokensByName[name]; token != "" && len(list) < 2 {
+			w.tokensByName[name] = append(list, token)
 		}
 	}
 	return w
 }
 
 // Name is the name of an instance for people. If other instances have the same name, its token is added.
-func (w *Words) Name(token string, c Case, l Language) string {
-	name := w.plainName(token, c, l)
-	others := w.tokens[w.plainName(token, c, English)]
-	if name != token && slices.ContainsFunc(others, func(other string) bool { return other != token }) {
+func (w *Presenter) Name(token string, c InstanceValues, l Language) string {
+	name := w.nameWithoutToken(token, c, l)
+	sameNameTokens := w.tokensByName[w.nameWithoutToken(token, c, English)]
+	if name != token && slices.ContainsFunc(sameNameTokens, func(other string) bool { return other != token }) {
 		return name + " (" + token + ")"
 	}
 	return name
 }
 
-// NameOf is Name by the data that the Idea has of an instance. For an instance that the Idea does not know, it is the
-// token.
-func (w *Words) NameOf(token string) string {
-	name, known := w.names[token]
+// KnownInstanceName is Name by the data that the Idea has of an instance. For an instance that the Idea does not know,
+// it is the token.
+func (w *Presenter) KnownInstanceName(token string) string {
+	name, known := w.nameByToken[token]
 	switch {
 	case !known || name == token:
 		return token
-	case len(w.tokens[name]) > 1:
+	case len(w.tokensByName[name]) > 1:
 		return name + " (" + token + ")"
 	}
 	return name
 }
 
-// AmountOf returns the first money in an instance's input, or else in its State; empty if there is none.
-func (w *Words) AmountOf(token string, l Language) string {
-	if amount := w.amounts[token]; amount != nil {
+// InstanceAmount returns the first money in an instance's input, or else in its State; empty if there is none.
+func (w *Presenter) InstanceAmount(token string, l Language) string {
+	if amount := w.amountByToken[token]; amount != nil {
 		return amount.Format.Text(amount.Value, l)
 	}
 	return ""
 }
 
-func (w *Words) plainName(token string, c Case, l Language) string {
-	parts, ok := w.name.fill(l, w.lookup(nil, nil, c))
+func (w *Presenter) nameWithoutToken(token string, c InstanceValues, l Language) string {
+	parts, ok := w.nameTemplate.fill(l, w.referenceLookup(nil, nil, c))
 	if name := parts.String(); ok && strings.TrimSpace(name) != "" {
 		return name
 	}
@@ -182,23 +184,23 @@ func (w *Words) plainName(token string, c Case, l Language) string {
 }
 
 // Tool is the title of a Tool.
-func (w *Words) Tool(name string) string {
-	if t := w.tools[name]; t != nil {
+func (w *Presenter) Tool(name string) string {
+	if t := w.toolByName[name]; t != nil {
 		return t.format.TitleOr(name)
 	}
 	return titleFromName(name)
 }
 
-// Place is what people call a value of the input or of State: the titles that lead to it; "" of any other value.
-func (w *Words) Place(kind string, path jsonval.Path) string {
-	format, known := map[string]Format{ideafile.TypeInput: w.input, ideafile.TypeState: w.state}[kind]
-	if !known {
+// PathTitle is what people call a value of the input or of State: the titles that lead to it; "" of any other value.
+func (w *Presenter) PathTitle(kind string, path jsonval.Path) string {
+	format, exists := map[string]Format{ideafile.TypeInput: w.inputFormat, ideafile.TypeState: w.stateFormat}[kind]
+	if !exists {
 		return ""
 	}
 	var titles []string
 	for _, step := range path {
 		isItem := format.Items != nil
-		if format = format.At(jsonval.Path{step}); !isItem {
+		if format = format.FormatAt(jsonval.Path{step}); !isItem {
 			titles = append(titles, format.TitleOr(step))
 		}
 	}
@@ -206,16 +208,16 @@ func (w *Words) Place(kind string, path jsonval.Path) string {
 }
 
 // ParamsFormat is how the parameters of a Tool are shown.
-func (w *Words) ParamsFormat(tool string) Format {
-	if t := w.tools[tool]; t != nil {
+func (w *Presenter) ParamsFormat(tool string) Format {
+	if t := w.toolByName[tool]; t != nil {
 		return t.format
 	}
 	return Format{}
 }
 
 // ResultFormat is how the result of a Tool is shown.
-func (w *Words) ResultFormat(tool string) Format {
-	t := w.tools[tool]
+func (w *Presenter) ResultFormat(tool string) Format {
+	t := w.toolByName[tool]
 	if t == nil || t.tool.OutputSchema == nil {
 		return Format{}
 	}
@@ -223,20 +225,20 @@ func (w *Words) ResultFormat(tool string) Format {
 }
 
 // InputFormat is how the inputs of instances are shown.
-func (w *Words) InputFormat() Format { return w.input }
+func (w *Presenter) InputFormat() Format { return w.inputFormat }
 
 // StateFormat is how the States of instances are shown.
-func (w *Words) StateFormat() Format { return w.state }
+func (w *Presenter) StateFormat() Format { return w.stateFormat }
 
 // Call puts a Call with its parameters into words.
-func (w *Words) Call(tool string, params jsonval.Object, token string, c Case, l Language) Call {
+func (w *Presenter) Call(tool string, params jsonval.Object, token string, c InstanceValues, l Language) Call {
 	out := Call{InstanceName: w.Name(token, c, l), ToolTitle: w.Tool(tool), Language: l}
-	t := w.tools[tool]
+	t := w.toolByName[tool]
 	if t == nil {
-		t = &toolWords{}
+		t = &toolPresenter{}
 	}
-	out.Fields, out.Hidden = t.fields(params, l)
-	parts, ok := t.title.fill(l, w.lookup(t, params, c))
+	out.Fields, out.HiddenNames = t.fields(params, l)
+	parts, ok := t.title.fill(l, w.referenceLookup(t, params, c))
 	if !ok {
 		parts = defaultSentence(out.ToolTitle, out.Fields)
 	}
@@ -244,8 +246,9 @@ func (w *Words) Call(tool string, params jsonval.Object, token string, c Case, l
 	return out
 }
 
-// lookup finds what a template reads, with how it is shown.
-func (w *Words) lookup(t *toolWords, params jsonval.Object, c Case) func(refexpr.Reference) (any, Format, bool) {
+// referenceLookup finds what a template reads, with how it is shown.
+func (w *Presenter) referenceLookup(t *toolPresenter, params jsonval.Object,
+	c InstanceValues) func(refexpr.Reference) (any, Format, bool) {
 	return func(r refexpr.Reference) (any, Format, bool) {
 		value, format, path := any(params), Format{}, append(jsonval.Path{r.Kind}, r.Path...)
 		if t != nil {
@@ -254,69 +257,70 @@ func (w *Words) lookup(t *toolWords, params jsonval.Object, c Case) func(refexpr
 		if _, isParam := params[r.Kind]; !isParam {
 			switch r.Kind {
 			case ideafile.TypeInput:
-				value, format, path = w.inputWith(c.Input, r.Path), w.input, r.Path
+				value, format, path = w.ownOrSharedInput(c.Input, r.Path), w.inputFormat, r.Path
 			case ideafile.TypeState:
-				value, format, path = c.State, w.state, r.Path
+				value, format, path = c.State, w.stateFormat, r.Path
 			case ideafile.ParamsKind:
 				path = r.Path
 			}
 		}
 		v, ok := jsonval.ValueAt(value, path)
-		return v, format.At(path), ok && v != nil
+		return v, format.FormatAt(path), ok && v != nil
 	}
 }
 
-// inputWith returns the input that has a path: the instance's own, unless only the shared input has its first step.
-func (w *Words) inputWith(own any, path jsonval.Path) any {
+// ownOrSharedInput returns the input that has a path: the instance's own, unless only the shared input has its first
+// step.
+func (w *Presenter) ownOrSharedInput(ownInput any, path jsonval.Path) any {
 	if len(path) > 0 {
-		if _, has := jsonval.ChildValue(own, path[0]); has {
-			return own
+		if _, exists := jsonval.ChildValue(ownInput, path[0]); exists {
+			return ownInput
 		}
-		return w.shared
+		return w.sharedInput
 	}
-	return own
+	return ownInput
 }
 
 // fields lists parameters in the order of Fields; the members of an object that the schema describes are fields of
 // their own.
-func (t *toolWords) fields(params jsonval.Object, l Language) (list []Field, hidden []string) {
-	var add func(prefix string, f Format, values jsonval.Object, top bool)
-	add = func(prefix string, f Format, values jsonval.Object, top bool) {
-		for _, name := range f.OrderOf(values) {
+func (t *toolPresenter) fields(params jsonval.Object, l Language) (list []Field, hiddenNames []string) {
+	var add func(prefix string, f Format, values jsonval.Object, isTopLevel bool)
+	add = func(prefix string, f Format, values jsonval.Object, isTopLevel bool) {
+		for _, name := range f.OrderedNames(values) {
 			member, v := f.Properties[name], values[name]
 			if member.Display == Hidden {
-				hidden = append(hidden, prefix+name)
+				hiddenNames = append(hiddenNames, prefix+name)
 				continue
 			}
-			if below, isObject := v.(jsonval.Object); isObject && member.Properties != nil && len(below) > 0 {
-				add(prefix+name+".", member, below, false)
+			if nested, isObject := v.(jsonval.Object); isObject && member.Properties != nil && len(nested) > 0 {
+				add(prefix+name+".", member, nested, false)
 				continue
 			}
-			one := Field{Name: prefix + name, Title: member.TitleOr(name), Value: v, Shown: member.Text(v, l),
+			field := Field{Name: prefix + name, Title: member.TitleOr(name), Value: v, Shown: member.Text(v, l),
 				Format: member}
-			if t.tool != nil && top {
-				_, one.Fixed = t.tool.WiredParams[name]
+			if t.tool != nil && isTopLevel {
+				_, field.IsFixed = t.tool.WiredParams[name]
 			}
 			if text, isText := v.(string); isText && member.Display == Letter {
-				one.Parts = fillLetter(text, params)
-				one.Shown = one.Parts.String()
+				field.Parts = fillLetter(text, params)
+				field.Shown = field.Parts.String()
 			}
-			list = append(list, one)
+			list = append(list, field)
 		}
 	}
 	add("", t.format, params, true)
-	return list, hidden
+	return list, hiddenNames
 }
 
-// OrderOf lists the members of an object: those of the schema first, in its order.
-func (f Format) OrderOf(values jsonval.Object) (names []string) {
+// OrderedNames lists the members of an object: those of the schema first, in its order.
+func (f Format) OrderedNames(values jsonval.Object) (names []string) {
 	for _, name := range f.Order {
-		if _, has := values[name]; has {
+		if _, exists := values[name]; exists {
 			names = append(names, name)
 		}
 	}
 	for name := range jsonval.Sorted(values) {
-		if _, known := f.Properties[name]; !known {
+		if _, isDescribed := f.Properties[name]; !isDescribed {
 			names = append(names, name)
 		}
 	}
@@ -332,9 +336,9 @@ func fillLetter(text string, params jsonval.Object) (parts Parts) {
 			continue
 		}
 		filled := Part{Text: "{" + part.Name + "}"}
-		for _, values := range append(objectsOf(params), params) {
-			if v, has := placeholder.Find(values, part.Name); has {
-				filled = Part{placeholder.Text(v), true}
+		for _, values := range append(objectParams(params), params) {
+			if v, exists := placeholder.Find(values, part.Name); exists {
+				filled = Part{placeholder.FormatValue(v), true}
 				break
 			}
 		}
@@ -343,7 +347,7 @@ func fillLetter(text string, params jsonval.Object) (parts Parts) {
 	return parts
 }
 
-func objectsOf(params jsonval.Object) (list []jsonval.Object) {
+func objectParams(params jsonval.Object) (list []jsonval.Object) {
 	for _, v := range jsonval.Sorted(params) {
 		if m, ok := v.(jsonval.Object); ok {
 			list = append(list, m)
@@ -354,34 +358,34 @@ func objectsOf(params jsonval.Object) (list []jsonval.Object) {
 
 // Limits of the parameters in a sentence without a template.
 const (
-	maxShownFields = 2
-	maxShownLength = 60
+	maxShownFields      = 2
+	maxShownFieldLength = 60
 )
 
 // defaultSentence is the sentence of a Tool without a _title: its title, and the two most telling parameters. Money
 // comes before other values, and then the order of the schema counts.
 func defaultSentence(title string, fields []Field) Parts {
-	var shown []Field
+	var chosen []Field
 	for _, wantMoney := range []bool{true, false} {
 		for _, f := range fields {
-			if len(shown) < maxShownFields && (f.Format.Display == Money) == wantMoney && f.isTelling() {
-				shown = append(shown, f)
+			if len(chosen) < maxShownFields && (f.Format.Display == Money) == wantMoney && f.isInformative() {
+				chosen = append(chosen, f)
 			}
 		}
 	}
 	parts := Parts{{Text: title}}
-	for n, f := range shown {
-		before := ", "
+	for n, f := range chosen {
+		separator := ", "
 		if n == 0 {
-			before = ": "
+			separator = ": "
 		}
-		parts = append(parts, Part{Text: before}, Part{oneLine(f.Shown, maxShownLength), true})
+		parts = append(parts, Part{Text: separator}, Part{oneLine(f.Shown, maxShownFieldLength), true})
 	}
 	return parts
 }
 
-// isTelling reports whether a field's value is short enough to read at a glance.
-func (f Field) isTelling() bool {
+// isInformative reports whether a field's value is short enough to read at a glance.
+func (f Field) isInformative() bool {
 	switch f.Format.Display {
 	case Letter, Link, Image, Text:
 		return false
@@ -390,20 +394,20 @@ func (f Field) isTelling() bool {
 	case nil, bool, []any, jsonval.Object:
 		return false
 	}
-	return !f.Fixed && f.Value != "" && utf8.RuneCountInString(f.Shown) <= maxShownLength &&
+	return !f.IsFixed && f.Value != "" && utf8.RuneCountInString(f.Shown) <= maxShownFieldLength &&
 		!strings.Contains(f.Shown, "\n")
 }
 
-// maxInSentence bounds one value in a sentence or a name, in characters.
-const maxInSentence = 120
+// maxSentenceValueLength bounds one value in a sentence or a name, in characters.
+const maxSentenceValueLength = 120
 
-func oneLine(text string, longest int) string {
-	if len(text) > 8*longest { // more than enough for any result
-		text = strings.ToValidUTF8(text[:8*longest], "")
+func oneLine(text string, maxLength int) string {
+	if len(text) > 8*maxLength { // more than enough for any result
+		text = strings.ToValidUTF8(text[:8*maxLength], "")
 	}
 	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); len(runes) > longest {
-		return string(runes[:longest-1]) + "…"
+	if runes := []rune(text); len(runes) > maxLength {
+		return string(runes[:maxLength-1]) + "…"
 	}
 	return text
 }
@@ -411,7 +415,7 @@ func oneLine(text string, longest int) string {
 // template is a template of `_title` or `config.instanceName`.
 type template struct{ parsed *refexpr.Template }
 
-func templateOf(text string) template {
+func parseTemplate(text string) template {
 	if text == "" {
 		return template{}
 	}
@@ -428,7 +432,7 @@ func (t template) fill(l Language, lookup func(refexpr.Reference) (any, Format, 
 		return nil, false
 	}
 	ok = true
-	t.parsed.Each(func(text string) {
+	t.parsed.VisitParts(func(text string) {
 		if text != "" {
 			parts = append(parts, Part{Text: text})
 		}
@@ -439,7 +443,7 @@ func (t template) fill(l Language, lookup func(refexpr.Reference) (any, Format, 
 			return v, has
 		})
 		ok = ok && found
-		parts = append(parts, Part{oneLine(format.Text(v, l), maxInSentence), true})
+		parts = append(parts, Part{oneLine(format.Text(v, l), maxSentenceValueLength), true})
 	})
 	return parts, ok
 }

@@ -21,16 +21,18 @@ const shop = `{"config": {"instanceName": "†` + "`order ${input.order}`" + `"}
  {"type": "input", "_instance": "①", "input": {"order": "A-1"}}, {"type": "input", "_instance": "②", "input": {"order": "A-2"}},
  {"type": "input", "_instance": "③", "input": {"order": "A-2"}}]}`
 
-func words(t *testing.T, idea string) *shown.Words {
+func words(t *testing.T, idea string) *shown.Presenter {
 	t.Helper()
 	read, ps := ideafile.ParseIdea([]byte(idea))
 	if len(ps.Errors()) > 0 {
 		t.Fatal(ps)
 	}
-	return shown.WordsOf(read)
+	return shown.NewPresenter(read)
 }
 
-func input(text string) shown.Case { return shown.Case{Input: modeltest.MustDecodeJSON(text)} }
+func input(text string) shown.InstanceValues {
+	return shown.InstanceValues{Input: modeltest.MustDecodeJSON(text)}
+}
 
 func params(text string) map[string]any { return jsonval.AsObject(modeltest.MustDecodeJSON(text)) }
 
@@ -65,16 +67,16 @@ func TestWithoutATemplateACallIsToldByWhatSaysMost(t *testing.T) {
 		`{"caseNumber": "` + strings.Repeat("long ", 30) + `", "other": 12}`: "Close: 12",
 		`{}`: "Close",
 	} {
-		if c := w.Call("close", params(call), "①", shown.Case{}, shown.English); c.Sentence != want {
+		if c := w.Call("close", params(call), "①", shown.InstanceValues{}, shown.English); c.Sentence != want {
 			t.Errorf("%s: %q, want %q", call, c.Sentence, want)
 		}
 	}
 	// A template that lacks what it reads is no sentence.
-	if c := w.Call("refund", params(`{"to": {"name": "Ann"}}`), "①", shown.Case{},
+	if c := w.Call("refund", params(`{"to": {"name": "Ann"}}`), "①", shown.InstanceValues{},
 		shown.German); c.Sentence != "Refund a customer: Ann" {
 		t.Error(c.Sentence)
 	}
-	if c := shown.WordsOf(nil).Call("payOut", params(`{"amount": 5}`), "①", shown.Case{},
+	if c := shown.NewPresenter(nil).Call("payOut", params(`{"amount": 5}`), "①", shown.InstanceValues{},
 		shown.English); c.Sentence != "Pay out: 5" || c.InstanceName != "①" {
 		t.Errorf("%+v", c)
 	}
@@ -89,8 +91,8 @@ func TestAnInstanceWhoseNameOthersHaveIsToldByItsTokenToo(t *testing.T) {
 		{"④", `{"order": "A-1"}`, "order A-1 (④)"}, {"⑤", `{"order": "A-5"}`, "order A-5"}, {"⑥", `{}`, "⑥"},
 		{"⑦", `{"order": " "}`, "order"},
 	} {
-		if token := c[0]; token <= "③" && w.NameOf(token) != c[2] || token > "③" && w.NameOf(token) != token {
-			t.Errorf("by the Idea %s is %q", token, w.NameOf(token))
+		if token := c[0]; token <= "③" && w.KnownInstanceName(token) != c[2] || token > "③" && w.KnownInstanceName(token) != token {
+			t.Errorf("by the Idea %s is %q", token, w.KnownInstanceName(token))
 		}
 		if got := w.Name(c[0], input(c[1]), shown.German); strings.TrimSpace(got) != c[2] {
 			t.Errorf("%s is %q, want %q", c[0], got, c[2])
@@ -103,7 +105,7 @@ func TestWhatAValueHoldsChangesNothingButItself(t *testing.T) {
 	long := strings.Repeat("مريم ", 2000)
 	c := words(t, shop).Call("refund",
 		map[string]any{"amount": "<b>${input.order}</b>", "to": map[string]any{"name": long}},
-		"①", shown.Case{Input: map[string]any{"order": "†`${amount}`"}}, shown.English)
+		"①", shown.InstanceValues{Input: map[string]any{"order": "†`${amount}`"}}, shown.English)
 	if len([]rune(c.Sentence)) > 200 || !strings.HasPrefix(c.Sentence, "Refund <b>${input.order}</b> to مريم") ||
 		c.InstanceName != "order †`${amount}`" {
 		t.Errorf("%q of %q", c.Sentence, c.InstanceName)

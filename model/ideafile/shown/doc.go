@@ -2,8 +2,8 @@
 // schemas, and by its `_display`, `_title` and `config.instanceName`.
 //
 //   - Format is how a schema wants a value shown; Format.Text formats one, in a Language.
-//   - Words are the words of one Idea: Words.Call gives the sentence and the fields of a Call, Words.Name the name of
-//     an instance.
+//   - A Presenter has the words of one Idea: Presenter.Call gives the sentence and the fields of a Call, Presenter.Name
+//     the name of an instance.
 //
 // Invariants:
 //   - All of it is for display only: none of it reaches the LLM or the digest of what runs, and no decision depends on

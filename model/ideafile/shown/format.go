@@ -31,8 +31,8 @@ const (
 // Displays lists the values of `_display`.
 var Displays = []Display{Date, DateTime, Duration, Hidden, Image, Letter, Link, Money, Percent, Text}
 
-// types lists the JSON types that a value of the Display can have.
-func (d Display) types() []string {
+// schemaTypes lists the JSON types that a value of the Display can have.
+func (d Display) schemaTypes() []string {
 	switch d {
 	case Money, Percent, Duration:
 		return []string{"integer", "number", "string"}
@@ -61,18 +61,18 @@ const maxMemberDepth = 4
 // FormatOf reads the format of a part of a schema. It ignores errors, which Check reports.
 func FormatOf(root, schema any) Format { return formatOf(root, schema, maxMemberDepth) }
 
-func formatOf(root, schema any, levels int) (f Format) {
+func formatOf(root, schema any, levelsLeft int) (f Format) {
 	for range maxMemberDepth {
 		if m, ok := schema.(jsonval.Object); ok { // the keys beside a reference take precedence
-			f.read(m)
+			f.readAnnotations(m)
 		}
 		resolved, _ := jsonschema.ResolveLocalRefs(root, schema, "")
 		m, ok := resolved.(jsonval.Object)
 		if !ok {
 			return f
 		}
-		f.read(m)
-		if f.readMembers(root, m, levels); f.Properties != nil || f.Items != nil {
+		f.readAnnotations(m)
+		if f.readMembers(root, m, levelsLeft); f.Properties != nil || f.Items != nil {
 			return f
 		}
 		if schema, ok = nonNullAlternative(m); !ok {
@@ -82,7 +82,7 @@ func formatOf(root, schema any, levels int) (f Format) {
 	return f
 }
 
-func (f *Format) read(m jsonval.Object) {
+func (f *Format) readAnnotations(m jsonval.Object) {
 	if f.Title == "" {
 		f.Title = strings.TrimSpace(jsonval.AsText(m[jsonschema.TitleKey]))
 	}
@@ -102,21 +102,21 @@ func (f *Format) read(m jsonval.Object) {
 	}
 }
 
-func (f *Format) readMembers(root any, m jsonval.Object, levels int) {
-	if levels == 0 {
+func (f *Format) readMembers(root any, m jsonval.Object, levelsLeft int) {
+	if levelsLeft == 0 {
 		return
 	}
-	if items, has := m["items"].(jsonval.Object); has {
-		format := formatOf(root, items, levels-1)
+	if items, exists := m["items"].(jsonval.Object); exists {
+		format := formatOf(root, items, levelsLeft-1)
 		f.Items = &format
 	}
 	properties := jsonschema.Properties(m)
 	if len(properties) == 0 {
 		return
 	}
-	f.Properties, f.Order = map[string]Format{}, jsonschema.ShownOrder(m)
+	f.Properties, f.Order = map[string]Format{}, jsonschema.PropertyDisplayOrder(m)
 	for _, name := range f.Order {
-		f.Properties[name] = formatOf(root, properties[name], levels-1)
+		f.Properties[name] = formatOf(root, properties[name], levelsLeft-1)
 	}
 }
 
@@ -136,15 +136,15 @@ func nonNullAlternative(m jsonval.Object) (other any, ok bool) {
 	return other, other != nil
 }
 
-// Problem describes the first error in the annotations of one schema, and its key; "" if there is none.
-func Problem(schema jsonval.Object) (key, problem string) {
-	if order, has := schema[jsonschema.OrderKey]; has {
+// FindAnnotationProblem describes the first error in the annotations of one schema, and its key; "" if there is none.
+func FindAnnotationProblem(schema jsonval.Object) (key, problem string) {
+	if order, hasDisplay := schema[jsonschema.OrderKey]; hasDisplay {
 		if _, isList := jsonval.AsStringList(order); !isList {
 			return jsonschema.OrderKey, "want a list of names of properties, not " + jsonval.QuoteForError(order)
 		}
 	}
-	display, has := schema[jsonschema.DisplayKey]
-	if !has {
+	display, hasDisplay := schema[jsonschema.DisplayKey]
+	if !hasDisplay {
 		return "", ""
 	}
 	d := Display(jsonval.AsText(display))
@@ -153,32 +153,32 @@ func Problem(schema jsonval.Object) (key, problem string) {
 		return jsonschema.DisplayKey, "want " + strings.Join(names, ", ") + ", not " + jsonval.QuoteForError(display)
 	}
 	types := jsonschema.Types(schema)
-	fits := func(name string) bool { return slices.Contains(d.types(), name) }
-	if d.types() != nil && types != nil && !slices.ContainsFunc(types, fits) {
-		return jsonschema.DisplayKey, string(d) + " is for values of type " + jsonschema.JoinWithOr(d.types()) +
+	fits := func(name string) bool { return slices.Contains(d.schemaTypes(), name) }
+	if d.schemaTypes() != nil && types != nil && !slices.ContainsFunc(types, fits) {
+		return jsonschema.DisplayKey, string(d) + " is for values of type " + jsonschema.JoinWithOr(d.schemaTypes()) +
 			", and these are of type " +
 			jsonschema.JoinWithOr(types)
 	}
 	code, hasCode := schema[jsonschema.CurrencyKey]
-	minor, hasMinor := schema[jsonschema.MinorUnitsKey]
-	_, minorIsBool := minor.(bool)
+	minorUnits, hasMinorUnits := schema[jsonschema.MinorUnitsKey]
+	_, isBool := minorUnits.(bool)
 	switch {
 	case hasCode && !isCurrency(jsonval.AsText(code)):
 		return jsonschema.CurrencyKey,
 			"there is no currency " + jsonval.QuoteForError(code) + `: want its ISO code, such as "EUR"`
-	case hasMinor && !minorIsBool:
+	case hasMinorUnits && !isBool:
 		return jsonschema.MinorUnitsKey,
 			"want true if the values are in the currency's smallest unit (cents), or else false"
-	case d != Money && (hasCode || hasMinor):
+	case d != Money && (hasCode || hasMinorUnits):
 		return jsonschema.DisplayKey, `only "money" has a currency, not ` + jsonval.QuoteForError(display)
-	case minor == true && !hasCode:
+	case minorUnits == true && !hasCode:
 		return jsonschema.MinorUnitsKey, "the smallest unit depends on the currency: give the currency, too"
 	}
 	return "", ""
 }
 
-// At is the format of a member or an item; the zero Format if it has none.
-func (f Format) At(path jsonval.Path) Format {
+// FormatAt is the format of a member or an item; the zero Format if it has none.
+func (f Format) FormatAt(path jsonval.Path) Format {
 	for _, step := range path {
 		if f.Items != nil {
 			f = *f.Items
@@ -207,23 +207,24 @@ func (f Format) hasMoney() bool {
 	return false
 }
 
-// amountIn is the first money in an object, in the order of its schema; nil: it has none.
-func (f Format) amountIn(v any) *Field {
+// findAmount is the first money in an object, in the order of its schema; nil: it has none.
+func (f Format) findAmount(v any) *Field {
 	values := jsonval.AsObject(v)
 	for _, name := range f.Order {
 		member, v := f.Properties[name], values[name]
-		if _, is := member.amount(v); is {
+		if _, isAmount := member.parseAmount(v); isAmount {
 			return &Field{Value: v, Format: member}
 		}
-		if below := member.amountIn(v); below != nil {
-			return below
+		if nested := member.findAmount(v); nested != nil {
+			return nested
 		}
 	}
 	return nil
 }
 
-// NameOf returns what people call a member. A name that the schema does not describe stays as it is, since it is data.
-func (f Format) NameOf(member string) string {
+// MemberTitle returns what people call a member. A name that the schema does not describe stays as it is, since it is
+// data.
+func (f Format) MemberTitle(member string) string {
 	if format, described := f.Properties[member]; described {
 		return format.TitleOr(member)
 	}

@@ -32,8 +32,8 @@ var languageMatcher = language.NewMatcher(jsonval.Map(Languages, func(l Language
 // fits.
 func LanguageFor(preferred string) Language {
 	preferred, _, _ = strings.Cut(preferred, "@")
-	if before, _, isLocale := strings.Cut(preferred, "."); isLocale && !strings.ContainsAny(preferred, ",;") {
-		preferred = strings.ReplaceAll(before, "_", "-") // de_DE.UTF-8
+	if localeName, _, isLocale := strings.Cut(preferred, "."); isLocale && !strings.ContainsAny(preferred, ",;") {
+		preferred = strings.ReplaceAll(localeName, "_", "-") // de_DE.UTF-8
 	}
 	tags, _, err := language.ParseAcceptLanguage(preferred)
 	if err != nil {
@@ -43,22 +43,22 @@ func LanguageFor(preferred string) Language {
 	return Languages[n]
 }
 
-// signs are how a language writes numbers.
-type signs struct {
-	group, point, percent string
-	amount                *regexp.Regexp // of money that people type
+// numberSigns are how a language writes numbers.
+type numberSigns struct {
+	groupSign, decimalPoint, percent string
+	amountPattern                    *regexp.Regexp // of money that people type
 }
 
-// signsOf derives the signs from how the library writes a sample number. The library cannot write the values
+// numberSignsOf derives the signs from how the library writes a sample number. The library cannot write the values
 // themselves, since it would make floats of them.
-func signsOf(l Language) signs {
+func numberSignsOf(l Language) numberSigns {
 	p := message.NewPrinter(language.Make(string(l)))
 	text := p.Sprint(number.Decimal(1000, number.Scale(1))) // 1,000.0
 	group, rest, _ := strings.Cut(strings.TrimPrefix(text, "1"), "000")
 	point := strings.TrimSuffix(rest, "0")
 	amount := fmt.Sprintf(`^-?([0-9]+|[1-9][0-9]{0,2}(%s[0-9]{3})+)(%s[0-9]+)?$`, regexp.QuoteMeta(group),
 		regexp.QuoteMeta(point))
-	return signs{group, point, strings.TrimPrefix(p.Sprint(number.Percent(1)), "100"), regexp.MustCompile(amount)}
+	return numberSigns{group, point, strings.TrimPrefix(p.Sprint(number.Percent(1)), "100"), regexp.MustCompile(amount)}
 }
 
-var signsByLanguage = map[Language]signs{English: signsOf(English), German: signsOf(German)}
+var signsByLanguage = map[Language]numberSigns{English: numberSignsOf(English), German: numberSignsOf(German)}

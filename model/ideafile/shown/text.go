@@ -16,15 +16,15 @@ import (
 func (f Format) Text(v any, l Language) string {
 	switch f.Display {
 	case Money:
-		if d, ok := f.amount(v); ok {
+		if d, ok := f.parseAmount(v); ok {
 			return f.amountText(d, l)
 		}
 	case Percent:
-		if d, ok := decimalOf(v); ok {
-			return d.shift(2).text(l, 0) + signsByLanguage[l].percent
+		if d, ok := parseDecimal(v); ok {
+			return d.shiftPoint(2).groupedText(l, 0) + signsByLanguage[l].percent
 		}
 	case Date, DateTime:
-		if text, ok := f.dateText(jsonval.AsText(v), l); ok {
+		if text, ok := f.formatDate(jsonval.AsText(v), l); ok {
 			return text
 		}
 	case Duration:
@@ -41,16 +41,16 @@ func (f Format) Text(v any, l Language) string {
 		return f.listText(v, l)
 	case jsonval.Object:
 		if f.Properties != nil && len(v) > 0 {
-			return cmp.Or(f.membersText(v, l), l.count(int64(len(v)), "value"))
+			return cmp.Or(f.membersText(v, l), l.countText(int64(len(v)), "value"))
 		}
 	}
 	return plainText(v, l)
 }
 
-// amount is money in whole units of its currency.
-func (f Format) amount(v any) (d decimal, ok bool) {
-	if d, ok = decimalOf(v); ok {
-		d = d.shift(f.unitShift())
+// parseAmount is money in whole units of its currency.
+func (f Format) parseAmount(v any) (d decimal, ok bool) {
+	if d, ok = parseDecimal(v); ok {
+		d = d.shiftPoint(f.unitShift())
 	}
 	return d, ok && f.Display == Money
 }
@@ -81,50 +81,50 @@ func (f Format) unitShift() int {
 }
 
 func (f Format) amountText(d decimal, l Language) string {
-	return strings.TrimSpace(d.text(l, currencyScale(f.Currency)) + " " + f.Currency)
+	return strings.TrimSpace(d.groupedText(l, currencyScale(f.Currency)) + " " + f.Currency)
 }
 
-// Entered returns a number as people type it, in its unit; "" if the value is no number.
-func (f Format) Entered(v any, l Language) string {
-	d, ok := decimalOf(v)
+// InputText returns a number as people type it, in its unit; "" if the value is no number.
+func (f Format) InputText(v any, l Language) string {
+	d, ok := parseDecimal(v)
 	switch {
 	case !ok:
 		return ""
 	case f.Display == Duration:
 		text, _ := durationText(v, l)
-		return cmp.Or(text, d.plain()) // 0, and parts of a second, have no words
+		return cmp.Or(text, d.plainText()) // 0, and parts of a second, have no words
 	case f.HasUnit():
-		return strings.Replace(d.shift(f.unitShift()).plain(), ".", signsByLanguage[l].point, 1)
+		return strings.Replace(d.shiftPoint(f.unitShift()).plainText(), ".", signsByLanguage[l].decimalPoint, 1)
 	}
-	return d.plain()
+	return d.plainText()
 }
 
-// maxEntered bounds a number that people type, in bytes.
-const maxEntered = 1000
+// maxInputLength bounds a number that people type, in bytes.
+const maxInputLength = 1000
 
-// ReadEntered reads a number as people type it. problem is what is wrong with the text; empty: nothing.
-func (f Format) ReadEntered(text string, l Language) (n json.Number, problem string) {
+// ParseInput reads a number as people type it. problem is what is wrong with the text; empty: nothing.
+func (f Format) ParseInput(text string, l Language) (n json.Number, problem string) {
 	text = strings.TrimSpace(text)
 	if d, ok := enteredDuration(text); ok && f.Display == Duration {
-		return json.Number(d.plain()), ""
+		return json.Number(d.plainText()), ""
 	}
 	if !f.HasUnit() {
-		d, ok := decimalOf(text)
-		if !ok || len(text) > maxEntered {
+		d, ok := parseDecimal(text)
+		if !ok || len(text) > maxInputLength {
 			return "", "this is not a number: write it with digits and a point, such as 12.50"
 		}
-		return json.Number(d.plain()), ""
+		return json.Number(d.plainText()), ""
 	}
 	s, scale := signsByLanguage[l], currencyScale(f.Currency)
 	text = strings.TrimSpace(strings.TrimSuffix(text, f.Unit()))
-	if f.Display == Duration || len(text) > maxEntered || !s.amount.MatchString(text) {
+	if f.Display == Duration || len(text) > maxInputLength || !s.amountPattern.MatchString(text) {
 		return "", f.wantUnit(l)
 	}
-	d, _ := decimalOf(strings.NewReplacer(s.group, "", s.point, ".").Replace(text))
+	d, _ := parseDecimal(strings.NewReplacer(s.groupSign, "", s.decimalPoint, ".").Replace(text))
 	if digits, _ := d.FloatPrec(); digits > scale && f.Currency != "" {
 		return "", fmt.Sprintf("%s has at most %d digits after the point", f.Currency, scale)
 	}
-	return json.Number(d.shift(-f.unitShift()).plain()), ""
+	return json.Number(d.shiftPoint(-f.unitShift()).plainText()), ""
 }
 
 // wantUnit says how to type a number in its unit.
@@ -136,18 +136,18 @@ func (f Format) wantUnit(l Language) string {
 		return "this is not a span of time: write it like " + f.Text(json.Number("216000"), l)
 	}
 	scale := currencyScale(f.Currency)
-	return "this is not an amount: write it like " + f.amountText(decimal{big.NewRat(123459, 1)}.shift(-scale), l)
+	return "this is not an amount: write it like " + f.amountText(decimal{big.NewRat(123459, 1)}.shiftPoint(-scale), l)
 }
 
-// SumOf adds up two or more amounts of money, each by its own unit. It is "" for fewer amounts, or if one is not money,
-// is not known yet, or has another currency.
-func SumOf(fields []*Field, l Language) string {
+// SumText adds up two or more amounts of money, each by its own unit. It is "" for fewer amounts, or if one is not
+// money, is not known yet, or has another currency.
+func SumText(fields []*Field, l Language) string {
 	sum := decimal{new(big.Rat)}
 	for _, f := range fields {
 		if f == nil || f.Format.Currency != fields[0].Format.Currency {
 			return ""
 		}
-		d, isAmount := f.Format.amount(f.Value)
+		d, isAmount := f.Format.parseAmount(f.Value)
 		if !isAmount {
 			return ""
 		}
@@ -161,8 +161,8 @@ func SumOf(fields []*Field, l Language) string {
 
 // CompareAmounts orders two amounts of one currency, each by its own unit; a value that is no amount is the least.
 func CompareAmounts(a, b Field) int {
-	x, isX := a.Format.amount(a.Value)
-	y, isY := b.Format.amount(b.Value)
+	x, isX := a.Format.parseAmount(a.Value)
+	y, isY := b.Format.parseAmount(b.Value)
 	switch {
 	case isX && isY:
 		return x.Cmp(y.Rat)
@@ -174,10 +174,10 @@ func CompareAmounts(a, b Field) int {
 	return 0
 }
 
-func (f Format) dateText(text string, l Language) (string, bool) {
-	day := func(t time.Time) string { return l.say("date", t.Day(), l.month(int(t.Month())), t.Year()) }
+func (f Format) formatDate(text string, l Language) (string, bool) {
+	dayText := func(t time.Time) string { return l.translate("date", t.Day(), l.monthName(int(t.Month())), t.Year()) }
 	if t, err := time.Parse(time.DateOnly, text); err == nil {
-		return day(t), true
+		return dayText(t), true
 	}
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil || f.Display == Date {
@@ -191,7 +191,7 @@ func (f Format) dateText(text string, l Language) (string, bool) {
 	if t.Second() != 0 {
 		clock = t.Format("15:04:05")
 	}
-	return l.say("at", day(t), clock) + " " + zone, true
+	return l.translate("at", dayText(t), clock) + " " + zone, true
 }
 
 // durationUnits are the units in which people read and type durations, by the keys of their nouns.
@@ -204,14 +204,14 @@ var durationUnits = []struct {
 // seconds alone, and returns the seconds.
 func enteredDuration(text string) (sum decimal, ok bool) {
 	words := strings.Fields(text)
-	if len(words) == 1 && len(text) <= maxEntered {
-		return decimalOf(text)
+	if len(words) == 1 && len(text) <= maxInputLength {
+		return parseDecimal(text)
 	}
 	sum = decimal{new(big.Rat)}
 	for n := 0; n+1 < len(words); n += 2 {
-		count, isNumber := decimalOf(words[n])
+		count, isNumber := parseDecimal(words[n])
 		seconds := secondsOf(words[n+1])
-		if !isNumber || seconds == 0 || len(text) > maxEntered {
+		if !isNumber || seconds == 0 || len(text) > maxInputLength {
 			return sum, false
 		}
 		sum.Add(sum.Rat, count.Mul(count.Rat, big.NewRat(seconds, 1)))
@@ -223,7 +223,7 @@ func enteredDuration(text string) (sum decimal, ok bool) {
 func secondsOf(noun string) int64 {
 	for _, unit := range durationUnits {
 		for _, l := range Languages {
-			if slices.ContainsFunc(strings.Fields(l.say(unit.noun)), func(name string) bool {
+			if slices.ContainsFunc(strings.Fields(l.translate(unit.noun)), func(name string) bool {
 				return strings.EqualFold(name, noun)
 			}) {
 				return int64(unit.of / time.Second)
@@ -242,7 +242,7 @@ func durationText(v any, l Language) (string, bool) {
 	var parts []string
 	for _, unit := range durationUnits {
 		if n := d / unit.of; n > 0 {
-			parts = append(parts, l.count(int64(n), unit.noun))
+			parts = append(parts, l.countText(int64(n), unit.noun))
 			d %= unit.of
 		}
 	}
@@ -253,59 +253,59 @@ func durationText(v any, l Language) (string, bool) {
 func plainText(v any, l Language) string {
 	switch v := v.(type) {
 	case nil:
-		return l.say("null")
+		return l.translate("null")
 	case bool:
-		return l.say(map[bool]string{true: "yes", false: "no"}[v])
+		return l.translate(map[bool]string{true: "yes", false: "no"}[v])
 	case string:
 		if v == "" {
-			return l.say("empty")
+			return l.translate("empty")
 		}
 		return v
 	case json.Number:
 		return v.String()
 	case jsonval.Object:
 		if len(v) == 0 {
-			return l.say("none")
+			return l.translate("none")
 		}
 	}
 	return jsonval.EncodeToString(v)
 }
 
-// maxListed is how many plain values of a list are shown, maxObjects how many objects that a schema describes.
+// maxListItems is how many plain values of a list are shown, maxListObjects how many objects that a schema describes.
 const (
-	maxListed  = 10
-	maxObjects = 3
+	maxListItems   = 10
+	maxListObjects = 3
 )
 
 func (f Format) listText(list []any, l Language) string {
 	if len(list) == 0 {
-		return l.say("none")
+		return l.translate("none")
 	}
-	item, between := f.At(jsonval.Path{"0"}), ", "
+	item, separator := f.FormatAt(jsonval.Path{"0"}), ", "
 	var texts []string
-	for n, one := range list {
-		_, isList := one.([]any)
-		_, isObject := one.(jsonval.Object)
+	for n, element := range list {
+		_, isList := element.([]any)
+		_, isObject := element.(jsonval.Object)
 		if isObject {
-			between = "; "
+			separator = "; "
 		}
-		if item.Display == Hidden || isList || isObject && (item.Properties == nil || len(list) > maxObjects) {
-			return l.count(int64(len(list)), "value")
+		if item.Display == Hidden || isList || isObject && (item.Properties == nil || len(list) > maxListObjects) {
+			return l.countText(int64(len(list)), "value")
 		}
-		if n < maxListed {
-			texts = append(texts, item.Text(one, l))
+		if n < maxListItems {
+			texts = append(texts, item.Text(element, l))
 		}
 	}
-	text := strings.Join(texts, between)
-	if more := len(list) - maxListed; more > 0 {
-		return l.say("and", text, more)
+	text := strings.Join(texts, separator)
+	if omitted := len(list) - maxListItems; omitted > 0 {
+		return l.translate("and", text, omitted)
 	}
 	return text
 }
 
 func (f Format) membersText(values jsonval.Object, l Language) string {
 	var texts []string
-	for _, name := range f.OrderOf(values) {
+	for _, name := range f.OrderedNames(values) {
 		if member := f.Properties[name]; member.Display != Hidden {
 			texts = append(texts, member.TitleOr(name)+": "+member.Text(values[name], l))
 		}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// catalogue holds all texts of this package, by language. A noun that is counted has its singular and its plural.
-var catalogue = map[Language]map[string]string{
+// textsByLanguage holds all texts of this package, by language. A noun that is counted has its singular and its plural.
+var textsByLanguage = map[Language]map[string]string{
 	English: {
 		"yes": "yes", "no": "no", "empty": "an empty text", "null": "not given", "none": "none",
 		"and":  "%s and %d more",
@@ -26,10 +26,10 @@ var catalogue = map[Language]map[string]string{
 	},
 }
 
-func (l Language) say(key string, args ...any) string {
-	text, known := catalogue[l][key]
+func (l Language) translate(key string, args ...any) string {
+	text, known := textsByLanguage[l][key]
 	if !known {
-		text = catalogue[English][key]
+		text = textsByLanguage[English][key]
 	}
 	if len(args) == 0 {
 		return text
@@ -37,27 +37,27 @@ func (l Language) say(key string, args ...any) string {
 	return fmt.Sprintf(text, args...)
 }
 
-// count is a number with its noun.
-func (l Language) count(n int64, noun string) string {
-	one, others, _ := strings.Cut(l.say(noun), " ")
+// countText is a number with its noun.
+func (l Language) countText(n int64, noun string) string {
+	singular, plural, _ := strings.Cut(l.translate(noun), " ")
 	if n == 1 {
-		return "1 " + one
+		return "1 " + singular
 	}
-	return decimal{big.NewRat(n, 1)}.text(l, 0) + " " + others
+	return decimal{big.NewRat(n, 1)}.groupedText(l, 0) + " " + plural
 }
 
-func (l Language) month(n int) string { return strings.Fields(l.say("months"))[n-1] }
+func (l Language) monthName(n int) string { return strings.Fields(l.translate("months"))[n-1] }
 
 // titleFromName makes a title for a name in a schema that has none: orderNumber becomes Order number.
 func titleFromName(name string) string {
 	var b strings.Builder
-	var before rune
+	var previous rune
 	for _, r := range name {
 		isUpper := r >= 'A' && r <= 'Z'
 		switch {
 		case r == '_' || r == '-' || r == ' ':
 			r = ' '
-		case isUpper && before >= 'a' && before <= 'z':
+		case isUpper && previous >= 'a' && previous <= 'z':
 			b.WriteRune(' ')
 			r += 'a' - 'A'
 		}
@@ -65,9 +65,9 @@ func titleFromName(name string) string {
 			r = []rune(strings.ToUpper(string(r)))[0]
 		}
 		b.WriteRune(r)
-		before = r
+		previous = r
 		if isUpper {
-			before = 'A'
+			previous = 'A'
 		}
 	}
 	return strings.Join(strings.Fields(b.String()), " ")

@@ -17,10 +17,10 @@ func PartID(process string, number int) string {
 // CutPart splits the id of a part into the id of the whole process and the part's number. For any other id, such as
 // that of a part's delegate, ok is false and whole is the id.
 func CutPart(id string) (whole string, number int, ok bool) {
-	if at := strings.LastIndex(id, "/"+PartMark+"/"); at >= 0 {
-		number, err := strconv.Atoi(id[at+len("/"+PartMark+"/"):])
-		if err == nil && PartID(id[:at], number) == id {
-			return id[:at], number, true
+	if markIndex := strings.LastIndex(id, "/"+PartMark+"/"); markIndex >= 0 {
+		number, err := strconv.Atoi(id[markIndex+len("/"+PartMark+"/"):])
+		if err == nil && PartID(id[:markIndex], number) == id {
+			return id[:markIndex], number, true
 		}
 	}
 	return id, 0, false
@@ -32,14 +32,14 @@ func IsPart(id string) bool {
 	return ok
 }
 
-// WholeProcess returns the id of the process that a part belongs to; any other id is returned as it is.
-func WholeProcess(id string) string {
+// WholeProcessID returns the id of the process that a part belongs to; any other id is returned as it is.
+func WholeProcessID(id string) string {
 	whole, _, _ := CutPart(id)
 	return whole
 }
 
-var parts = regexp.MustCompile(`/` + PartMark + `/[0-9]+`)
+var partPattern = regexp.MustCompile(`/` + PartMark + `/[0-9]+`)
 
 // WithoutParts returns the id of a process without any parts, those of the processes above it included. The name of a
 // Call may leave the parts out, since ids of Calls are unique in the whole.
-func WithoutParts(id string) string { return parts.ReplaceAllString(id, "") }
+func WithoutParts(id string) string { return partPattern.ReplaceAllString(id, "") }

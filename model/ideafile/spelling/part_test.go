@@ -28,7 +28,7 @@ func TestOnlyTheIDOfAPartIsOne(t *testing.T) {
 	} {
 		whole, number, is := spelling.CutPart(id)
 		if whole != want.whole || number != want.number || is != (number > 0) || is != spelling.IsPart(id) ||
-			spelling.WholeProcess(id) != whole || spelling.WithoutParts(id) != want.without {
+			spelling.WholeProcessID(id) != whole || spelling.WithoutParts(id) != want.without {
 			t.Errorf("%s: %s, %d, %v, and without parts %s", id, whole, number, is, spelling.WithoutParts(id))
 		}
 	}

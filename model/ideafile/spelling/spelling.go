@@ -47,40 +47,40 @@ func circledNumber(token string) (n int, ok bool) {
 	return 0, false
 }
 
-// MaxTypeable bounds the length of a token in ids, in bytes, so that ids made of it fit the 255 characters that
+// MaxTypeableLength bounds the length of a token in ids, in bytes, so that ids made of it fit the 255 characters that
 // Temporal's databases hold.
-const MaxTypeable = 32
+const MaxTypeableLength = 32
 
 // TypeableToken returns the form of a token for ids and the keyboard: ① is 1. In any other token, letters, digits, "-",
-// "_" and "." stay, and the rest is percent-encoded. A result longer than MaxTypeable ends in ~ and twelve digits of
-// the token's SHA-256.
+// "_" and "." stay, and the rest is percent-encoded. A result longer than MaxTypeableLength ends in ~ and twelve digits
+// of the token's SHA-256.
 func TypeableToken(token string) string {
 	if n, ok := circledNumber(token); ok {
 		return strconv.Itoa(n)
 	}
-	return ShortenID(encodeToken(token), token, MaxTypeable)
+	return ShortenID(encodeToken(token), token, MaxTypeableLength)
 }
 
 // ShortenID returns an id of at most maxLength bytes: the id itself, or its beginning, ~, and twelve hex digits of the
 // SHA-256 of the parameter of. It never cuts a percent-encoded byte in two.
-func ShortenID(id, of string, maxLength int) string {
+func ShortenID(id, digestInput string, maxLength int) string {
 	if len(id) <= maxLength {
 		return id
 	}
 	const digits = 12
 	id = id[:maxLength-digits-1]
-	if at := strings.LastIndexByte(id, '%'); at > len(id)-3 && at >= 0 {
-		id = id[:at]
+	if escapeIndex := strings.LastIndexByte(id, '%'); escapeIndex > len(id)-3 && escapeIndex >= 0 {
+		id = id[:escapeIndex]
 	}
-	return id + "~" + jsonval.Digest(of)[:digits]
+	return id + "~" + jsonval.Digest(digestInput)[:digits]
 }
 
-const allowedInIDs = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
+const charactersInIDs = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
 
 func encodeToken(token string) string {
 	var b strings.Builder
 	for i := range len(token) {
-		if c := token[i]; strings.IndexByte(allowedInIDs, c) >= 0 {
+		if c := token[i]; strings.IndexByte(charactersInIDs, c) >= 0 {
 			b.WriteByte(c)
 		} else {
 			fmt.Fprintf(&b, "%%%02X", c)
@@ -90,12 +90,14 @@ func encodeToken(token string) string {
 }
 
 // MatchesToken reports whether a word, in either spelling, names an instance.
-func MatchesToken(word, token string) bool { return word == token || word == TypeableToken(token) }
+func MatchesToken(typedToken, token string) bool {
+	return typedToken == token || typedToken == TypeableToken(token)
+}
 
 // FindToken returns the token that a word names, in either spelling.
-func FindToken(tokens []string, word string) (token string, ok bool) {
+func FindToken(tokens []string, typedToken string) (token string, ok bool) {
 	for _, t := range tokens {
-		if MatchesToken(word, t) {
+		if MatchesToken(typedToken, t) {
 			return t, true
 		}
 	}
@@ -116,13 +118,13 @@ func NewTokenIndex(tokens []string) *TokenIndex {
 
 // AddToken adds a token. It returns another token with a spelling in common, for which it could be mistaken; "" if
 // there is none.
-func (x *TokenIndex) AddToken(token string) (alike string) {
+func (x *TokenIndex) AddToken(token string) (conflict string) {
 	if x.tokenBySpelling == nil {
 		x.tokenBySpelling = map[string]string{}
 	}
 	for _, word := range []string{token, TypeableToken(token)} {
-		other, taken := x.tokenBySpelling[word]
-		if taken && other != token {
+		other, exists := x.tokenBySpelling[word]
+		if exists && other != token {
 			return other
 		}
 		x.tokenBySpelling[word] = token
@@ -131,7 +133,7 @@ func (x *TokenIndex) AddToken(token string) (alike string) {
 }
 
 // FindToken returns the token that a word names, in either spelling.
-func (x *TokenIndex) FindToken(word string) (token string, ok bool) {
-	token, ok = x.tokenBySpelling[word]
+func (x *TokenIndex) FindToken(typedToken string) (token string, ok bool) {
+	token, ok = x.tokenBySpelling[typedToken]
 	return token, ok
 }

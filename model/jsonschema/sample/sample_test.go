@@ -68,7 +68,7 @@ func TestAMadeUpValueIsTheSchemasOwnOrSmall(t *testing.T) {
 
 func TestEveryFormatHasATextThatKeepsIt(t *testing.T) {
 	t.Parallel()
-	for format := range formats {
+	for format := range textByFormat {
 		schema := modeltest.DecodeJSON(t,
 			fmt.Sprintf(`{"type":"array","minItems":2,"items":{"type":"string","format":%q}}`, format))
 		if _, err := MakeSample(schema); err != nil {
@@ -122,7 +122,7 @@ func drawSchema(t *rapid.T, depth int) any {
 		return map[string]any{"const": "fixed"}
 	case "format":
 		return map[string]any{"type": "string",
-			"format": rapid.SampledFrom(jsonval.SortedKeys(formats)).Draw(t, "format")}
+			"format": rapid.SampledFrom(jsonval.SortedKeys(textByFormat)).Draw(t, "format")}
 	case "pattern":
 		return map[string]any{"type": "string",
 			"pattern": rapid.SampledFrom([]string{`^\d+$`, `[a-c]{2,4}z`, `^(x|yy)?end$`, `\bword\b`, `^.{3}$`,
@@ -205,7 +205,7 @@ func drawSimple(t *rapid.T, depth int) any {
 			"multipleOf": n("step", 1, 5)}
 	case "format":
 		return map[string]any{"type": "string",
-			"format": rapid.SampledFrom(jsonval.SortedKeys(formats)).Draw(t, "format")}
+			"format": rapid.SampledFrom(jsonval.SortedKeys(textByFormat)).Draw(t, "format")}
 	case "pattern":
 		return map[string]any{"type": "string",
 			"pattern": rapid.SampledFrom([]string{`^\d+$`, `[a-c]{2,4}z`, `^(x|yy)?end$`, `^.{3}$`}).Draw(t, "pattern")}

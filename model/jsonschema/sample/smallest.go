@@ -13,8 +13,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// typesOf lists the types that a node allows, null last. Without `type` it derives them from the keywords.
-func typesOf(node jsonval.Object) []string {
+// allowedTypes lists the types that a node allows, null last. Without `type` it derives them from the keywords.
+func allowedTypes(node jsonval.Object) []string {
 	if types := jsonschema.Types(node); types != nil {
 		slices.SortStableFunc(types, func(a, b string) int {
 			return strings.Count(a, "null") - strings.Count(b, "null")
@@ -33,8 +33,8 @@ func typesOf(node jsonval.Object) []string {
 	return []string{"string"}
 }
 
-// smallest makes the smallest value of a type that shows something.
-func (s *sampler) smallest(typ string, node jsonval.Object) (any, bool) {
+// makeSmallest makes the smallest value of a type that shows something.
+func (s *sampler) makeSmallest(typ string, node jsonval.Object) (any, bool) {
 	switch typ {
 	case "object":
 		return s.makeObject(node)
@@ -56,8 +56,8 @@ func (s *sampler) makeObject(node jsonval.Object) (any, bool) {
 	required := jsonschema.Required(node)
 	out := jsonval.Object{}
 	for _, name := range slices.Concat(required, jsonval.SortedKeys(properties)) {
-		schema, named := properties[name]
-		if !named {
+		schema, isDeclared := properties[name]
+		if !isDeclared {
 			schema = node["additionalProperties"]
 		}
 		v, ok := s.makeValue(schema)
@@ -74,8 +74,8 @@ func (s *sampler) makeObject(node jsonval.Object) (any, bool) {
 // makeArray makes an array with an item for each of prefixItems and at least minItems and one item, within maxItems.
 func (s *sampler) makeArray(node jsonval.Object) (any, bool) {
 	prefix := jsonval.AsList(node["prefixItems"])
-	least := intKeyword(node, "minItems", 0)
-	size := min(max(least, len(prefix), 1), intKeyword(node, "maxItems", maxLength), maxLength)
+	minItems := intKeyword(node, "minItems", 0)
+	size := min(max(minItems, len(prefix), 1), intKeyword(node, "maxItems", maxLength), maxLength)
 	list := []any{}
 	for n := range size {
 		schema := node["items"]
@@ -88,11 +88,11 @@ func (s *sampler) makeArray(node jsonval.Object) (any, bool) {
 		}
 		list = append(list, v)
 	}
-	return list, len(list) >= least
+	return list, len(list) >= minItems
 }
 
-// formats holds a text for each format that JSON Schema names.
-var formats = map[string]string{
+// textByFormat holds a text for each format that JSON Schema names.
+var textByFormat = map[string]string{
 	"date-time": "2000-01-01T00:00:00Z", "date": "2000-01-01", "time": "00:00:00Z", "duration": "P1D",
 	"email": "simulated@example.com", "idn-email": "simulated@example.com", "hostname": "simulated.example",
 	"idn-hostname": "simulated.example", "ipv4": "192.0.2.1", "ipv6": "2001:db8::1",
@@ -103,54 +103,54 @@ var formats = map[string]string{
 
 // makeText makes a text of the format or the pattern, or else SimulatedText, cut or padded to the required length.
 func makeText(node jsonval.Object) (any, bool) {
-	if text, ok := formats[fmt.Sprint(node["format"])]; ok {
+	if text, ok := textByFormat[fmt.Sprint(node["format"])]; ok {
 		return text, true
 	}
-	shortest, longest := intKeyword(node, "minLength", 0), intKeyword(node, "maxLength", maxLength)
+	minLength, maxAllowed := intKeyword(node, "minLength", 0), intKeyword(node, "maxLength", maxLength)
 	if pattern, ok := node["pattern"].(string); ok {
 		re, err := syntax.Parse(pattern, syntax.Perl)
 		if err != nil {
 			return nil, false
 		}
-		return matchOf(re.Simplify(), shortest), true
+		return matchingText(re.Simplify(), minLength), true
 	}
 	text := SimulatedText
-	if pad := min(shortest, maxLength) - len(text); pad > 0 {
+	if pad := min(minLength, maxLength) - len(text); pad > 0 {
 		text += strings.Repeat(".", pad)
 	}
-	return text[:min(len(text), longest)], shortest <= longest
+	return text[:min(len(text), maxAllowed)], minLength <= maxAllowed
 }
 
-// matchOf writes a text that matches a pattern. An unbounded repetition is repeated more times, at least once and at
-// most maxLength times.
-func matchOf(re *syntax.Regexp, more int) string {
+// matchingText writes a text that matches a pattern. An unbounded repetition is repeated more times, at least once and
+// at most maxLength times.
+func matchingText(re *syntax.Regexp, minRepeats int) string {
 	switch re.Op {
 	case syntax.OpLiteral:
 		return string(re.Rune)
 	case syntax.OpCharClass:
-		return string(printableOf(re.Rune))
+		return string(printableRune(re.Rune))
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		return "a"
 	case syntax.OpStar, syntax.OpPlus:
-		return strings.Repeat(matchOf(re.Sub[0], 0), min(max(more, 1), maxLength))
+		return strings.Repeat(matchingText(re.Sub[0], 0), min(max(minRepeats, 1), maxLength))
 	case syntax.OpAlternate, syntax.OpCapture:
-		return matchOf(re.Sub[0], more)
+		return matchingText(re.Sub[0], minRepeats)
 	case syntax.OpConcat:
 		var b strings.Builder
 		for _, sub := range re.Sub {
-			b.WriteString(matchOf(sub, more-b.Len()))
+			b.WriteString(matchingText(sub, minRepeats-b.Len()))
 		}
 		return b.String()
 	}
 	return "" // an anchor, a word boundary, or what may be left out
 }
 
-// printableOf gives a character of a class: a, A or 0 if the class has one of them.
-func printableOf(ranges []rune) rune {
-	for _, wanted := range "aA0" {
+// printableRune gives a character of a class: a, A or 0 if the class has one of them.
+func printableRune(ranges []rune) rune {
+	for _, preferred := range "aA0" {
 		for n := 0; n+1 < len(ranges); n += 2 {
-			if ranges[n] <= wanted && wanted <= ranges[n+1] {
-				return wanted
+			if ranges[n] <= preferred && preferred <= ranges[n+1] {
+				return preferred
 			}
 		}
 	}
@@ -158,22 +158,23 @@ func printableOf(ranges []rune) rune {
 }
 
 // makeNumber makes the number nearest to zero between the bounds, as a multiple of the required step.
-func makeNumber(node jsonval.Object, whole bool) (any, bool) {
+func makeNumber(node jsonval.Object, isInteger bool) (any, bool) {
 	step := exactNumber(node["multipleOf"])
 	switch {
-	case whole && step == nil:
+	case isInteger && step == nil:
 		step = big.NewRat(1, 1)
-	case whole:
+	case isInteger:
 		step.SetInt(step.Num()) // its least multiple that is an integer
 	}
-	up := numberFrom(exactNumber(node["minimum"]), exactNumber(node["exclusiveMinimum"]), step)
-	down := numberFrom(negated(exactNumber(node["maximum"])), negated(exactNumber(node["exclusiveMaximum"])), step)
+	lowest := leastMultiple(exactNumber(node["minimum"]), exactNumber(node["exclusiveMinimum"]), step)
+	negatedHighest := leastMultiple(negate(exactNumber(node["maximum"])), negate(exactNumber(node["exclusiveMaximum"])),
+		step)
 	v := new(big.Rat)
 	switch {
-	case up != nil && up.Sign() > 0:
-		v = up
-	case down != nil && down.Sign() > 0:
-		v.Neg(down)
+	case lowest != nil && lowest.Sign() > 0:
+		v = lowest
+	case negatedHighest != nil && negatedHighest.Sign() > 0:
+		v.Neg(negatedHighest)
 	}
 	if v.IsInt() {
 		return json.Number(v.Num().String()), true
@@ -181,30 +182,30 @@ func makeNumber(node jsonval.Object, whole bool) (any, bool) {
 	return json.Number(strings.TrimRight(v.FloatString(20), "0")), true
 }
 
-// numberFrom gives the least multiple of step that is at least bound and more than beyond; nil if there is neither
+// leastMultiple gives the least multiple of step that is at least bound and more than beyond; nil if there is neither
 // bound. Without step, it gives the inclusive bound itself, or a little more than the excluded one.
-func numberFrom(bound, beyond, step *big.Rat) *big.Rat {
-	excluded := beyond != nil && (bound == nil || beyond.Cmp(bound) >= 0)
-	if excluded {
-		bound = beyond
+func leastMultiple(minimum, exclusiveMinimum, step *big.Rat) *big.Rat {
+	isExcluded := exclusiveMinimum != nil && (minimum == nil || exclusiveMinimum.Cmp(minimum) >= 0)
+	if isExcluded {
+		minimum = exclusiveMinimum
 	}
 	switch {
-	case bound == nil:
+	case minimum == nil:
 		return nil
-	case step == nil && excluded:
-		return new(big.Rat).Add(bound, big.NewRat(1, 8))
+	case step == nil && isExcluded:
+		return new(big.Rat).Add(minimum, big.NewRat(1, 8))
 	case step == nil:
-		return bound
+		return minimum
 	}
-	quotient := new(big.Rat).Quo(bound, step)
-	times := new(big.Int).Div(quotient.Num(), quotient.Denom())
-	if excluded || !quotient.IsInt() {
-		times.Add(times, big.NewInt(1))
+	quotient := new(big.Rat).Quo(minimum, step)
+	factor := new(big.Int).Div(quotient.Num(), quotient.Denom())
+	if isExcluded || !quotient.IsInt() {
+		factor.Add(factor, big.NewInt(1))
 	}
-	return quotient.Mul(step, new(big.Rat).SetInt(times))
+	return quotient.Mul(step, new(big.Rat).SetInt(factor))
 }
 
-func negated(v *big.Rat) *big.Rat {
+func negate(v *big.Rat) *big.Rat {
 	if v == nil {
 		return nil
 	}
@@ -222,11 +223,11 @@ func exactNumber(v any) *big.Rat {
 }
 
 // intKeyword reads a keyword that counts something. It gives otherwise if the schema does not have it.
-func intKeyword(node jsonval.Object, key string, otherwise int) int {
+func intKeyword(node jsonval.Object, key string, fallback int) int {
 	if r := exactNumber(node[key]); r != nil && r.IsInt() && r.Num().IsInt64() {
 		return int(r.Num().Int64())
 	}
-	return otherwise
+	return fallback
 }
 
 // mergeSchemas merges two schemas so that a value of the result usually fits both. MakeSample checks the value against
@@ -237,14 +238,14 @@ func mergeSchemas(a, b jsonval.Object) jsonval.Object {
 		out = jsonval.Object{}
 	}
 	for k, v := range jsonval.Sorted(b) {
-		before, both := out[k]
+		existing, exists := out[k]
 		out[k] = v
-		switch list, isList := before.([]any); {
-		case !both:
+		switch list, isList := existing.([]any); {
+		case !exists:
 		case k == "properties":
-			out[k] = jsonval.MergeWith(before, v, func(x, y any) any { return jsonval.Object{"allOf": []any{x, y}} })
+			out[k] = jsonval.MergeWith(existing, v, func(x, y any) any { return jsonval.Object{"allOf": []any{x, y}} })
 		case k == "items":
-			out[k] = jsonval.Object{"allOf": []any{before, v}}
+			out[k] = jsonval.Object{"allOf": []any{existing, v}}
 		case isList && (k == "required" || k == "allOf"):
 			out[k] = slices.Concat(list, jsonval.AsList(v))
 		}

@@ -21,24 +21,25 @@ func (c Allocation) UnmetQuota() turn.Quota {
 
 // GrantFromRemaining grants what is needed, as far as left suffices, and subtracts it from left. It reports whether it
 // granted anything.
-func (c *Allocation) GrantFromRemaining(left *turn.Quota) bool {
-	n := c.UnmetQuota().Min(*left).Max(turn.Quota{})
-	if n == (turn.Quota{}) {
+func (c *Allocation) GrantFromRemaining(remaining *turn.Quota) bool {
+	grant := c.UnmetQuota().Min(*remaining).Max(turn.Quota{})
+	if grant == (turn.Quota{}) {
 		return false
 	}
-	*left = left.Minus(n)
-	c.GrantedQuota = c.ReservedQuota().Plus(n)
+	*remaining = remaining.Minus(grant)
+	c.GrantedQuota = c.ReservedQuota().Plus(grant)
 	return true
 }
 
 // HasUnacknowledgedGrant reports whether a grant may not have reached its consumer yet.
 func (c Allocation) HasUnacknowledgedGrant() bool {
-	acknowledged, needs := c.QuotaUse.AcknowledgedQuota, c.QuotaUse.NeededQuota != (turn.Quota{})
-	return c.QuotaUse.HasUnacknowledgedGrants || (needs && acknowledged.Max(c.GrantedQuota.Limits()) != acknowledged)
+	acknowledged, needsQuota := c.QuotaUse.AcknowledgedQuota, c.QuotaUse.NeededQuota != (turn.Quota{})
+	return c.QuotaUse.HasUnacknowledgedGrants ||
+		(needsQuota && acknowledged.Max(c.GrantedQuota.WithZeroForUnlimited()) != acknowledged)
 }
 
-// StartedUse returns what was begun, without what is still needed.
-func (c Allocation) StartedUse() turn.QuotaUse {
+// UseWithoutNeeds returns what was begun, without what is still needed.
+func (c Allocation) UseWithoutNeeds() turn.QuotaUse {
 	use := c.QuotaUse
 	use.NeededQuota, use.AcknowledgedQuota, use.HasUnacknowledgedGrants = turn.Quota{}, turn.Quota{}, false
 	return use

@@ -11,22 +11,22 @@ import (
 // Ledger is the account of the Requests and Calls begun by a process and its instances, or by a whole and its parts. It
 // grants quota as it is needed, so that all together never begin more than the limits allow.
 type Ledger struct {
-	Limits       ideafile.Limits
-	ParentQuota  turn.Quota    // granted by the parent
-	UnclaimedUse turn.QuotaUse // begun by none of the Claimants
-	Claimants    []Consumer
+	Limits      ideafile.Limits
+	ParentQuota turn.Quota    // granted by the parent
+	OwnUse      turn.QuotaUse // begun by none of the Claimants
+	Consumers   []Consumer
 }
 
 // Consumer is a consumer of the ledger's quota. The unused quota of an ended consumer is free again.
 type Consumer struct {
 	*Allocation
-	Ended bool
+	HasEnded bool
 }
 
 // SetLimits sets the limits for which quota must be requested: the explicit ones, and each default, multiplied by
 // times, of which half is used. Few processes come near a default, and requests for quota cost signals.
-func (b *Ledger) SetLimits(explicit ideafile.Limits, times int) {
-	limits, use := explicit.WithDefaults(times), b.TotalUse(turn.Quota{})
+func (b *Ledger) SetLimits(explicit ideafile.Limits, factor int) {
+	limits, use := explicit.WithDefaults(factor), b.TotalUse(turn.Quota{})
 	if explicit.Requests == 0 && use.Requests < limits.Requests/2 {
 		limits.Requests = 0
 	}
@@ -53,25 +53,25 @@ func (b Ledger) AllowedQuota() turn.Quota {
 
 // ReservedQuota returns the part of AllowedQuota that is gone: begun, or granted to claimants that may still begin it.
 func (b Ledger) ReservedQuota() turn.Quota {
-	q := b.UnclaimedUse.AsQuota()
-	for _, c := range b.Claimants {
-		gone := c.QuotaUse.AsQuota()
-		if !c.Ended {
-			gone = gone.Max(c.GrantedQuota.Limits())
+	q := b.OwnUse.AsQuota()
+	for _, c := range b.Consumers {
+		reserved := c.QuotaUse.AsQuota()
+		if !c.HasEnded {
+			reserved = reserved.Max(c.GrantedQuota.WithZeroForUnlimited())
 		}
-		q = q.Plus(gone)
+		q = q.Plus(reserved)
 	}
 	return q
 }
 
 // TotalUse returns what was begun and used, and the quota needed if ParentQuota does not suffice. waiting is quota that
 // is needed outside the ledger.
-func (b Ledger) TotalUse(waiting turn.Quota) turn.QuotaUse {
-	u := b.UnclaimedUse
-	u.NeededQuota = b.ReservedQuota().Plus(waiting)
-	for _, c := range b.Claimants {
+func (b Ledger) TotalUse(awaitedQuota turn.Quota) turn.QuotaUse {
+	u := b.OwnUse
+	u.NeededQuota = b.ReservedQuota().Plus(awaitedQuota)
+	for _, c := range b.Consumers {
 		u.Add(c.QuotaUse)
-		if !c.Ended {
+		if !c.HasEnded {
 			u.NeededQuota = u.NeededQuota.Plus(c.UnmetQuota())
 			u.HasUnacknowledgedGrants = u.HasUnacknowledgedGrants || c.HasUnacknowledgedGrant()
 		}
@@ -89,75 +89,75 @@ func (b Ledger) TotalUse(waiting turn.Quota) turn.QuotaUse {
 	return u
 }
 
-// worthSharing is the smallest number of Calls that a claimant is granted unasked. So a high limit costs few requests
+// minSharedCalls is the smallest number of Calls that a claimant is granted unasked. So a high limit costs few requests
 // for quota, and a low limit is shared exactly.
-const worthSharing = 25
+const minSharedCalls = 25
 
 // LimitUnlimitedConsumers makes consumers with an unlimited Quota request quota from now on, if the ledger is limited,
 // and returns their indices.
-func (b Ledger) LimitUnlimitedConsumers() (changed []int) {
-	allowed, open := b.AllowedQuota(), 0
+func (b Ledger) LimitUnlimitedConsumers() (changedIndexes []int) {
+	allowed, openCount := b.AllowedQuota(), 0
 	// Requests are granted one by one if tokens or money are limited, since each may be the one that exceeds the limit.
-	requests := allowed.Requests < turn.Unlimited.Requests || b.Limits.Tokens > 0 || b.Limits.Money > 0
-	calls := allowed.Calls < turn.Unlimited.Calls
-	for _, c := range b.Claimants {
-		if !c.Ended {
-			open++
+	limitRequests := allowed.Requests < turn.Unlimited.Requests || b.Limits.Tokens > 0 || b.Limits.Money > 0
+	limitCalls := allowed.Calls < turn.Unlimited.Calls
+	for _, c := range b.Consumers {
+		if !c.HasEnded {
+			openCount++
 		}
 	}
-	share := max(allowed.Calls-b.ReservedQuota().Calls, 0) / max(4*open, 1)
-	if share < worthSharing {
+	share := max(allowed.Calls-b.ReservedQuota().Calls, 0) / max(4*openCount, 1)
+	if share < minSharedCalls {
 		share = 0
 	}
-	for n, c := range b.Claimants {
-		before := c.GrantedQuota
-		if requests && c.GrantedQuota.Requests >= turn.Unlimited.Requests {
+	for n, c := range b.Consumers {
+		oldQuota := c.GrantedQuota
+		if limitRequests && c.GrantedQuota.Requests >= turn.Unlimited.Requests {
 			c.GrantedQuota.Requests = c.QuotaUse.Requests
 		}
-		if calls && c.GrantedQuota.Calls >= turn.Unlimited.Calls {
+		if limitCalls && c.GrantedQuota.Calls >= turn.Unlimited.Calls {
 			c.GrantedQuota.Calls = c.QuotaUse.Calls + share
 		}
-		if c.GrantedQuota != before && !c.Ended {
-			changed = append(changed, n)
+		if c.GrantedQuota != oldQuota && !c.HasEnded {
+			changedIndexes = append(changedIndexes, n)
 		}
 	}
-	return changed
+	return changedIndexes
 }
 
 // Allocate grants the claimants what they need, in their order, as long as something is left. It returns the indices of
 // the claimants whose Quota has changed, and the limit that prevents more; nil if none does, or if ParentQuota does.
-func (b Ledger) Allocate() (changed []int, f *diag.Fault) {
-	changed = b.LimitUnlimitedConsumers()
-	left, usage := b.AllowedQuota().Minus(b.ReservedQuota()), b.TotalUse(turn.Quota{}).Usage
-	usedUp := tokenLimitFault(b.Limits, usage)
-	if usedUp != nil {
-		left.Requests = 0
+func (b Ledger) Allocate() (changedIndexes []int, f *diag.Fault) {
+	changedIndexes = b.LimitUnlimitedConsumers()
+	remaining, usage := b.AllowedQuota().Minus(b.ReservedQuota()), b.TotalUse(turn.Quota{}).Usage
+	tokenFault := tokenLimitFault(b.Limits, usage)
+	if tokenFault != nil {
+		remaining.Requests = 0
 	}
 	var unmet turn.Quota
-	unheard := false
-	for n, c := range b.Claimants {
-		if c.Ended {
+	anyUnacknowledged := false
+	for n, c := range b.Consumers {
+		if c.HasEnded {
 			continue
 		}
-		if c.GrantFromRemaining(&left) {
-			changed = append(changed, n)
+		if c.GrantFromRemaining(&remaining) {
+			changedIndexes = append(changedIndexes, n)
 		}
-		unmet, unheard = unmet.Plus(c.UnmetQuota()), unheard || c.HasUnacknowledgedGrant()
+		unmet, anyUnacknowledged = unmet.Plus(c.UnmetQuota()), anyUnacknowledged || c.HasUnacknowledgedGrant()
 	}
-	held := b.ReservedQuota()
+	reserved := b.ReservedQuota()
 	switch {
-	case unheard: // a grant may still be on its way: a pause could overtake it
-	case unmet.Calls > 0 && b.Limits.Calls > 0 && held.Calls >= b.Limits.Calls:
-		f = diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d, and %d more wait", held.Calls,
+	case anyUnacknowledged: // a grant may still be on its way: a pause could overtake it
+	case unmet.Calls > 0 && b.Limits.Calls > 0 && reserved.Calls >= b.Limits.Calls:
+		f = diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d, and %d more wait", reserved.Calls,
 			b.Limits.Calls, unmet.Calls)
-	case unmet.Requests > 0 && b.Limits.Requests > 0 && held.Requests >= b.Limits.Requests:
+	case unmet.Requests > 0 && b.Limits.Requests > 0 && reserved.Requests >= b.Limits.Requests:
 		f = diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit, and a delegate needs more",
-			held.Requests)
+			reserved.Requests)
 	case unmet.Requests > 0:
-		f = usedUp
+		f = tokenFault
 	}
-	slices.Sort(changed)
-	return slices.Compact(changed), f
+	slices.Sort(changedIndexes)
+	return slices.Compact(changedIndexes), f
 }
 
 // UsageLimitFault returns the limit on tokens, on money or on Calls that is reached; nil if none is.

@@ -29,23 +29,23 @@ import (
 
 // App is one call of the program.
 type App struct {
-	In       io.Reader // what is typed
-	Out, Err io.Writer // the result, and everything else
-	JSON     bool      // the result is JSON
-	Data     string    // the folder that --data names
-	Store    string    // the store that --store names
+	In         io.Reader // what is typed
+	Out, Err   io.Writer // the result, and everything else
+	JSON       bool      // the result is JSON
+	DataFolder string    // the folder that --data names
+	Store      string    // the store that --store names
 	// Additions are the Go tools and the kinds of Tools that a program made with package command adds.
 	Additions engine.Additions
 	// Temporal runs the embedded server.
-	Temporal server.Temporal
+	Temporal server.TemporalHost
 	// CallsMustSucceed makes Finish treat failed and blocked Calls as a failure.
 	CallsMustSucceed bool
-	Began            bool // a verb has begun: an error from here on is no misuse of the command line
+	HasBegun         bool // a verb has begun: an error from here on is no misuse of the command line
 }
 
 // Place says where Temporal and the store are.
 func (a *App) Place() (server.Place, error) {
-	p, err := server.FindPlace(a.Data, a.Store, a.Note)
+	p, err := server.FindPlace(a.DataFolder, a.Store, a.Note)
 	p.Additions, p.Temporal = a.Additions, a.Temporal
 	return p, err
 }
@@ -133,10 +133,10 @@ func (a *App) AddFailFlag(c *cobra.Command) {
 		"exit with 1 if a Call failed or was blocked, even if the process made up for it")
 }
 
-// Fail prints an error to standard error, one line for each joined error, and returns its exit code.
-func (a *App) Fail(err error) int {
+// PrintError prints an error to standard error, one line for each joined error, and returns its exit code.
+func (a *App) PrintError(err error) int {
 	code := exit.CodeOf(err)
-	var silent *exit.Error
+	var exitErr *exit.Error
 	var invalid *client.InvalidError
 	switch {
 	case err == nil || errors.Is(err, context.Canceled): // only a signal cancels
@@ -144,13 +144,13 @@ func (a *App) Fail(err error) int {
 	case errors.As(err, &invalid):
 		a.PrintProblems(invalid.Source, invalid.Problems)
 		return code
-	case errors.As(err, &silent) && silent.Cause == nil:
+	case errors.As(err, &exitErr) && exitErr.Cause == nil:
 		return code
 	}
 	for _, one := range flags.SplitJoined(err) {
 		a.Note("%s", one)
 	}
-	if !a.Began && silent == nil {
+	if !a.HasBegun && exitErr == nil {
 		return exit.Usage
 	}
 	return code
@@ -183,7 +183,7 @@ var packagePrefix = regexp.MustCompile(
 func (a *App) Note(format string, args ...any) {
 	text := print.OneLine(fmt.Sprintf(format, args...))
 	// If standard error is closed, nobody can be told.
-	_, _ = io.WriteString(a.Err, print.Program+": "+packagePrefix.ReplaceAllString(text, "")+"\n")
+	_, _ = io.WriteString(a.Err, print.ProgramName+": "+packagePrefix.ReplaceAllString(text, "")+"\n")
 }
 
 // UserName is the user's name, where it is known.
@@ -195,10 +195,11 @@ func UserName() string {
 	return os.Getenv("USER")
 }
 
-// GroupsOr returns the given groups. If there are none, it reads them from PROCESSIDEA_GROUPS, separated by commas.
-func GroupsOr(given []string) []string {
-	if len(given) > 0 {
-		return given
+// GroupsOrDefault returns the given groups. If there are none, it reads them from PROCESSIDEA_GROUPS, separated by
+// commas.
+func GroupsOrDefault(explicit []string) []string {
+	if len(explicit) > 0 {
+		return explicit
 	}
 	var groups []string
 	for _, name := range strings.Split(os.Getenv("PROCESSIDEA_GROUPS"), ",") {
@@ -210,7 +211,7 @@ func GroupsOr(given []string) []string {
 }
 
 // AddHostingFlags adds the flags of the embedded server.
-func AddHostingFlags(c *cobra.Command, h *server.Hosting) {
+func AddHostingFlags(c *cobra.Command, h *server.HostOptions) {
 	const maxPort = 1<<16 - 1
 	flags.Int(c.Flags(), &h.Port, "port", 0, maxPort,
 		"`port` of the embedded server on 127.0.0.1 (default 0, a free one)")

@@ -39,8 +39,8 @@ func TestAnErrorsKindIsTheExitCode(t *testing.T) {
 		{fmt.Errorf("a: %w", client.ErrNoWorker), true, exit.Unreachable},
 		{exit.WithCode(exit.Paused), true, exit.Paused},
 	} {
-		a := &App{Err: new(bytes.Buffer), Began: c.began}
-		if got := a.Fail(c.err); got != c.want {
+		a := &App{Err: new(bytes.Buffer), HasBegun: c.began}
+		if got := a.PrintError(c.err); got != c.want {
 			t.Errorf("%v gives exit code %d, want %d", c.err, got, c.want)
 		}
 	}
@@ -48,8 +48,8 @@ func TestAnErrorsKindIsTheExitCode(t *testing.T) {
 
 func TestAnErrorIsOneLineThatBeginsWithTheProgramsName(t *testing.T) {
 	var b bytes.Buffer
-	a := &App{Err: &b, Began: true}
-	a.Fail(errors.New("engine: start process x: first\n\n  second\x1b[31m"))
+	a := &App{Err: &b, HasBegun: true}
+	a.PrintError(errors.New("engine: start process x: first\n\n  second\x1b[31m"))
 	if got, want := b.String(), "starter: start process x: first second·[31m\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -57,8 +57,8 @@ func TestAnErrorIsOneLineThatBeginsWithTheProgramsName(t *testing.T) {
 
 func TestEveryProblemIsALineWithItsPlace(t *testing.T) {
 	var b bytes.Buffer
-	a := &App{Err: &b, Began: true}
-	a.Fail(&client.InvalidError{Source: "f.json",
+	a := &App{Err: &b, HasBegun: true}
+	a.PrintError(&client.InvalidError{Source: "f.json",
 		Problems: diag.Problems{{JSONPath: "$.a", Message: "one"}, {JSONPath: "$.b", Message: "two", IsWarning: true}}})
 	if got, want := b.String(),
 		"starter: check f.json: $.a: one\nstarter: check f.json: warning: $.b: two\n"; got != want {

@@ -11,15 +11,15 @@ import (
 	"processidea/starter/internal/print"
 )
 
-// CanAsk reports whether there is a user at the terminal.
-func (a *App) CanAsk() bool {
-	typed, isFile := a.In.(*os.File)
-	return !a.JSON && isFile && term.IsTerminal(int(typed.Fd())) && print.TerminalWidth(a.Err) > 0
+// CanPrompt reports whether there is a user at the terminal.
+func (a *App) CanPrompt() bool {
+	stdin, isFile := a.In.(*os.File)
+	return !a.JSON && isFile && term.IsTerminal(int(stdin.Fd())) && print.TerminalWidth(a.Err) > 0
 }
 
 // Ask asks the user at the terminal; asked is false without a terminal.
 func (a *App) Ask(question string) (agreed, asked bool) {
-	if !a.CanAsk() {
+	if !a.CanPrompt() {
 		return false, false
 	}
 	_, _ = io.WriteString(a.Err, question)

@@ -14,8 +14,8 @@ import (
 
 // argument is one word of a usage line: ID, [CALL], FILE|FOLDER, or ID... for one or more.
 type argument struct {
-	name               string
-	optional, repeated bool
+	name                   string
+	isOptional, isRepeated bool
 }
 
 var argumentPattern = regexp.MustCompile(`^\[?([A-Z][A-Z|]*)\]?(\.\.\.)?$`)
@@ -27,15 +27,15 @@ func readUsage(use string) (all []argument) {
 		if m == nil {
 			break
 		}
-		all = append(all, argument{name: m[1], optional: text[0] == '[', repeated: m[2] != ""})
+		all = append(all, argument{name: m[1], isOptional: text[0] == '[', isRepeated: m[2] != ""})
 	}
 	return all
 }
 
 // CheckAndComplete makes a command and all its subcommands check and complete their arguments by their usage lines.
 func CheckAndComplete(a *app.App, c *cobra.Command) {
-	for _, below := range c.Commands() {
-		CheckAndComplete(a, below)
+	for _, sub := range c.Commands() {
+		CheckAndComplete(a, sub)
 	}
 	if c.RunE == nil {
 		return
@@ -47,20 +47,20 @@ func CheckAndComplete(a *app.App, c *cobra.Command) {
 	c.Args, c.ValidArgsFunction = checkArguments(readUsage(c.Use)), completeArgument(a, readUsage(c.Use))
 }
 
-func checkArguments(want []argument) cobra.PositionalArgs {
+func checkArguments(expected []argument) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		verb := strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" ")
-		for n, w := range want {
-			if n >= len(args) && !w.optional {
+		for n, w := range expected {
+			if n >= len(args) && !w.isOptional {
 				return exit.Usagef("%s: %s is missing; want %s", verb, strings.ReplaceAll(w.name, "|", " or "),
 					c.UseLine())
 			}
-			if w.repeated {
+			if w.isRepeated {
 				return nil
 			}
 		}
-		if len(args) > len(want) {
-			return exit.Usagef("%s: unexpected argument %q; want %s", verb, args[len(want)], c.UseLine())
+		if len(args) > len(expected) {
+			return exit.Usagef("%s: unexpected argument %q; want %s", verb, args[len(expected)], c.UseLine())
 		}
 		return nil
 	}

@@ -23,31 +23,31 @@ const (
 
 // completeArgument completes the argument after those already typed: a process's id, a Call that waits in it, or a
 // file.
-func completeArgument(a *app.App, want []argument) cobra.CompletionFunc {
-	return func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-		silent := *a
-		silent.Err = io.Discard // messages must not mix with the words
-		if len(want) > 0 && len(args) >= len(want) && want[len(want)-1].repeated {
-			args = args[:len(want)-1]
+func completeArgument(a *app.App, expected []argument) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		quietApp := *a
+		quietApp.Err = io.Discard // messages must not mix with the words
+		if len(expected) > 0 && len(args) >= len(expected) && expected[len(expected)-1].isRepeated {
+			args = args[:len(expected)-1]
 		}
-		if len(args) >= len(want) {
+		if len(args) >= len(expected) {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		ctx, cancel := context.WithTimeout(c.Context(), completionTimeout)
 		defer cancel()
 		var words []string
 		directive := cobra.ShellCompDirectiveNoFileComp
-		for kind := range strings.SplitSeq(want[len(args)].name, "|") {
+		for kind := range strings.SplitSeq(expected[len(args)].name, "|") {
 			switch kind {
 			case "ID":
-				words = append(words, listProcessIDs(ctx, &silent)...)
+				words = append(words, listProcessIDs(ctx, &quietApp)...)
 			case "CALL":
-				words = append(words, waitingCalls(ctx, &silent, args[0])...)
+				words = append(words, listWaitingCallIDs(ctx, &quietApp, args[0])...)
 			case "FILE", "FOLDER":
 				directive = cobra.ShellCompDirectiveDefault
 			}
 		}
-		words = slices.DeleteFunc(words, func(w string) bool { return !strings.HasPrefix(w, begun) })
+		words = slices.DeleteFunc(words, func(w string) bool { return !strings.HasPrefix(w, prefix) })
 		return words[:min(len(words), maxCompletions)], directive
 	}
 }
@@ -71,8 +71,8 @@ func listProcessIDs(ctx context.Context, a *app.App) (ids []string) {
 	return ids
 }
 
-// waitingCalls lists the Calls of a process that wait for a person.
-func waitingCalls(ctx context.Context, a *app.App, process string) (calls []string) {
+// listWaitingCallIDs lists the Calls of a process that wait for a person.
+func listWaitingCallIDs(ctx context.Context, a *app.App, process string) (calls []string) {
 	_ = a.WithProcess(ctx, process, func(p *client.Process) error {
 		waiting, err := p.Approvals(ctx)
 		for _, w := range waiting {

@@ -15,13 +15,13 @@ import (
 
 // The program's exit codes.
 const (
-	Done        = 0
-	Failed      = 1   // the process failed or was cancelled
-	Usage       = 2   // bad usage, or an invalid file
-	Paused      = 3   // the process is paused, or waits for a person
-	Unreachable = 4   // the server or the LLM cannot be reached
-	Unerased    = 5   // the process is forgotten, but not everywhere
-	Interrupted = 130 // the shells' code for SIGINT
+	Done             = 0
+	Failed           = 1   // the process failed or was cancelled
+	Usage            = 2   // bad usage, or an invalid file
+	Paused           = 3   // the process is paused, or waits for a person
+	Unreachable      = 4   // the server or the LLM cannot be reached
+	IncompleteForget = 5   // the process is forgotten, but not everywhere
+	Interrupted      = 130 // the shells' code for SIGINT
 )
 
 // Error is an error with an exit code of the program. If Cause is nil, everything has been printed already.

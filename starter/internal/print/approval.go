@@ -25,7 +25,7 @@ func Approval(p client.Approval) string {
 	if len(p.OutputPath) > 0 {
 		Fprintf(&b, " → %s", p.OutputPath.ReferenceText())
 	}
-	fmt.Fprintf(&b, "\n  waits for %s, since %s\n", readable.Took(time.Since(p.Since)),
+	fmt.Fprintf(&b, "\n  waits for %s, since %s\n", readable.ElapsedText(time.Since(p.Since)),
 		p.Since.Local().Format(time.DateTime))
 	if p.Deadline != nil {
 		fmt.Fprintf(&b, "  if nobody decides by %s: %s\n", p.Deadline.Local().Format(time.DateTime), p.OnTimeout)
@@ -33,7 +33,9 @@ func Approval(p client.Approval) string {
 	if who := p.DecidersInWords(); who != "" {
 		Fprintf(&b, "  decided by %s\n", who)
 	}
-	for _, line := range p.WhileWaiting.Lines(func(at time.Time) string { return at.Local().Format(time.DateTime) }) {
+	for _, line := range p.ReminderSchedule.Lines(func(at time.Time) string {
+		return at.Local().Format(time.DateTime)
+	}) {
 		Fprintf(&b, "  %s\n", line)
 	}
 	for _, line := range p.Explanation() {

@@ -26,30 +26,30 @@ func countValues(instances map[string]loop.InstanceResult) []census {
 	if len(instances) < minCensusInstances {
 		return nil
 	}
-	found := map[string]*census{}
-	note := func(key, path string, v any) {
+	censusByPath := map[string]*census{}
+	count := func(key, path string, v any) {
 		text, isText := v.(string)
 		if _, isBool := v.(bool); isBool {
 			text = fmt.Sprint(v)
 		} else if !isText {
 			return
 		}
-		if found[path] == nil {
-			found[path] = &census{key: key, path: path, counts: map[string]int{}}
+		if censusByPath[path] == nil {
+			censusByPath[path] = &census{key: key, path: path, counts: map[string]int{}}
 		}
-		found[path].counts[Compact(text, maxCensusValueLength)]++
+		censusByPath[path].counts[Compact(text, maxCensusValueLength)]++
 	}
 	for _, i := range instances {
 		for key, v := range jsonval.AsObject(i.State) {
-			note(key, key, v)
+			count(key, key, v)
 			for name, m := range jsonval.AsObject(v) {
-				note(key, key+"."+name, m)
+				count(key, key+"."+name, m)
 			}
 		}
 	}
 	var out []census
-	for _, path := range jsonval.SortedKeys(found) {
-		if t := found[path]; t.isInformative(len(instances)) {
+	for _, path := range jsonval.SortedKeys(censusByPath) {
+		if t := censusByPath[path]; t.isInformative(len(instances)) {
 			out = append(out, *t)
 		}
 	}
@@ -75,25 +75,25 @@ func (t census) String() string {
 	return strings.Join(values, " · ")
 }
 
-func printSummary(b *strings.Builder, all []census) {
-	if len(all) == 0 {
+func printSummary(b *strings.Builder, censuses []census) {
+	if len(censuses) == 0 {
 		return
 	}
 	b.WriteString("\nsummary\n")
 	paths, values := []string{}, []string{}
-	for _, t := range all {
+	for _, t := range censuses {
 		paths, values = append(paths, "  "+Printable(t.path)), append(values, t.String())
 	}
 	Columns(b, [][]string{paths, values})
 }
 
 // columnOrder puts the keys that have a census first.
-func columnOrder(keys []string, all []census) []string {
-	telling := map[string]bool{}
-	for _, t := range all {
-		telling[t.key] = true
+func columnOrder(keys []string, censuses []census) []string {
+	hasCensus := map[string]bool{}
+	for _, t := range censuses {
+		hasCensus[t.key] = true
 	}
-	sort.SliceStable(keys, func(i, j int) bool { return telling[keys[i]] && !telling[keys[j]] })
+	sort.SliceStable(keys, func(i, j int) bool { return hasCensus[keys[i]] && !hasCensus[keys[j]] })
 	return keys
 }
 

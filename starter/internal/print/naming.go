@@ -11,13 +11,13 @@ import (
 // Naming is what people call instances, and how their values are shown. The zero value shows everything as it is.
 type Naming struct {
 	inputs   jsonval.Object // the instances' own, by token
-	words    *shown.Words
+	words    *shown.Presenter
 	language shown.Language
 }
 
 // NamingOf returns the Naming of an Idea.
 func NamingOf(idea *ideafile.Idea, l shown.Language) Naming {
-	n := Naming{jsonval.Object{}, shown.WordsOf(idea), l}
+	n := Naming{jsonval.Object{}, shown.NewPresenter(idea), l}
 	for token, messages := range ideafile.GroupMessagesByInstance(idea.Context) {
 		if input := ideafile.InstanceInput(messages, token); token != "" && input != nil {
 			n.inputs[token] = input
@@ -31,7 +31,7 @@ func (n Naming) name(token string) string {
 	if n.words == nil {
 		return token
 	}
-	name := n.words.NameOf(token)
+	name := n.words.KnownInstanceName(token)
 	if token == "" || name == token || strings.HasSuffix(name, "("+token+")") {
 		return name
 	}
@@ -43,7 +43,7 @@ func (n Naming) ofState(key string, v any) any {
 	if n.words == nil {
 		return v
 	}
-	return n.shown(n.words.StateFormat().At(jsonval.Path{key}), v)
+	return n.shown(n.words.StateFormat().FormatAt(jsonval.Path{key}), v)
 }
 
 // ofInput is ofState for a whole input.

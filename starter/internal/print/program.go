@@ -1,5 +1,5 @@
 package print
 
-// Program is the program's name. It begins the program's messages and the commands that they suggest. It is set before
-// a verb begins and does not change afterwards.
-var Program = "starter"
+// ProgramName is the program's name. It begins the program's messages and the commands that they suggest. It is set
+// before a verb begins and does not change afterwards.
+var ProgramName = "starter"

@@ -7,10 +7,10 @@ import (
 
 // Quote makes an argument safe to paste into a shell.
 func Quote(arg string) string {
-	plain := func(r rune) bool {
+	isPlain := func(r rune) bool {
 		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_./=:,@%+", r)
 	}
-	if arg != "" && strings.IndexFunc(arg, func(r rune) bool { return !plain(r) }) < 0 {
+	if arg != "" && strings.IndexFunc(arg, func(r rune) bool { return !isPlain(r) }) < 0 {
 		return arg
 	}
 	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"

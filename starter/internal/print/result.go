@@ -33,9 +33,9 @@ func Result(w io.Writer, r loop.Result, naming Naming) error {
 		Fprintf(&b, "note: %s\n", FitWidth(note, maxNoteWidth))
 	}
 	if r.Output != nil {
-		fmt.Fprintf(&b, "\noutput\n%s\n", firstLines(Indent(r.Output), maxOutputLines))
+		fmt.Fprintf(&b, "\noutput\n%s\n", firstLines(IndentJSON(r.Output), maxOutputLines))
 	}
-	printNotWritten(&b, r.NotWrittenResults)
+	printNotWritten(&b, r.UnwrittenResults)
 	printSteps(&b, r.Instructions)
 	printInstances(&b, r.Instances, naming, TerminalWidth(w))
 	printFailures(&b, r)
@@ -55,12 +55,12 @@ func printNotWritten(b *strings.Builder, list []loop.UnwrittenResult) {
 			fmt.Fprintf(b, "not written: %d more: --json shows all\n", len(list)-n)
 			return
 		}
-		where := ""
+		place := ""
 		if len(w.Instances) > 0 && w.Instances[0] != "" {
-			where = " in " + Compact(strings.Join(w.Instances, ", "), maxCellWidth)
+			place = " in " + Compact(strings.Join(w.Instances, ", "), maxCellWidth)
 		}
 		Fprintf(b, "not written: what call %s gave for %s%s, as %s had written there\n", w.CallID,
-			w.Path, where, w.WrittenBy)
+			w.Path, place, w.WrittenBy)
 	}
 }
 
@@ -80,13 +80,13 @@ func printFailures(b *strings.Builder, r loop.Result) {
 		return
 	}
 	b.WriteString("\nwhy calls did not succeed\n")
-	left := r.Calls.Failed + r.Calls.Blocked + r.Calls.Rejected
+	unexplainedCount := r.Calls.Failed + r.Calls.Blocked + r.Calls.Rejected
 	for _, f := range r.Failures {
-		left -= f.Count
+		unexplainedCount -= f.Count
 		Fprintf(b, "  %s %s\n", f.Status, f)
 	}
-	if left > 0 {
-		fmt.Fprintf(b, "  (%s more, for other reasons)\n", Plural(left, "Call"))
+	if unexplainedCount > 0 {
+		fmt.Fprintf(b, "  (%s more, for other reasons)\n", Plural(unexplainedCount, "Call"))
 	}
 }
 
@@ -106,19 +106,19 @@ func headline(r loop.Result) string {
 }
 
 // Plural is a number of things: "1 Call", "2 Calls".
-func Plural(n int, what string) string {
+func Plural(n int, noun string) string {
 	if n != 1 {
-		what += "s"
+		noun += "s"
 	}
-	return fmt.Sprintf("%d %s", n, what)
+	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// PluralIs is Plural with its verb: "1 Call is", "2 Calls are".
-func PluralIs(n int, what string) string {
+// PluralWithVerb is Plural with its verb: "1 Call is", "2 Calls are".
+func PluralWithVerb(n int, noun string) string {
 	if n == 1 {
-		return Plural(n, what) + " is"
+		return Plural(n, noun) + " is"
 	}
-	return Plural(n, what) + " are"
+	return Plural(n, noun) + " are"
 }
 
 // printInstances prints what became of each instance. width is the terminal's, or 0 without a terminal.
@@ -129,10 +129,10 @@ func printInstances(b *strings.Builder, instances map[string]loop.InstanceResult
 	case 1:
 		printInstance(b, naming, tokens[0], instances[tokens[0]], width)
 	default:
-		all := countValues(instances)
+		censuses := countValues(instances)
 		b.WriteByte('\n')
-		b.WriteString(Table(tableColumns(tokens, instances, naming, all), cmp.Or(width, defaultTableWidth)))
-		printSummary(b, all)
+		b.WriteString(Table(tableColumns(tokens, instances, naming, censuses), cmp.Or(width, defaultTableWidth)))
+		printSummary(b, censuses)
 	}
 }
 
@@ -175,42 +175,42 @@ func printInstance(b *strings.Builder, naming Naming, token string, i loop.Insta
 	for _, key := range sorted {
 		keys = append(keys, "  "+Compact(key, maxCellWidth))
 	}
-	room := MaxValueWidth
+	valueWidth := MaxValueWidth
 	if width > 0 {
-		room = max(width-widthOf(keys), minValueWidth)
+		valueWidth = max(width-columnWidth(keys), minValueWidth)
 	}
 	for _, key := range sorted {
-		values = append(values, Compact(naming.ofState(key, state[key]), room))
+		values = append(values, Compact(naming.ofState(key, state[key]), valueWidth))
 	}
 	Columns(b, [][]string{keys, values})
 }
 
 // tableColumns makes a table of many instances, one line each: name, status, cost, input, and the keys of State.
 func tableColumns(tokens []string, instances map[string]loop.InstanceResult, naming Naming,
-	all []census) [][]string {
-	who, status, costs, given := []string{"instance"}, []string{"status"}, []string{"cost"}, []string{"input"}
-	keys, anyInput, anyCost := map[string]bool{}, false, false
+	censuses []census) [][]string {
+	names, statuses, costs, inputColumn := []string{"instance"}, []string{"status"}, []string{"cost"}, []string{"input"}
+	keys, hasInput, hasCost := map[string]bool{}, false, false
 	for _, token := range tokens {
 		for key := range jsonval.AsObject(instances[token].State) {
 			keys[key] = true
 		}
 		input, text := naming.inputs[token], ""
 		if input != nil {
-			anyInput, text = true, tableCell(naming.ofInput(input))
+			hasInput, text = true, tableCell(naming.ofInput(input))
 		}
-		who = append(who, Compact(naming.name(token), maxCellWidth))
-		status = append(status, instances[token].Standing())
-		costs, anyCost = append(costs, instances[token].Cost.String()), anyCost || instances[token].Cost > 0
-		given = append(given, text)
+		names = append(names, Compact(naming.name(token), maxCellWidth))
+		statuses = append(statuses, instances[token].Standing())
+		costs, hasCost = append(costs, instances[token].Cost.String()), hasCost || instances[token].Cost > 0
+		inputColumn = append(inputColumn, text)
 	}
-	columns := [][]string{who, status}
-	if anyCost {
+	columns := [][]string{names, statuses}
+	if hasCost {
 		columns = append(columns, costs)
 	}
-	if anyInput {
-		columns = append(columns, given)
+	if hasInput {
+		columns = append(columns, inputColumn)
 	}
-	for _, key := range columnOrder(jsonval.SortedKeys(keys), all) {
+	for _, key := range columnOrder(jsonval.SortedKeys(keys), censuses) {
 		columns = append(columns, instanceColumn(key, tokens, instances, naming))
 	}
 	return columns
@@ -222,39 +222,39 @@ const minValueWidth = 12
 // Table formats as many columns as fit into width. The last column shown may be cut.
 func Table(columns [][]string, width int) string {
 	var b strings.Builder
-	left := width + columnGap
+	remaining := width + columnGap
 	for n, c := range columns {
-		if room := left - columnGap; widthOf(c) > left {
-			if room < minValueWidth {
+		if cellWidth := remaining - columnGap; columnWidth(c) > remaining {
+			if cellWidth < minValueWidth {
 				Columns(&b, columns[:n])
 				fmt.Fprintf(&b, "(%s more: --json shows all)\n", Plural(len(columns)-n, "key"))
 				return b.String()
 			}
 			for i := range c {
-				c[i] = FitWidth(c[i], room)
+				c[i] = FitWidth(c[i], cellWidth)
 			}
 		}
-		left -= widthOf(c)
+		remaining -= columnWidth(c)
 	}
 	Columns(&b, columns)
 	return b.String()
 }
 
-// Blocks prints all columns. If one table would be too wide, it prints several tables under each other, each beginning
-// with the first column.
-func Blocks(b *strings.Builder, columns [][]string, width int) {
-	first, rest := columns[0], columns[1:]
+// SplitTable prints all columns. If one table would be too wide, it prints several tables under each other, each
+// beginning with the first column.
+func SplitTable(b *strings.Builder, columns [][]string, width int) {
+	first, remainingColumns := columns[0], columns[1:]
 	for {
-		block, left := [][]string{first}, width-widthOf(first)
-		for len(rest) > 0 && (len(block) == 1 || widthOf(rest[0]) <= left) {
-			c := slices.Clone(rest[0])
+		block, remaining := [][]string{first}, width-columnWidth(first)
+		for len(remainingColumns) > 0 && (len(block) == 1 || columnWidth(remainingColumns[0]) <= remaining) {
+			c := slices.Clone(remainingColumns[0])
 			for i := range c {
-				c[i] = FitWidth(c[i], max(left-columnGap, minValueWidth))
+				c[i] = FitWidth(c[i], max(remaining-columnGap, minValueWidth))
 			}
-			block, left, rest = append(block, c), left-widthOf(c), rest[1:]
+			block, remaining, remainingColumns = append(block, c), remaining-columnWidth(c), remainingColumns[1:]
 		}
 		Columns(b, block)
-		if len(rest) == 0 {
+		if len(remainingColumns) == 0 {
 			return
 		}
 		b.WriteByte('\n')
@@ -275,7 +275,7 @@ func instanceColumn(key string, tokens []string, instances map[string]loop.Insta
 	return c
 }
 
-func widthOf(column []string) (width int) {
+func columnWidth(column []string) (width int) {
 	for _, cell := range column {
 		width = max(width, len([]rune(cell)))
 	}
@@ -289,7 +289,7 @@ const columnGap = 2
 func Columns(b *strings.Builder, columns [][]string) {
 	lines := make([]string, len(columns[0]))
 	for _, c := range columns {
-		width := widthOf(c)
+		width := columnWidth(c)
 		for n, cell := range c {
 			lines[n] += cell + strings.Repeat(" ", width-len([]rune(cell)))
 		}

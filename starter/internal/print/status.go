@@ -14,21 +14,21 @@ import (
 // Status describes the status of a process in one line.
 func Status(v client.Status) string {
 	parts := []string{string(v.Status)}
-	plans := 0
+	planCount := 0
 	for _, w := range v.Waiting {
 		if !strings.HasPrefix(w, protocol.WaitingForPerson) {
 			parts = append(parts, w)
 		}
 		if strings.HasPrefix(w, protocol.WaitingForPlanDecision) {
-			plans++
+			planCount++
 		}
 	}
-	if plans > 0 {
-		parts = append(parts, "waits for "+Plural(plans, "decision")+" on a Plan ("+Program+" plan "+
+	if planCount > 0 {
+		parts = append(parts, "waits for "+Plural(planCount, "decision")+" on a Plan ("+ProgramName+" plan "+
 			Quote(v.ProcessID)+")")
 	}
-	if v.Awaiting > plans {
-		parts = append(parts, "waits for "+Plural(v.Awaiting-plans, "decision")+" ("+Program+" approvals "+
+	if v.Awaiting > planCount {
+		parts = append(parts, "waits for "+Plural(v.Awaiting-planCount, "decision")+" ("+ProgramName+" approvals "+
 			Quote(v.ProcessID)+")")
 	}
 	if len(v.Instances) > 1 {
@@ -40,17 +40,17 @@ func Status(v client.Status) string {
 	return strings.Join(parts, " · ")
 }
 
-// MostFrequentFailure returns the most frequent reason why Calls did not succeed, or "" if all succeeded.
-func MostFrequentFailure(v client.Status) string {
-	frequent := mostFrequent(v.Failures)
+// MostFrequentFailureText returns the most frequent reason why Calls did not succeed, or "" if all succeeded.
+func MostFrequentFailureText(v client.Status) string {
+	frequent := mostFrequentFailure(v.Failures)
 	if frequent == nil {
 		return ""
 	}
 	return string(frequent.Status) + " " + frequent.String()
 }
 
-// mostFrequent returns the reason why most of the unsuccessful Calls did not succeed, or nil if all succeeded.
-func mostFrequent(list turn.Failures) *turn.CallFailure {
+// mostFrequentFailure returns the reason why most of the unsuccessful Calls did not succeed, or nil if all succeeded.
+func mostFrequentFailure(list turn.Failures) *turn.CallFailure {
 	var frequent *turn.CallFailure
 	for n := range list {
 		if frequent == nil || list[n].Count > frequent.Count {
@@ -62,11 +62,11 @@ func mostFrequent(list turn.Failures) *turn.CallFailure {
 
 // statusTally counts the instances by status.
 func statusTally(r loop.Result) string {
-	n := map[ideafile.InstanceStatus]int{}
+	countByStatus := map[ideafile.InstanceStatus]int{}
 	for _, i := range r.Instances {
-		n[i.Status]++
+		countByStatus[i.Status]++
 	}
-	return ideafile.TallyText(ideafile.InstanceStatuses(), n)
+	return ideafile.TallyText(ideafile.InstanceStatuses(), countByStatus)
 }
 
 // countsText lists the Calls by outcome, without zeros.

@@ -60,8 +60,8 @@ func Fprintf(w io.Writer, format string, args ...any) {
 // replaceHarmful replaces characters that would control the terminal by a dot: control characters, and characters that
 // change the direction of writing.
 func replaceHarmful(r rune) rune {
-	turns := r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
-	if r != '\n' && unicode.IsControl(r) || turns {
+	isBidiControl := r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+	if r != '\n' && unicode.IsControl(r) || isBidiControl {
 		return '·'
 	}
 	return r
@@ -89,8 +89,8 @@ func Compact(v any, maxWidth int) string {
 	return FitWidth(Printable(s), maxWidth)
 }
 
-// Ago says in words how long ago something was.
-func Ago(d time.Duration) string {
+// AgoText says in words how long ago something was.
+func AgoText(d time.Duration) string {
 	for _, unit := range []struct {
 		name string
 		of   time.Duration
@@ -102,8 +102,8 @@ func Ago(d time.Duration) string {
 	return "just now"
 }
 
-// Indent shows a value as JSON on several lines, with numbers as they were written.
-func Indent(v any) string {
+// IndentJSON shows a value as JSON on several lines, with numbers as they were written.
+func IndentJSON(v any) string {
 	var b bytes.Buffer
 	if err := json.Indent(&b, jsonval.Encode(v), "", "  "); err != nil {
 		return jsonval.EncodeToString(v)
@@ -124,19 +124,19 @@ func OneLineJSON(v any) string { return FitWidth(Printable(jsonval.EncodeToStrin
 // Ranges lists ascending numbers, and joins consecutive numbers: "2, 4 to 7".
 func Ranges(numbers []int) string {
 	var parts []string
-	for from := 0; from < len(numbers); {
-		to := from
-		for to+1 < len(numbers) && numbers[to+1] == numbers[to]+1 {
-			to++
+	for start := 0; start < len(numbers); {
+		end := start
+		for end+1 < len(numbers) && numbers[end+1] == numbers[end]+1 {
+			end++
 		}
-		text := strconv.Itoa(numbers[from])
+		text := strconv.Itoa(numbers[start])
 		switch {
-		case to == from+1:
-			text += ", " + strconv.Itoa(numbers[to])
-		case to > from:
-			text += " to " + strconv.Itoa(numbers[to])
+		case end == start+1:
+			text += ", " + strconv.Itoa(numbers[end])
+		case end > start:
+			text += " to " + strconv.Itoa(numbers[end])
 		}
-		parts, from = append(parts, text), to+1
+		parts, start = append(parts, text), end+1
 	}
 	return FitWidth(strings.Join(parts, ", "), MaxValueWidth)
 }

@@ -20,7 +20,7 @@ import (
 )
 
 //go:embed files
-var files embed.FS
+var templateFiles embed.FS
 
 // Options say what is written.
 type Options struct {
@@ -60,7 +60,7 @@ func (o Options) templateOf(file string) string {
 	return file + ".tmpl"
 }
 
-var fitName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,39}$`)
+var namePattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,39}$`)
 
 // Write writes the files and lists them. It changes nothing that exists.
 func Write(o Options) ([]File, error) {
@@ -69,7 +69,7 @@ func Write(o Options) ([]File, error) {
 		return nil, err
 	}
 	name := filepath.Base(folder)
-	if !fitName.MatchString(name) {
+	if !namePattern.MatchString(name) {
 		return nil,
 			fmt.Errorf("%q is not a valid name: want up to 40 letters, digits, - and _, beginning with a letter",
 				name)
@@ -80,38 +80,38 @@ func Write(o Options) ([]File, error) {
 			return nil, err
 		}
 	}
-	with := newContents(o, name)
-	written := o.filesToWrite()
+	data := newContents(o, name)
+	list := o.filesToWrite()
 	if o.HTTP {
 		t, err := o.readTable()
 		if err != nil {
 			return nil, err
 		}
-		texts[tableName], with.Table = t.data, t
+		texts[tableName], data.Table = t.data, t
 	}
-	for _, f := range written {
+	for _, f := range list {
 		if texts[f.Name] != nil {
 			continue
 		}
-		if texts[f.Name], err = fillTemplate(o.templateOf(f.Name), with); err != nil {
+		if texts[f.Name], err = fillTemplate(o.templateOf(f.Name), data); err != nil {
 			return nil, err
 		}
 	}
-	if texts[".gitignore"], err = fillTemplate("gitignore.tmpl", with); err != nil {
+	if texts[".gitignore"], err = fillTemplate("gitignore.tmpl", data); err != nil {
 		return nil, err
 	}
-	return written, writeAll(folder, texts)
+	return list, writeAll(folder, texts)
 }
 
-// contents are what the templates read.
-type contents struct {
+// templateData are what the templates read.
+type templateData struct {
 	Name, Program, Docs, Command string
 	Go                           bool // there is a Go program
 	Table                        table
 }
 
-func newContents(o Options, name string) contents {
-	c := contents{Name: name, Go: o.Checkout != "", Program: o.Program, Command: o.Program}
+func newContents(o Options, name string) templateData {
+	c := templateData{Name: name, Go: o.Checkout != "", Program: o.Program, Command: o.Program}
 	if o.Checkout != "" {
 		c.Docs = "Everything else is in " + filepath.ToSlash(filepath.Join(o.Checkout, "docs")) + "."
 		c.Command = "go run ."
@@ -122,13 +122,13 @@ func newContents(o Options, name string) contents {
 // newModulePath returns a module path that cannot clash with another module, whatever the name.
 func newModulePath(name string) string { return "example.com/" + strings.ToLower(name) }
 
-func fillTemplate(name string, with contents) ([]byte, error) {
-	t, err := template.New(path.Base(name)).ParseFS(files, "files/"+name)
+func fillTemplate(name string, data templateData) ([]byte, error) {
+	t, err := template.New(path.Base(name)).ParseFS(templateFiles, "files/"+name)
 	if err != nil {
 		return nil, err
 	}
 	var text bytes.Buffer
-	err = t.Execute(&text, with)
+	err = t.Execute(&text, data)
 	return text.Bytes(), err
 }
 
@@ -164,11 +164,11 @@ func quoteModulePath(path string) string {
 }
 
 func writeAll(folder string, texts map[string][]byte) error {
-	there, err := os.ReadDir(folder)
+	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if len(there) > 0 {
+	if len(entries) > 0 {
 		return fmt.Errorf("the folder %s is not empty: choose another name", folder)
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -189,11 +189,11 @@ func FindCheckout() (string, error) {
 		return "", errors.New("the command go is not in PATH")
 	}
 	_, source, _, _ := runtime.Caller(0)
-	at, err := os.Getwd()
+	workDir, err := os.Getwd()
 	if err != nil {
-		at = source
+		workDir = source
 	}
-	for _, start := range []string{source, at} {
+	for _, start := range []string{source, workDir} {
 		for dir := filepath.Dir(start); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 			if CheckCheckout(dir) == nil {
 				return dir, nil

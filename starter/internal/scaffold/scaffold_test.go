@@ -14,16 +14,16 @@ import (
 func TestATemplateReadsOnlyWhatThereIs(t *testing.T) {
 	t.Parallel()
 	made := 0
-	err := fs.WalkDir(files, "files", func(name string, _ fs.DirEntry, err error) error {
+	err := fs.WalkDir(templateFiles, "files", func(name string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(name, ".tmpl") {
 			return err
 		}
 		made++
-		one, err := template.ParseFS(files, name)
+		one, err := template.ParseFS(templateFiles, name)
 		if err != nil {
 			return err
 		}
-		for _, problem := range templatecheck.Problems(path.Base(name), contents{}, nil,
+		for _, problem := range templatecheck.Problems(path.Base(name), templateData{}, nil,
 			func(part string) *parse.Tree { return one.Lookup(part).Tree }) {
 			t.Errorf("%s: %s", name, problem)
 		}

@@ -15,7 +15,7 @@ import (
 // tableName is the name of the table in the folder, where "run" finds it.
 const tableName = "instances.csv"
 
-const madeUp = "number;name;amount\n1001;Ada GmbH;240.00\n1002;Bello & Söhne;1180.50\n1003;Çelik Ltd.;89.90\n"
+const sampleTable = "number;name;amount\n1001;Ada GmbH;240.00\n1002;Bello & Söhne;1180.50\n1003;Çelik Ltd.;89.90\n"
 
 // table holds the instances as they were given, and their columns.
 type table struct {
@@ -26,7 +26,7 @@ type table struct {
 // readTable reads the instances in the same way as "run".
 func (o Options) readTable() (t table, err error) {
 	name := tableName
-	t.data = []byte(madeUp)
+	t.data = []byte(sampleTable)
 	if o.Table != "" {
 		name = filepath.Base(o.Table)
 		if !strings.EqualFold(filepath.Ext(name), ".csv") {
@@ -66,7 +66,7 @@ func (t table) Properties() string { return joinMembers(t.columns, propertySchem
 func (t table) Required() string {
 	var names []string
 	for _, c := range t.columns {
-		if c.Filled {
+		if c.IsFilled {
 			names = append(names, quoteJSON(c.Name))
 		}
 	}
@@ -88,7 +88,7 @@ func joinMembers(columns []ideafiles.Column, value func(ideafiles.Column) string
 }
 
 func propertySchema(c ideafiles.Column) string {
-	if c.Filled || c.Type == "string" { // an empty cell is an empty text
+	if c.IsFilled || c.Type == "string" { // an empty cell is an empty text
 		return fmt.Sprintf(`{"type": %q}`, c.Type)
 	}
 	return fmt.Sprintf(`{"type": [%q, "null"]}`, c.Type)

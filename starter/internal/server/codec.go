@@ -14,13 +14,13 @@ import (
 
 // ServeCodec serves the codec through which the Temporal UI reads payloads, until stop is called. It calls lost if it
 // ends before that.
-func ServeCodec(ctx context.Context, listen string, o codecserver.Options, lost func(error)) (endpoint string,
+func ServeCodec(ctx context.Context, address string, o codecserver.Options, onFailure func(error)) (endpoint string,
 	stop func(), err error) {
 	handler, err := codecserver.Handler(o)
 	if err != nil {
 		return "", nil, err
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
 		return "", nil, fmt.Errorf("serve payloads: %w", err)
 	}
@@ -28,7 +28,7 @@ func ServeCodec(ctx context.Context, listen string, o codecserver.Options, lost 
 	safego.Go("starter.codec", func() error { return s.Serve(listener) }, func(err error) {
 		if !errors.Is(err, http.ErrServerClosed) {
 			_ = listener.Close() // new connections are refused instead of waiting
-			lost(fmt.Errorf("serve payloads: %w", err))
+			onFailure(fmt.Errorf("serve payloads: %w", err))
 		}
 	})
 	return "http://" + listener.Addr().String(), func() { _ = s.Close() }, nil

@@ -17,24 +17,24 @@ import (
 
 // Forget removes a process's deleted data from the files of the embedded server, and the lines of its log that name the
 // process. reached is false for a server that does not use this folder: its files cannot be reached.
-func (s *Session) Forget(ctx context.Context, process string) (reached bool, err error) {
-	if !s.Embedded && !s.Place.answersAt(s.Place.Remote.HostPort) {
+func (s *Session) Forget(ctx context.Context, process string) (wasReached bool, err error) {
+	if !s.Embedded && !s.Place.isServerAt(s.Place.Remote.HostPort) {
 		return false, nil
 	}
 	for _, name := range []string{logFile, logFile + ".old"} {
-		if err := blankLogLines(filepath.Join(s.Place.Data, name), process); err != nil {
+		if err := blankLogLines(filepath.Join(s.Place.Dir, name), process); err != nil {
 			return false, fmt.Errorf("remove %s from the log: %w", process, err)
 		}
 	}
-	return true, s.Place.Temporal.Scrub(ctx, s.Place.Data, func(workflow string) bool {
+	return true, s.Place.Temporal.Scrub(ctx, s.Place.Dir, func(workflow string) bool {
 		return blobs.RootOf(workflow) == process
 	})
 }
 
-// answersAt reports whether the server that runs on the folder answers at an address.
-func (p Place) answersAt(address string) bool {
-	n, ok := p.RunningServer()
-	return ok && (n.Address == address || localPort(address) != "" && localPort(n.Address) == localPort(address))
+// isServerAt reports whether the server that runs on the folder answers at an address.
+func (p Place) isServerAt(address string) bool {
+	info, ok := p.RunningServer()
+	return ok && (info.Address == address || localPort(address) != "" && localPort(info.Address) == localPort(address))
 }
 
 // localPort returns the port of an address on this machine, or "" for an address elsewhere.
@@ -60,13 +60,13 @@ func blankLogLines(path, process string) error {
 	if err != nil {
 		return err
 	}
-	names := regexp.MustCompile(`(^|[^A-Za-z0-9._-])` + regexp.QuoteMeta(process) + `($|[^A-Za-z0-9._-])`)
-	at := int64(0)
+	pattern := regexp.MustCompile(`(^|[^A-Za-z0-9._-])` + regexp.QuoteMeta(process) + `($|[^A-Za-z0-9._-])`)
+	offset := int64(0)
 	for line := range bytes.Lines(data) {
-		if text := bytes.TrimSuffix(line, []byte("\n")); names.Match(text) && err == nil {
-			_, err = f.WriteAt(bytes.Repeat([]byte(" "), len(text)), at)
+		if text := bytes.TrimSuffix(line, []byte("\n")); pattern.Match(text) && err == nil {
+			_, err = f.WriteAt(bytes.Repeat([]byte(" "), len(text)), offset)
 		}
-		at += int64(len(line))
+		offset += int64(len(line))
 	}
 	return errors.Join(err, f.Sync(), f.Close())
 }

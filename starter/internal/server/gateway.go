@@ -19,8 +19,8 @@ import (
 // gatewayFile keeps the token and the port of the folder's gateway, so that its address stays the same.
 const gatewayFile = "gateway.json"
 
-// gatewayHome is what the file holds.
-type gatewayHome struct {
+// gatewayState is what the file holds.
+type gatewayState struct {
 	Token string `json:"token"`
 	Port  int    `json:"port"`
 }
@@ -33,73 +33,73 @@ func (s *Session) serveGateway(ctx context.Context, port int, o gateway.Options)
 	if port < 0 {
 		return nil
 	}
-	path := filepath.Join(s.Place.Data, gatewayFile)
-	var home gatewayHome
+	path := filepath.Join(s.Place.Dir, gatewayFile)
+	var state gatewayState
 	if data, err := os.ReadFile(path); err == nil {
-		_ = json.Unmarshal(data, &home)
+		_ = json.Unmarshal(data, &state)
 	}
-	if home.Token == "" {
-		home.Token = access.NewToken()
+	if state.Token == "" {
+		state.Token = access.NewToken()
 	}
-	guard, err := access.NewTokenGuard(home.Token, s.gatewayUser())
+	guard, err := access.NewTokenGuard(state.Token, s.gatewayUser())
 	if err != nil {
 		return fmt.Errorf("read %s: %w", path, err)
 	}
 	o.Client, o.Guard, o.Agents = s.Client, guard, gateway.AgentsFromEnvironment(os.Getenv)
 	o.Agents.Tools, o.Simulate = s.Place.Tools(), s.Place.simulator()
-	served, err := listenOn(ctx, portsFrom(port, home.Port), o)
+	running, err := listenOn(ctx, candidatePorts(port, state.Port), o)
 	if err != nil {
 		return err
 	}
-	s.cleanups = append(s.cleanups, served.Stop)
-	_, text, _ := net.SplitHostPort(served.Address)
-	if home.Port, err = strconv.Atoi(text); err != nil {
+	s.cleanups = append(s.cleanups, running.Stop)
+	_, text, _ := net.SplitHostPort(running.Address)
+	if state.Port, err = strconv.Atoi(text); err != nil {
 		return err
 	}
-	s.Gateway = "http://" + served.Address + "/?token=" + home.Token
-	data, err := json.Marshal(home)
+	s.Gateway = "http://" + running.Address + "/?token=" + state.Token
+	data, err := json.Marshal(state)
 	if err == nil {
 		err = os.WriteFile(path, append(data, '\n'), 0o600)
 	}
 	return err
 }
 
-// portsFrom lists the ports to try: only the asked one if there is one, otherwise the last one and the usual ones.
-func portsFrom(asked, last int) []int {
-	if asked > 0 {
-		return []int{asked}
+// candidatePorts lists the ports to try: only the asked one if there is one, otherwise the last one and the usual ones.
+func candidatePorts(requested, previous int) []int {
+	if requested > 0 {
+		return []int{requested}
 	}
-	if last > 0 {
-		return append([]int{last}, defaultGatewayPorts...)
+	if previous > 0 {
+		return append([]int{previous}, defaultGatewayPorts...)
 	}
 	return defaultGatewayPorts
 }
 
-func listenOn(ctx context.Context, ports []int, o gateway.Options) (served *gateway.Served, err error) {
+func listenOn(ctx context.Context, ports []int, o gateway.Options) (running *gateway.RunningGateway, err error) {
 	for _, port := range ports {
-		served, err = gateway.Listen(ctx, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), o)
+		running, err = gateway.Listen(ctx, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), o)
 		if !errors.Is(err, syscall.EADDRINUSE) {
 			break
 		}
 	}
-	return served, err
+	return running, err
 }
 
 // gatewayUser is the person behind the token: the user who runs this program. If PROCESSIDEA_KEY is set, the person
 // signs with its key.
 func (s *Session) gatewayUser() access.Person {
-	who := gateway.SystemUser(os.Getenv)
+	person := gateway.SystemUser(os.Getenv)
 	file := os.Getenv(signing.KeyVariable)
 	if file == "" {
-		return who
+		return person
 	}
 	key, err := signing.LoadPrivateKey(file)
 	if err != nil {
 		s.Place.Note("decisions over HTTP are not signed: %s", err)
-		return who
+		return person
 	}
 	if name := key.Person(); name != "" {
-		who.Name, who.Groups, who.Key = name, key.Groups, key
+		person.Name, person.Groups, person.Key = name, key.Groups, key
 	}
-	return who
+	return person
 }

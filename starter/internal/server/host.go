@@ -27,15 +27,15 @@ import (
 	"processidea/worker/engine"
 )
 
-// Hosting are the options of a server that runs in this program.
-type Hosting struct {
+// HostOptions are the options of a server that runs in this program.
+type HostOptions struct {
 	Port, UIPort int  // 0: any free port, or a usual one for the UI; a negative UI port: no UI
-	Worker       bool // with a worker
+	WithWorker   bool // with a worker
 	Isolated     bool // the worker reaches nothing but the LLM
 	// GatewayPort is the gateway's port; 0 picks a usual one, a negative one disables the gateway.
 	GatewayPort int
-	// Warn also prints the log's warnings on the terminal.
-	Warn bool
+	// WarnOnTerminal also prints the log's warnings on the terminal.
+	WarnOnTerminal bool
 	// ReplyRecorder receives what the LLM said; may be nil.
 	ReplyRecorder activities.ReplyRecorder
 }
@@ -45,7 +45,7 @@ var defaultUIPorts = []int{8233, 8234, 8235, 8236, 8237, 8238, 8239, 8240, 8241,
 
 // host runs the embedded server, and a worker if h.Worker is set, in this program until the session is closed. The
 // caller has locked the folder; unlock releases it.
-func (p Place) host(ctx context.Context, unlock func(), h Hosting) (*Session, error) {
+func (p Place) host(ctx context.Context, unlock func(), h HostOptions) (*Session, error) {
 	s := &Session{Place: p, Embedded: true, RunsServer: true, cleanups: []func(){unlock}}
 	if err := s.serve(ctx, h); err != nil {
 		s.Close()
@@ -54,74 +54,74 @@ func (p Place) host(ctx context.Context, unlock func(), h Hosting) (*Session, er
 	return s, nil
 }
 
-// HostAlone runs a server on the folder. It refuses if another program runs one there, and waits for one that is
+// HostExclusively runs a server on the folder. It refuses if another program runs one there, and waits for one that is
 // stopping.
-func (p Place) HostAlone(ctx context.Context, h Hosting) (*Session, error) {
+func (p Place) HostExclusively(ctx context.Context, h HostOptions) (*Session, error) {
 	if err := p.makeFolder(); err != nil {
 		return nil, err
 	}
-	const every = 300 * time.Millisecond
-	for wait := time.Duration(0); wait < serverTimeout; wait += every {
+	const interval = 300 * time.Millisecond
+	for wait := time.Duration(0); wait < serverTimeout; wait += interval {
 		unlock, ok, err := p.lock()
 		if err != nil {
-			return nil, exit.Unreachablef("lock %s: %w", p.Data, err)
+			return nil, exit.Unreachablef("lock %s: %w", p.Dir, err)
 		}
 		if ok {
 			return p.host(ctx, unlock, h)
 		}
-		if n, ok := p.RunningServer(); ok {
-			return nil, exit.Usagef("start server in %s: another program (process %d) runs one there, at %s", p.Data,
-				n.PID, n.Address)
+		if info, ok := p.RunningServer(); ok {
+			return nil, exit.Usagef("start server in %s: another program (process %d) runs one there, at %s", p.Dir,
+				info.PID, info.Address)
 		}
-		_ = pause.For(ctx, every)
+		_ = pause.For(ctx, interval)
 	}
-	return nil, exit.Usagef("start server in %s: another program has locked the folder", p.Data)
+	return nil, exit.Usagef("start server in %s: another program has locked the folder", p.Dir)
 }
 
-func (s *Session) serve(ctx context.Context, h Hosting) error {
+func (s *Session) serve(ctx context.Context, h HostOptions) error {
 	// A killed program may have left this file, which names a server that is gone.
-	_ = os.Remove(filepath.Join(s.Place.Data, ServerFile))
-	log, err := s.logTo(h.Warn)
+	_ = os.Remove(filepath.Join(s.Place.Dir, ServerFile))
+	log, err := s.openLog(h.WarnOnTerminal)
 	if err != nil {
 		return err
 	}
-	set, err := s.readSettings(ctx, h, log)
+	cfg, err := s.readSettings(ctx, h, log)
 	if err != nil {
 		return err
 	}
-	unpacker, codec, err := s.codec(ctx, log)
+	codecArchive, codecEndpoint, err := s.startCodec(ctx, log)
 	if err != nil {
 		return err
 	}
 	server, err := s.Place.Temporal.Start(ctx, TemporalOptions{
-		Memory: set.memory, Dir: s.Place.Data, Port: h.Port, UIPort: h.UIPort, DefaultUIPorts: s.Place.uiPorts(),
-		CodecEndpoint: codec,
+		Memory: cfg.memory, Dir: s.Place.Dir, Port: h.Port, UIPort: h.UIPort, DefaultUIPorts: s.Place.uiPorts(),
+		CodecEndpoint: codecEndpoint,
 	})
 	if err != nil {
-		return exit.Unreachablef("start server in %s: %w", s.Place.Data, err)
+		return exit.Unreachablef("start server in %s: %w", s.Place.Dir, err)
 	}
 	s.cleanups = append(s.cleanups, server.Stop)
 	s.UI = server.UIURL()
-	s.Place.keepUIPort(s.UI)
+	s.Place.saveUIPort(s.UI)
 	o := sdk.Options{HostPort: server.Address(), Namespace: server.Namespace()}
 	if err := s.open(ctx, o, s.Place.Store, log); err != nil {
 		return err
 	}
-	if err := s.waitForStore(ctx, unpacker); err != nil {
+	if err := s.initializeStore(ctx, codecArchive); err != nil {
 		return err
 	}
-	set.parts.Store = s.Archive().Store()
-	if h.Worker {
-		if err := s.startWorker(set.parts); err != nil {
+	cfg.parts.Store = s.Archive().Store()
+	if h.WithWorker {
+		if err := s.startWorker(cfg.parts); err != nil {
 			return err
 		}
 	}
-	if err := s.serveGateway(ctx, h.GatewayPort, set.gateway); err != nil {
+	if err := s.serveGateway(ctx, h.GatewayPort, cfg.gateway); err != nil {
 		return err
 	}
-	withdraw, err := s.Place.announce(Running{
+	withdraw, err := s.Place.announce(ServerInfo{
 		Address: o.HostPort, Namespace: o.Namespace, UI: s.UI, Gateway: s.Gateway, PID: os.Getpid(),
-		Store: s.Place.Store, Worker: h.Worker, LLM: set.parts.LLM.Configured(),
+		Store: s.Place.Store, Worker: h.WithWorker, LLM: cfg.parts.LLM.Configured(),
 	})
 	if err != nil {
 		return err
@@ -138,42 +138,43 @@ type settings struct {
 }
 
 // readSettings reads all settings before anything is started with them, and reports all that are wrong.
-func (s *Session) readSettings(ctx context.Context, h Hosting, log *slog.Logger) (set settings, err error) {
-	var wrong []error
-	note := func(err error) { wrong = append(wrong, err) }
+func (s *Session) readSettings(ctx context.Context, h HostOptions, log *slog.Logger) (cfg settings, err error) {
+	var errs []error
+	collect := func(err error) { errs = append(errs, err) }
 	_, err = client.KeysFromEnvironment()
-	note(err)
-	set.parts = engine.Parts{Log: log, Recorder: h.ReplyRecorder, StopTimeout: drainTimeout}
+	collect(err)
+	cfg.parts = engine.Parts{Log: log, Recorder: h.ReplyRecorder, StopTimeout: drainTimeout}
 	if h.Isolated { // a second safeguard: simulated Calls have no runner anyway
-		set.parts.HTTP, set.parts.MCP = httptool.New(httptool.Options{}), mcptool.New(mcptool.Options{})
+		cfg.parts.HTTP, cfg.parts.MCP = httptool.New(httptool.Options{}), mcptool.New(mcptool.Options{})
 	}
-	set.parts = set.parts.With(s.Place.Additions)
-	if h.Worker {
-		set.parts, err = set.parts.Check()
-		note(err)
+	cfg.parts = cfg.parts.With(s.Place.Additions)
+	if h.WithWorker {
+		cfg.parts, err = cfg.parts.Check()
+		collect(err)
 	}
-	set.parts.Limits, err = engine.EmbeddedLimitsIn(os.Getenv)
-	note(err)
-	set.memory, err = heap.BytesFromEnv(os.Getenv, heap.LimitVariable)
-	note(err)
+	cfg.parts.Limits, err = engine.EmbeddedLimitsFromEnv(os.Getenv)
+	collect(err)
+	cfg.memory, err = heap.BytesFromEnv(os.Getenv, heap.LimitVariable)
+	collect(err)
 	if h.GatewayPort >= 0 {
-		set.gateway.Log = log
-		set.gateway.Hooks, err = gateway.HooksFromEnvironment(os.Getenv)
-		note(err)
-		if set.gateway.Deciders = set.parts.Deciders; !h.Worker {
-			set.gateway.Deciders, err = signing.FromEnvironment(ctx, os.Getenv)
-			note(err)
+		cfg.gateway.Log = log
+		cfg.gateway.Hooks, err = gateway.HooksFromEnvironment(os.Getenv)
+		collect(err)
+		if cfg.gateway.DeciderKeys = cfg.parts.DeciderKeys; !h.WithWorker {
+			cfg.gateway.DeciderKeys, err = signing.FromEnvironment(ctx, os.Getenv)
+			collect(err)
 		}
 	}
-	if err = flags.InvalidSettings(wrong...); err != nil {
-		return set, exit.Usagef("%w", err)
+	if err = flags.InvalidSettings(errs...); err != nil {
+		return cfg, exit.Usagef("%w", err)
 	}
-	return set, nil
+	return cfg, nil
 }
 
-// codec starts the codec server, from which the UI fetches payloads. It starts first, so that wrong keys are found
+// startCodec starts the codec server, from which the UI fetches payloads. It starts first, so that wrong keys are found
 // before anything else runs.
-func (s *Session) codec(ctx context.Context, log *slog.Logger) (archive *client.Archive, endpoint string, err error) {
+func (s *Session) startCodec(ctx context.Context,
+	log *slog.Logger) (archive *client.Archive, endpoint string, err error) {
 	archive, err = OpenStore(ctx, s.Place.Store)
 	if err != nil {
 		return nil, "", err
@@ -189,14 +190,14 @@ func (s *Session) codec(ctx context.Context, log *slog.Logger) (archive *client.
 	return archive, endpoint, nil
 }
 
-// waitForStore creates the store, or opens the existing one.
-func (s *Session) waitForStore(ctx context.Context, unpacker *client.Archive) error {
-	err := connect.BeginStore(ctx, s.Temporal(), s.Archive().Store())
+// initializeStore creates the store, or opens the existing one.
+func (s *Session) initializeStore(ctx context.Context, codecArchive *client.Archive) error {
+	err := connect.InitializeStore(ctx, s.Temporal(), s.Archive().Store())
 	if errors.Is(err, blobs.ErrUnavailable) {
 		return exit.Unreachablef("open store: %w", err)
 	}
 	if err == nil {
-		err = unpacker.Store().EnsureID(ctx)
+		err = codecArchive.Store().EnsureID(ctx)
 	}
 	return err
 }
@@ -223,11 +224,11 @@ const (
 )
 
 // LogFile is the path of the log of the worker and of its client.
-func (p Place) LogFile() string { return filepath.Join(p.Data, logFile) }
+func (p Place) LogFile() string { return filepath.Join(p.Dir, logFile) }
 
-// logTo opens the file that takes the logs of the worker and of its client. If warn is set, warnings also go to the
+// openLog opens the file that takes the logs of the worker and of its client. If warn is set, warnings also go to the
 // terminal.
-func (s *Session) logTo(warn bool) (*slog.Logger, error) {
+func (s *Session) openLog(warn bool) (*slog.Logger, error) {
 	path := s.Place.LogFile()
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLogBytes {
 		_ = os.Rename(path, path+".old")
@@ -237,11 +238,11 @@ func (s *Session) logTo(warn bool) (*slog.Logger, error) {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
 	s.cleanups = append(s.cleanups, func() { _ = f.Close() })
-	var to slog.Handler = slog.NewTextHandler(f, nil)
+	var sink slog.Handler = slog.NewTextHandler(f, nil)
 	if warn {
-		to = slog.NewMultiHandler(to, slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		sink = slog.NewMultiHandler(sink, slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	}
-	log := slog.New(to)
+	log := slog.New(sink)
 	slog.SetDefault(log) // for what panics, and for libraries
 	return log, nil
 }

@@ -22,24 +22,24 @@ func (p Place) ChooseReplies(d *ideafiles.Definition) error {
 	if d.Replies != "" {
 		return nil
 	}
-	n, there := p.RunningServer()
+	running, isRunning := p.RunningServer()
 	switch {
 	case !p.needsLLM(d):
 	case p.Remote != nil: // the workers know whether there is an LLM
-	case there && n.Worker && !n.LLM && !p.Abandoned():
+	case isRunning && running.Worker && !running.LLM && !p.IsAbandoned():
 		return exit.Usagef("run %s: the worker's program (process %d) has no LLM configured: start it with "+
 			"OPENAI_API_KEY or OPENAI_BASE_URL, or give recorded replies with --replies",
-			d.Source.Given, n.PID)
-	case there && !p.Abandoned(): // the worker there has an LLM, or the worker is in another program
+			d.Source.Path, running.PID)
+	case isRunning && !p.IsAbandoned(): // the worker there has an LLM, or the worker is in another program
 	case !HasLLM():
 		return exit.Usagef("run %s: no LLM is configured: set OPENAI_API_KEY or OPENAI_BASE_URL, or give recorded "+
 			"replies with --replies",
-			d.Source.Given)
+			d.Source.Path)
 	}
 	return nil
 }
 
 // needsLLM reports whether a process, or a delegate that its Plans call, needs an LLM even if nothing goes wrong.
 func (p Place) needsLLM(d *ideafiles.Definition) bool {
-	return loop.DelegateIdeaFiles{IdeaFilesByPath: d.Delegates, Bind: p.Tools().Bind}.IdeaNeedsLLM(d.Read)
+	return loop.DelegateIdeaFiles{IdeaFilesByPath: d.Delegates, BindTools: p.Tools().Bind}.IdeaNeedsLLM(d.Parsed)
 }

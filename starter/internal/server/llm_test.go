@@ -32,8 +32,8 @@ func TestWhoAnswersDependsOnWhatIsConfigured(t *testing.T) {
 			t.Setenv("OPENAI_API_KEY", c.key)
 			idea, _ := ideafile.ParseIdea([]byte(`{"context": [` + c.plan + `]}`))
 			d := &ideafiles.Definition{Replies: c.script, Source: ideafiles.Source{RepliesGiven: c.scripted},
-				Read: idea}
-			err := Place{Data: t.TempDir()}.ChooseReplies(d)
+				Parsed: idea}
+			err := Place{Dir: t.TempDir()}.ChooseReplies(d)
 			if (err != nil) != c.refused || d.Replies != c.want {
 				t.Errorf("the script is %q, error %v", d.Replies, err)
 			}

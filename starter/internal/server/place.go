@@ -25,15 +25,15 @@ import (
 
 // Place is where Temporal and the store are.
 type Place struct {
-	Data   string       // the folder of the embedded server
-	Store  string       // a folder, or a bucket's URL
-	Chosen bool         // the user named the store, by a flag or by PROCESSIDEA_STORE
-	Remote *sdk.Options // nil: the embedded server
+	Dir           string       // the folder of the embedded server
+	Store         string       // a folder, or a bucket's URL
+	IsStoreChosen bool         // the user named the store, by a flag or by PROCESSIDEA_STORE
+	Remote        *sdk.Options // nil: the embedded server
 	// configErr says why the configuration of the remote server cannot be read. What needs only the store still works.
 	configErr error
 	Additions engine.Additions // what this program's workers have besides the built-in tools
 	// Temporal runs the embedded server.
-	Temporal Temporal
+	Temporal TemporalHost
 	// Note tells the person at the terminal something.
 	Note func(format string, args ...any)
 }
@@ -45,20 +45,20 @@ func FindPlace(data, store string, note func(format string, args ...any)) (Place
 	if err != nil {
 		return Place{}, err
 	}
-	p := Place{Data: folder, Store: connect.StorePlace(folder), Chosen: os.Getenv(connect.StoreVariable) != "",
+	p := Place{Dir: folder, Store: connect.StorePlace(folder), IsStoreChosen: os.Getenv(connect.StoreVariable) != "",
 		Note: note}
-	switch own := connect.DataStore(folder); {
+	switch ownStore := connect.DefaultStorePlace(folder); {
 	case store != "":
-		p.Store, p.Chosen = connect.StoreAt(store), true
-	case data != "" && p.Chosen && p.Store != own && isFolder(own):
+		p.Store, p.IsStoreChosen = connect.AbsoluteStorePlace(store), true
+	case data != "" && p.IsStoreChosen && p.Store != ownStore && isFolder(ownStore):
 		return p, exit.Usagef("--data %s has a store of its own, but %s names %s: choose one with --store",
 			data, connect.StoreVariable, p.Store)
 	}
-	o, set, err := connect.TemporalFromEnvironment()
+	o, isSet, err := connect.TemporalFromEnvironment()
 	if err != nil {
 		p.configErr = exit.Usagef("%w", err)
 	}
-	if set || err != nil {
+	if isSet || err != nil {
 		p.Remote = &o
 	}
 	return p, nil
@@ -68,7 +68,7 @@ func FindPlace(data, store string, note func(format string, args ...any)) (Place
 func (p Place) Tools() ideafiles.Tools {
 	parts := engine.Parts{}.With(p.Additions)
 	return ideafiles.Tools{
-		Known: kinds.NewKnown(parts.Tools, parts.Runners), Replies: rehearsal.CountReplies,
+		Known: kinds.NewKnownTools(parts.Tools, parts.Runners), Replies: rehearsal.CountReplies,
 		OtherWorkers: p.Remote != nil,
 	}
 }
@@ -82,7 +82,7 @@ const (
 // lock gives this program the sole right to run a server on the folder. The kernel releases the lock when the program
 // dies.
 func (p Place) lock() (unlock func(), ok bool, err error) {
-	l := flock.New(filepath.Join(p.Data, lockFile))
+	l := flock.New(filepath.Join(p.Dir, lockFile))
 	ok, err = l.TryLock()
 	if err != nil || !ok {
 		return nil, false, err
@@ -92,7 +92,7 @@ func (p Place) lock() (unlock func(), ok bool, err error) {
 
 // OpenSession connects to Temporal for a verb that may start a server. It uses the remote server, the server that
 // another program runs on the folder, or a server of its own.
-func (p Place) OpenSession(ctx context.Context, h Hosting) (*Session, error) {
+func (p Place) OpenSession(ctx context.Context, h HostOptions) (*Session, error) {
 	if p.Remote != nil {
 		return p.dial(ctx)
 	}
@@ -103,7 +103,7 @@ func (p Place) OpenSession(ctx context.Context, h Hosting) (*Session, error) {
 }
 
 func (p Place) makeFolder() error {
-	if err := os.MkdirAll(p.Data, 0o700); err != nil {
+	if err := os.MkdirAll(p.Dir, 0o700); err != nil {
 		return exit.Usagef("make data folder: %w", err)
 	}
 	return nil
@@ -122,12 +122,12 @@ func (p Place) Connect(ctx context.Context) (*Session, error) {
 
 func (p Place) noServerError() error {
 	return exit.Unreachablef(`find server in %s: none runs there; start one with "%s dev", or set TEMPORAL_ADDRESS`,
-		p.Data, print.Program)
+		p.Dir, print.ProgramName)
 }
 
 // awaitServer joins the server that runs on the folder, and waits for one that is starting. If no program runs one, it
 // locks the folder and calls free.
-func (p Place) awaitServer(ctx context.Context, free func(unlock func()) (*Session, error)) (*Session, error) {
+func (p Place) awaitServer(ctx context.Context, onFree func(unlock func()) (*Session, error)) (*Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()
 	for {
@@ -136,9 +136,9 @@ func (p Place) awaitServer(ctx context.Context, free func(unlock func()) (*Sessi
 		case errors.Is(err, fs.ErrNotExist):
 			return nil, p.noServerError()
 		case err != nil:
-			return nil, exit.Unreachablef("lock %s: %w", p.Data, err)
+			return nil, exit.Unreachablef("lock %s: %w", p.Dir, err)
 		case ok:
-			return free(unlock)
+			return onFree(unlock)
 		}
 		s, err := p.join(ctx)
 		if err == nil || errors.Is(err, client.ErrKeys) {
@@ -147,13 +147,13 @@ func (p Place) awaitServer(ctx context.Context, free func(unlock func()) (*Sessi
 		if err := pause.For(ctx, 50*time.Millisecond); err != nil {
 			return nil, exit.Unreachablef("find server in %s: another program has locked the folder, but no server "+
 				"answers: %w",
-				p.Data, err)
+				p.Dir, err)
 		}
 	}
 }
 
-// Abandoned reports whether the server that ran on the folder is gone.
-func (p Place) Abandoned() bool {
+// IsAbandoned reports whether the server that ran on the folder is gone.
+func (p Place) IsAbandoned() bool {
 	unlock, ok, _ := p.lock()
 	if ok {
 		unlock()
@@ -164,8 +164,8 @@ func (p Place) Abandoned() bool {
 // StoreInUse returns the store's place: the one given by the user, otherwise the store of the server that runs on the
 // folder. A copied folder names that server too, but no server holds the copy's lock.
 func (p Place) StoreInUse() string {
-	if n, ok := p.RunningServer(); ok && p.Remote == nil && !p.Chosen && !p.Abandoned() {
-		return n.Store
+	if info, ok := p.RunningServer(); ok && p.Remote == nil && !p.IsStoreChosen && !p.IsAbandoned() {
+		return info.Store
 	}
 	return p.Store
 }
@@ -177,11 +177,11 @@ func isFolder(name string) bool {
 
 // OpenArchive opens the chains of the place without a server. It creates no folder.
 func (p Place) OpenArchive(ctx context.Context) (*client.Archive, error) {
-	at := p.StoreInUse()
-	if _, err := os.Stat(at); err != nil && !strings.Contains(at, "://") {
-		return nil, exit.Unreachablef("open store %s: %w", at, ideafiles.WithoutPath(err))
+	store := p.StoreInUse()
+	if _, err := os.Stat(store); err != nil && !strings.Contains(store, "://") {
+		return nil, exit.Unreachablef("open store %s: %w", store, ideafiles.WithoutPath(err))
 	}
-	archive, err := OpenStore(ctx, at)
+	archive, err := OpenStore(ctx, store)
 	if err != nil && !errors.Is(err, client.ErrKeys) {
 		err = exit.Unreachablef("%w", err)
 	}
@@ -190,10 +190,10 @@ func (p Place) OpenArchive(ctx context.Context) (*client.Archive, error) {
 
 // OpenStore opens a store with the keys of the environment. The error wraps client.ErrKeys if the keys are broken or
 // missing, or if they are not this store's keys.
-func OpenStore(ctx context.Context, at string) (*client.Archive, error) {
+func OpenStore(ctx context.Context, store string) (*client.Archive, error) {
 	keys, err := client.KeysFromEnvironment()
 	if err != nil {
 		return nil, err
 	}
-	return client.OpenArchive(ctx, at, keys)
+	return client.OpenArchive(ctx, store, keys)
 }

@@ -37,7 +37,7 @@ func TestWithNothingSetTheServerIsEmbedded(t *testing.T) {
 	t.Chdir(t.TempDir())
 	p := placeOf(t, "")
 	here, _ := os.Getwd()
-	if p.Remote != nil || p.Data != filepath.Join(here, ".processidea") || p.Store != filepath.Join(p.Data, "store") {
+	if p.Remote != nil || p.Dir != filepath.Join(here, ".processidea") || p.Store != filepath.Join(p.Dir, "store") {
 		t.Errorf("%+v", p)
 	}
 }
@@ -45,10 +45,10 @@ func TestWithNothingSetTheServerIsEmbedded(t *testing.T) {
 func TestTheFlagCountsBeforeTheVariable(t *testing.T) {
 	noTemporal(t)
 	t.Setenv("PROCESSIDEA_DATA", "/from/variable")
-	if p := placeOf(t, ""); p.Data != "/from/variable" || p.Store != "/from/variable/store" {
+	if p := placeOf(t, ""); p.Dir != "/from/variable" || p.Store != "/from/variable/store" {
 		t.Errorf("%+v", p)
 	}
-	if p := placeOf(t, "/from/flag"); p.Data != "/from/flag" {
+	if p := placeOf(t, "/from/flag"); p.Dir != "/from/flag" {
 		t.Errorf("%+v", p)
 	}
 }
@@ -94,28 +94,28 @@ func TestAProfileMeansARemoteServer(t *testing.T) {
 	t.Setenv("TEMPORAL_PROFILE", "other")
 	var e *exit.Error
 	// What needs the store alone goes on.
-	if _, err := placeOf(t, "").OpenSession(t.Context(), Hosting{}); !errors.As(err, &e) || e.Code != exit.Usage {
+	if _, err := placeOf(t, "").OpenSession(t.Context(), HostOptions{}); !errors.As(err, &e) || e.Code != exit.Usage {
 		t.Errorf("an unknown profile gives %v", err)
 	}
 }
 
 func TestTheFolderIsHeldByOneAtATime(t *testing.T) {
-	p := Place{Data: t.TempDir()}
+	p := Place{Dir: t.TempDir()}
 	unlock, ok, err := p.lock()
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	if _, ok, _ := p.lock(); ok || p.Abandoned() {
+	if _, ok, _ := p.lock(); ok || p.IsAbandoned() {
 		t.Error("the folder was locked twice")
 	}
 	unlock()
-	if !p.Abandoned() {
+	if !p.IsAbandoned() {
 		t.Error("the folder is still held")
 	}
 }
 
 func TestWhatAKilledProgramLeftIsNoServer(t *testing.T) {
-	p := Place{Data: t.TempDir()}
+	p := Place{Dir: t.TempDir()}
 	if _, ok := p.RunningServer(); ok {
 		t.Error("an empty folder has a server")
 	}
@@ -126,14 +126,14 @@ func TestWhatAKilledProgramLeftIsNoServer(t *testing.T) {
 	if _, err := gone.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	withdraw, err := p.announce(Running{Address: "127.0.0.1:1", PID: gone.Pid})
+	withdraw, err := p.announce(ServerInfo{Address: "127.0.0.1:1", PID: gone.Pid})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := p.RunningServer(); ok {
 		t.Error("a dead program has a server")
 	}
-	if _, err := p.announce(Running{Address: "127.0.0.1:1", PID: os.Getpid()}); err != nil {
+	if _, err := p.announce(ServerInfo{Address: "127.0.0.1:1", PID: os.Getpid()}); err != nil {
 		t.Fatal(err)
 	}
 	if n, ok := p.RunningServer(); !ok || n.Address != "127.0.0.1:1" {
@@ -146,16 +146,16 @@ func TestWhatAKilledProgramLeftIsNoServer(t *testing.T) {
 }
 
 func TestOnlyLookingMakesNoFolder(t *testing.T) {
-	p := Place{Data: filepath.Join(t.TempDir(), "none"), Store: filepath.Join(t.TempDir(), "store")}
+	p := Place{Dir: filepath.Join(t.TempDir(), "none"), Store: filepath.Join(t.TempDir(), "store")}
 	var e *exit.Error
 	if _, err := p.Connect(t.Context()); !errors.As(err, &e) || e.Code != exit.Unreachable ||
-		!strings.Contains(err.Error(), p.Data) {
+		!strings.Contains(err.Error(), p.Dir) {
 		t.Errorf("looking gives %v", err)
 	}
 	if _, err := p.OpenArchive(t.Context()); !errors.As(err, &e) || e.Code != exit.Unreachable {
 		t.Errorf("looking gives %v", err)
 	}
-	for _, dir := range []string{p.Data, p.Store} {
+	for _, dir := range []string{p.Dir, p.Store} {
 		if _, err := os.Stat(dir); err == nil {
 			t.Errorf("looking made %s", dir)
 		}
@@ -171,35 +171,35 @@ func TestOneSeesTheStoreThatWasNamedAndNotThatOfAServer(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	defer unlock()
-	tell := Running{Address: "127.0.0.1:1", PID: os.Getpid(), Store: "/live/store"}
-	for _, data := range []string{live.Data, t.TempDir()} {
-		withdraw, err := Place{Data: data}.announce(tell)
+	tell := ServerInfo{Address: "127.0.0.1:1", PID: os.Getpid(), Store: "/live/store"}
+	for _, data := range []string{live.Dir, t.TempDir()} {
+		withdraw, err := Place{Dir: data}.announce(tell)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer withdraw()
 		p := placeOf(t, data)
 		want := "/live/store"
-		if data != live.Data {
+		if data != live.Dir {
 			want = filepath.Join(data, "store")
 		}
 		if p.StoreInUse() != want {
 			t.Errorf("%s instead of %s", p.StoreInUse(), want)
 		}
 	}
-	p, err := FindPlace(live.Data, "/backup", nil)
+	p, err := FindPlace(live.Dir, "/backup", nil)
 	if err != nil || p.StoreInUse() != "/backup" {
 		t.Errorf("%s, %v", p.StoreInUse(), err)
 	}
 	t.Setenv("PROCESSIDEA_STORE", "/backup")
-	if p := placeOf(t, live.Data); p.StoreInUse() != "/backup" {
+	if p := placeOf(t, live.Dir); p.StoreInUse() != "/backup" {
 		t.Error(p.StoreInUse())
 	}
-	if err := os.Mkdir(filepath.Join(live.Data, "store"), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(live.Dir, "store"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	var e *exit.Error
-	if _, err := FindPlace(live.Data, "", nil); !errors.As(err, &e) || e.Code != exit.Usage ||
+	if _, err := FindPlace(live.Dir, "", nil); !errors.As(err, &e) || e.Code != exit.Usage ||
 		!strings.Contains(err.Error(), "--store") {
 		t.Errorf("two stores give %v", err)
 	}

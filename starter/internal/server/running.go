@@ -12,9 +12,9 @@ import (
 // ServerFile is the file in the data folder that describes the running server.
 const ServerFile = "server.json"
 
-// Running says how other programs reach the embedded server that runs on the folder. It is stored as server.json while
-// the server runs.
-type Running struct {
+// ServerInfo says how other programs reach the embedded server that runs on the folder. It is stored as server.json
+// while the server runs.
+type ServerInfo struct {
 	Address   string `json:"address"`
 	Namespace string `json:"namespace"`
 	UI        string `json:"ui,omitempty"`
@@ -29,20 +29,20 @@ type Running struct {
 
 // RunningServer reads how to reach the server that runs on the folder. ok is false if there is no such file, or if a
 // killed program left it.
-func (p Place) RunningServer() (n Running, ok bool) {
-	data, err := os.ReadFile(filepath.Join(p.Data, ServerFile))
-	if err != nil || json.Unmarshal(data, &n) != nil || n.PID <= 0 {
-		return n, false
+func (p Place) RunningServer() (info ServerInfo, ok bool) {
+	data, err := os.ReadFile(filepath.Join(p.Dir, ServerFile))
+	if err != nil || json.Unmarshal(data, &info) != nil || info.PID <= 0 {
+		return info, false
 	}
 	// Signal 0 only asks whether the process exists. EPERM means that it exists and belongs to another user.
-	err = syscall.Kill(n.PID, 0)
-	return n, err == nil || errors.Is(err, syscall.EPERM)
+	err = syscall.Kill(info.PID, 0)
+	return info, err == nil || errors.Is(err, syscall.EPERM)
 }
 
 // announce writes the file by which other programs find this program's server.
-func (p Place) announce(n Running) (withdraw func(), err error) {
-	path := filepath.Join(p.Data, ServerFile)
-	data, err := json.Marshal(n)
+func (p Place) announce(info ServerInfo) (withdraw func(), err error) {
+	path := filepath.Join(p.Dir, ServerFile)
+	data, err := json.Marshal(info)
 	if err == nil {
 		// Rename into place, so that nobody reads half of the file.
 		err = os.WriteFile(path+".new", append(data, '\n'), 0o600)

@@ -25,8 +25,8 @@ type Session struct {
 
 // Close releases everything that the session opened, in reverse order.
 func (s *Session) Close() {
-	for _, undo := range slices.Backward(s.cleanups) {
-		undo()
+	for _, cleanup := range slices.Backward(s.cleanups) {
+		cleanup()
 	}
 	s.cleanups = nil
 }
@@ -42,12 +42,12 @@ func (p Place) dial(ctx context.Context) (*Session, error) {
 
 // join opens a session with the server that another program runs on the folder.
 func (p Place) join(ctx context.Context) (*Session, error) {
-	n, ok := p.RunningServer()
+	info, ok := p.RunningServer()
 	if !ok {
 		return nil, p.noServerError()
 	}
-	s := &Session{Place: p, UI: n.UI, Embedded: true}
-	return s, s.open(ctx, sdk.Options{HostPort: n.Address, Namespace: n.Namespace}, n.Store, nil)
+	s := &Session{Place: p, UI: info.UI, Embedded: true}
+	return s, s.open(ctx, sdk.Options{HostPort: info.Address, Namespace: info.Namespace}, info.Store, nil)
 }
 
 // open connects to the store and the server.
@@ -57,7 +57,7 @@ func (s *Session) open(ctx context.Context, temporal sdk.Options, store string, 
 		return err
 	}
 	s.Client, err = client.Dial(ctx, client.Options{
-		Temporal: temporal, Store: store, Keys: keys, Logger: log, Live: s.Embedded,
+		Temporal: temporal, Store: store, Keys: keys, Logger: log, IsLive: s.Embedded,
 		OnNoWorker: func(process string, cause error) {
 			s.Place.Note("no worker answers for %s; it takes effect when a worker runs: %s", process, cause)
 		},

@@ -14,11 +14,11 @@ import (
 // simulator simulates processes for the desk, one at a time. Each runs on its own temporary server and store, with a
 // worker that reaches nothing but the LLM.
 func (p Place) simulator() func(context.Context, ideafiles.Source) (*simulation.Report, error) {
-	turn := make(chan struct{}, 1)
+	slot := make(chan struct{}, 1)
 	return func(ctx context.Context, source ideafiles.Source) (*simulation.Report, error) {
 		select {
-		case turn <- struct{}{}:
-			defer func() { <-turn }()
+		case slot <- struct{}{}:
+			defer func() { <-slot }()
 			return p.simulate(ctx, source)
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -27,8 +27,8 @@ func (p Place) simulator() func(context.Context, ideafiles.Source) (*simulation.
 }
 
 func (p Place) simulate(ctx context.Context, source ideafiles.Source) (*simulation.Report, error) {
-	made, _, err := simulation.Prepare(source, Place{Additions: p.Additions}.Tools(),
-		simulation.Options{LLM: HasLLM()})
+	prepared, _, err := simulation.Prepare(source, Place{Additions: p.Additions}.Tools(),
+		simulation.Options{HasLLM: HasLLM()})
 	if err != nil {
 		return nil, err
 	}
@@ -37,14 +37,14 @@ func (p Place) simulate(ctx context.Context, source ideafiles.Source) (*simulati
 		return nil, fmt.Errorf("make folder for simulation: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	apart := Place{Data: folder, Store: filepath.Join(folder, "store"), Additions: p.Additions, Temporal: p.Temporal,
+	isolated := Place{Dir: folder, Store: filepath.Join(folder, "store"), Additions: p.Additions, Temporal: p.Temporal,
 		Note: func(string, ...any) {}}
-	s, err := apart.OpenSession(ctx, Hosting{UIPort: -1, GatewayPort: -1, Worker: true, Isolated: true})
+	s, err := isolated.OpenSession(ctx, HostOptions{UIPort: -1, GatewayPort: -1, WithWorker: true, Isolated: true})
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	process, err := s.Start(ctx, made.StartOptions(client.NewID("simulated-"+source.Name())))
+	process, err := s.Start(ctx, prepared.StartOptions(client.NewID("simulated-"+source.Name())))
 	if err != nil {
 		return nil, err
 	}
@@ -52,5 +52,5 @@ func (p Place) simulate(ctx context.Context, source ideafiles.Source) (*simulati
 	if err != nil {
 		return nil, err
 	}
-	return made.Report(ctx, s.Client, process, result)
+	return prepared.Report(ctx, s.Client, process, result)
 }

@@ -16,40 +16,40 @@ import (
 )
 
 // RepliesRecording records the LLM's replies to one process as a replies file, in the order in which the LLM was asked.
-// Its RecordReply goes into Hosting.ReplyRecorder.
+// Its RecordReply goes into HostOptions.ReplyRecorder.
 type RepliesRecording struct {
-	Path        string
-	mu          sync.Mutex
-	process     string
-	recorder    *rehearsal.Recorder
-	file        *recordingFile
-	beforeStart []func() // called by Start: each writes a reply that came before Start
-	err         error
+	Path          string
+	mu            sync.Mutex
+	process       string
+	recorder      *rehearsal.Recorder
+	file          *recordingFile
+	pendingWrites []func() // called by Start: each writes a reply that came before Start
+	err           error
 }
 
 // RecordReply records the reply to a Request. The worker calls it for every process that it serves.
-func (t *RepliesRecording) RecordReply(process string, asked int, content, finishReason, refusal string) {
+func (t *RepliesRecording) RecordReply(process string, order int, content, finishReason, refusal string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	write := func() {
+	writeReply := func() {
 		if t.err == nil && process == t.process {
-			t.file.asked = asked
+			t.file.order = order
 			t.err = t.recorder.Record(content, finishReason, refusal)
 		}
 	}
 	if t.recorder == nil {
-		t.beforeStart = append(t.beforeStart, write)
+		t.pendingWrites = append(t.pendingWrites, writeReply)
 		return
 	}
-	write()
+	writeReply()
 }
 
-// Start begins the recording of a process. If goesOn is set, it appends to the file; otherwise it truncates the file.
-func (t *RepliesRecording) Start(process string, goesOn bool) error {
+// Start begins the recording of a process. If appends is set, it appends to the file; otherwise it truncates the file.
+func (t *RepliesRecording) Start(process string, shouldAppend bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	mode := os.O_CREATE | os.O_WRONLY | os.O_TRUNC
-	if goesOn {
+	if shouldAppend {
 		mode = os.O_CREATE | os.O_WRONLY | os.O_APPEND
 	}
 	file, err := os.OpenFile(t.Path, mode, 0o600)
@@ -58,13 +58,13 @@ func (t *RepliesRecording) Start(process string, goesOn bool) error {
 	}
 	t.file = &recordingFile{File: file}
 	if info, err := file.Stat(); err == nil {
-		t.file.begin = info.Size()
+		t.file.startOffset = info.Size()
 	}
 	t.process, t.recorder = process, rehearsal.NewRecorder(t.file)
-	for _, write := range t.beforeStart {
+	for _, write := range t.pendingWrites {
 		write()
 	}
-	t.beforeStart = nil
+	t.pendingWrites = nil
 	return nil
 }
 
@@ -92,27 +92,27 @@ func (t *RepliesRecording) Stop() error {
 // lines into the order in which the LLM was asked.
 type recordingFile struct {
 	*os.File
-	begin int64 // the offset in the file at which the recording begins
-	asked int   // the place in that order of the next line
-	lines []recordedLine
+	startOffset int64 // the offset in the file at which the recording begins
+	order       int   // the place in that order of the next line
+	lines       []recordedLine
 }
 
 type recordedLine struct {
-	asked int
+	order int
 	text  []byte
 }
 
 func (f *recordingFile) Write(line []byte) (int, error) {
-	f.lines = append(f.lines, recordedLine{f.asked, bytes.Clone(line)})
+	f.lines = append(f.lines, recordedLine{f.order, bytes.Clone(line)})
 	return f.File.Write(line)
 }
 
 func (f *recordingFile) closeInOrder() (err error) {
-	byAsked := func(a, b recordedLine) int { return cmp.Compare(a.asked, b.asked) }
-	if !slices.IsSortedFunc(f.lines, byAsked) {
-		slices.SortStableFunc(f.lines, byAsked)
-		if err = f.Truncate(f.begin); err == nil {
-			_, err = f.Seek(f.begin, io.SeekStart)
+	byOrder := func(a, b recordedLine) int { return cmp.Compare(a.order, b.order) }
+	if !slices.IsSortedFunc(f.lines, byOrder) {
+		slices.SortStableFunc(f.lines, byOrder)
+		if err = f.Truncate(f.startOffset); err == nil {
+			_, err = f.Seek(f.startOffset, io.SeekStart)
 		}
 		for _, l := range f.lines {
 			if err == nil {

@@ -2,9 +2,9 @@ package server
 
 import "context"
 
-// Temporal runs Temporal servers in this program. A server adds 150 MB to a program, so it is passed to the verbs:
+// TemporalHost runs Temporal servers in this program. A server adds 150 MB to a program, so it is passed to the verbs:
 // their packages can then be tested without it.
-type Temporal interface {
+type TemporalHost interface {
 	// Start runs a server on a folder, and returns when it can be used.
 	Start(ctx context.Context, o TemporalOptions) (TemporalServer, error)
 	// Scrub removes from the folder's files what a server deleted there, and what remains of forgotten workflows.

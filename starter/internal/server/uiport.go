@@ -12,33 +12,33 @@ import (
 // keep working.
 const uiFile = "ui.json"
 
-// uiHome is what the file holds.
-type uiHome struct {
+// uiState is what the file holds.
+type uiState struct {
 	Port int `json:"port"`
 }
 
 // uiPorts lists the ports to try: the last one, then the usual ones.
 func (p Place) uiPorts() []int {
-	var home uiHome
-	data, err := os.ReadFile(filepath.Join(p.Data, uiFile))
-	if err != nil || json.Unmarshal(data, &home) != nil || home.Port <= 0 {
+	var state uiState
+	data, err := os.ReadFile(filepath.Join(p.Dir, uiFile))
+	if err != nil || json.Unmarshal(data, &state) != nil || state.Port <= 0 {
 		return defaultUIPorts
 	}
-	return append([]int{home.Port}, defaultUIPorts...)
+	return append([]int{state.Port}, defaultUIPorts...)
 }
 
-// keepUIPort stores the UI's port. If that fails, the next UI may have another port.
-func (p Place) keepUIPort(ui string) {
-	at, err := url.Parse(ui)
+// saveUIPort stores the UI's port. If that fails, the next UI may have another port.
+func (p Place) saveUIPort(ui string) {
+	parsed, err := url.Parse(ui)
 	if err != nil {
 		return
 	}
-	port, err := strconv.Atoi(at.Port())
+	port, err := strconv.Atoi(parsed.Port())
 	if err != nil { // there is no UI
 		return
 	}
-	data, err := json.Marshal(uiHome{port})
+	data, err := json.Marshal(uiState{port})
 	if err == nil {
-		_ = os.WriteFile(filepath.Join(p.Data, uiFile), append(data, '\n'), 0o600)
+		_ = os.WriteFile(filepath.Join(p.Dir, uiFile), append(data, '\n'), 0o600)
 	}
 }

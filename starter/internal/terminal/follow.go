@@ -26,16 +26,16 @@ type Follower struct {
 	Session       *server.Session
 	Process       *client.Process
 	Progress      *Progress
-	WaitEnds      <-chan time.Time // the end of the wait; nil: never
-	ThroughPauses bool             // a pause does not end following
+	WaitExpired   <-chan time.Time // the end of the wait; nil: never
+	IgnoresPauses bool             // a pause does not end following
 	Person        *Person          // the person at the terminal; nil: nobody
-	// LLMWait is how long an LLM's server that has never answered the process may be unreachable, since its address may
-	// be wrong; 0: for ever.
-	LLMWait     time.Duration
+	// LLMTimeout is how long an LLM's server that has never answered the process may be unreachable, since its address
+	// may be wrong; 0: for ever.
+	LLMTimeout  time.Duration
 	llmDeadline <-chan time.Time // the end of LLMWait; nil: the LLM's server is not away
 
-	status   *client.Status // as it was last seen
-	answered time.Time      // when the server last answered
+	status     *client.Status // as it was last seen
+	lastAnswer time.Time      // when the server last answered
 }
 
 // eventOrError is one step of the events of a process.
@@ -48,10 +48,10 @@ type eventOrError struct {
 // error is ErrAbandoned if the program that ran the used server has ended.
 func (f *Follower) Follow(ctx context.Context) (loop.Result, error) {
 	defer f.Progress.Clear()
-	watch, cancel := context.WithCancel(ctx)
+	watchCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	events := f.events(watch)
-	f.answered = time.Now()
+	events := f.watchEvents(watchCtx)
+	f.lastAnswer = time.Now()
 	for {
 		select {
 		case s := <-events:
@@ -61,7 +61,7 @@ func (f *Follower) Follow(ctx context.Context) (loop.Result, error) {
 			if err := f.handleEvent(ctx, s.event); err != nil {
 				return loop.Result{}, err
 			}
-			if f.paused() {
+			if f.isPaused() {
 				return f.Process.WithStates(ctx, *f.status)
 			}
 			f.watchLLM()
@@ -69,11 +69,11 @@ func (f *Follower) Follow(ctx context.Context) (loop.Result, error) {
 			return f.snapshot(ctx)
 		case <-ctx.Done():
 			return loop.Result{}, ctx.Err()
-		case <-f.WaitEnds:
+		case <-f.WaitExpired:
 			return f.snapshot(ctx)
 		case line, ok := <-f.Person.typedLines():
 			if !ok {
-				f.leavePerson()
+				f.dropPerson()
 				continue
 			}
 			if err := f.Person.answer(ctx, line); err != nil {
@@ -83,19 +83,19 @@ func (f *Follower) Follow(ctx context.Context) (loop.Result, error) {
 	}
 }
 
-// leavePerson goes on without the person, of whom nothing more is read.
-func (f *Follower) leavePerson() {
+// dropPerson goes on without the person, of whom nothing more is read.
+func (f *Follower) dropPerson() {
 	if err := f.Person.inputError; err != nil {
 		f.Progress.Clear()
 		f.Session.Place.Note("what is typed here is not read any more: %s; to see what waits: %s approvals %s", err,
-			print.Program, print.Quote(f.Process.ID()))
+			print.ProgramName, print.Quote(f.Process.ID()))
 	}
 	f.Person = nil
 }
 
-func (f *Follower) events(ctx context.Context) <-chan eventOrError {
+func (f *Follower) watchEvents(ctx context.Context) <-chan eventOrError {
 	out := make(chan eventOrError)
-	tell := func(event client.Event, err error) (delivered bool) {
+	send := func(event client.Event, err error) (delivered bool) {
 		select {
 		case out <- eventOrError{event, err}:
 			return true
@@ -105,14 +105,14 @@ func (f *Follower) events(ctx context.Context) <-chan eventOrError {
 	}
 	safego.Go("starter.follow", func() error {
 		for event, err := range f.Process.Events(ctx) {
-			if !tell(event, err) {
+			if !send(event, err) {
 				break
 			}
 		}
 		return nil
 	}, func(err error) {
 		if err != nil {
-			tell(client.Event{}, err)
+			send(client.Event{}, err)
 		}
 	})
 	return out
@@ -122,42 +122,42 @@ func (f *Follower) events(ctx context.Context) <-chan eventOrError {
 func (f *Follower) handleEvent(ctx context.Context, e client.Event) error {
 	switch {
 	case e.Kind == client.EventStatus:
-		f.status, f.answered = &e.Status, time.Now()
+		f.status, f.lastAnswer = &e.Status, time.Now()
 		f.Person.askNext(ctx, e.Status, f.Progress.Clear)
 	case !errors.Is(e.Err, client.ErrUnreachable):
-		f.status, f.answered = nil, time.Now()
-	case f.Session.Embedded && !f.Session.RunsServer && f.Session.Place.Abandoned():
+		f.status, f.lastAnswer = nil, time.Now()
+	case f.Session.Embedded && !f.Session.RunsServer && f.Session.Place.IsAbandoned():
 		return ErrAbandoned
-	case time.Since(later(f.answered, e.Since)) > silenceTimeout:
+	case time.Since(laterOf(f.lastAnswer, e.LastSeenAt)) > silenceTimeout:
 		return exit.Unreachablef("follow process %s: %w", f.Process.ID(), e.Err)
 	default:
 		f.status = nil
 	}
-	if !f.Person.busy() {
+	if !f.Person.isAsking() {
 		f.Progress.Show(e)
 	}
 	return nil
 }
 
-func later(a, b time.Time) time.Time {
+func laterOf(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}
 	return b
 }
 
-func (f *Follower) paused() bool {
-	return f.status != nil && f.status.Status == loop.StatusPaused && !f.ThroughPauses
+func (f *Follower) isPaused() bool {
+	return f.status != nil && f.status.Status == loop.StatusPaused && !f.IgnoresPauses
 }
 
 // watchLLM starts LLMWait when an LLM's server that has never answered the process becomes unreachable.
 func (f *Follower) watchLLM() {
-	untried := func(h turn.HeldUp) bool { return h.Untried && h.Cause == turn.CodeLLMUnreachable }
-	switch away := f.status != nil && slices.ContainsFunc(f.status.HeldUp, untried); {
-	case !away:
+	isUntried := func(h turn.HeldUp) bool { return h.NeverWorked && h.Cause == turn.CodeLLMUnreachable }
+	switch isAway := f.status != nil && slices.ContainsFunc(f.status.HeldUp, isUntried); {
+	case !isAway:
 		f.llmDeadline = nil
-	case f.llmDeadline == nil && f.LLMWait > 0:
-		f.llmDeadline = time.After(f.LLMWait)
+	case f.llmDeadline == nil && f.LLMTimeout > 0:
+		f.llmDeadline = time.After(f.LLMTimeout)
 	}
 }
 

@@ -24,17 +24,17 @@ import (
 // other.
 type Person struct {
 	Process *client.Process // at the server in use
-	By      string          // the name under which decisions are sent
+	Name    string          // the name under which decisions are sent
 	Key     client.Signer   // signs the decisions; nil: they are only declared, under By
 	Groups  []string        // the groups declared with By
 
-	out        io.Writer
-	inputLines <-chan string
-	inputError error            // why nothing more is read, once inputLines is closed; nil: nothing more is typed
-	lineDone   chan<- struct{}  // frees the reader after a line; until then an editor may have the terminal
-	current    *client.Approval // the open question, or nil
-	settled    map[approvalKey]bool
-	onNextLine func(ctx context.Context, line string) error // handles the next line; nil: it answers the question
+	out          io.Writer
+	inputLines   <-chan string
+	inputError   error            // why nothing more is read, once inputLines is closed; nil: nothing more is typed
+	lineDone     chan<- struct{}  // frees the reader after a line; until then an editor may have the terminal
+	openApproval *client.Approval // the open question, or nil
+	handled      map[approvalKey]bool
+	onNextLine   func(ctx context.Context, line string) error // handles the next line; nil: it answers the question
 }
 
 // approvalKey identifies one request for a decision that was skipped or decided here; the process may not know that
@@ -45,20 +45,20 @@ type approvalKey struct {
 	since  int64 // nanoseconds of the epoch
 }
 
-func occasionOf(w client.Approval) approvalKey { return approvalKey{w.Digest, w.Since.UnixNano()} }
+func approvalKeyOf(w client.Approval) approvalKey { return approvalKey{w.Digest, w.Since.UnixNano()} }
 
 // NewPerson makes a Person of the user who types at in and reads out. It returns nil if they are not terminals.
-func NewPerson(in io.Reader, out io.Writer, p *client.Process, by string, groups []string) *Person {
-	typed, isFile := in.(*os.File)
-	if !isFile || !term.IsTerminal(int(typed.Fd())) || terminalWidth(out) == nil {
+func NewPerson(in io.Reader, out io.Writer, p *client.Process, name string, groups []string) *Person {
+	stdin, isFile := in.(*os.File)
+	if !isFile || !term.IsTerminal(int(stdin.Fd())) || terminalWidth(out) == nil {
 		return nil
 	}
-	lines, accepted := make(chan string), make(chan struct{}, 1)
-	person := &Person{Process: p, By: by, Groups: groups, out: out, inputLines: lines, lineDone: accepted,
-		settled: map[approvalKey]bool{}}
+	lines, lineDone := make(chan string), make(chan struct{}, 1)
+	person := &Person{Process: p, Name: name, Groups: groups, out: out, inputLines: lines, lineDone: lineDone,
+		handled: map[approvalKey]bool{}}
 	safego.Go("starter.person", func() error {
-		scanner := bufio.NewScanner(typed)
-		for ; scanner.Scan(); <-accepted {
+		scanner := bufio.NewScanner(stdin)
+		for ; scanner.Scan(); <-lineDone {
 			lines <- scanner.Text()
 		}
 		return scanner.Err()
@@ -77,33 +77,33 @@ func (p *Person) typedLines() <-chan string {
 	return p.inputLines
 }
 
-// busy reports whether a question is open on the terminal, so that nothing else may be drawn.
-func (p *Person) busy() bool { return p != nil && p.current != nil }
+// isAsking reports whether a question is open on the terminal, so that nothing else may be drawn.
+func (p *Person) isAsking() bool { return p != nil && p.openApproval != nil }
 
 const runQuestion = "  run it? [y]es, [n]o, [e]dit, [s]kip: "
 
 // askNext asks the next question if something waits, and withdraws a question that somebody else has answered.
-func (p *Person) askNext(ctx context.Context, view client.Status, clear func()) {
-	if p == nil || (view.Awaiting == 0 && p.current == nil) {
+func (p *Person) askNext(ctx context.Context, status client.Status, clearProgress func()) {
+	if p == nil || (status.Awaiting == 0 && p.openApproval == nil) {
 		return
 	}
 	waiting, err := p.Process.Approvals(ctx)
 	if err != nil {
 		return // the follower reports the error
 	}
-	if p.current != nil {
+	if p.openApproval != nil {
 		for _, w := range waiting {
-			if occasionOf(w) == occasionOf(*p.current) {
+			if approvalKeyOf(w) == approvalKeyOf(*p.openApproval) {
 				return
 			}
 		}
 		write(p.out, "\n  somebody else has decided on it\n")
-		p.current, p.onNextLine = nil, nil
+		p.openApproval, p.onNextLine = nil, nil
 	}
 	for _, w := range waiting {
-		if !p.settled[occasionOf(w)] {
-			p.current = &w
-			clear()
+		if !p.handled[approvalKeyOf(w)] {
+			p.openApproval = &w
+			clearProgress()
 			write(p.out, print.Approval(w)+runQuestion)
 			return
 		}
@@ -113,12 +113,12 @@ func (p *Person) askNext(ctx context.Context, view client.Status, clear func()) 
 // answer handles a typed line.
 func (p *Person) answer(ctx context.Context, line string) error {
 	defer func() { p.lineDone <- struct{}{} }()
-	if p.current == nil {
+	if p.openApproval == nil {
 		return nil
 	}
-	if then := p.onNextLine; then != nil {
+	if handle := p.onNextLine; handle != nil {
 		p.onNextLine = nil
-		return then(ctx, line)
+		return handle(ctx, line)
 	}
 	switch strings.ToLower(strings.TrimSpace(line)) {
 	case "y", "yes":
@@ -141,16 +141,16 @@ func (p *Person) answer(ctx context.Context, line string) error {
 // edit lets the person change the parameters in $VISUAL or $EDITOR. Without either it reads them as JSON from the next
 // line.
 func (p *Person) edit(ctx context.Context) error {
-	before := print.Indent(p.current.Params)
+	original := print.IndentJSON(p.openApproval.Params)
 	editor := cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"))
 	if editor == "" {
 		write(p.out, "  the parameters to run with, as JSON on a line: ")
 		p.onNextLine = p.amend
 		return nil
 	}
-	text, err := runEditor(ctx, editor, before)
+	text, err := runEditor(ctx, editor, original)
 	if err != nil {
-		return p.complain(err.Error())
+		return p.showError(err.Error())
 	}
 	return p.amend(ctx, text)
 }
@@ -158,10 +158,10 @@ func (p *Person) edit(ctx context.Context) error {
 func (p *Person) amend(ctx context.Context, text string) error {
 	v, err := jsonval.Decode([]byte(text))
 	if err != nil {
-		return p.complain(err.Error())
+		return p.showError(err.Error())
 	}
 	if edited, ok := v.(jsonval.Object); ok {
-		v = approval.Changes(p.current.Params, edited)
+		v = approval.DiffObjects(p.openApproval.Params, edited)
 	}
 	return p.decideNow(ctx, client.Decision{Kind: client.Amend, Value: v})
 }
@@ -185,31 +185,31 @@ func runEditor(ctx context.Context, editor, text string) (string, error) {
 	return string(changed), err
 }
 
-// complain says what is wrong and asks again.
-func (p *Person) complain(what string) error {
-	write(p.out, "  "+print.Printable(what)+"\n"+runQuestion)
+// showError says what is wrong and asks again.
+func (p *Person) showError(message string) error {
+	write(p.out, "  "+print.Printable(message)+"\n"+runQuestion)
 	return nil
 }
 
 // closeQuestion closes the current question, so that it is not asked again.
 func (p *Person) closeQuestion() {
-	p.settled[occasionOf(*p.current)] = true
-	p.current = nil
+	p.handled[approvalKeyOf(*p.openApproval)] = true
+	p.openApproval = nil
 }
 
 // decideNow sends the decision on exactly what was shown.
 func (p *Person) decideNow(ctx context.Context, d client.Decision) error {
-	d.Call, d.Digest, d.By, d.Groups = p.current.CallID, p.current.Digest, p.By, p.Groups
+	d.Call, d.Digest, d.By, d.Groups = p.openApproval.CallID, p.openApproval.Digest, p.Name, p.Groups
 	if d.Key = p.Key; d.Key != nil {
 		d.By, d.Groups = "", nil // the key says who decides
 	}
 	if err := d.Validate(); err != nil {
-		return p.complain(err.Error())
+		return p.showError(err.Error())
 	}
 	count, err := p.Process.DecideAndCount(ctx, d)
 	var refused *client.RefusedError
 	if errors.As(err, &refused) {
-		return p.complain("refused: " + refused.Reason)
+		return p.showError("refused: " + refused.Reason)
 	}
 	if err == nil {
 		if count.Have < count.Want {

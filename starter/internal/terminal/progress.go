@@ -10,21 +10,21 @@ import (
 
 // Progress writes the status of a process whenever it changes: on a terminal in place, elsewhere on a line of its own.
 type Progress struct {
-	out    io.Writer
-	id     string
-	width  func() int // columns of the terminal; nil elsewhere
-	last   string
-	failed string        // the failure that was last shown
-	unseen time.Time     // since when the process could not be queried; zero while it can
-	grace  time.Duration // how long that may last before it is shown
+	out               io.Writer
+	id                string
+	width             func() int // columns of the terminal; nil elsewhere
+	lastText          string
+	lastFailure       string        // the failure that was last shown
+	unseenSince       time.Time     // since when the process could not be queried; zero while it can
+	unseenGracePeriod time.Duration // how long that may last before it is shown
 }
 
-// workersGrace is what a worker may need before it answers.
-const workersGrace = 5 * time.Second
+// workerGracePeriod is what a worker may need before it answers.
+const workerGracePeriod = 5 * time.Second
 
 // NewProgress shows the progress of a process on a writer.
 func NewProgress(out io.Writer, id string) *Progress {
-	return &Progress{out: out, id: id, width: terminalWidth(out), grace: workersGrace}
+	return &Progress{out: out, id: id, width: terminalWidth(out), unseenGracePeriod: workerGracePeriod}
 }
 
 // terminalWidth returns a function that reads the terminal's width in characters; nil if the writer is not a terminal.
@@ -38,24 +38,24 @@ func terminalWidth(w io.Writer) func() int {
 // Show shows an event. It reports a process that cannot be queried only after some time.
 func (p *Progress) Show(e client.Event) {
 	if e.Kind == client.EventStatus {
-		p.unseen = time.Time{}
-		p.draw(p.statusOf(e.Status))
+		p.unseenSince = time.Time{}
+		p.draw(p.statusText(e.Status))
 		return
 	}
-	if p.unseen.IsZero() {
-		p.unseen = time.Now()
+	if p.unseenSince.IsZero() {
+		p.unseenSince = time.Now()
 	}
-	if time.Since(p.unseen) >= p.grace {
+	if time.Since(p.unseenSince) >= p.unseenGracePeriod {
 		p.draw(e.Err.Error())
 	}
 }
 
-// statusOf describes a process's status. Off a terminal, a failure appears once for as long as it stays the same.
-func (p *Progress) statusOf(v client.Status) string {
-	text, failure := print.Status(v), print.MostFrequentFailure(v)
-	printed := failure == p.failed && p.width == nil
-	p.failed = failure
-	if failure == "" || printed {
+// statusText describes a process's status. Off a terminal, a failure appears once for as long as it stays the same.
+func (p *Progress) statusText(v client.Status) string {
+	text, failure := print.Status(v), print.MostFrequentFailureText(v)
+	alreadyShown := failure == p.lastFailure && p.width == nil
+	p.lastFailure = failure
+	if failure == "" || alreadyShown {
 		return text
 	}
 	return text + " · " + failure
@@ -63,10 +63,10 @@ func (p *Progress) statusOf(v client.Status) string {
 
 func (p *Progress) draw(text string) {
 	text = print.OneLine(p.id + ": " + text)
-	if text == p.last {
+	if text == p.lastText {
 		return
 	}
-	p.last = text
+	p.lastText = text
 	if p.width == nil {
 		write(p.out, text+"\n")
 		return
@@ -76,10 +76,10 @@ func (p *Progress) draw(text string) {
 
 // Clear erases the line, so that something else can be written.
 func (p *Progress) Clear() {
-	if p.width != nil && p.last != "" {
+	if p.width != nil && p.lastText != "" {
 		write(p.out, "\r\x1b[K")
 	}
-	p.last = ""
+	p.lastText = ""
 }
 
 // write writes to standard error. It ignores errors: if standard error is closed, nobody can be told.

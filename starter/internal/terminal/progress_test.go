@@ -53,12 +53,12 @@ func TestAtATerminalProgressIsOneLineInPlace(t *testing.T) {
 
 func TestAProcessThatNobodyAnswersForIsSaidSoAfterAWhile(t *testing.T) {
 	var b bytes.Buffer
-	p := &Progress{out: &b, id: "p", grace: time.Hour}
+	p := &Progress{out: &b, id: "p", unseenGracePeriod: time.Hour}
 	noWorker := client.Event{Kind: client.EventUnseen,
 		Err: errors.New("no worker answers on task queue process-idea: late")}
 	p.Show(noWorker)
 	want(t, b.String(), "")
-	p.grace = 0
+	p.unseenGracePeriod = 0
 	p.Show(noWorker)
 	p.Show(client.Event{Kind: client.EventUnseen, Err: errors.New("the server does not answer: gone")})
 	want(t, b.String(), "p: no worker answers on task queue process-idea: late\np: the server does not answer: gone\n")

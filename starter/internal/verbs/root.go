@@ -31,23 +31,23 @@ import (
 
 // Execute runs one command line and returns the program's exit code. own are the tools that a program adds; temporal
 // runs the embedded server.
-func Execute(args []string, out, err io.Writer, own engine.Additions, temporal server.Temporal) int {
+func Execute(args []string, stdout, stderr io.Writer, additions engine.Additions, temporal server.TemporalHost) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	// A second interrupt ends the program at once, without cleaning up.
 	safego.AfterDone(ctx, "starter.signals", stop)
 	heap.KeepBelow(1) // large tables leave much garbage; servers and workers set their own limit
-	a := &app.App{In: os.Stdin, Out: out, Err: err, Additions: own, Temporal: temporal}
+	a := &app.App{In: os.Stdin, Out: stdout, Err: stderr, Additions: additions, Temporal: temporal}
 	root := Root(a)
 	flags.SetArgs(root, args)
-	reader := shown.LanguageFor(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG")))
-	return a.Fail(root.ExecuteContext(client.WithLanguage(ctx, reader)))
+	language := shown.LanguageFor(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG")))
+	return a.PrintError(root.ExecuteContext(client.WithLanguage(ctx, language)))
 }
 
 // Root is the command with all its verbs.
 func Root(a *app.App) *cobra.Command {
 	root := &cobra.Command{
-		Use:     print.Program,
+		Use:     print.ProgramName,
 		Version: version.Text(),
 		Short:   "Start durable processes that an LLM plans, and look at them",
 		Long: `Start durable processes that an LLM plans, and look at them.
@@ -62,7 +62,7 @@ reached; 5 it is forgotten, but not everywhere; 130 interrupted.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRun: func(*cobra.Command, []string) {
-			a.Began = true
+			a.HasBegun = true
 			for _, why := range flags.Misspelled(os.Environ()) {
 				a.Note("%s", why)
 			}
@@ -71,7 +71,7 @@ reached; 5 it is forgotten, but not everywhere; 130 interrupted.`,
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
 	root.PersistentFlags().BoolVar(&a.JSON, "json", false, "print the result as JSON")
-	root.PersistentFlags().StringVar(&a.Data, "data", "",
+	root.PersistentFlags().StringVar(&a.DataFolder, "data", "",
 		"`folder` of the embedded server (default $PROCESSIDEA_DATA, else .processidea)")
 	root.PersistentFlags().StringVar(&a.Store, "store", "",
 		"the store: a folder or a bucket's `URL` (default $PROCESSIDEA_STORE, else that of the data folder)")
@@ -86,19 +86,19 @@ reached; 5 it is forgotten, but not everywhere; 130 interrupted.`,
 		setup.Init(a), setup.Dev(a), setup.MCP(a), setup.Worker(a), setup.Tools(a), setup.Codec(a), setup.Keys(a),
 		setup.Schema(a),
 	)
-	root.AddCommand(people.Acts(a)...)
+	root.AddCommand(people.ActionCommands(a)...)
 	arguments.CheckAndComplete(a, root)
-	rename(root)
+	renameProgram(root)
 	return root
 }
 
-var ownName = regexp.MustCompile(`(^|[\s"(])starter `)
+var programNamePattern = regexp.MustCompile(`(^|[\s"(])starter `)
 
-// rename puts the program's name into the help texts of the verbs.
-func rename(c *cobra.Command) {
-	c.Long, c.Example = ownName.ReplaceAllString(c.Long, "${1}"+print.Program+" "),
-		ownName.ReplaceAllString(c.Example, "${1}"+print.Program+" ")
-	for _, below := range c.Commands() {
-		rename(below)
+// renameProgram puts the program's name into the help texts of the verbs.
+func renameProgram(c *cobra.Command) {
+	c.Long, c.Example = programNamePattern.ReplaceAllString(c.Long, "${1}"+print.ProgramName+" "),
+		programNamePattern.ReplaceAllString(c.Example, "${1}"+print.ProgramName+" ")
+	for _, sub := range c.Commands() {
+		renameProgram(sub)
 	}
 }

@@ -57,11 +57,11 @@ func must[T any](v T, err error) T {
 
 func newEC() crypto.Signer { return must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)) }
 
-func here() *passkey.Use { return must(passkey.UseAt(origin)) }
+func here() *passkey.Site { return must(passkey.SiteAt(origin)) }
 
 func (d *device) entry(t testing.TB, groups ...string) map[string]any {
 	t.Helper()
-	line, err := signing.PasskeyEntry(passkey.MadePasskey{ID: d.id, Public: d.secret.Public()}, here(), d.person,
+	line, err := signing.PasskeyEntry(passkey.Registration{ID: d.id, Public: d.secret.Public()}, here(), d.person,
 		groups)
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func (d device) asserts(payload []byte, changes ...use) passkey.Assertion {
 }
 
 func (d device) signs(c proof.Claims, changes ...use) string {
-	return passkey.Join("ES256", d.id, c.Encode(), d.asserts(c.Encode(), changes...))
+	return passkey.JoinProof("ES256", d.id, c.Encode(), d.asserts(c.Encode(), changes...))
 }
 
 func TestAPasskeyOfEveryKindThatCountsSigns(t *testing.T) {
@@ -135,8 +135,8 @@ func TestAPasskeyOfEveryKindThatCountsSigns(t *testing.T) {
 	} {
 		d := newDevice(t, "Y3JlZA", "ann", secret)
 		c := claims("ann", "finance")
-		f := keys(t, d.entry(t, "finance")).Verify(passkey.Join(name, d.id, c.Encode(), d.asserts(c.Encode())))
-		if f.Refused != "" || f.Claims.Subject != "ann" || f.Claims.Groups[0] != "finance" || f.Key == "" {
+		f := keys(t, d.entry(t, "finance")).Verify(passkey.JoinProof(name, d.id, c.Encode(), d.asserts(c.Encode())))
+		if f.RefusalReason != "" || f.Claims.Subject != "ann" || f.Claims.Groups[0] != "finance" || f.Key == "" {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
@@ -178,14 +178,14 @@ func TestWhatIsWrongWithAPasskeysSignatureIsSaid(t *testing.T) {
 			"may not say that ann is of heads"},
 		{"a name that the key does not have", ann.signs(func() proof.Claims { c := c; c.Name = "bob"; return c }()),
 			"may not call ann bob"},
-		{"another algorithm", passkey.Join("RS256", ann.id, c.Encode(), ann.asserts(c.Encode())), "is one for ES256"},
-		{"a key that is no passkey", passkey.Join("EdDSA", plain.ID, c.Encode(), ann.asserts(c.Encode())), "is not a passkey"},
-		{"a payload that says nothing", passkey.Join("ES256", ann.id, []byte("{}"), ann.asserts([]byte("{}"))),
+		{"another algorithm", passkey.JoinProof("RS256", ann.id, c.Encode(), ann.asserts(c.Encode())), "is one for ES256"},
+		{"a key that is no passkey", passkey.JoinProof("EdDSA", plain.ID, c.Encode(), ann.asserts(c.Encode())), "is not a passkey"},
+		{"a payload that says nothing", passkey.JoinProof("ES256", ann.id, []byte("{}"), ann.asserts([]byte("{}"))),
 			"the proof does not say"},
 	} {
 		f := known.Verify(one.jws)
-		if (one.refused == "") != (f.Refused == "") || !strings.Contains(f.Refused, one.refused) {
-			t.Errorf("%s: %q, want %q", one.name, f.Refused, one.refused)
+		if (one.refused == "") != (f.RefusalReason == "") || !strings.Contains(f.RefusalReason, one.refused) {
+			t.Errorf("%s: %q, want %q", one.name, f.RefusalReason, one.refused)
 		}
 	}
 }
@@ -212,13 +212,13 @@ func TestAPasskeySignsInItsOwnWayAlone(t *testing.T) {
 		"with a signature over the two": parts[0] + "." + parts[1] + "." +
 			text(rawES256(ann.secret, parts[0]+"."+parts[1])),
 	} {
-		if f := known.Verify(jws); f.Refused == "" {
+		if f := known.Verify(jws); f.RefusalReason == "" {
 			t.Errorf("%s it counts", name)
 		}
 	}
 	header := text([]byte(`{"alg":"ES256","kid":"YW5u"}`))
 	if f := known.Verify(header + "." + parts[1] + "." +
-		text(rawES256(ann.secret, header+"."+parts[1]))); f.Refused == "" {
+		text(rawES256(ann.secret, header+"."+parts[1]))); f.RefusalReason == "" {
 		t.Error("a JWS by the key of a passkey counts")
 	}
 }
@@ -242,8 +242,8 @@ func TestWhateverIsChangedOfAProofItCountsNoMore(t *testing.T) {
 	ann := newDevice(t, "YW5u", "ann", newEC())
 	known := keys(t, ann.entry(t, "finance"), newDevice(t, "YW5v", "ann", newEC()).entry(t, "finance"))
 	jws := ann.signs(claims("ann", "finance"))
-	if f := known.Verify(jws); f.Refused != "" {
-		t.Fatal(f.Refused)
+	if f := known.Verify(jws); f.RefusalReason != "" {
+		t.Fatal(f.RefusalReason)
 	}
 	parts := strings.Split(jws, ".")
 	inner := must(jsonval.DecodeObject(must(base64.RawURLEncoding.DecodeString(parts[2]))))
@@ -277,7 +277,7 @@ func TestWhateverIsChangedOfAProofItCountsNoMore(t *testing.T) {
 			texts[part] = change(inner[part].(string))
 			changed[2] = text(jsonval.Encode(texts))
 		}
-		if again := strings.Join(changed, "."); again != jws && known.Verify(again).Refused == "" {
+		if again := strings.Join(changed, "."); again != jws && known.Verify(again).RefusalReason == "" {
 			t.Fatalf("%s is changed and it counts: %s", part, again)
 		}
 	})
@@ -289,9 +289,9 @@ func FuzzNoTextIsAProofButThatWhichThePasskeySigned(f *testing.F) {
 	jws := ann.signs(claims("ann", "finance"))
 	f.Add(jws)
 	f.Add(strings.Replace(jws, ".", "..", 1))
-	f.Add(passkey.Join("ES256", ann.id, nil, passkey.Assertion{}))
+	f.Add(passkey.JoinProof("ES256", ann.id, nil, passkey.Assertion{}))
 	f.Fuzz(func(t *testing.T, other string) {
-		if found := known.Verify(other); (found.Refused == "") != (other == jws) {
+		if found := known.Verify(other); (found.RefusalReason == "") != (other == jws) {
 			t.Errorf("%q: %+v", other, found)
 		}
 	})
@@ -346,7 +346,7 @@ func TestBrowsersMakePasskeysForNamesThatTheyTrust(t *testing.T) {
 		"https://[::1]:8300": "is a number",
 		"http://" + site:     "no https address", "": "does not say", "null": "does not say",
 	} {
-		u, err := passkey.UseAt(at)
+		u, err := passkey.SiteAt(at)
 		if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %+v, %v", at, u, err)
 		}

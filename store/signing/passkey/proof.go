@@ -24,15 +24,15 @@ func Challenge(payload []byte) []byte {
 	return sum[:]
 }
 
-// Header returns the exact header of a proof signed by a passkey.
-func Header(algorithm, keyID string) []byte {
+// ProofHeader returns the exact header of a proof signed by a passkey.
+func ProofHeader(algorithm, keyID string) []byte {
 	return jsonval.Encode(jsonval.Object{"alg": algorithm, "kid": keyID, "typ": Type})
 }
 
-// Join assembles the proof. It has three parts, like a compact JWS; the third is the passkey's assertion instead of a
-// signature over the first two.
-func Join(algorithm, keyID string, payload []byte, a Assertion) string {
-	return encode(Header(algorithm, keyID)) + "." + encode(payload) + "." + encode(a.proofPart())
+// JoinProof assembles the proof. It has three parts, like a compact JWS; the third is the passkey's assertion instead
+// of a signature over the first two.
+func JoinProof(algorithm, keyID string, payload []byte, a Assertion) string {
+	return encode(ProofHeader(algorithm, keyID)) + "." + encode(payload) + "." + encode(a.proofPart())
 }
 
 // proofPart returns the exact bytes of the third part of a proof.
@@ -52,18 +52,18 @@ func ReadAssertion(response []byte) (a Assertion, err error) {
 	if err != nil {
 		return a, errNoAssertion
 	}
-	for name, to := range map[string]*[]byte{"authenticatorData": &a.AuthenticatorData,
+	for name, target := range map[string]*[]byte{"authenticatorData": &a.AuthenticatorData,
 		"clientDataJSON": &a.ClientDataJSON, "signature": &a.Signature} {
 		text := jsonval.AsText(m[name])
-		if *to, err = base64.RawURLEncoding.Strict().DecodeString(text); err != nil || len(*to) == 0 {
+		if *target, err = base64.RawURLEncoding.Strict().DecodeString(text); err != nil || len(*target) == 0 {
 			return a, errNoAssertion
 		}
 	}
 	return a, nil
 }
 
-// readPart reads the third part of a proof. Only the spelling of proofPart is valid.
-func readPart(part []byte) (a Assertion, err error) {
+// parseProofPart reads the third part of a proof. Only the spelling of proofPart is valid.
+func parseProofPart(part []byte) (a Assertion, err error) {
 	if a, err = ReadAssertion(part); err == nil && string(a.proofPart()) != string(part) {
 		err = errNoAssertion
 	}

@@ -15,49 +15,49 @@ import (
 // supports.
 var Algorithms = []int{int(webauthncose.AlgES256), int(webauthncose.AlgEdDSA), int(webauthncose.AlgRS256)}
 
-// MadePasskey is a passkey that a browser has made.
-type MadePasskey struct {
+// Registration is a passkey that a browser has made.
+type Registration struct {
 	ID     string // id of the credential, in base64url
 	Public crypto.PublicKey
 }
 
 // Register reads the response of a browser that made a passkey (PublicKeyCredential as JSON), and checks it against the
 // Use and the challenge. The make of the device is not checked.
-func (u *Use) Register(response []byte, challenge string) (MadePasskey, error) {
-	made, err := protocol.ParseCredentialCreationResponseBytes(response)
+func (u *Site) Register(response []byte, challenge string) (Registration, error) {
+	created, err := protocol.ParseCredentialCreationResponseBytes(response)
 	if err != nil {
-		return MadePasskey{}, fmt.Errorf("what the browser gave is no passkey: %w", describeError(err))
+		return Registration{}, fmt.Errorf("what the browser gave is no passkey: %w", describeError(err))
 	}
 	var algorithms []protocol.CredentialParameter
 	for _, a := range Algorithms {
 		algorithms = append(algorithms, protocol.CredentialParameter{Type: protocol.PublicKeyCredentialType,
 			Algorithm: webauthncose.COSEAlgorithmIdentifier(a)})
 	}
-	_, err = made.Verify(challenge, u.RPID, u.Origins, nil, nil, protocol.TopOriginExplicitVerificationMode, false,
+	_, err = created.Verify(challenge, u.RPID, u.Origins, nil, nil, protocol.TopOriginExplicitVerificationMode, false,
 		true, true, nil, algorithms,
 		protocol.AttestationPolicy{}, protocol.SignaturePolicy{})
 	if err != nil {
-		return MadePasskey{}, fmt.Errorf(
+		return Registration{}, fmt.Errorf(
 			"this passkey was not made just now, on this page, by a device that checked the person: %w",
 			describeError(err))
 	}
 	block,
 		_ := pem.Decode(
-		[]byte(webauthncose.DisplayPublicKey(made.Response.AttestationObject.AuthData.AttData.CredentialPublicKey)))
+		[]byte(webauthncose.DisplayPublicKey(created.Response.AttestationObject.AuthData.AttData.CredentialPublicKey)))
 	if block == nil {
-		return MadePasskey{}, errors.New("the key of the passkey cannot be read")
+		return Registration{}, errors.New("the key of the passkey cannot be read")
 	}
 	public, err := x509.ParsePKIXPublicKey(block.Bytes)
 	if err != nil {
-		return MadePasskey{}, errors.New("the key of the passkey cannot be read")
+		return Registration{}, errors.New("the key of the passkey cannot be read")
 	}
-	return MadePasskey{ID: encode(made.RawID), Public: public}, nil
+	return Registration{ID: encode(created.RawID), Public: public}, nil
 }
 
 // describeError returns the library's whole description of an error.
 func describeError(err error) error {
-	if refused, is := errors.AsType[*protocol.Error](err); is && refused.DevInfo != "" {
-		return fmt.Errorf("%s (%s)", refused.Details, refused.DevInfo)
+	if protocolErr, isProtocolErr := errors.AsType[*protocol.Error](err); isProtocolErr && protocolErr.DevInfo != "" {
+		return fmt.Errorf("%s (%s)", protocolErr.Details, protocolErr.DevInfo)
 	}
 	return err
 }

@@ -10,18 +10,18 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Use says where a passkey is used.
-type Use struct {
+// Site says where a passkey is used.
+type Site struct {
 	// RPID is the name of the site that the passkey was made for (WebAuthn: the relying party's id).
 	RPID string `json:"rpId"`
 	// Origins are the origins on whose pages the passkey may sign, in the browsers' form: https://desk.example.com.
 	Origins []string `json:"origins"`
 }
 
-// ReadUse reads the member "passkey" of a JWK.
-func ReadUse(v any) (*Use, error) {
+// ParseSite reads the member "passkey" of a JWK.
+func ParseSite(v any) (*Site, error) {
 	m, isObject := v.(jsonval.Object)
-	u := &Use{}
+	u := &Site{}
 	u.RPID = jsonval.AsText(m["rpId"])
 	var areTexts bool
 	u.Origins, areTexts = jsonval.AsStringList(m["origins"])
@@ -39,17 +39,17 @@ func ReadUse(v any) (*Use, error) {
 }
 
 // checkOrigin returns an error if browsers would not let the passkey sign on the pages of an origin.
-func (u *Use) checkOrigin(origin string) error {
-	at, err := url.Parse(origin)
-	if err != nil || at.Host == "" || origin != strings.ToLower(at.Scheme+"://"+at.Host) {
+func (u *Site) checkOrigin(origin string) error {
+	address, err := url.Parse(origin)
+	if err != nil || address.Host == "" || origin != strings.ToLower(address.Scheme+"://"+address.Host) {
 		return fmt.Errorf(
 			"%q in \"origins\" is not of the form https://host[:port], in lower case and with nothing after it", origin)
 	}
-	name := at.Hostname()
+	name := address.Hostname()
 	switch {
 	case name != u.RPID && !strings.HasSuffix(name, "."+u.RPID):
 		return fmt.Errorf("%q in \"origins\" is no address of %q, for which the passkey was made", origin, u.RPID)
-	case at.Scheme != "https" && !IsLocalhost(name):
+	case address.Scheme != "https" && !IsLocalhost(name):
 		return fmt.Errorf("%q in \"origins\" is no https address", origin)
 	}
 	return nil
@@ -60,16 +60,16 @@ func IsLocalhost(name string) bool {
 	return name == "localhost" || strings.HasSuffix(name, ".localhost")
 }
 
-// UseAt returns the Use of a passkey that is made on the pages of an origin. The error says why browsers make none
+// SiteAt returns the Site of a passkey that is made on the pages of an origin. The error says why browsers make none
 // there.
-func UseAt(origin string) (*Use, error) {
-	at, err := url.Parse(origin)
+func SiteAt(origin string) (*Site, error) {
+	address, err := url.Parse(origin)
 	switch {
-	case err != nil || at.Host == "":
+	case err != nil || address.Host == "":
 		return nil, errors.New("the browser does not say on which page it is")
-	case net.ParseIP(at.Hostname()) != nil:
-		return nil, errors.New("browsers make passkeys for names, and " + at.Hostname() + " is a number")
+	case net.ParseIP(address.Hostname()) != nil:
+		return nil, errors.New("browsers make passkeys for names, and " + address.Hostname() + " is a number")
 	}
-	u := &Use{RPID: at.Hostname(), Origins: []string{origin}}
+	u := &Site{RPID: address.Hostname(), Origins: []string{origin}}
 	return u, u.checkOrigin(origin)
 }

@@ -19,8 +19,8 @@ import (
 
 // Verify checks the third part of a proof: that the passkey with this public key signed the payload, on a page on which
 // it may be used, and that its device verified the person. The error says in words for people what is wrong.
-func (u *Use) Verify(public crypto.PublicKey, payload, part []byte) error {
-	a, err := readPart(part)
+func (u *Site) Verify(public crypto.PublicKey, payload, part []byte) error {
+	a, err := parseProofPart(part)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (u *Use) Verify(public crypto.PublicKey, payload, part []byte) error {
 }
 
 // checkClientData checks which page the browser was on, and what the passkey signed.
-func (u *Use) checkClientData(data []byte, challenge string) error {
+func (u *Site) checkClientData(data []byte, challenge string) error {
 	m, err := jsonval.DecodeObject(data)
 	if err != nil {
 		return errors.New("what the browser said of the page (clientDataJSON) is no JSON object")
@@ -62,7 +62,7 @@ func (u *Use) checkClientData(data []byte, challenge string) error {
 func clipJSON(v any) string { return jsonval.Clip(jsonval.EncodeToString(v), 100) }
 
 // checkAuthenticatorData checks what the device reports: the site, and that a person was present whom it verified.
-func (u *Use) checkAuthenticatorData(data []byte) error {
+func (u *Site) checkAuthenticatorData(data []byte) error {
 	var authenticatorData protocol.AuthenticatorData
 	if err := authenticatorData.Unmarshal(data); err != nil {
 		return errors.New("what the device said (authenticatorData) cannot be read")

@@ -21,11 +21,11 @@ const (
 
 // readBody makes the template of the request's body. If the method sends a body and the operation describes none, the
 // body is an empty object.
-func (t *tool) readBody() error {
+func (t *toolBuilder) readBody() error {
 	if slices.Contains([]string{"POST", "PUT", "PATCH", "OPTIONS"}, t.op.method) {
 		t.body = jsonval.Object{}
 	}
-	ref := t.op.op.RequestBody
+	ref := t.op.def.RequestBody
 	if ref == nil || ref.Value == nil || len(ref.Value.Content) == 0 {
 		return nil
 	}
@@ -34,14 +34,14 @@ func (t *tool) readBody() error {
 		return nil
 	}
 	mediaType, key := bestContent(ref.Value.Content)
-	schema := t.doc.valueAt(t.op.written, "requestBody", "content", key, "schema")
+	schema := t.doc.valueAt(t.op.raw, "requestBody", "content", key, "schema")
 	var err error
 	switch {
 	case key == "":
 		err = fmt.Errorf("an HTTP tool cannot send %s",
 			strings.Join(jsonval.SortedKeys(ref.Value.Content), " or "))
 	case isJSON(mediaType) && t.doc.isFile(schema):
-		err = errFile
+		err = errFileUpload
 	}
 	if err != nil {
 		if ref.Value.Required || t.isBodyNeeded(ref.Value.Content) {
@@ -59,7 +59,7 @@ func (t *tool) readBody() error {
 	case isJSON(mediaType):
 		t.readJSON(schema, ref.Value)
 	default:
-		t.addBodyParameter(field{schema: jsonval.Object{"type": "string"}, description: ref.Value.Description},
+		t.addBodyParameter(toolParam{schema: jsonval.Object{"type": "string"}, description: ref.Value.Description},
 			ref.Value.Required)
 	}
 	return nil
@@ -67,9 +67,9 @@ func (t *tool) readBody() error {
 
 // isBodyNeeded reports whether every form of the body has a required member: the server would then refuse each request
 // without a body.
-func (t *tool) isBodyNeeded(content openapi3.Content) bool {
+func (t *toolBuilder) isBodyNeeded(content openapi3.Content) bool {
 	for key := range content {
-		schema := t.doc.valueAt(t.op.written, "requestBody", "content", key, "schema")
+		schema := t.doc.valueAt(t.op.raw, "requestBody", "content", key, "schema")
 		if len(jsonschema.Required(t.doc.plainSchema(schema))) == 0 {
 			return false
 		}
@@ -108,7 +108,7 @@ func bestContent(content openapi3.Content) (mediaType, key string) {
 // formatFile is the format of a string that represents a file.
 const formatFile = "binary"
 
-var errFile = errors.New("an HTTP tool cannot send a file")
+var errFileUpload = errors.New("an HTTP tool cannot send a file")
 
 func (d *document) isFile(schema any) bool { return d.plainSchema(schema)["format"] == formatFile }
 
@@ -124,40 +124,40 @@ func isAnyType(mediaType string) bool {
 }
 
 // readJSON makes each member of an object a parameter; any other value becomes one parameter.
-func (t *tool) readJSON(schema any, body *openapi3.RequestBody) {
+func (t *toolBuilder) readJSON(schema any, body *openapi3.RequestBody) {
 	members, ok := t.doc.objectFields(schema)
 	if !ok || t.doc.hasSubtypes(schema) {
-		t.addBodyParameter(field{schema: schema, description: body.Description}, body.Required)
+		t.addBodyParameter(toolParam{schema: schema, description: body.Description}, body.Required)
 		return
 	}
 	template := jsonval.Object{}
 	t.noteRequired(members, body.Required)
 	for _, m := range members {
 		name := m.name
-		template[name] = t.add(m, "body")
+		template[name] = t.addParam(m, "body")
 	}
 	t.body = template
 }
 
 // noteRequired adds a note if members are required although the body is not. Hardly any document declares a body as
 // required, but a server that requires a member requires the body.
-func (t *tool) noteRequired(members []field, required bool) {
-	if !required && slices.ContainsFunc(members, func(f field) bool { return f.required }) {
+func (t *toolBuilder) noteRequired(members []toolParam, required bool) {
+	if !required && slices.ContainsFunc(members, func(f toolParam) bool { return f.required }) {
 		t.note("the request's body is optional there, but required here: so are its required members")
 	}
 }
 
-func (t *tool) addBodyParameter(f field, required bool) {
+func (t *toolBuilder) addBodyParameter(f toolParam, required bool) {
 	if !required {
 		t.note("the request's body is optional there, but required here")
 	}
 	f.name, f.required = "body", true
 	f.description = strings.TrimSpace(f.description)
-	t.body = t.add(f, "request")
+	t.body = t.addParam(f, "request")
 }
 
 // readForm makes each member of a form a parameter. HTTP tools send the items of a list one by one.
-func (t *tool) readForm(schema any, content *openapi3.MediaType, required bool) error {
+func (t *toolBuilder) readForm(schema any, content *openapi3.MediaType, required bool) error {
 	members, ok := t.doc.objectFields(schema)
 	if !ok {
 		return errors.New("its form is no list of named members")
@@ -170,10 +170,10 @@ func (t *tool) readForm(schema any, content *openapi3.MediaType, required bool) 
 		var err error
 		switch {
 		case t.doc.isFile(m.schema):
-			err = errFile
+			err = errFileUpload
 		case t.doc.valueType(m.schema) == "object",
 			encoding != nil && encoding.Style != "" && encoding.Style != "form":
-			err = errForm
+			err = errParamStyle
 		}
 		if err != nil {
 			if m.required {
@@ -182,7 +182,7 @@ func (t *tool) readForm(schema any, content *openapi3.MediaType, required bool) 
 			t.note("form member %q is left out: %s", name, err)
 			continue
 		}
-		template[name] = t.add(m, "body")
+		template[name] = t.addParam(m, "body")
 	}
 	t.body = template
 	return nil

@@ -202,12 +202,12 @@ func TestEveryToolHasANameOfItsOwn(t *testing.T) {
 func TestOnlyTheOperationsThatAreAskedForAreTaken(t *testing.T) {
 	t.Parallel()
 	r := imported(t, document(t, "petshop.yaml"),
-		openapi.Options{Only: []string{"listPets", "pets/get", "deletePetsByPetId"}})
+		openapi.Options{Operations: []string{"listPets", "pets/get", "deletePetsByPetId"}})
 	if got := encoded(r.Tools); len(r.Tools) != 3 || !strings.Contains(got, `"pets_get":`) ||
 		strings.Contains(fmt.Sprint(r.Notes), "POST") {
 		t.Errorf("%s %q", got, r.Notes)
 	}
-	_, err := openapi.Import(document(t, "petshop.yaml"), openapi.Options{Only: []string{"listPets", "listDogs"}})
+	_, err := openapi.Import(document(t, "petshop.yaml"), openapi.Options{Operations: []string{"listPets", "listDogs"}})
 	if err == nil || !strings.Contains(err.Error(), `no operation "listDogs"; there are placeOrder, listPets,`) {
 		t.Errorf("%v", err)
 	}
@@ -236,7 +236,7 @@ func TestOptionsThatMeanNothingAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, o := range []openapi.Options{{Approve: "some"}, {Server: "ftp://h"}, {Server: "h.example"},
 		{Server: "https://h?x=1"}, {Server: "https://h/{x}"},
-		{Server: "https://u:p@h"}, {Server: "$env:"}, {Secrets: "a"}, {Secrets: "A-B"}, {Secrets: "1A"}} {
+		{Server: "https://u:p@h"}, {Server: "$env:"}, {SecretPrefix: "a"}, {SecretPrefix: "A-B"}, {SecretPrefix: "1A"}} {
 		if _, err := openapi.Import(document(t, "petshop.yaml"), o); err == nil ||
 			!strings.HasPrefix(err.Error(), "openapi: import: ") {
 			t.Errorf("%+v: %v", o, err)

@@ -11,41 +11,41 @@ import (
 
 // converter turns schemas of a document into self-contained ones.
 type converter struct {
-	doc    *document
-	hidden string // readOnly for requests, writeOnly for answers: such members are left out
+	doc     *document
+	omitKey string // readOnly for requests, writeOnly for answers: such members are left out
 	// maxDepth is the maximum depth of schemas; deeper ones are reduced to their type. If it is negative, there is no
 	// maximum, and referenced schemas become definitions.
-	maxDepth    int
-	inside      []string // references that are being followed
-	bases       []string // references to base schemas that stand for themselves, not for what inherits from them
-	names       map[string]string
-	used        map[string]bool
-	definitions jsonval.Object
-	nodes       int
-	maxNodes    int             // a larger schema is not used
-	lost        map[string]bool // what was left out
-	outside     errOutside      // a reference that leaves the document
+	maxDepth     int
+	refStack     []string // references that are being followed
+	baseRefs     []string // references to base schemas that stand for themselves, not for what inherits from them
+	refNames     map[string]string
+	usedNames    map[string]bool
+	definitions  jsonval.Object
+	nodeCount    int
+	maxNodes     int             // a larger schema is not used
+	droppedParts map[string]bool // what was left out
+	outsideRef   errOutside      // a reference that leaves the document
 }
 
 // maxNodes bounds the schemas that are visited for one schema: documents refer to themselves in hundreds of places.
 const maxNodes = 3000
 
-func newConverter(d *document, hidden string, maxDepth, maxNodes int) *converter {
-	return &converter{doc: d, hidden: hidden, maxDepth: maxDepth, maxNodes: maxNodes, names: map[string]string{},
-		used:        map[string]bool{},
-		definitions: jsonval.Object{}, lost: map[string]bool{}}
+func newConverter(d *document, omitKey string, maxDepth, maxNodes int) *converter {
+	return &converter{doc: d, omitKey: omitKey, maxDepth: maxDepth, maxNodes: maxNodes, refNames: map[string]string{},
+		usedNames:   map[string]bool{},
+		definitions: jsonval.Object{}, droppedParts: map[string]bool{}}
 }
 
 // convert converts one schema.
-func (c *converter) convert(schema any) any { return c.schema(schema, 0) }
+func (c *converter) convert(schema any) any { return c.convertAt(schema, 0) }
 
-func (c *converter) schema(schema any, depth int) any {
+func (c *converter) convertAt(schema any, depth int) any {
 	m, ok := schema.(jsonval.Object)
 	if !ok {
 		return schema // true or false
 	}
-	c.nodes++
-	if c.nodes > c.maxNodes {
+	c.nodeCount++
+	if c.nodeCount > c.maxNodes {
 		return jsonval.Object{}
 	}
 	if c.maxDepth >= 0 && depth > c.maxDepth {
@@ -54,28 +54,28 @@ func (c *converter) schema(schema any, depth int) any {
 	if ref, ok := m["$ref"].(string); ok {
 		return c.followRef(ref, m, depth)
 	}
-	if part, beside, ok := soleSchema(m); ok {
-		return c.described(part, beside, depth)
+	if part, annotations, ok := soleSchema(m); ok {
+		return c.convertAnnotated(part, annotations, depth)
 	}
 	out := c.convertKeywords(m)
-	for _, k := range ofSchemas {
+	for _, k := range mapKeywords {
 		if parts, ok := m[k].(jsonval.Object); ok {
-			out[k] = c.members(parts, out, k == "properties", depth)
+			out[k] = c.convertMembers(parts, out, k == "properties", depth)
 		}
 	}
-	for _, k := range ofLists {
+	for _, k := range listKeywords {
 		if parts, ok := m[k].([]any); ok {
 			list := make([]any, len(parts))
 			for n, p := range parts {
-				list[n] = c.schema(p, depth+1)
+				list[n] = c.convertAt(p, depth+1)
 			}
 			out[k] = list
 		}
 	}
 	c.relaxDiscriminatedOneOf(m, out)
-	for _, k := range ofSchema {
+	for _, k := range subKeywords {
 		if part := m[k]; part != nil {
-			out[k] = c.schema(part, depth+1)
+			out[k] = c.convertAt(part, depth+1)
 		}
 	}
 	if m["nullable"] == true {
@@ -87,126 +87,126 @@ func (c *converter) schema(schema any, depth int) any {
 // relaxDiscriminatedOneOf turns oneOf with a discriminator into anyOf: the discriminator says which schema a value
 // has, and other schemas may fit it too. In requests, the discriminator is restricted to the texts of its mapping.
 func (c *converter) relaxDiscriminatedOneOf(m, out jsonval.Object) {
-	by := jsonval.AsObject(m["discriminator"])
+	discriminator := jsonval.AsObject(m["discriminator"])
 	list, ok := out["oneOf"].([]any)
-	if !ok || by == nil || out["anyOf"] != nil {
+	if !ok || discriminator == nil || out["anyOf"] != nil {
 		return
 	}
 	delete(out, "oneOf")
 	out["anyOf"] = list
-	property := jsonval.AsText(by["propertyName"])
+	property := jsonval.AsText(discriminator["propertyName"])
 	for n, part := range jsonval.AsList(m["oneOf"]) {
 		ref := jsonval.AsText(jsonval.AsObject(part)["$ref"])
 		var texts []any
-		for text, to := range jsonval.Sorted(jsonval.AsObject(by["mapping"])) {
-			if ref != "" && (to == ref || "#/components/schemas/"+jsonval.AsText(to) == ref) {
+		for text, target := range jsonval.Sorted(jsonval.AsObject(discriminator["mapping"])) {
+			if ref != "" && (target == ref || "#/components/schemas/"+jsonval.AsText(target) == ref) {
 				texts = append(texts, text)
 			}
 		}
-		if len(texts) > 0 && property != "" && c.hidden == "readOnly" {
-			c.nodes += 2
+		if len(texts) > 0 && property != "" && c.omitKey == "readOnly" {
+			c.nodeCount += 2
 			list[n] = jsonval.Object{"allOf": []any{list[n], jsonval.Object{
 				"properties": jsonval.Object{property: jsonval.Object{"enum": texts}}}}}
 		}
 	}
 }
 
-// described converts a schema of an allOf whose other schemas only add annotations to it.
-func (c *converter) described(part any, beside []jsonval.Object, depth int) any {
-	out, ok := c.schema(part, depth).(jsonval.Object)
+// convertAnnotated converts a schema of an allOf whose other schemas only add annotations to it.
+func (c *converter) convertAnnotated(part any, annotations []jsonval.Object, depth int) any {
+	out, ok := c.convertAt(part, depth).(jsonval.Object)
 	if !ok {
 		return part
 	}
-	null := false
-	for _, a := range beside {
+	isNullable := false
+	for _, a := range annotations {
 		maps.Copy(out, c.convertKeywords(a))
-		null = null || a["nullable"] == true
+		isNullable = isNullable || a["nullable"] == true
 	}
-	if null {
+	if isNullable {
 		return allowNull(out)
 	}
 	return out
 }
 
-// members converts the schemas under names. Hidden properties are left out, and are no longer required.
-func (c *converter) members(parts, out jsonval.Object, properties bool, depth int) any {
+// convertMembers converts the schemas under names. Hidden properties are left out, and are no longer required.
+func (c *converter) convertMembers(parts, out jsonval.Object, areProperties bool, depth int) any {
 	list := jsonval.Object{}
 	for name, p := range parts {
-		if properties && c.doc.plainSchema(p)[c.hidden] == true {
+		if areProperties && c.doc.plainSchema(p)[c.omitKey] == true {
 			if required, ok := out["required"].([]any); ok {
 				out["required"] = slices.DeleteFunc(slices.Clone(required), func(v any) bool { return v == name })
 			}
 			continue
 		}
-		list[name] = c.schema(p, depth+1)
+		list[name] = c.convertAt(p, depth+1)
 	}
 	return list
 }
 
 // followRef replaces a reference into the document by a reference to a definition, or by its target.
 func (c *converter) followRef(ref string, m jsonval.Object, depth int) any {
-	target, err := c.doc.find(ref)
-	if err != nil || (slices.Contains(c.inside, ref) && c.maxDepth >= 0) {
+	target, err := c.doc.resolveRef(ref)
+	if err != nil || (slices.Contains(c.refStack, ref) && c.maxDepth >= 0) {
 		if err != nil {
-			c.lost["reference "+err.Error()] = true
-			errors.As(err, &c.outside)
+			c.droppedParts["reference "+err.Error()] = true
+			errors.As(err, &c.outsideRef)
 		}
 		return c.stubSchema(m)
 	}
-	bases := c.bases
-	defer func() { c.bases = bases }()
-	if forms := c.doc.subtypes(ref); forms != nil && c.hidden == "readOnly" && !slices.Contains(bases, ref) {
-		target, c.bases = forms, append(slices.Clip(bases), ref)
-		return c.schema(target, depth)
+	bases := c.baseRefs
+	defer func() { c.baseRefs = bases }()
+	if variants := c.doc.subtypes(ref); variants != nil && c.omitKey == "readOnly" && !slices.Contains(bases, ref) {
+		target, c.baseRefs = variants, append(slices.Clip(bases), ref)
+		return c.convertAt(target, depth)
 	}
-	c.bases = append(slices.Clip(bases), refsOfAllOf(target)...)
-	beside := jsonval.Object{}
+	c.baseRefs = append(slices.Clip(bases), refsOfAllOf(target)...)
+	siblings := jsonval.Object{}
 	if !c.doc.IsOpenAPI30() { // 3.0 ignores what is beside $ref
-		beside = maps.Clone(m)
-		delete(beside, "$ref")
-		beside = c.schema(beside, depth).(jsonval.Object)
+		siblings = maps.Clone(m)
+		delete(siblings, "$ref")
+		siblings = c.convertAt(siblings, depth).(jsonval.Object)
 	}
 	if c.maxDepth >= 0 {
-		c.inside = append(c.inside, ref)
-		out := c.schema(target, depth)
-		c.inside = c.inside[:len(c.inside)-1]
-		if into, ok := out.(jsonval.Object); ok {
-			maps.Copy(into, beside)
+		c.refStack = append(c.refStack, ref)
+		out := c.convertAt(target, depth)
+		c.refStack = c.refStack[:len(c.refStack)-1]
+		if object, ok := out.(jsonval.Object); ok {
+			maps.Copy(object, siblings)
 		}
 		return out
 	}
-	beside["$ref"] = "#/$defs/" + c.addDefinition(ref, target)
-	return beside
+	siblings["$ref"] = "#/$defs/" + c.addDefinition(ref, target)
+	return siblings
 }
 
 // addDefinition adds the target of a reference to the definitions, under the last part of its name.
 func (c *converter) addDefinition(ref string, target any) string {
-	if name, ok := c.names[ref]; ok {
+	if name, ok := c.refNames[ref]; ok {
 		return name
 	}
-	last := ref[strings.LastIndex(ref, "/")+1:]
-	name := uniqueName(toolName(last), 1<<10, c.used)
-	c.names[ref] = name
-	key := c.hidden + " " + ref
-	if c.doc.knownNodes[key] > c.maxNodes-fewNodes {
-		c.nodes = c.maxNodes + 1
+	lastStep := ref[strings.LastIndex(ref, "/")+1:]
+	name := uniqueName(toolName(lastStep), 1<<10, c.usedNames)
+	c.refNames[ref] = name
+	key := c.omitKey + " " + ref
+	if c.doc.minNodesByRef[key] > c.maxNodes-maxNodesAboveRef {
+		c.nodeCount = c.maxNodes + 1
 		return name
 	}
-	before := c.nodes
-	c.definitions[name] = c.schema(target, 0)
-	c.doc.knownNodes[key] = max(c.doc.knownNodes[key], c.nodes-before)
+	nodesBefore := c.nodeCount
+	c.definitions[name] = c.convertAt(target, 0)
+	c.doc.minNodesByRef[key] = max(c.doc.minNodesByRef[key], c.nodeCount-nodesBefore)
 	return name
 }
 
-// fewNodes bounds the nodes above a reference whose schema is known to be too large.
-const fewNodes = 16
+// maxNodesAboveRef bounds the nodes above a reference whose schema is known to be too large.
+const maxNodesAboveRef = 16
 
 // stubSchema returns the rest of a schema that is cut off: its description and its type.
 func (c *converter) stubSchema(m jsonval.Object) any {
 	out := jsonval.Object{}
 	plain := c.doc.plainSchema(m)
-	for _, from := range []jsonval.Object{plain, m} {
-		if d := jsonval.AsText(from["description"]); d != "" {
+	for _, source := range []jsonval.Object{plain, m} {
+		if d := jsonval.AsText(source["description"]); d != "" {
 			out["description"] = d
 		}
 	}
@@ -245,8 +245,8 @@ func allowNull(m jsonval.Object) any {
 	return jsonval.Object{"anyOf": []any{m, jsonval.Object{"type": "null"}}}
 }
 
-// root adds the definitions to a self-contained schema.
-func (c *converter) root(m jsonval.Object) jsonval.Object {
+// withDefinitions adds the definitions to a self-contained schema.
+func (c *converter) withDefinitions(m jsonval.Object) jsonval.Object {
 	if len(c.definitions) > 0 {
 		m["$defs"] = c.definitions
 	}

@@ -24,12 +24,12 @@ type document struct {
 	*openapi3.T
 	root  any
 	notes []string
-	// knownNodes is the minimum size of the schema behind a reference, by the converter's hidden and the reference. A
-	// schema that was too large before is not followed again.
-	knownNodes map[string]int
-	// knownSubtypes has the result of findSubtypes by reference.
-	knownSubtypes map[string]jsonval.Object
-	placed        int // how many fields have got a place
+	// minNodesByRef is the minimum size of the schema behind a reference, by the converter's hidden and the reference.
+	// A schema that was too large before is not followed again.
+	minNodesByRef map[string]int
+	// subtypesByRef has the result of findSubtypes by reference.
+	subtypesByRef map[string]jsonval.Object
+	fieldCount    int // how many fields have got a place
 }
 
 // maxValidated bounds the documents that are validated as a whole, in bytes: the validator follows every path to a
@@ -45,7 +45,7 @@ func loadDocument(root any, size int) (*document, error) {
 	loader := openapi3.NewLoader() // by default it loads no other files
 	doc, err := loader.LoadFromData(jsonval.Encode(root))
 	if isOutside(err) { // schemas are taken from the written form anyway
-		doc, err = loader.LoadFromData(jsonval.Encode(withoutOutsideSchemas(root)))
+		doc, err = loader.LoadFromData(jsonval.Encode(dropOutsideRefs(root)))
 	}
 	switch {
 	case isOutside(err):
@@ -63,7 +63,7 @@ func loadDocument(root any, size int) (*document, error) {
 		}
 		return nil, fmt.Errorf("it is of OpenAPI %s; want 3.0 or 3.1", jsonval.Clip(doc.OpenAPI, 20))
 	}
-	d := &document{T: doc, root: root, knownNodes: map[string]int{}, knownSubtypes: map[string]jsonval.Object{}}
+	d := &document{T: doc, root: root, minNodesByRef: map[string]int{}, subtypesByRef: map[string]jsonval.Object{}}
 	// An invalid example or pattern does not prevent calling an operation.
 	if size > maxValidated {
 		d.notes = append(d.notes,
@@ -82,23 +82,23 @@ func isOutside(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "disallowed external reference")
 }
 
-// withoutOutsideSchemas returns a document whose schemas have no references out of the document.
-func withoutOutsideSchemas(root any) any {
-	var without func(_ string, schema any) any
-	without = func(_ string, schema any) any {
-		own := maps.Clone(jsonval.AsObject(schema))
-		if own == nil {
+// dropOutsideRefs returns a document whose schemas have no references out of the document.
+func dropOutsideRefs(root any) any {
+	var dropRefs func(_ string, schema any) any
+	dropRefs = func(_ string, schema any) any {
+		out := maps.Clone(jsonval.AsObject(schema))
+		if out == nil {
 			return schema
 		}
-		if isOutsideRef(own["$ref"]) {
-			delete(own, "$ref")
+		if isOutsideRef(out["$ref"]) {
+			delete(out, "$ref")
 		}
-		delete(own, "discriminator") // it names schemas too
-		return jsonschema.WithSubschemas(own, without)
+		delete(out, "discriminator") // it names schemas too
+		return jsonschema.MapSubschemas(out, dropRefs)
 	}
-	return walk(root, "#", func(step, above, at string, part any) (any, bool) {
+	return rewriteParts(root, "#", func(step, above, at string, part any) (any, bool) {
 		if isSchemaPlace(step, above) {
-			return without(at, part), true
+			return dropRefs(at, part), true
 		}
 		return part, isData(step)
 	})
@@ -116,20 +116,20 @@ func (e errOutside) Error() string {
 	return fmt.Sprintf("%q leaves the document: nothing is ever loaded", e.ref)
 }
 
-// decode reads a document, JSON or YAML, as a JSON value.
-func decode(data []byte) (any, error) {
-	v, written, err := jsonval.DecodeInOrder(bytes.TrimPrefix(data, []byte("\uFEFF")),
+// decodeDocument reads a document, JSON or YAML, as a JSON value.
+func decodeDocument(data []byte) (any, error) {
+	v, keyOrder, err := jsonval.DecodeInOrder(bytes.TrimPrefix(data, []byte("\uFEFF")),
 		jsonval.DecodeLimits{MaxDepth: 200, MaxNumberLen: 400})
 	if err != nil {
 		var problem *diag.Problem
-		if v, written, problem = yamlvalue.DecodeForeign(data); problem != nil {
+		if v, keyOrder, problem = yamlvalue.DecodeForeign(data); problem != nil {
 			return nil, errors.New(strings.TrimPrefix(problem.JSONPath+": "+problem.Message, "$: "))
 		}
 	}
-	walk(v, "#", func(step, above, _ string, part any) (any, bool) {
+	rewriteParts(v, "#", func(step, above, _ string, part any) (any, bool) {
 		isSchema := isSchemaPlace(step, above)
 		if isSchema {
-			jsonschema.KeepOrder(part, written)
+			jsonschema.StoreSourceKeyOrder(part, keyOrder)
 		}
 		return part, isSchema || isData(step)
 	})
@@ -141,10 +141,10 @@ func firstLine(s string) string {
 	return line
 }
 
-// find follows a reference within the document.
-func (d *document) find(ref string) (any, error) {
-	pointer, local := strings.CutPrefix(ref, "#")
-	if !local {
+// resolveRef follows a reference within the document.
+func (d *document) resolveRef(ref string) (any, error) {
+	pointer, isLocal := strings.CutPrefix(ref, "#")
+	if !isLocal {
 		return nil, errOutside{ref}
 	}
 	pointer, err := url.PathUnescape(pointer)
@@ -165,12 +165,12 @@ func (d *document) find(ref string) (any, error) {
 // valueAt follows keys, one after the other, from a value, resolving references; nil if there is no value.
 func (d *document) valueAt(from any, keys ...string) any {
 	for _, key := range keys {
-		for range maxChain {
+		for range maxRefChain {
 			ref, ok := jsonval.AsObject(from)["$ref"].(string)
 			if !ok {
 				break
 			}
-			from, _ = d.find(ref) // the library has resolved it
+			from, _ = d.resolveRef(ref) // the library has resolved it
 		}
 		from = jsonval.AsObject(from)[key]
 	}

@@ -17,12 +17,12 @@ import (
 type Options struct {
 	// Server is the address of the API, http(s)://… or $env:NAME; empty: the document's first server.
 	Server string
-	// Only names the wanted operations, by operationId or by the Tool's name; empty: all.
-	Only []string
+	// Operations names the wanted operations, by operationId or by the Tool's name; empty: all.
+	Operations []string
 	// Approve selects the operations that require a person's approval; empty: ApproveWrites.
 	Approve string
-	// Secrets is the prefix of the names of environment variables with secrets.
-	Secrets string
+	// SecretPrefix is the prefix of the names of environment variables with secrets.
+	SecretPrefix string
 }
 
 // Values of Options.Approve.
@@ -50,50 +50,50 @@ func Import(data []byte, o Options) (*Result, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("openapi: import: %w", err)
 	}
-	root, err := decode(data)
+	root, err := decodeDocument(data)
 	if err != nil {
 		return nil, fmt.Errorf("openapi: read document: %w", err)
 	}
-	r, whole, err := importDocument(root, len(data), o)
-	if whole {
+	r, isComplete, err := importDocument(root, len(data), o)
+	if isComplete {
 		return r, nil
 	}
-	if root, notes := mend(root); len(notes) > 0 {
-		mended, _, again := importDocument(root, len(data), o)
+	if root, notes := mendDocument(root); len(notes) > 0 {
+		mended, _, retryErr := importDocument(root, len(data), o)
 		switch {
-		case again == nil:
+		case retryErr == nil:
 			mended.Notes = append(notes, mended.Notes...)
 		case isOutside(err): // the reason why nothing is left
-			again = err
+			retryErr = err
 		}
-		return mended, again
+		return mended, retryErr
 	}
 	return r, err
 }
 
 // importDocument makes Tools from a document. whole reports whether no operation was left out.
-func importDocument(root any, size int, o Options) (r *Result, whole bool, err error) {
+func importDocument(root any, size int, o Options) (r *Result, isComplete bool, err error) {
 	d, err := loadDocument(root, size)
 	if err != nil {
 		return nil, false, fmt.Errorf("openapi: read document: %w", err)
 	}
 	all := d.operations()
-	wanted, err := chooseOperations(all, o.Only)
+	chosen, err := chooseOperations(all, o.Operations)
 	if err != nil {
 		return nil, false, fmt.Errorf("openapi: import: %w", err)
 	}
 	r = &Result{Tools: jsonval.Object{}, Notes: d.notes, Secrets: map[string]string{}}
 	hosts := map[string]bool{}
-	for _, op := range wanted {
+	for _, op := range chosen {
 		t, err := newTool(d, op, o)
 		if err == nil {
 			err = t.verify()
 		}
 		if err != nil {
-			r.Notes = append(r.Notes, fmt.Sprintf("%s is left out: %s", op.place(), err))
+			r.Notes = append(r.Notes, fmt.Sprintf("%s is left out: %s", op.methodAndPath(), err))
 			continue
 		}
-		r.Tools[op.tool] = t.asIdeaTool()
+		r.Tools[op.toolName] = t.asIdeaTool()
 		r.Notes = append(r.Notes, t.notes...)
 		maps.Copy(r.Secrets, t.secrets)
 		hosts[t.host] = true
@@ -103,7 +103,7 @@ func importDocument(root any, size int, o Options) (r *Result, whole bool, err e
 	if len(r.Tools) == 0 {
 		return nil, false, fmt.Errorf("openapi: import: no Tool can be made from it: %s", strings.Join(r.Notes, "; "))
 	}
-	return r, len(r.Tools) == len(wanted), nil
+	return r, len(r.Tools) == len(chosen), nil
 }
 
 func (o *Options) check() error {
@@ -115,8 +115,8 @@ func (o *Options) check() error {
 		return fmt.Errorf("approve %q: want %s, %s or %s",
 			o.Approve, ApproveWrites, ApproveAll, ApproveNone)
 	}
-	if o.Secrets != "" && !envStart.MatchString(o.Secrets) {
-		return fmt.Errorf("secrets %q: want the beginning of a variable's name: A to Z, 0 to 9 and _", o.Secrets)
+	if o.SecretPrefix != "" && !envNamePattern.MatchString(o.SecretPrefix) {
+		return fmt.Errorf("secrets %q: want the beginning of a variable's name: A to Z, 0 to 9 and _", o.SecretPrefix)
 	}
 	if o.Server != "" {
 		if _, err := httptool.ParseSpec(jsonval.Object{"url": o.Server}); err != nil ||
@@ -136,11 +136,12 @@ func chooseOperations(all []*operation, only []string) ([]*operation, error) {
 		return all, nil
 	}
 	chosen := jsonval.Filter(all, func(op *operation) bool {
-		return slices.Contains(only, op.tool) || (op.op.OperationID != "" && slices.Contains(only, op.op.OperationID))
+		return slices.Contains(only, op.toolName) ||
+			(op.def.OperationID != "" && slices.Contains(only, op.def.OperationID))
 	})
 	for _, name := range only {
 		if !slices.ContainsFunc(chosen,
-			func(op *operation) bool { return op.tool == name || op.op.OperationID == name }) {
+			func(op *operation) bool { return op.toolName == name || op.def.OperationID == name }) {
 			return nil, fmt.Errorf("no operation %q; there are %s", name, firstNames(all))
 		}
 	}
@@ -152,7 +153,7 @@ func firstNames(all []*operation) string {
 	const maxNames = 20
 	var names []string
 	for _, op := range all[:min(len(all), maxNames)] {
-		names = append(names, op.tool)
+		names = append(names, op.toolName)
 	}
 	text := strings.Join(names, ", ")
 	if n := len(all) - maxNames; n > 0 {
@@ -162,11 +163,11 @@ func firstNames(all []*operation) string {
 }
 
 // verify checks a Tool by the rules of Idea files and of HTTP tools.
-func (t *tool) verify() error {
+func (t *toolBuilder) verify() error {
 	var ps diag.Problems
 	tree := t.asIdeaTool()
 	delete(tree, "_approval")
-	ideafile.ReadTool(t.op.tool, tree, "$", &ps)
+	ideafile.ReadTool(t.op.toolName, tree, "$", &ps)
 	if errs := ps.Errors(); len(errs) > 0 {
 		return errs
 	}

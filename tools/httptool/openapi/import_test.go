@@ -79,7 +79,7 @@ func TestWhatIsImportedPassesTheCheck(t *testing.T) {
 		if errs := problems.Errors(); len(errs) > 0 {
 			t.Fatalf("%s: %s", name, errs)
 		}
-		bindings, wrong := kinds.NewKnown(nil, nil).Bind(idea)
+		bindings, wrong := kinds.NewKnownTools(nil, nil).Bind(idea)
 		if problems := append(wrong, check.Check(idea, bindings)...).Errors(); len(problems) > 0 {
 			t.Errorf("%s: %s", name, problems)
 		}
@@ -134,7 +134,7 @@ func TestAnImportedToolIsCalled(t *testing.T) {
 		LookupEnv: func(n string) (string, bool) { return "secret-of-" + n, true }})
 	defer client.Close()
 	petshop := imported(t, document(t, "petshop.yaml"), openapi.Options{Server: s.URL + "/api/"})
-	orders := imported(t, document(t, "orders.json"), openapi.Options{Server: s.URL, Secrets: "SHOP_"})
+	orders := imported(t, document(t, "orders.json"), openapi.Options{Server: s.URL, SecretPrefix: "SHOP_"})
 	for _, row := range []struct {
 		r                        *openapi.Result
 		tool, params, want, fits string
@@ -213,14 +213,14 @@ func TestPeopleAreShownParametersAsTheDocumentHasThem(t *testing.T) {
 		if len(ps.Errors()) > 0 {
 			t.Fatal(ps)
 		}
-		c := shown.WordsOf(idea).Call("pay", map[string]any{"shop": "1", "dry": true, "note": "2", "amount": "3",
-			"to": map[string]any{"iban": "4", "name": "5"}}, "", shown.Case{}, shown.English)
+		c := shown.NewPresenter(idea).Call("pay", map[string]any{"shop": "1", "dry": true, "note": "2", "amount": "3",
+			"to": map[string]any{"iban": "4", "name": "5"}}, "", shown.InstanceValues{}, shown.English)
 		got := jsonval.Map(c.Fields, func(f shown.Field) string { return f.Name })
 		if want := "shop dry to.name to.iban note amount"; strings.Join(got, " ") != want {
 			t.Errorf("%s: %s, want %s\n%s", name, got, want, jsonval.Encode(tool))
 		}
 		// what the LLM reads first stays
-		if got := string(jsonval.Encode(jsonval.At(tool, "required"))); got != `["shop","amount"]` {
+		if got := string(jsonval.Encode(jsonval.Lookup(tool, "required"))); got != `["shop","amount"]` {
 			t.Errorf("%s: it requires %s", name, got)
 		}
 	}

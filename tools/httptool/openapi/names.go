@@ -10,16 +10,16 @@ import (
 const maxToolName = 64 // bytes, as in package ideafile
 
 var (
-	notInName   = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
-	notInWord   = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
-	notInEnv    = regexp.MustCompile(`[^A-Z0-9_]+`)
-	envStart    = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
-	humpPattern = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+	nonToolNameChars  = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
+	nonParamNameChars = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+	nonEnvNameChars   = regexp.MustCompile(`[^A-Z0-9_]+`)
+	envNamePattern    = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
+	camelCasePattern  = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 )
 
 // toolName turns an operationId into a Tool's name.
 func toolName(id string) string {
-	name := strings.Trim(notInName.ReplaceAllString(id, "_"), "_.-")
+	name := strings.Trim(nonToolNameChars.ReplaceAllString(id, "_"), "_.-")
 	if name == "" {
 		return "operation"
 	}
@@ -31,8 +31,8 @@ func nameFromPath(method, path string) string {
 	var b strings.Builder
 	b.WriteString(strings.ToLower(method))
 	for segment := range strings.SplitSeq(path, "/") {
-		inner, parameter := strings.CutPrefix(segment, "{")
-		if parameter {
+		inner, isParameter := strings.CutPrefix(segment, "{")
+		if isParameter {
 			b.WriteString("By")
 		}
 		for word := range strings.FieldsFuncSeq(inner,
@@ -45,23 +45,25 @@ func nameFromPath(method, path string) string {
 }
 
 // paramName returns a parameter's name that templates can contain, and that is no meta property.
-func paramName(name string) string { return strings.Trim(notInWord.ReplaceAllString(name, "_"), "_-") }
+func paramName(name string) string {
+	return strings.Trim(nonParamNameChars.ReplaceAllString(name, "_"), "_-")
+}
 
 // uniqueName returns a name that is not yet used, of at most maxLength bytes, and marks it as used.
-func uniqueName(name string, maxLength int, used map[string]bool) string {
-	free := name
-	for n := 2; used[free]; n++ {
+func uniqueName(name string, maxLength int, usedNames map[string]bool) string {
+	candidate := name
+	for n := 2; usedNames[candidate]; n++ {
 		suffix := fmt.Sprintf("_%d", n)
-		free = name[:min(len(name), maxLength-len(suffix))] + suffix
+		candidate = name[:min(len(name), maxLength-len(suffix))] + suffix
 	}
-	used[free] = true
-	return free
+	usedNames[candidate] = true
+	return candidate
 }
 
 // envName returns a variable's name: API_KEY for api-key or apiKey.
 func envName(name string) string {
-	name = strings.ToUpper(humpPattern.ReplaceAllString(name, "${1}_${2}"))
-	name = strings.Trim(notInEnv.ReplaceAllString(name, "_"), "_")
+	name = strings.ToUpper(camelCasePattern.ReplaceAllString(name, "${1}_${2}"))
+	name = strings.Trim(nonEnvNameChars.ReplaceAllString(name, "_"), "_")
 	if name == "" || (name[0] >= '0' && name[0] <= '9') {
 		name = "KEY_" + name
 	}

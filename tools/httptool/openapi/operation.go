@@ -13,13 +13,13 @@ import (
 // operation is one method of one path.
 type operation struct {
 	method, path string
-	item         *openapi3.PathItem
-	op           *openapi3.Operation
-	written      any    // the operation as it is written
-	tool         string // the Tool's name
+	pathItem     *openapi3.PathItem
+	def          *openapi3.Operation
+	raw          any    // the operation as it is written
+	toolName     string // the Tool's name
 }
 
-func (o *operation) place() string { return o.method + " " + o.path }
+func (o *operation) methodAndPath() string { return o.method + " " + o.path }
 
 // methods are the supported methods, in the order in which a path's operations are imported.
 var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
@@ -32,8 +32,8 @@ func (d *document) operations() []*operation {
 		item := d.Paths.Value(path)
 		for _, method := range methods {
 			if op := item.GetOperation(method); op != nil {
-				all = append(all, &operation{method: method, path: path, item: item, op: op,
-					written: d.valueAt(d.root, "paths", path, strings.ToLower(method))})
+				all = append(all, &operation{method: method, path: path, pathItem: item, def: op,
+					raw: d.valueAt(d.root, "paths", path, strings.ToLower(method))})
 			}
 		}
 		for method := range item.Operations() {
@@ -46,9 +46,9 @@ func (d *document) operations() []*operation {
 	used := map[string]bool{}
 	for _, exact := range []bool{true, false} {
 		for _, o := range all {
-			name := toolName(cmp.Or(o.op.OperationID, nameFromPath(o.method, o.path)))
-			if o.tool == "" && (!exact || name == o.op.OperationID) {
-				o.tool = uniqueName(name, maxToolName, used)
+			name := toolName(cmp.Or(o.def.OperationID, nameFromPath(o.method, o.path)))
+			if o.toolName == "" && (!exact || name == o.def.OperationID) {
+				o.toolName = uniqueName(name, maxToolName, used)
 			}
 		}
 	}
@@ -58,22 +58,22 @@ func (d *document) operations() []*operation {
 // parameters returns the parameters of the path, each replaced by the operation's parameter with the same name and
 // place, and the operation's other parameters.
 func (d *document) parameters(o *operation) (list []parameter) {
-	for _, of := range []struct {
+	for _, source := range []struct {
 		refs    openapi3.Parameters
 		written any
 	}{
-		{o.item.Parameters, d.valueAt(d.root, "paths", o.path, "parameters")},
-		{o.op.Parameters, d.valueAt(o.written, "parameters")},
+		{o.pathItem.Parameters, d.valueAt(d.root, "paths", o.path, "parameters")},
+		{o.def.Parameters, d.valueAt(o.raw, "parameters")},
 	} {
-		written, _ := of.written.([]any)
-		for n, ref := range of.refs {
+		written, _ := source.written.([]any)
+		for n, ref := range source.refs {
 			if ref == nil || ref.Value == nil || n >= len(written) {
 				continue
 			}
 			p := parameter{ref.Value, written[n]}
-			same := func(other parameter) bool { return other.In == p.In && other.Name == p.Name }
-			if at := slices.IndexFunc(list, same); at >= 0 {
-				list[at] = p
+			isSame := func(other parameter) bool { return other.In == p.In && other.Name == p.Name }
+			if index := slices.IndexFunc(list, isSame); index >= 0 {
+				list[index] = p
 			} else {
 				list = append(list, p)
 			}
@@ -85,25 +85,25 @@ func (d *document) parameters(o *operation) (list []parameter) {
 // parameter is a parameter, typed and as written.
 type parameter struct {
 	*openapi3.Parameter
-	written any
+	raw any
 }
 
 // maxDescription bounds the part of a description that an LLM sees, in characters.
 const maxDescription = 1000
 
 func (o *operation) description() string {
-	parts := []string{strings.TrimSpace(o.op.Summary)}
-	if d := strings.TrimSpace(o.op.Description); d != parts[0] {
+	parts := []string{strings.TrimSpace(o.def.Summary)}
+	if d := strings.TrimSpace(o.def.Description); d != parts[0] {
 		parts = append(parts, d)
 	}
-	if o.op.Deprecated {
+	if o.def.Deprecated {
 		parts = append(parts, "It is deprecated.")
 	}
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 	return jsonval.Clip(strings.Join(parts, "\n"), maxDescription)
 }
 
-// writes reports whether an operation may change something.
-func (o *operation) writes() bool {
+// isWrite reports whether an operation may change something.
+func (o *operation) isWrite() bool {
 	return !slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, o.method)
 }

@@ -50,34 +50,34 @@ func (d *document) valueType(schema any) string {
 	return d.schemaType(schema)
 }
 
-// maxChain bounds how far references to references are followed.
-const maxChain = 20
+// maxRefChain bounds how far references to references are followed.
+const maxRefChain = 20
 
 // soleSchema returns the only schema of an allOf that constrains values; people use such an allOf to describe a
 // reference. beside are the annotations of the allOf's other schemas and of m itself. ok is false if there is another
 // such schema.
-func soleSchema(m jsonval.Object) (part any, beside []jsonval.Object, ok bool) {
+func soleSchema(m jsonval.Object) (part any, annotations []jsonval.Object, ok bool) {
 	all, _ := m["allOf"].([]any)
 	for _, p := range all {
-		if a, is := p.(jsonval.Object); is && isAnnotation(a) {
-			beside = append(beside, a)
+		if a, isObject := p.(jsonval.Object); isObject && isAnnotation(a) {
+			annotations = append(annotations, a)
 		} else if part != nil {
 			return nil, nil, false
 		} else {
 			part = p
 		}
 	}
-	rest := maps.Clone(m)
-	delete(rest, "allOf")
-	return part, append(beside, rest), part != nil && isAnnotation(rest)
+	siblings := maps.Clone(m)
+	delete(siblings, "allOf")
+	return part, append(annotations, siblings), part != nil && isAnnotation(siblings)
 }
 
 // isAnnotation reports whether a schema does not constrain values, except for null.
 func isAnnotation(m jsonval.Object) bool {
 	for k := range m {
-		if k == "$ref" || slices.Contains(ofSchemas, k) || slices.Contains(ofLists, k) ||
-			slices.Contains(ofSchema, k) ||
-			(slices.Contains(ofValues, k) && !slices.Contains([]string{"title", "description", "default"}, k)) ||
+		if k == "$ref" || slices.Contains(mapKeywords, k) || slices.Contains(listKeywords, k) ||
+			slices.Contains(subKeywords, k) ||
+			(slices.Contains(plainKeys, k) && !slices.Contains([]string{"title", "description", "default"}, k)) ||
 			k == "format" || k == "pattern" {
 			return false
 		}
@@ -87,13 +87,13 @@ func isAnnotation(m jsonval.Object) bool {
 
 // plainSchema resolves the references at the top of a schema, and an allOf around a single schema.
 func (d *document) plainSchema(schema any) jsonval.Object {
-	for range maxChain {
+	for range maxRefChain {
 		m, ok := schema.(jsonval.Object)
 		if !ok {
 			return nil
 		}
 		if ref, ok := m["$ref"].(string); ok {
-			next, err := d.find(ref)
+			next, err := d.resolveRef(ref)
 			if err != nil {
 				return nil
 			}
@@ -111,44 +111,44 @@ func (d *document) plainSchema(schema any) jsonval.Object {
 // allOf: those of the discriminator's mapping or, without one, those of any name. A request with the base alone would
 // lack their members. nil: nothing inherits from it.
 func (d *document) subtypes(ref string) jsonval.Object {
-	forms, known := d.knownSubtypes[ref]
+	forms, known := d.subtypesByRef[ref]
 	if !known {
 		forms = d.findSubtypes(ref)
-		d.knownSubtypes[ref] = forms
+		d.subtypesByRef[ref] = forms
 	}
 	return forms
 }
 
 func (d *document) findSubtypes(ref string) jsonval.Object {
-	base, _ := d.find(ref)
+	base, _ := d.resolveRef(ref)
 	m := jsonval.AsObject(base)
-	by := jsonval.AsObject(m["discriminator"])
-	if jsonval.AsText(by["propertyName"]) == "" || m["oneOf"] != nil || m["anyOf"] != nil {
+	discriminator := jsonval.AsObject(m["discriminator"])
+	if jsonval.AsText(discriminator["propertyName"]) == "" || m["oneOf"] != nil || m["anyOf"] != nil {
 		return nil
 	}
 	const schemas = "#/components/schemas/"
-	mapping := jsonval.AsObject(by["mapping"])
+	mapping := jsonval.AsObject(discriminator["mapping"])
 	if len(mapping) == 0 {
 		mapping = jsonval.Object{}
 		for name := range jsonval.AsObject(d.valueAt(d.root, "components", "schemas")) {
 			mapping[name] = name
 		}
 	}
-	var forms []any
-	known := map[string]bool{}
-	for _, to := range jsonval.Sorted(mapping) {
-		child := jsonval.AsText(to)
-		if _, err := d.find(child); err != nil {
+	var variants []any
+	seen := map[string]bool{}
+	for _, target := range jsonval.Sorted(mapping) {
+		child := jsonval.AsText(target)
+		if _, err := d.resolveRef(child); err != nil {
 			child = schemas + child
 		}
-		if !known[child] && d.inherits(child, ref) {
-			known[child], forms = true, append(forms, jsonval.Object{"$ref": child})
+		if !seen[child] && d.inherits(child, ref) {
+			seen[child], variants = true, append(variants, jsonval.Object{"$ref": child})
 		}
 	}
-	if len(forms) == 0 {
+	if len(variants) == 0 {
 		return nil
 	}
-	out := jsonval.Object{"oneOf": forms, "discriminator": jsonval.WithKey(by, "mapping", mapping)}
+	out := jsonval.Object{"oneOf": variants, "discriminator": jsonval.WithKey(discriminator, "mapping", mapping)}
 	if text := jsonval.AsText(m["description"]); text != "" {
 		out["description"] = text
 	}
@@ -157,17 +157,17 @@ func (d *document) findSubtypes(ref string) jsonval.Object {
 
 // inherits reports whether a schema has another in its allOf, directly or through others.
 func (d *document) inherits(child, base string) bool {
-	for refs := []string{child}; len(refs) <= maxChain; {
-		var above []string
+	for refs := []string{child}; len(refs) <= maxRefChain; {
+		var parents []string
 		for _, ref := range refs {
-			schema, _ := d.find(ref)
-			above = jsonval.AppendNew(above, refsOfAllOf(schema)...)
+			schema, _ := d.resolveRef(ref)
+			parents = jsonval.AppendNew(parents, refsOfAllOf(schema)...)
 		}
-		if slices.Contains(above, base) {
+		if slices.Contains(parents, base) {
 			return true
 		}
-		known := len(refs)
-		if refs = jsonval.AppendNew(refs, above...); len(refs) == known {
+		count := len(refs)
+		if refs = jsonval.AppendNew(refs, parents...); len(refs) == count {
 			return false
 		}
 	}
@@ -186,7 +186,7 @@ func refsOfAllOf(schema any) (refs []string) {
 
 // hasSubtypes reports whether values of a schema may be of those that inherit from it.
 func (d *document) hasSubtypes(schema any) bool {
-	for range maxChain {
+	for range maxRefChain {
 		m := jsonval.AsObject(schema)
 		ref := jsonval.AsText(m["$ref"])
 		if part, _, ok := soleSchema(m); ref == "" && ok {
@@ -196,7 +196,7 @@ func (d *document) hasSubtypes(schema any) bool {
 		if ref == "" || d.subtypes(ref) != nil {
 			return ref != ""
 		}
-		schema, _ = d.find(ref)
+		schema, _ = d.resolveRef(ref)
 	}
 	return false
 }
@@ -208,13 +208,13 @@ var branchingKeywords = []string{"allOf", "anyOf", "oneOf", "not", "if", "then",
 
 // objectFields returns the properties of an object schema that has nothing else, without the read-only ones; false for
 // any other schema.
-func (d *document) objectFields(schema any) ([]field, bool) {
+func (d *document) objectFields(schema any) ([]toolParam, bool) {
 	m := d.plainSchema(schema)
 	properties, _ := m["properties"].(jsonval.Object)
 	if t, isGiven := m["type"]; len(properties) == 0 || (isGiven && t != "object") || m["nullable"] == true {
 		return nil, false
 	}
-	if more, isGiven := m["additionalProperties"]; isGiven && more != false {
+	if additional, isGiven := m["additionalProperties"]; isGiven && additional != false {
 		return nil, false
 	}
 	for _, k := range branchingKeywords {
@@ -223,27 +223,27 @@ func (d *document) objectFields(schema any) ([]field, bool) {
 		}
 	}
 	required, _ := m["required"].([]any)
-	shown := jsonschema.ShownOrder(m)
-	var list []field
+	fieldOrder := jsonschema.PropertyDisplayOrder(m)
+	var list []toolParam
 	for name, schema := range jsonval.Sorted(properties) {
 		if d.plainSchema(schema)["readOnly"] == true {
 			continue
 		}
-		list = append(list, field{name: name, schema: schema, required: slices.Contains(required, any(name)),
-			place: d.placed + slices.Index(shown, name) + 1})
+		list = append(list, toolParam{name: name, schema: schema, required: slices.Contains(required, any(name)),
+			position: d.fieldCount + slices.Index(fieldOrder, name) + 1})
 	}
-	d.placed += len(properties)
+	d.fieldCount += len(properties)
 	return list, true
 }
 
 // Keywords by the kind of their value. Keywords in none of these lists do not constrain values.
 var (
-	ofSchemas = []string{"properties", "patternProperties", "dependentSchemas"}
-	ofLists   = []string{"allOf", "anyOf", "oneOf", "prefixItems"}
-	ofSchema  = []string{"items", "additionalItems", "not", "if", "then", "else", "contains", "propertyNames",
+	mapKeywords  = []string{"properties", "patternProperties", "dependentSchemas"}
+	listKeywords = []string{"allOf", "anyOf", "oneOf", "prefixItems"}
+	subKeywords  = []string{"items", "additionalItems", "not", "if", "then", "else", "contains", "propertyNames",
 		"additionalProperties",
 		"unevaluatedItems", "unevaluatedProperties"}
-	ofValues = []string{"type", "title", "description", "enum", "const", "default", "required", "minimum", "maximum",
+	plainKeys = []string{"type", "title", "description", "enum", "const", "default", "required", "minimum", "maximum",
 		"exclusiveMinimum",
 		"exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems",
 		"minProperties",
@@ -253,31 +253,31 @@ var (
 // checkedFormats are the formats that are validated, and allowed in strict mode.
 var checkedFormats = []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
 
-// displayOfFormat says how values of a format are displayed to people.
-var displayOfFormat = map[string]string{"date": "date", "date-time": "datetime"}
+// displayByFormat says how values of a format are displayed to people.
+var displayByFormat = map[string]string{"date": "date", "date-time": "datetime"}
 
 // convertKeywords converts the keywords of one schema to those of JSON Schema 2020-12.
 func (c *converter) convertKeywords(m jsonval.Object) jsonval.Object {
 	out := jsonval.Object{}
 	for k, v := range m {
-		if k == "format" && displayOfFormat[jsonval.AsText(v)] != "" {
-			out[jsonschema.DisplayKey] = displayOfFormat[jsonval.AsText(v)]
+		if k == "format" && displayByFormat[jsonval.AsText(v)] != "" {
+			out[jsonschema.DisplayKey] = displayByFormat[jsonval.AsText(v)]
 		}
 		switch {
 		case v == nil && k != "const" && k != "default": // as if absent
-		case slices.Contains(ofValues, k), k == jsonschema.OrderKey:
+		case slices.Contains(plainKeys, k), k == jsonschema.OrderKey:
 			out[k] = v
-		case k == "format" && c.hidden == "readOnly" && slices.Contains(checkedFormats, jsonval.AsText(v)):
+		case k == "format" && c.omitKey == "readOnly" && slices.Contains(checkedFormats, jsonval.AsText(v)):
 			out[k] = v // servers are less exact in their answers
 		case k == "pattern":
 			steps, err := jsonschema.CompiledPatternSteps(jsonval.AsText(v))
-			if err == nil && steps <= jsonschema.MaxStepsPerForeignPattern {
+			if err == nil && steps <= jsonschema.MaxServerToolStepsPerPattern {
 				out[k] = v
 			} else {
-				c.lost["pattern "+jsonval.AsText(v)] = true
+				c.droppedParts["pattern "+jsonval.AsText(v)] = true
 			}
 		case k == "$dynamicRef", k == "$recursiveRef":
-			c.lost[k] = true
+			c.droppedParts[k] = true
 		}
 	}
 	dropDuplicateRequired(out)

@@ -12,32 +12,32 @@ import (
 
 // readSecurity uses the first security requirement that an HTTP tool can fulfil. Each secret is a variable of the
 // worker.
-func (t *tool) readSecurity() {
+func (t *toolBuilder) readSecurity() {
 	requirements := t.doc.Security
-	if own := t.op.op.Security; own != nil {
+	if own := t.op.def.Security; own != nil {
 		requirements = *own
 	}
-	var refused []string
+	var unsupported []string
 	for _, r := range requirements {
 		if missing := t.unsupportedSchemes(r); len(missing) > 0 {
-			refused = append(refused, missing...)
+			unsupported = append(unsupported, missing...)
 			continue
 		}
 		for _, name := range jsonval.SortedKeys(r) {
 			t.addSecret(name, t.doc.scheme(name))
 		}
-		if with := t.furtherSchemes(requirements); len(r) == 0 && len(with) > 0 {
-			t.note("it is called without %s, which is optional there", strings.Join(with, " or "))
+		if optional := t.supportedSchemes(requirements); len(r) == 0 && len(optional) > 0 {
+			t.note("it is called without %s, which is optional there", strings.Join(optional, " or "))
 		}
 		return
 	}
-	if len(refused) > 0 {
-		t.note("it is called without %s, because HTTP tools do not know that", strings.Join(refused, ", "))
+	if len(unsupported) > 0 {
+		t.note("it is called without %s, because HTTP tools do not know that", strings.Join(unsupported, ", "))
 	}
 }
 
-// furtherSchemes lists the schemes in requirements that an HTTP tool can fulfil.
-func (t *tool) furtherSchemes(requirements openapi3.SecurityRequirements) (names []string) {
+// supportedSchemes lists the schemes in requirements that an HTTP tool can fulfil.
+func (t *toolBuilder) supportedSchemes(requirements openapi3.SecurityRequirements) (names []string) {
 	for _, r := range requirements {
 		if len(t.unsupportedSchemes(r)) == 0 {
 			names = jsonval.AppendNew(names, jsonval.SortedKeys(r)...)
@@ -47,7 +47,7 @@ func (t *tool) furtherSchemes(requirements openapi3.SecurityRequirements) (names
 }
 
 // unsupportedSchemes lists the schemes of a requirement that an HTTP tool cannot use.
-func (t *tool) unsupportedSchemes(r openapi3.SecurityRequirement) []string {
+func (t *toolBuilder) unsupportedSchemes(r openapi3.SecurityRequirement) []string {
 	return jsonval.Filter(jsonval.SortedKeys(r), func(name string) bool { return !isSupported(t.doc.scheme(name)) })
 }
 
@@ -71,9 +71,9 @@ func isSupported(s *openapi3.SecurityScheme) bool {
 }
 
 // addSecret adds a scheme's secret to the query or the headers.
-func (t *tool) addSecret(name string, s *openapi3.SecurityScheme) {
-	variable := t.doc.variable(name, t.options.Secrets)
-	secret, what := "$env:"+variable, "the key of "+name
+func (t *toolBuilder) addSecret(name string, s *openapi3.SecurityScheme) {
+	variable := t.doc.secretVariable(name, t.options.SecretPrefix)
+	secret, description := "$env:"+variable, "the key of "+name
 	switch {
 	case s.Type == "apiKey" && s.In == "query":
 		t.query = append(t.query, asLiteral(s.Name)+"="+secret)
@@ -82,33 +82,33 @@ func (t *tool) addSecret(name string, s *openapi3.SecurityScheme) {
 	case s.Type == "apiKey":
 		t.headers[s.Name] = secret
 	case strings.EqualFold(s.Scheme, "basic"):
-		what = "user:password of " + name + ", in Base64"
+		description = "user:password of " + name + ", in Base64"
 		t.headers["Authorization"] = "Basic " + secret
 	default:
-		what = "the token of " + name
+		description = "the token of " + name
 		if s.Type != "http" {
-			what = "an access token of " + name + ", which nothing here renews"
+			description = "an access token of " + name + ", which nothing here renews"
 		}
 		t.headers["Authorization"] = "Bearer " + secret
 	}
-	t.secrets[variable] = what
+	t.secrets[variable] = description
 }
 
-// ownPrefixes begin variables that are the worker's own, or the machine's: no document may name one.
-var ownPrefixes = []string{"OPENAI_", "PROCESSIDEA_", "TEMPORAL_", "AWS_", "AZURE_", "GOOGLE_", "PATH", "HOME", "USER"}
+// badPrefixes begin variables that are the worker's own, or the machine's: no document may name one.
+var badPrefixes = []string{"OPENAI_", "PROCESSIDEA_", "TEMPORAL_", "AWS_", "AZURE_", "GOOGLE_", "PATH", "HOME", "USER"}
 
-// variable returns the name of the variable for a scheme's secret, made from the scheme's name.
-func (d *document) variable(name, prefix string) string {
-	used := map[string]bool{}
+// secretVariable returns the name of the variable for a scheme's secret, made from the scheme's name.
+func (d *document) secretVariable(name, prefix string) string {
+	usedNames := map[string]bool{}
 	variable := ""
 	for _, scheme := range jsonval.SortedKeys(d.Components.SecuritySchemes) {
-		own := prefix + envName(scheme)
-		if slices.ContainsFunc(ownPrefixes, func(p string) bool { return strings.HasPrefix(own, p) }) && prefix == "" {
-			own = "API_" + own
+		env := prefix + envName(scheme)
+		if slices.ContainsFunc(badPrefixes, func(p string) bool { return strings.HasPrefix(env, p) }) && prefix == "" {
+			env = "API_" + env
 		}
-		own = uniqueName(own, 1<<10, used)
+		env = uniqueName(env, 1<<10, usedNames)
 		if scheme == name {
-			variable = own
+			variable = env
 		}
 	}
 	return variable

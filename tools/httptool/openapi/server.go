@@ -12,10 +12,10 @@ import (
 
 // readServer finds the server of an operation: that of the options, or else that of the operation, its path or the
 // document.
-func (t *tool) readServer() error {
-	t.base = strings.TrimRight(t.options.Server, "/")
-	if t.base == "" {
-		server := t.server()
+func (t *toolBuilder) readServer() error {
+	t.baseURL = strings.TrimRight(t.options.Server, "/")
+	if t.baseURL == "" {
+		server := t.findServer()
 		if server == nil {
 			return errors.New("the document names no server: say which, with --server")
 		}
@@ -25,7 +25,7 @@ func (t *tool) readServer() error {
 				address = strings.ReplaceAll(address, "{"+name+"}", v.Default)
 			}
 		}
-		if err := t.takeServer(address); err != nil {
+		if err := t.useServer(address); err != nil {
 			example := ""
 			if strings.HasPrefix(address, "/") {
 				example = " https://HOST" + address
@@ -33,14 +33,14 @@ func (t *tool) readServer() error {
 			return fmt.Errorf("server %q %w: say which, with --server%s", server.URL, err, example)
 		}
 	}
-	if u, err := url.Parse(t.base); err == nil {
+	if u, err := url.Parse(t.baseURL); err == nil {
 		t.host = u.Host
 	}
 	return nil
 }
 
-// takeServer uses an address of the document. Nothing in it may be read as a secret of the worker.
-func (t *tool) takeServer(address string) error {
+// useServer uses an address of the document. Nothing in it may be read as a secret of the worker.
+func (t *toolBuilder) useServer(address string) error {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || strings.ContainsAny(address, "{}$"):
@@ -50,13 +50,13 @@ func (t *tool) takeServer(address string) error {
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return errors.New("is more than an address")
 	}
-	t.base = strings.TrimRight(u.Scheme+"://"+u.Host+u.EscapedPath(), "/")
+	t.baseURL = strings.TrimRight(u.Scheme+"://"+u.Host+u.EscapedPath(), "/")
 	return nil
 }
 
-func (t *tool) server() *openapi3.Server {
-	lists := []openapi3.Servers{t.op.item.Servers, t.doc.Servers}
-	if own := t.op.op.Servers; own != nil {
+func (t *toolBuilder) findServer() *openapi3.Server {
+	lists := []openapi3.Servers{t.op.pathItem.Servers, t.doc.Servers}
+	if own := t.op.def.Servers; own != nil {
 		lists = append([]openapi3.Servers{*own}, lists...)
 	}
 	for _, list := range lists {
@@ -72,7 +72,7 @@ func (t *tool) server() *openapi3.Server {
 var pathParameter = regexp.MustCompile(`\{([^{}]*)\}`)
 
 // readPath makes the path's template, after readParameters: every described parameter has a placeholder.
-func (t *tool) readPath() error {
+func (t *toolBuilder) readPath() error {
 	// The standard allows neither a fragment nor a query. Both occur in practice, to distinguish operations.
 	path, _, _ := strings.Cut(t.op.path, "#")
 	path, query, _ := strings.Cut("/"+strings.TrimPrefix(path, "/"), "?")
@@ -82,21 +82,22 @@ func (t *tool) readPath() error {
 	if query != "" {
 		t.query = append([]string{query}, t.query...)
 	}
-	at := 0
+	offset := 0
 	var b strings.Builder
 	for _, m := range pathParameter.FindAllStringSubmatchIndex(path, -1) {
-		b.WriteString(pathLiteral(path[at:m[0]]))
-		at = m[1]
+		b.WriteString(pathLiteral(path[offset:m[0]]))
+		offset = m[1]
 		name := path[m[2]:m[3]]
-		placeholder, ok := t.places[name]
+		placeholder, ok := t.placeholderByParam[name]
 		if !ok {
 			t.note("path parameter %q is not described: it is assumed to be a text", name)
-			placeholder = t.add(field{name: name, required: true, schema: map[string]any{"type": "string"}}, "path")
-			t.places[name] = placeholder
+			placeholder = t.addParam(toolParam{name: name, required: true, schema: map[string]any{"type": "string"}},
+				"path")
+			t.placeholderByParam[name] = placeholder
 		}
 		b.WriteString(placeholder)
 	}
-	t.path = b.String() + pathLiteral(path[at:])
+	t.path = b.String() + pathLiteral(path[offset:])
 	return nil
 }
 

@@ -8,8 +8,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// maxParams bounds the schemas of all parameters together, in bytes of JSON.
-const maxParams = 32 << 10
+// maxParamSchemaBytes bounds the schemas of all parameters together, in bytes of JSON.
+const maxParamSchemaBytes = 32 << 10
 
 // minNodeBytes is the minimum size of a schema within another, in bytes of JSON.
 const minNodeBytes = 6
@@ -19,41 +19,41 @@ const maxCutDepth = 8
 
 // fitSchema converts schemas completely if they are not too large, or else to the greatest depth that fits. Every
 // Request sends every schema to the LLM, and documents whose parts all refer to each other are common.
-func (t *tool) fitSchema(what string, limit int, build func(*converter) any, hidden string) any {
+func (t *toolBuilder) fitSchema(label string, maxBytes int, build func(*converter) any, omitKey string) any {
 	// Every node takes at least minNodeBytes, so that a schema is known to be too large before it is complete.
 	convert := func(maxDepth int) (c *converter, out any, fits bool) {
-		c = newConverter(t.doc, hidden, maxDepth, min(maxNodes, limit/minNodeBytes))
+		c = newConverter(t.doc, omitKey, maxDepth, min(maxNodes, maxBytes/minNodeBytes))
 		out = build(c)
-		return c, out, c.nodes <= c.maxNodes && len(jsonval.Encode(jsonschema.WithoutOrder(out))) <= limit
+		return c, out, c.nodeCount <= c.maxNodes && len(jsonval.Encode(jsonschema.WithoutOrder(out))) <= maxBytes
 	}
 	c, out, fits := convert(-1)
 	if !fits {
 		c, out, _ = convert(0)
 		for maxDepth := 1; maxDepth <= maxCutDepth; maxDepth++ {
-			deeper, form, fits := convert(maxDepth)
+			deeperConverter, form, fits := convert(maxDepth)
 			if !fits {
 				break
 			}
-			c, out = deeper, form
+			c, out = deeperConverter, form
 		}
-		t.note("%s is too large and was cut", what)
+		t.note("%s is too large and was cut", label)
 	}
-	for _, lost := range jsonval.SortedKeys(c.lost) {
-		t.note("%s: %s is left out", what, lost)
+	for _, droppedPart := range jsonval.SortedKeys(c.droppedParts) {
+		t.note("%s: %s is left out", label, droppedPart)
 	}
 	return out
 }
 
 // readSchemas makes the schemas of the parameters.
-func (t *tool) readSchemas() error {
+func (t *toolBuilder) readSchemas() error {
 	var outside errOutside
-	out := t.fitSchema("the form of its parameters", maxParams, func(c *converter) any {
+	out := t.fitSchema("the form of its parameters", maxParamSchemaBytes, func(c *converter) any {
 		properties := jsonval.Object{}
-		for _, f := range t.fields {
-			properties[f.name] = f.form(c)
+		for _, f := range t.params {
+			properties[f.name] = f.toSchema(c)
 		}
-		outside = cmp.Or(outside, c.outside)
-		return c.root(jsonval.Object{"properties": properties})
+		outside = cmp.Or(outside, c.outsideRef)
+		return c.withDefinitions(jsonval.Object{"properties": properties})
 	}, "readOnly").(jsonval.Object)
 	t.properties, _ = out["properties"].(jsonval.Object)
 	t.definitions, _ = out["$defs"].(jsonval.Object)
@@ -65,11 +65,11 @@ func (t *tool) readSchemas() error {
 
 var separatorNames = map[string]string{",": "commas", " ": "spaces", "|": "bars"}
 
-// form returns the schema of a parameter, with its description.
-func (f field) form(c *converter) any {
+// toSchema returns the schema of a parameter, with its description.
+func (f toolParam) toSchema(c *converter) any {
 	description := f.description
-	if f.list != "" {
-		description = strings.TrimSpace(description + "\nSeveral are separated by " + separatorNames[f.list] + ".")
+	if f.separator != "" {
+		description = strings.TrimSpace(description + "\nSeveral are separated by " + separatorNames[f.separator] + ".")
 		return jsonval.Object{"type": "string", "description": jsonval.Clip(description, maxDescription)}
 	}
 	var form any = jsonval.Object{}

@@ -11,40 +11,40 @@ import (
 	"processidea/model/jsonval"
 )
 
-// tool is a Tool under construction.
-type tool struct {
+// toolBuilder is a Tool under construction.
+type toolBuilder struct {
 	doc     *document
 	op      *operation
 	options Options
 
-	fields  []field
-	used    map[string]bool // names of parameters
-	base    string          // the address before the path
-	host    string          // for the allow-list; empty if it is a secret
-	path    string
-	places  map[string]string // placeholders of the path, by parameter
-	query   []string
-	headers map[string]string
-	body    any // the template; nil if there is none
-	output  any // the schema of the result; nil if unknown
-	secrets map[string]string
-	notes   []string
+	params             []toolParam
+	usedNames          map[string]bool // names of parameters
+	baseURL            string          // the address before the path
+	host               string          // for the allow-list; empty if it is a secret
+	path               string
+	placeholderByParam map[string]string // placeholders of the path, by parameter
+	query              []string
+	headers            map[string]string
+	body               any // the template; nil if there is none
+	resultSchema       any // the schema of the result; nil if unknown
+	secrets            map[string]string
+	notes              []string
 	// properties are the converted schemas of the parameters; definitions are the schemas that they refer to.
 	properties, definitions jsonval.Object
 }
 
-// field is a parameter of a Tool.
-type field struct {
+// toolParam is a parameter of a Tool.
+type toolParam struct {
 	name, description string
 	schema            any // as written in the document; nil for any value
 	required          bool
-	list              string // the separator of the items, for a list that is passed as a text
-	place             int    // the position in which people see it; 0: after the fields so far
+	separator         string // the separator of the items, for a list that is passed as a text
+	position          int    // the position in which people see it; 0: after the fields so far
 }
 
 // newTool reads one operation.
-func newTool(d *document, op *operation, o Options) (*tool, error) {
-	t := &tool{doc: d, op: op, options: o, used: map[string]bool{}, headers: map[string]string{},
+func newTool(d *document, op *operation, o Options) (*toolBuilder, error) {
+	t := &toolBuilder{doc: d, op: op, options: o, usedNames: map[string]bool{}, headers: map[string]string{},
 		secrets: map[string]string{}}
 	for _, read := range []func() error{t.readServer, t.readParameters, t.readPath, t.readBody} {
 		if err := read(); err != nil {
@@ -52,32 +52,32 @@ func newTool(d *document, op *operation, o Options) (*tool, error) {
 		}
 	}
 	t.readSecurity()
-	t.readAnswer()
+	t.readResultSchema()
 	return t, t.readSchemas()
 }
 
-func (t *tool) note(format string, args ...any) {
-	t.notes = append(t.notes, t.op.place()+": "+fmt.Sprintf(format, args...))
+func (t *toolBuilder) note(format string, args ...any) {
+	t.notes = append(t.notes, t.op.methodAndPath()+": "+fmt.Sprintf(format, args...))
 }
 
-// add adds a parameter to the Tool and returns its placeholder.
-func (t *tool) add(f field, in string) string {
+// addParam adds a parameter to the Tool and returns its placeholder.
+func (t *toolBuilder) addParam(f toolParam, location string) string {
 	name := paramName(f.name)
-	if name == "" || t.used[name] {
-		name = strings.TrimSuffix(in+"_"+name, "_")
+	if name == "" || t.usedNames[name] {
+		name = strings.TrimSuffix(location+"_"+name, "_")
 	}
-	f.name = uniqueName(name, 1<<10, t.used)
-	if f.place == 0 {
-		t.doc.placed++
-		f.place = t.doc.placed
+	f.name = uniqueName(name, 1<<10, t.usedNames)
+	if f.position == 0 {
+		t.doc.fieldCount++
+		f.position = t.doc.fieldCount
 	}
-	t.fields = append(t.fields, f)
+	t.params = append(t.params, f)
 	return "{" + f.name + "}"
 }
 
 // spec returns the request of the HTTP tool.
-func (t *tool) spec() jsonval.Object {
-	address := t.base + t.path
+func (t *toolBuilder) spec() jsonval.Object {
+	address := t.baseURL + t.path
 	if len(t.query) > 0 {
 		address += "?" + strings.Join(t.query, "&")
 	}
@@ -96,9 +96,9 @@ func (t *tool) spec() jsonval.Object {
 }
 
 // asIdeaTool returns the Tool in the form of an Idea file.
-func (t *tool) asIdeaTool() jsonval.Object {
+func (t *toolBuilder) asIdeaTool() jsonval.Object {
 	required := []any{}
-	for _, f := range t.fields {
+	for _, f := range t.params {
 		if f.required {
 			required = append(required, f.name)
 		}
@@ -107,22 +107,22 @@ func (t *tool) asIdeaTool() jsonval.Object {
 	if len(required) > 0 {
 		tree["required"] = required
 	}
-	shown := slices.SortedFunc(slices.Values(t.fields), func(a, b field) int { return a.place - b.place })
-	jsonschema.SetOrder(tree, jsonval.Map(shown, func(f field) string { return f.name }))
+	ordered := slices.SortedFunc(slices.Values(t.params), func(a, b toolParam) int { return a.position - b.position })
+	jsonschema.SetOrder(tree, jsonval.Map(ordered, func(f toolParam) string { return f.name }))
 	if d := t.op.description(); d != "" {
 		tree["description"] = d
 	}
 	if len(t.definitions) > 0 {
 		tree["$defs"] = t.definitions
 	}
-	if t.output != nil {
-		tree["_output"] = t.output
+	if t.resultSchema != nil {
+		tree["_output"] = t.resultSchema
 	}
-	if a := t.options.Approve; a == ApproveAll || (a == ApproveWrites && t.op.writes()) {
+	if a := t.options.Approve; a == ApproveAll || (a == ApproveWrites && t.op.isWrite()) {
 		tree["_approval"] = true
 	}
-	if !t.op.writes() {
-		tree["_undo"] = string(ideafile.UndoNone)
+	if !t.op.isWrite() {
+		tree["_undo"] = string(ideafile.UndoNotNeeded)
 	}
 	return tree
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Asked is the environment variable that makes a test binary the server, over standard input and output; its value is
-// the description of the tool add.
-const Asked = "PROCESSIDEA_TEST_AS_MCP"
+// ServerVariable is the environment variable that makes a test binary the server, over standard input and output; its
+// value is the description of the tool add.
+const ServerVariable = "PROCESSIDEA_TEST_AS_MCP"
 
 // Argument makes the test binary the server if the environment cannot be set.
 const Argument = "as-mcp-server"
@@ -42,7 +42,7 @@ func Main() {
 		os.Exit(0)
 	}
 	if odd := os.Getenv("ODD"); odd != "" {
-		answerOddly(odd)
+		serveOddAnswers(odd)
 		os.Exit(0)
 	}
 	description := "Adds two numbers."
@@ -55,38 +55,38 @@ func Main() {
 	os.Exit(0)
 }
 
-// answerOddly is a server with two tools. It answers a call of odd with the given text, in which ID is replaced by the
-// id of the call. It answers a call of look only once odd has been called.
-func answerOddly(odd string) {
-	var waiting json.RawMessage
+// serveOddAnswers is a server with two tools. It answers a call of odd with the given text, in which ID is replaced by
+// the id of the call. It answers a call of look only once odd has been called.
+func serveOddAnswers(answerText string) {
+	var waitingID json.RawMessage
 	var isCalled bool
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
-		var asked struct {
+		var request struct {
 			ID     json.RawMessage       `json:"id"`
 			Method string                `json:"method"`
 			Params struct{ Name string } `json:"params"`
 		}
-		_ = json.Unmarshal(in.Bytes(), &asked)
-		say := func(id json.RawMessage, result string) {
+		_ = json.Unmarshal(in.Bytes(), &request)
+		reply := func(id json.RawMessage, result string) {
 			fmt.Printf(`{"jsonrpc": "2.0", "id": %s, "result": %s}`+"\n", id, result)
 		}
 		switch {
-		case asked.ID == nil:
-		case asked.Method == "initialize":
-			say(asked.ID, strings.ReplaceAll(OddInitialized, "\n", ""))
-		case asked.Method == "tools/list":
-			say(asked.ID, strings.ReplaceAll(OddTools, "\n", ""))
-		case asked.Params.Name == "look":
-			waiting = asked.ID
-		case asked.Params.Name == "odd":
+		case request.ID == nil:
+		case request.Method == "initialize":
+			reply(request.ID, strings.ReplaceAll(OddInitialized, "\n", ""))
+		case request.Method == "tools/list":
+			reply(request.ID, strings.ReplaceAll(OddTools, "\n", ""))
+		case request.Params.Name == "look":
+			waitingID = request.ID
+		case request.Params.Name == "odd":
 			isCalled = true
-			fmt.Println(strings.ReplaceAll(odd, "ID", string(asked.ID)))
+			fmt.Println(strings.ReplaceAll(answerText, "ID", string(request.ID)))
 		default:
-			fmt.Printf(`{"jsonrpc": "2.0", "id": %s, "error": {"code": -32601, "message": "unknown"}}`+"\n", asked.ID)
+			fmt.Printf(`{"jsonrpc": "2.0", "id": %s, "error": {"code": -32601, "message": "unknown"}}`+"\n", request.ID)
 		}
-		if isCalled && waiting != nil {
-			say(waiting, `{"content": [{"type": "text", "text": "done"}]}`)
-			waiting = nil
+		if isCalled && waitingID != nil {
+			reply(waitingID, `{"content": [{"type": "text", "text": "done"}]}`)
+			waitingID = nil
 		}
 	}
 }
@@ -104,9 +104,9 @@ func Handler(s *mcp.Server) http.Handler {
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil)
 }
 
-// Stateless serves a server without sessions. The SDK then speaks the current protocol, in which a tool's question is
-// an answer to the call.
-func Stateless(s *mcp.Server) http.Handler {
+// StatelessHandler serves a server without sessions. The SDK then speaks the current protocol, in which a tool's
+// question is an answer to the call.
+func StatelessHandler(s *mcp.Server) http.Handler {
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s },
 		&mcp.StreamableHTTPOptions{Stateless: true})
 }
@@ -116,61 +116,61 @@ type Sum struct {
 	Sum int `json:"sum"`
 }
 
-type add struct {
+type addParams struct {
 	A int `json:"a"`
 	B int `json:"b"`
 }
 
-type text struct {
+type textParams struct {
 	Text string `json:"text"`
 }
 
 // New makes the server. It counts the calls of the tools count and book in counted, if that is not nil.
-func New(description string, counted *atomic.Int32) *mcp.Server {
+func New(description string, callCount *atomic.Int32) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "mcptest", Version: "1"}, nil)
-	harmless := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}
-	mcp.AddTool(s, &mcp.Tool{Name: "add", Description: description, Annotations: harmless},
-		func(_ context.Context, _ *mcp.CallToolRequest, in add) (*mcp.CallToolResult, Sum, error) {
+	readOnly := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}
+	mcp.AddTool(s, &mcp.Tool{Name: "add", Description: description, Annotations: readOnly},
+		func(_ context.Context, _ *mcp.CallToolRequest, in addParams) (*mcp.CallToolResult, Sum, error) {
 			return nil, Sum{in.A + in.B}, nil
 		})
 	mcp.AddTool(s, &mcp.Tool{Name: "echo", Description: "Says what it was told."},
-		func(_ context.Context, _ *mcp.CallToolRequest, in text) (*mcp.CallToolResult, any, error) {
+		func(_ context.Context, _ *mcp.CallToolRequest, in textParams) (*mcp.CallToolResult, any, error) {
 			return textResult(in.Text), nil, nil
 		})
 	mcp.AddTool(s, &mcp.Tool{Name: "refuse", Description: "Fails."},
-		func(_ context.Context, _ *mcp.CallToolRequest, in text) (*mcp.CallToolResult, any, error) {
+		func(_ context.Context, _ *mcp.CallToolRequest, in textParams) (*mcp.CallToolResult, any, error) {
 			return nil, nil, errors.New("it is not allowed: " + in.Text)
 		})
 	count := func() {
-		if counted != nil {
-			counted.Add(1)
+		if callCount != nil {
+			callCount.Add(1)
 		}
 	}
-	plain := func(name, description string, do func(*mcp.CallToolRequest) *mcp.CallToolResult) {
+	addPlainTool := func(name, description string, do func(*mcp.CallToolRequest) *mcp.CallToolResult) {
 		mcp.AddTool(s, &mcp.Tool{Name: name, Description: description},
 			func(_ context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
 				return do(r), nil, nil
 			})
 	}
-	plain("environment", "Lists its environment.", func(*mcp.CallToolRequest) *mcp.CallToolResult {
+	addPlainTool("environment", "Lists its environment.", func(*mcp.CallToolRequest) *mcp.CallToolResult {
 		return textResult(fmt.Sprint(os.Environ()))
 	})
-	plain("large", "Says very much.", func(*mcp.CallToolRequest) *mcp.CallToolResult {
+	addPlainTool("large", "Says very much.", func(*mcp.CallToolRequest) *mcp.CallToolResult {
 		return textResult(strings.Repeat("0123456789abcdef", 1<<20+1<<17))
 	})
-	plain("die", "Ends the server.", func(*mcp.CallToolRequest) *mcp.CallToolResult {
+	addPlainTool("die", "Ends the server.", func(*mcp.CallToolRequest) *mcp.CallToolResult {
 		os.Exit(7)
 		return nil
 	})
-	plain("count", "Counts its calls.", func(*mcp.CallToolRequest) *mcp.CallToolResult {
+	addPlainTool("count", "Counts its calls.", func(*mcp.CallToolRequest) *mcp.CallToolResult {
 		count()
 		return textResult("counted")
 	})
-	plain("book", "Books a table, after asking for how many.", func(r *mcp.CallToolRequest) *mcp.CallToolResult {
+	addPlainTool("book", "Books a table, after asking for how many.", func(r *mcp.CallToolRequest) *mcp.CallToolResult {
 		count()
 		return book(r)
 	})
-	plain("draw", "Draws a picture.", func(*mcp.CallToolRequest) *mcp.CallToolResult {
+	addPlainTool("draw", "Draws a picture.", func(*mcp.CallToolRequest) *mcp.CallToolResult {
 		return &mcp.CallToolResult{Content: []mcp.Content{
 			&mcp.TextContent{Text: "a dot"}, &mcp.ImageContent{MIMEType: "image/png", Data: []byte{1, 2, 3}},
 		}}
@@ -184,7 +184,7 @@ func textResult(text string) *mcp.CallToolResult {
 
 // book asks a person in the way of the current protocol. For clients of an older one, the SDK itself asks.
 func book(r *mcp.CallToolRequest) *mcp.CallToolResult {
-	if _, answered := r.Params.InputResponses["people"]; answered {
+	if _, isAnswered := r.Params.InputResponses["people"]; isAnswered {
 		return textResult("booked")
 	}
 	return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"people": &mcp.ElicitParams{

@@ -26,24 +26,24 @@ const (
 	OpenAPIClient = "@hey-api/openapi-ts@0.99.0 typescript@5.9.3 @types/node@20.19.43"
 )
 
-// offline matches npm's errors without a network.
-var offline = regexp.MustCompile(
+// offlinePattern matches npm's errors without a network.
+var offlinePattern = regexp.MustCompile(
 	`ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|network`)
 
-// Program returns the command of a server's program, installed into the user's cache. It skips the test only if node or
-// the network is missing.
-func Program(t testing.TB, server, bin string) []string {
+// InstalledProgram returns the command of a server's program, installed into the user's cache. It skips the test only
+// if node or the network is missing.
+func InstalledProgram(t testing.TB, server, bin string) []string {
 	t.Helper()
-	path, err := filepath.EvalSymlinks(filepath.Join(Modules(t, server), ".bin", bin))
+	path, err := filepath.EvalSymlinks(filepath.Join(InstallModules(t, server), ".bin", bin))
 	if err != nil {
 		t.Fatalf("find the program of %s: %v", server, err)
 	}
 	return []string{"node", path}
 }
 
-// Modules returns the folder node_modules with a package and its dependencies, for NODE_PATH. It skips the test as
-// Program does.
-func Modules(t testing.TB, npmPackage string) string {
+// InstallModules returns the folder node_modules with a package and its dependencies, for NODE_PATH. It skips the test
+// as InstalledProgram does.
+func InstallModules(t testing.TB, npmPackage string) string {
 	t.Helper()
 	for _, tool := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -54,37 +54,37 @@ func Modules(t testing.TB, npmPackage string) string {
 }
 
 // install returns the folder of a package. Tests of several packages may call it at the same time: the first wins.
-func install(t testing.TB, server string) string {
+func install(t testing.TB, npmPackages string) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cache = filepath.Join(cache, "process-idea", "mcp-servers")
-	folder := filepath.Join(cache, strings.NewReplacer("/", "-", "@", "-", " ", "-").Replace(server))
+	folder := filepath.Join(cache, strings.NewReplacer("/", "-", "@", "-", " ", "-").Replace(npmPackages))
 	if _, err := os.Stat(folder); err == nil {
 		return folder
 	}
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	fresh, err := os.MkdirTemp(cache, "new") //nolint:usetesting // it is renamed, and so lies beside what it becomes
+	staged, err := os.MkdirTemp(cache, "new") //nolint:usetesting // it is renamed, and so lies beside what it becomes
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = os.RemoveAll(fresh) }()
+	defer func() { _ = os.RemoveAll(staged) }()
 	c := exec.CommandContext(t.Context(), "npm", "install", "--no-audit", "--no-fund", "--ignore-scripts",
-		"--fetch-retries=1", "--prefix", fresh)
-	c.Args = append(c.Args, strings.Fields(server)...)
+		"--fetch-retries=1", "--prefix", staged)
+	c.Args = append(c.Args, strings.Fields(npmPackages)...)
 	c.WaitDelay = time.Second
 	if output, err := c.CombinedOutput(); err != nil {
-		if offline.Match(output) {
-			t.Skipf("npm has no network: nothing is tested against %s\n%s", server, output)
+		if offlinePattern.Match(output) {
+			t.Skipf("npm has no network: nothing is tested against %s\n%s", npmPackages, output)
 		}
-		t.Fatalf("install %s: %v\n%s", server, err, output)
+		t.Fatalf("install %s: %v\n%s", npmPackages, err, output)
 	}
-	if err := os.Rename(fresh, folder); err != nil && !errors.Is(err, os.ErrExist) {
-		if _, there := os.Stat(folder); there != nil {
+	if err := os.Rename(staged, folder); err != nil && !errors.Is(err, os.ErrExist) {
+		if _, statErr := os.Stat(folder); statErr != nil {
 			t.Fatal(err)
 		}
 	}

@@ -21,7 +21,7 @@ type Receiver struct {
 	*httptest.Server
 	mu       sync.Mutex
 	spans    []Span
-	all      []byte
+	rawBytes []byte
 	services map[string]bool
 }
 
@@ -29,14 +29,14 @@ type Receiver struct {
 type Span struct {
 	*otlp.Span
 	Trace, ID, Parent string
-	Has               map[string]any // its attributes: string, int64, float64, bool, []any
+	AttributeByKey    map[string]any // its attributes: string, int64, float64, bool, []any
 }
 
 // NewReceiver runs a receiver until the test is over.
 func NewReceiver(t testing.TB) *Receiver {
 	t.Helper()
 	r := &Receiver{services: map[string]bool{}}
-	r.Server = httptest.NewServer(http.HandlerFunc(r.take))
+	r.Server = httptest.NewServer(http.HandlerFunc(r.receive))
 	t.Cleanup(r.Close)
 	return r
 }
@@ -53,11 +53,11 @@ func (r *Receiver) Spans() []Span {
 	return append([]Span{}, r.spans...)
 }
 
-// All returns every byte received.
-func (r *Receiver) All() string {
+// RawBytes returns every byte received.
+func (r *Receiver) RawBytes() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return string(r.all)
+	return string(r.rawBytes)
 }
 
 // Services returns the names of the services that have sent traces.
@@ -70,40 +70,40 @@ func (r *Receiver) Services() (names []string) {
 	return names
 }
 
-func (r *Receiver) take(w http.ResponseWriter, q *http.Request) {
-	body, err := io.ReadAll(q.Body)
+func (r *Receiver) receive(w http.ResponseWriter, req *http.Request) {
+	body, err := io.ReadAll(req.Body)
 	var m collector.ExportTraceServiceRequest
 	if err == nil {
 		err = proto.Unmarshal(body, &m)
 	}
-	if err != nil || q.URL.Path != "/v1/traces" || q.Header.Get("Content-Type") != "application/x-protobuf" {
+	if err != nil || req.URL.Path != "/v1/traces" || req.Header.Get("Content-Type") != "application/x-protobuf" {
 		http.Error(w, "these are no traces", http.StatusBadRequest)
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.all = append(r.all, body...)
-	for _, from := range m.GetResourceSpans() {
-		name, _ := attributes(from.GetResource().GetAttributes())["service.name"].(string)
+	r.rawBytes = append(r.rawBytes, body...)
+	for _, resourceSpans := range m.GetResourceSpans() {
+		name, _ := attributeMap(resourceSpans.GetResource().GetAttributes())["service.name"].(string)
 		r.services[name] = true
-		for _, scope := range from.GetScopeSpans() {
+		for _, scope := range resourceSpans.GetScopeSpans() {
 			for _, s := range scope.GetSpans() {
 				r.spans = append(r.spans, Span{s, hex.EncodeToString(s.GetTraceId()), hex.EncodeToString(s.GetSpanId()),
-					hex.EncodeToString(s.GetParentSpanId()), attributes(s.GetAttributes())})
+					hex.EncodeToString(s.GetParentSpanId()), attributeMap(s.GetAttributes())})
 			}
 		}
 	}
 }
 
-func attributes(of []*common.KeyValue) map[string]any {
-	all := map[string]any{}
-	for _, kv := range of {
-		all[kv.GetKey()] = value(kv.GetValue())
+func attributeMap(list []*common.KeyValue) map[string]any {
+	byKey := map[string]any{}
+	for _, kv := range list {
+		byKey[kv.GetKey()] = attributeValue(kv.GetValue())
 	}
-	return all
+	return byKey
 }
 
-func value(v *common.AnyValue) any {
+func attributeValue(v *common.AnyValue) any {
 	switch v := v.GetValue().(type) {
 	case *common.AnyValue_StringValue:
 		return v.StringValue
@@ -116,7 +116,7 @@ func value(v *common.AnyValue) any {
 	case *common.AnyValue_ArrayValue:
 		var all []any
 		for _, e := range v.ArrayValue.GetValues() {
-			all = append(all, value(e))
+			all = append(all, attributeValue(e))
 		}
 		return all
 	}

@@ -9,9 +9,9 @@ import (
 	"processidea/protocol"
 )
 
-// NewInterceptor returns a worker's interceptor that gives its workflows a timeout other than
+// NewHeartbeatInterceptor returns a worker's interceptor that gives its workflows a timeout other than
 // protocol.HeartbeatTimeout.
-func NewInterceptor(timeout time.Duration) interceptor.WorkerInterceptor {
+func NewHeartbeatInterceptor(timeout time.Duration) interceptor.WorkerInterceptor {
 	return &workerInterceptor{heartbeatTimeout: timeout}
 }
 

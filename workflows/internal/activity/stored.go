@@ -14,17 +14,18 @@ import (
 // Run runs an activity that uses the store. It first tries a local activity, within the workflow task, for the time
 // local. If the store does not answer, Run waits for as long as it takes in an ordinary activity, which an operator
 // sees; attempt bounds each of its attempts.
-func Run(ctx workflow.Context, name, summary string, local, attempt time.Duration, in, out any) error {
-	err := runLocally(ctx, name, summary, local, in, out)
+func Run(ctx workflow.Context, name, summary string, localActivityTimeout, attemptTimeout time.Duration, in,
+	out any) error {
+	err := runAsLocalActivity(ctx, name, summary, localActivityTimeout, in, out)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
 	return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: attempt, Summary: summary,
+		StartToCloseTimeout: attemptTimeout, Summary: summary,
 	}), name, in).Get(ctx, out)
 }
 
-func runLocally(ctx workflow.Context, name, summary string, timeout time.Duration, in, out any) error {
+func runAsLocalActivity(ctx workflow.Context, name, summary string, timeout time.Duration, in, out any) error {
 	return workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: timeout, ScheduleToCloseTimeout: timeout, // then Run waits in an activity
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 2}, Summary: summary,

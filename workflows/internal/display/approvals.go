@@ -11,15 +11,16 @@ import (
 )
 
 const (
-	// ShownPending is how many of the Calls that wait are shown; the query has them all.
-	ShownPending  = 8
-	shownRefusals = 3
-	maxShown      = 1200 // bytes of one Call's parameters
-	maxCase       = 500  // bytes of the Call's input and State
+	// MaxShownPending is how many of the Calls that wait are shown; the query has them all.
+	MaxShownPending         = 8
+	maxShownRefusals        = 3
+	maxParamsBytes          = 1200 // bytes of one Call's parameters
+	maxApprovalContextBytes = 500  // bytes of the Call's input and State
 )
 
-// WriteForPeople shows the Plans and Calls that wait for a person, and the last signals that changed nothing.
-func WriteForPeople(b *strings.Builder, plans []protocol.PlanView, calls []protocol.Approval, fates *approval.Fates) {
+// WritePendingAndRefused shows the Plans and Calls that wait for a person, and the last signals that changed nothing.
+func WritePendingAndRefused(b *strings.Builder, plans []protocol.PlanView, calls []protocol.Approval,
+	fates *approval.FateLog) {
 	writePendingPlans(b, plans)
 	writePendingApprovals(b, calls)
 	writeRefusals(b, fates)
@@ -32,7 +33,7 @@ func writePendingApprovals(b *strings.Builder, list []protocol.Approval) {
 	}
 	fmt.Fprintf(b, "\n### Waits for a person: %d\n", len(list))
 	for n, a := range list {
-		if n == ShownPending {
+		if n == MaxShownPending {
 			fmt.Fprintf(b, "\nand %d more: the query `approvals` lists all.\n", len(list)-n)
 			return
 		}
@@ -46,36 +47,36 @@ func writeApproval(b *strings.Builder, a protocol.Approval) {
 	if a.Deadline != nil {
 		fmt.Fprintf(b, "; if nobody decides by %s: %s", formatTime(*a.Deadline), a.OnTimeout)
 	}
-	if who := a.DecidersInWords(); who != "" {
-		fmt.Fprintf(b, "; decided by %s", EscapeMarkdown(who))
+	if deciders := a.DecidersInWords(); deciders != "" {
+		fmt.Fprintf(b, "; decided by %s", EscapeMarkdown(deciders))
 	}
-	for _, line := range a.WhileWaiting.Lines(formatTime) {
+	for _, line := range a.ReminderSchedule.Lines(formatTime) {
 		fmt.Fprintf(b, "; %s", EscapeMarkdown(line))
 	}
 	for _, line := range a.Explanation() {
 		fmt.Fprintf(b, " (%s)", EscapeMarkdown(line))
 	}
-	shown := jsonval.Object{"params": a.Params}
+	details := jsonval.Object{"params": a.Params}
 	if a.Output != nil {
-		shown["output"] = a.Output
+		details["output"] = a.Output
 	}
 	if a.ScopeValues != nil {
-		shown["scopes"] = a.ScopeValues
+		details["scopes"] = a.ScopeValues
 	}
 	workflowID := strings.ReplaceAll(protocol.InstanceID(a.Process, a.Instance), "`", "'")
 	fmt.Fprintf(b, "\n\n%s\n%sTo decide, send the workflow `%s` one of these signals: %s. The payload of `%s`:\n\n%s",
-		fencedJSON(shown), approvalContextMarkdown(a), workflowID, inlineCodeList(a.AllowedDecisions),
+		fencedJSON(details), approvalContextMarkdown(a), workflowID, inlineCodeList(a.AllowedDecisions),
 		a.AllowedDecisions[0],
 		fencedJSON(examplePayload(a.AllowedDecisions[0], a.Pending)))
 }
 
-// shownPlanCalls is how many Calls of a Plan are listed; the query has them all.
-const shownPlanCalls = 30
+// maxShownPlanCalls is how many Calls of a Plan are listed; the query has them all.
+const maxShownPlanCalls = 30
 
 // writePendingPlans shows the Plans that wait as a whole, and the exact JSON to send for a decision.
 func writePendingPlans(b *strings.Builder, list []protocol.PlanView) {
 	for n, v := range list {
-		if n == ShownPending {
+		if n == MaxShownPending {
 			fmt.Fprintf(b, "\nand %d more Plans: the query `approvals` lists all.\n", len(list)-n)
 			return
 		}
@@ -86,12 +87,12 @@ func writePendingPlans(b *strings.Builder, list []protocol.PlanView) {
 func writePlan(b *strings.Builder, v protocol.PlanView) {
 	fmt.Fprintf(b, "\n### %s waits for a person\n\nSince %s: %s.", sentenceCase(v.Name()), formatTime(v.Since),
 		EscapeMarkdown(v.Summary()))
-	if who := v.DecidersInWords(); who != "" {
-		fmt.Fprintf(b, " Decided by %s.", EscapeMarkdown(who))
+	if deciders := v.DecidersInWords(); deciders != "" {
+		fmt.Fprintf(b, " Decided by %s.", EscapeMarkdown(deciders))
 	}
 	b.WriteString("\n\n| Call | Instances | As planned |\n| --- | --- | --- |\n")
 	for n, c := range v.Calls {
-		if n == shownPlanCalls {
+		if n == maxShownPlanCalls {
 			fmt.Fprintf(b, "\nand %d more Calls: the query `approvals` lists all.\n", len(v.Calls)-n)
 			break
 		}
@@ -100,7 +101,7 @@ func writePlan(b *strings.Builder, v protocol.PlanView) {
 			EscapeMarkdown(TruncateBytes(strings.Join(c.Instances, " "), 100)), EscapeMarkdown(written))
 	}
 	for n, line := range v.Disagreements {
-		if n == ShownPending {
+		if n == MaxShownPending {
 			fmt.Fprintf(b, "\nand %d more: the query `approvals` lists all.\n", len(v.Disagreements)-n)
 			break
 		}
@@ -116,17 +117,17 @@ func sentenceCase(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // approvalContextMarkdown shows the beginning of the instance's input and State.
 func approvalContextMarkdown(a protocol.Approval) string {
-	shown := jsonval.Object{}
+	details := jsonval.Object{}
 	if a.Input != nil {
-		shown["input"] = truncateValue(a.Input)
+		details["input"] = truncateValue(a.Input)
 	}
 	if state := jsonval.AsObject(a.State); len(state) > 0 {
-		shown["state"] = truncateValue(state)
+		details["state"] = truncateValue(state)
 	}
-	if len(shown) == 0 {
+	if len(details) == 0 {
 		return ""
 	}
-	return "The case:\n\n" + fencedJSONUpTo(shown, maxCase) + "\n"
+	return "The case:\n\n" + fencedJSONUpTo(details, maxApprovalContextBytes) + "\n"
 }
 
 func outputPathSuffix(a protocol.Approval) string {
@@ -156,14 +157,14 @@ func examplePayload(kind string, p approval.Pending) jsonval.Object {
 }
 
 // writeRefusals shows the last signals that changed nothing.
-func writeRefusals(b *strings.Builder, fates *approval.Fates) {
+func writeRefusals(b *strings.Builder, fates *approval.FateLog) {
 	if fates.RefusedCount == 0 {
 		return
 	}
 	fmt.Fprintf(b, "\n### Signals that changed nothing: %d\n\n", fates.RefusedCount)
 	list := fates.Refusals()
-	for _, one := range list[max(0, len(list)-shownRefusals):] {
-		fmt.Fprintf(b, "- `%s` %s at %s: %s\n", one.Signal, EscapeMarkdown(one.CallID), formatTime(one.At),
-			EscapeMarkdown(TruncateBytes(one.Reason, 300)))
+	for _, refusal := range list[max(0, len(list)-maxShownRefusals):] {
+		fmt.Fprintf(b, "- `%s` %s at %s: %s\n", refusal.Signal, EscapeMarkdown(refusal.CallID), formatTime(refusal.ReceivedAt),
+			EscapeMarkdown(TruncateBytes(refusal.Reason, 300)))
 	}
 }

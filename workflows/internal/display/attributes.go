@@ -39,20 +39,20 @@ func (a SearchAttributes) SetAwaitingCount(ctx workflow.Context, count int) {
 	if !a.Registered {
 		return
 	}
-	now, _ := workflow.GetTypedSearchAttributes(ctx).GetInt64(awaitingAttribute)
-	if now != int64(count) {
+	current, _ := workflow.GetTypedSearchAttributes(ctx).GetInt64(awaitingAttribute)
+	if current != int64(count) {
 		upsertSearchAttribute(ctx, awaitingAttribute.ValueSet(int64(count)))
 	}
 }
 
 // SetStatus sets a process's status.
-func (a SearchAttributes) SetStatus(ctx workflow.Context, to string) {
+func (a SearchAttributes) SetStatus(ctx workflow.Context, status string) {
 	if !a.Registered {
 		return
 	}
-	now, ok := workflow.GetTypedSearchAttributes(ctx).GetKeyword(statusAttribute)
-	if !ok || now != to {
-		upsertSearchAttribute(ctx, statusAttribute.ValueSet(to))
+	current, ok := workflow.GetTypedSearchAttributes(ctx).GetKeyword(statusAttribute)
+	if !ok || current != status {
+		upsertSearchAttribute(ctx, statusAttribute.ValueSet(status))
 	}
 }
 

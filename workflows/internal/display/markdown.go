@@ -11,11 +11,11 @@ import (
 	"processidea/model/jsonval"
 )
 
-const maxDetails = 16_000 // bytes; Temporal takes 20,000
+const maxDetailsBytes = 16_000 // bytes; Temporal takes 20,000
 
 // SetDetails shows Markdown as the workflow's current details.
 func SetDetails(ctx workflow.Context, markdown string) {
-	workflow.SetCurrentDetails(ctx, TruncateBytes(markdown, maxDetails))
+	workflow.SetCurrentDetails(ctx, TruncateBytes(markdown, maxDetailsBytes))
 }
 
 // EscapeMarkdown keeps data from becoming Markdown.
@@ -37,15 +37,15 @@ func TruncateBytes(s string, n int) string {
 func truncateValue(v any) any { return truncateToDepth(v, 3) }
 
 func truncateToDepth(v any, depth int) any {
-	const members, runes = 12, 80
+	const maxMembers, maxRunes = 12, 80
 	if depth == 0 && (jsonval.AsObject(v) != nil || jsonval.TypeOf(v) == "array") {
 		return "…"
 	}
 	switch v := v.(type) {
 	case string:
-		return jsonval.Clip(TruncateBytes(v, 4*runes), runes)
+		return jsonval.Clip(TruncateBytes(v, 4*maxRunes), maxRunes)
 	case []any:
-		out := make([]any, min(len(v), members))
+		out := make([]any, min(len(v), maxMembers))
 		for n := range out {
 			out[n] = truncateToDepth(v[n], depth-1)
 		}
@@ -53,7 +53,7 @@ func truncateToDepth(v any, depth int) any {
 	case jsonval.Object:
 		out := jsonval.Object{}
 		for n, k := range jsonval.SortedKeys(v) {
-			if n == members {
+			if n == maxMembers {
 				break
 			}
 			out[k] = truncateToDepth(v[k], depth-1)
@@ -64,7 +64,7 @@ func truncateToDepth(v any, depth int) any {
 }
 
 // fencedJSON shows JSON as a block of code that nothing in the JSON can end: a backtick is written as its JSON escape.
-func fencedJSON(v any) string { return fencedJSONUpTo(v, maxShown) }
+func fencedJSON(v any) string { return fencedJSONUpTo(v, maxParamsBytes) }
 
 func fencedJSONUpTo(v any, limit int) string {
 	var b bytes.Buffer

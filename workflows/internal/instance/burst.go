@@ -17,40 +17,40 @@ import (
 
 // executeCalls starts Calls that may run now, the pure ones together.
 func (i *instance) executeCalls(ctx workflow.Context, list []dataflow.ReadyCall) {
-	var burst []dataflow.ReadyCall
+	var pureCalls []dataflow.ReadyCall
 	for _, r := range list {
 		if canRunLocally(r) {
-			burst = append(burst, r)
+			pureCalls = append(pureCalls, r)
 		} else {
 			i.executeCall(ctx, r)
 		}
 	}
-	if len(burst) > 1 {
-		i.executeBatch(ctx, burst)
-	} else if len(burst) == 1 {
-		i.executeCall(ctx, burst[0])
+	if len(pureCalls) > 1 {
+		i.executeBatch(ctx, pureCalls)
+	} else if len(pureCalls) == 1 {
+		i.executeCall(ctx, pureCalls[0])
 	}
 }
 
 // executeBatch tries each of several pure Calls once. Calls that may be tried again then run by themselves.
-func (i *instance) executeBatch(ctx workflow.Context, burst []dataflow.ReadyCall) {
-	i.running += len(burst)
-	in := make([]protocol.BatchCall, len(burst))
+func (i *instance) executeBatch(ctx workflow.Context, calls []dataflow.ReadyCall) {
+	i.runningActivities += len(calls)
+	in := make([]protocol.BatchCall, len(calls))
 	var timeout time.Duration // of all, one after the other
-	for n, r := range burst {
+	for n, r := range calls {
 		in[n] = protocol.BatchCall{ExecuteInput: i.executeInput(r), Timeout: r.Tool.Timeout}
 		timeout += r.Tool.Timeout
 	}
 	f := workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: timeout, ScheduleToCloseTimeout: timeout,
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
-		Summary:     i.batchSummary(burst),
+		Summary:     i.batchSummary(calls),
 	}), protocol.ActivityBurst, in)
 	i.inbox.OnFutureReady(f, func(f workflow.Future) {
-		i.running -= len(burst)
+		i.runningActivities -= len(calls)
 		i.markChanged(ctx)
-		for n, e := range batchResults(ctx, f, len(burst)) {
-			i.onBatchCallDone(ctx, burst[n], e)
+		for n, e := range batchResults(ctx, f, len(calls)) {
+			i.onBatchCallDone(ctx, calls[n], e)
 		}
 	})
 }
@@ -70,21 +70,21 @@ func batchResults(ctx workflow.Context, f workflow.Future, count int) []protocol
 }
 
 // onBatchCallDone handles the result of one Call of a burst. The burst was the Call's first attempt.
-func (i *instance) onBatchCallDone(ctx workflow.Context, r dataflow.ReadyCall, e protocol.BatchCallResult) {
+func (i *instance) onBatchCallDone(ctx workflow.Context, r dataflow.ReadyCall, result protocol.BatchCallResult) {
 	switch {
-	case e.Fault != nil && e.Fault.Code == ideafile.CodeStoreAway:
-		i.executeAfter(ctx, r, r.Tool.MaxAttempts, protocol.ActivityAwaitStore, "the store")
-	case e.IsRetryable && e.Fault == nil:
+	case result.Fault != nil && result.Fault.Code == ideafile.CodeStoreUnavailable:
+		i.executeAfterWait(ctx, r, r.Tool.MaxAttempts, protocol.ActivityAwaitStore, "the store")
+	case result.IsRetryable && result.Fault == nil:
 		i.executeCall(ctx, r)
-	case e.IsRetryable && r.Tool.MaxAttempts > 1:
+	case result.IsRetryable && r.Tool.MaxAttempts > 1:
 		i.executeWithAttempts(ctx, r, r.Tool.MaxAttempts-1)
-	case e.Fault != nil:
-		i.dataflow.FailCall(r.Record.ID, e.Fault)
+	case result.Fault != nil:
+		i.dataflow.FailCall(r.Record.ID, result.Fault)
 	default:
-		i.dataflow.SucceedCall(r.Record.ID, e.Value)
+		i.dataflow.SucceedCall(r.Record.ID, result.Value)
 	}
 }
 
-func (i *instance) batchSummary(burst []dataflow.ReadyCall) string {
-	return fmt.Sprintf("%s, and %d more pure Calls", callSummary(i.ownSetup.Token, burst[0].Record), len(burst)-1)
+func (i *instance) batchSummary(calls []dataflow.ReadyCall) string {
+	return fmt.Sprintf("%s, and %d more pure Calls", callSummary(i.start.Token, calls[0].Record), len(calls)-1)
 }

@@ -18,47 +18,47 @@ import (
 // ContinueAsNewInput is what an Instance carries from one run to the next, beside what it was started with.
 type ContinueAsNewInput struct {
 	Dataflow dataflow.CarriedInstance `json:"run"`
-	Carried
-	BrokenRequests  []int                  `json:"broke,omitempty"`
-	Reported        ReportState            `json:"told"`
-	WorkerLosses    map[string]int         `json:"deaths,omitempty"`
-	QueuedCalls     []string               `json:"queue,omitempty"` // ids of Calls
-	Fates           approval.Fates         `json:"refusals"`
-	UnreportedFates []approval.Fate        `json:"untold,omitempty"`
-	Delegates       []protocol.DelegateRef `json:"delegates,omitempty"`
+	CarriedFields
+	BrokenRequests     []int                  `json:"broke,omitempty"`
+	LastReport         ReportState            `json:"told"`
+	WorkerLossesByCall map[string]int         `json:"deaths,omitempty"`
+	QueuedCalls        []string               `json:"queue,omitempty"` // ids of Calls
+	Fates              approval.FateLog       `json:"refusals"`
+	UnreportedFates    []approval.Fate        `json:"untold,omitempty"`
+	Delegates          []protocol.DelegateRef `json:"delegates,omitempty"`
 	// UndeliveredSignals are signals that were not handled, and UnsentSignals those that were not sent.
 	UndeliveredSignals []mailbox.CarriedSignal         `json:"undelivered,omitempty"`
 	UnsentSignals      []mailbox.CarriedOutgoingSignal `json:"unsent,omitempty"`
 }
 
-// Carried holds the fields of an instance that continue-as-new carries unchanged.
-type Carried struct {
-	ClosedThrough   int  `json:"closed,omitempty"`    // the highest Request that is closed here
-	RefusedThrough  int  `json:"refused,omitempty"`   // the highest Request whose activity may send no more Calls
-	ReportedThrough int  `json:"toldCalls,omitempty"` // the highest Request whose Calls are all reported as written
-	Held            bool `json:"held,omitempty"`      // the process is paused: nothing new starts
-	RevertedStarts  int  `json:"reverted,omitempty"`  // Calls that a pause keeps from starting
-	ReleaseNumber   int  `json:"releases,omitempty"`  // the number of the latest end of a pause that it knows
-	// ChangedSinceStarting: something happened since startReadyCalls last looked, so that more may be able to start.
-	ChangedSinceStarting bool `json:"dirty,omitempty"`
-	// MustCheckOwners: the instance has waited for a person since it last checked that its process still exists.
-	MustCheckOwners bool       `json:"waited,omitempty"`
-	CorrectionCount int        `json:"corrected,omitempty"` // corrections that it has applied
-	Quota           turn.Quota `json:"quota"`               // what it may begin, with its delegates
-	// Begun is what the instance has begun itself, and what its ended delegates used.
-	Begun turn.QuotaUse `json:"begun,omitzero"`
+// CarriedFields holds the fields of an instance that continue-as-new carries unchanged.
+type CarriedFields struct {
+	LastClosedRequest   int  `json:"closed,omitempty"`    // the highest Request that is closed here
+	LastRefusedRequest  int  `json:"refused,omitempty"`   // the highest Request whose activity may send no more Calls
+	LastReportedRequest int  `json:"toldCalls,omitempty"` // the highest Request whose Calls are all reported as written
+	HeldByPause         bool `json:"held,omitempty"`      // the process is paused: nothing new starts
+	RevertedStartCount  int  `json:"reverted,omitempty"`  // Calls that a pause keeps from starting
+	ReleaseNumber       int  `json:"releases,omitempty"`  // the number of the latest end of a pause that it knows
+	// HasUnhandledChange: something happened since startReadyCalls last looked, so that more may be able to start.
+	HasUnhandledChange bool `json:"dirty,omitempty"`
+	// MustCheckAncestors: the instance has waited for a person since it last checked that its process still exists.
+	MustCheckAncestors bool       `json:"waited,omitempty"`
+	CorrectionCount    int        `json:"corrected,omitempty"` // corrections that it has applied
+	Quota              turn.Quota `json:"quota"`               // what it may begin, with its delegates
+	// OwnQuotaUse is what the instance has begun itself, and what its ended delegates used.
+	OwnQuotaUse turn.QuotaUse `json:"begun,omitzero"`
 }
 
 // ReportState is what has been reported to the process.
 type ReportState struct {
 	ReportCount                  int                     `json:"reports,omitempty"`
 	HistoryLength                int                     `json:"events,omitempty"` // of the runs before this one
-	ClosedThrough                int                     `json:"closed,omitempty"`
-	RefusedThrough               int                     `json:"refused,omitempty"`
-	ReportedThrough              int                     `json:"toldCalls,omitempty"`
+	LastClosedRequest            int                     `json:"closed,omitempty"`
+	LastRefusedRequest           int                     `json:"refused,omitempty"`
+	LastReportedRequest          int                     `json:"toldCalls,omitempty"`
 	CorrectionCount              int                     `json:"corrected,omitempty"`
 	Idle                         bool                    `json:"quiet,omitempty"`   // nothing of the instance runs
-	Running                      int                     `json:"running,omitempty"` // Calls that ran on while the process was paused
+	RunningCallCount             int                     `json:"running,omitempty"` // Calls that ran on while the process was paused
 	PendingApprovalsFingerprint  string                  `json:"pending,omitempty"` // see pendingApprovalsFingerprint
 	QuotaAndDelegatesFingerprint string                  `json:"others,omitempty"`  // what it needs, and the state of its delegates
 	Calls                        []dataflow.ReportedCall `json:"calls,omitempty"`
@@ -74,15 +74,15 @@ func (i *instance) isContinueAsNewDue(ctx workflow.Context) bool {
 
 // shouldHoldCalls reports whether no Call starts because the instance is about to continue as new.
 func (i *instance) shouldHoldCalls(ctx workflow.Context) bool {
-	tooLong := !i.continueAsNewDueSince.IsZero() &&
+	isOverdue := !i.continueAsNewDueSince.IsZero() &&
 		!workflow.Now(ctx).Before(i.continueAsNewDueSince.Add(continueTimeout))
-	return i.isContinueAsNewDue(ctx) && !tooLong
+	return i.isContinueAsNewDue(ctx) && !isOverdue
 }
 
 // canContinueAsNew reports whether the instance continues as new in this workflow task: it should, and nothing of it is
 // under way. If only signals prevent it, the instance tries again in the next task.
 func (i *instance) canContinueAsNew(ctx workflow.Context) bool {
-	if !i.isContinueAsNewDue(ctx) || i.running > 0 {
+	if !i.isContinueAsNewDue(ctx) || i.runningActivities > 0 {
 		i.outbox.ReleaseSignals(ctx)
 		i.inbox.StayOpen()
 		i.continueAsNewDueSince = time.Time{}
@@ -105,24 +105,24 @@ func (i *instance) canContinueAsNew(ctx workflow.Context) bool {
 func (i *instance) continueAsNew(ctx workflow.Context) error {
 	i.setAwaitingAttribute(ctx, 0)
 	c := ContinueAsNewInput{
-		Dataflow: i.dataflow.CarryIntoNextRun(), Carried: i.Carried, Reported: i.reported.toCarried(),
-		WorkerLosses: i.workerLosses, Fates: i.inbox.Fates, UnreportedFates: i.inbox.Unreported,
-		Delegates: i.runningDelegateRefs(), UndeliveredSignals: i.inbox.TakeUnhandled(),
+		Dataflow: i.dataflow.CarryIntoNextRun(), CarriedFields: i.CarriedFields, LastReport: i.lastReport.toCarried(),
+		WorkerLossesByCall: i.workerLossesByCall, Fates: i.inbox.Fates, UnreportedFates: i.inbox.UnreportedFates,
+		Delegates: i.runningDelegateRefs(), UndeliveredSignals: i.inbox.TakeUnhandledSignals(),
 		UnsentSignals: i.outbox.QueuedSignals(),
 	}
-	c.Reported.HistoryLength = i.totalHistoryLength(ctx)
+	c.LastReport.HistoryLength = i.totalHistoryLength(ctx)
 	c.BrokenRequests = jsonval.SortedKeys(i.brokenRequests)
 	for _, r := range i.queuedCalls {
 		c.QueuedCalls = append(c.QueuedCalls, r.Record.ID)
 	}
-	own := i.ownSetup
-	own.Reopened = nil // its start is carried
-	return workflow.NewContinueAsNewError(ctx, protocol.InstanceType, i.setup, own, c)
+	start := i.start
+	start.Reopened = nil // its start is carried
+	return workflow.NewContinueAsNewError(ctx, protocol.InstanceType, i.setup, start, c)
 }
 
-func (r reportState) toCarried() ReportState {
+func (r indexedReportState) toCarried() ReportState {
 	c := r.ReportState
-	for _, call := range jsonval.Sorted(r.calls) {
+	for _, call := range jsonval.Sorted(r.callByID) {
 		c.Calls = append(c.Calls, call)
 	}
 	return c
@@ -130,51 +130,52 @@ func (r reportState) toCarried() ReportState {
 
 // restore goes on from what an earlier run carried.
 func (i *instance) restore(c *ContinueAsNewInput) {
-	i.Carried = c.Carried
-	i.inbox.Fates, i.inbox.Unreported = c.Fates, c.UnreportedFates
+	i.CarriedFields = c.CarriedFields
+	i.inbox.Fates, i.inbox.UnreportedFates = c.Fates, c.UnreportedFates
 	for _, n := range c.BrokenRequests {
 		i.brokenRequests[n] = true
 	}
-	maps.Copy(i.workerLosses, c.WorkerLosses)
+	maps.Copy(i.workerLossesByCall, c.WorkerLossesByCall)
 	for _, ref := range c.Delegates {
-		i.delegates[ref.Call] = ref
+		i.delegateByCall[ref.Call] = ref
 	}
 	for _, id := range c.QueuedCalls {
 		i.queuedCalls = append(i.queuedCalls, i.dataflow.FindStartedCall(id))
 	}
-	i.reported.restore(c.Reported)
+	i.lastReport.restore(c.LastReport)
 }
 
-func (r *reportState) restore(c ReportState) {
-	for _, of := range c.Calls {
-		r.calls[of.ID] = of
+func (r *indexedReportState) restore(c ReportState) {
+	for _, call := range c.Calls {
+		r.callByID[call.ID] = call
 	}
 	c.Calls = nil
 	r.ReportState = c
 }
 
 // inputForReopened is what the ended instance would have carried: it goes on as if it had continued as new.
-func inputForReopened(setup protocol.InstanceSetup, own protocol.InstanceStart) *ContinueAsNewInput {
-	r := own.Reopened
+func inputForReopened(setup protocol.InstanceSetup, start protocol.InstanceStart) *ContinueAsNewInput {
+	r := start.Reopened
 	c := &ContinueAsNewInput{
-		Dataflow: dataflow.RebuildFromReports(own.Token, r.ClosedThrough, r.Writes, r.Calls),
-		Carried: Carried{
-			ClosedThrough: r.ClosedThrough, RefusedThrough: r.ClosedThrough, Held: setup.Held,
-			ReleaseNumber: r.ReleaseNumber, CorrectionCount: r.CorrectionCount, Quota: turn.Unlimited, Begun: r.Begun,
+		Dataflow: dataflow.RebuildFromReports(start.Token, r.ClosedThrough, r.Writes, r.Calls),
+		CarriedFields: CarriedFields{
+			LastClosedRequest: r.ClosedThrough, LastRefusedRequest: r.ClosedThrough, HeldByPause: setup.Held,
+			ReleaseNumber: r.ReleaseNumber, CorrectionCount: r.CorrectionCount, Quota: turn.Unlimited,
+			OwnQuotaUse: r.Used,
 		},
-		Reported: ReportState{
-			ReportCount: r.ReportNumber, HistoryLength: r.HistoryLength, ClosedThrough: r.ClosedThrough,
-			RefusedThrough:  r.ClosedThrough,
-			CorrectionCount: r.CorrectionCount, Idle: true,
+		LastReport: ReportState{
+			ReportCount: r.ReportNumber, HistoryLength: r.HistoryLength, LastClosedRequest: r.ClosedThrough,
+			LastRefusedRequest: r.ClosedThrough,
+			CorrectionCount:    r.CorrectionCount, Idle: true,
 		},
 	}
-	if own.Quota != nil {
-		c.Quota = *own.Quota
+	if start.Quota != nil {
+		c.Quota = *start.Quota
 	}
 	for _, call := range r.Calls {
-		c.Reported.Calls = append(c.Reported.Calls,
-			dataflow.ReportedCall{ID: call.CallKey().ID(own.Token), Status: call.Status,
-				ActCount: len(call.Decisions)})
+		c.LastReport.Calls = append(c.LastReport.Calls,
+			dataflow.ReportedCall{ID: call.CallKey().ID(start.Token), Status: call.Status,
+				DecisionCount: len(call.Decisions)})
 	}
 	return c
 }

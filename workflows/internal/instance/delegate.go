@@ -34,22 +34,22 @@ func (i *instance) startDelegate(ctx workflow.Context, r dataflow.ReadyCall) {
 	}
 	ref := protocol.DelegateRef{Call: call,
 		ProcessRef: protocol.ProcessRef{ID: protocol.DelegateID(i.setup.Process, call)}}
-	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
+	childCtx := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: ref.ID, ParentClosePolicy: lifecycle.ParentClosePolicy,
-		StaticSummary: callSummary(i.ownSetup.Token, r.Record),
+		StaticSummary: callSummary(i.start.Token, r.Record),
 		Memo: protocol.Memo(&ideafile.Idea{ProcessPath: r.Tool.Name,
 			Simulation: r.Binding.Simulation}),
-		TypedSearchAttributes: display.SearchAttributes{Registered: i.setup.Attributes}.ForChildStart(r.Tool.Name),
+		TypedSearchAttributes: display.SearchAttributes{Registered: i.setup.HasAttributes}.ForChildStart(r.Tool.Name),
 	})
-	f := workflow.ExecuteChildWorkflow(child, protocol.ProcessType, start)
-	var started workflow.Execution
-	err = f.GetChildWorkflowExecution().Get(ctx, &started)
+	f := workflow.ExecuteChildWorkflow(childCtx, protocol.ProcessType, start)
+	var execution workflow.Execution
+	err = f.GetChildWorkflowExecution().Get(ctx, &execution)
 	if err != nil {
 		i.failDelegate(ctx, call, "it could not be started: "+err.Error())
 		return
 	}
-	ref.FirstRunID, ref.QuotaClaim.GrantedQuota = started.RunID, i.initialDelegateQuota()
-	i.delegates[call] = ref
+	ref.FirstRunID, ref.QuotaClaim.GrantedQuota = execution.RunID, i.initialDelegateQuota()
+	i.delegateByCall[call] = ref
 	i.inbox.OnFutureReady(f, func(f workflow.Future) {
 		// By now the delegate has signalled its result, unless it was ended from outside or could not begin.
 		err := f.Get(ctx, nil)
@@ -71,31 +71,32 @@ func (i *instance) delegateStartInput(ctx workflow.Context,
 		return start, err
 	}
 	idea := delegate.NewIdea(r.Tool, file, i.setup.LLM, r.Params, r.ScopeValues)
-	resumed := ""
+	resumedKey := ""
 	if d.Depth == 0 || d.Resumed != "" {
-		resumed = delegate.ResumedKey(d.Resumed, r.Record.ID)
+		resumedKey = delegate.ResumedIdeaKey(d.Resumed, r.Record.ID)
 	}
-	if left, ok := loadStoredFile(ctx, d.Files[resumed]); ok {
-		key, idea = resumed, left
+	if carriedIdea, ok := loadStoredFile(ctx, d.Files[resumedKey]); ok {
+		key, idea = resumedKey, carriedIdea
 	} else {
-		resumed = ""
+		resumedKey = ""
 	}
 	if r.Binding.Simulation != nil {
 		idea = r.Binding.Simulation.MarkIdea(idea) // nothing below a simulated Call is real
 	}
 	info := workflow.GetInfo(ctx)
 	self := protocol.ProcessRef{ID: info.WorkflowExecution.ID, FirstRunID: info.FirstRunID}
-	if first := i.initialDelegateQuota(); first != turn.Unlimited {
-		start.Quota = &first
+	if initialQuota := i.initialDelegateQuota(); initialQuota != turn.Unlimited {
+		start.Quota = &initialQuota
 	}
 	return protocol.ProcessStart{
-		Quota: start.Quota, Idea: idea, Replies: i.setup.Replies, Attributes: i.setup.Attributes,
+		Quota: start.Quota, Idea: idea, Replies: i.setup.Replies, HasAttributes: i.setup.HasAttributes,
 		ContinueEvery: i.setup.ContinueEvery,
 		StartedBy: append(slices.Clone(i.setup.StartedBy),
 			i.dataflow.CausersOf(r.Record)...), SaveActions: i.setup.SaveActions,
 		Delegation: protocol.DelegationContext{
-			Files: d.Files, File: key, Resumed: resumed, Depth: d.Depth + 1, Ancestors: append(i.setup.Owners(), self),
-			To:        &protocol.ParentCall{Instance: self.ID, Call: r.Record.ID, Writes: r.Tool.DelegateWritablePaths},
+			Files: d.Files, File: key, Resumed: resumedKey, Depth: d.Depth + 1,
+			Ancestors: append(i.setup.Owners(), self),
+			Caller:    &protocol.ParentCall{Instance: self.ID, Call: r.Record.ID, Writes: r.Tool.DelegateWritablePaths},
 			Oversight: i.setup.Oversight.DeciderRestrictions(),
 		},
 	}, nil
@@ -121,24 +122,24 @@ func delegateFile(ctx workflow.Context, d protocol.DelegationContext,
 
 // onDelegateReport handles the report of a delegate.
 func (i *instance) onDelegateReport(ctx workflow.Context, r protocol.DelegateReport) {
-	ref, underWay := i.delegates[r.Call]
-	if !underWay {
+	ref, isRunning := i.delegateByCall[r.Call]
+	if !isRunning {
 		return
 	}
 	ref.Status, ref.Waiting, ref.HeldUp, ref.QuotaClaim.QuotaUse = r.Status, r.Waiting, r.HeldUp, r.QuotaUse
 	if ref.Code = ""; r.Error != nil {
 		ref.Code = r.Error.Code
 	}
-	i.delegates[r.Call] = ref
+	i.delegateByCall[r.Call] = ref
 	if r.Status == loop.StatusRunning || r.Status == loop.StatusPaused {
 		return
 	}
 	if r.Status != loop.StatusCompleted {
-		why := "it was " + string(r.Status)
+		reason := "it was " + string(r.Status)
 		if r.Error != nil {
-			why = r.Error.Message
+			reason = r.Error.Message
 		}
-		i.failDelegate(ctx, r.Call, why)
+		i.failDelegate(ctx, r.Call, reason)
 		return
 	}
 	i.markChanged(ctx)
@@ -150,39 +151,39 @@ func (i *instance) onDelegateReport(ctx workflow.Context, r protocol.DelegateRep
 }
 
 // failDelegate ends a Call whose delegate did not complete.
-func (i *instance) failDelegate(ctx workflow.Context, call, why string) {
+func (i *instance) failDelegate(ctx workflow.Context, call, reason string) {
 	i.markChanged(ctx)
 	i.removeDelegate(call)
 	i.dataflow.FailCall(call,
 		&diag.Fault{Code: ideafile.CodeDelegateFailed, Message: "the delegate " + protocol.DelegateID(i.setup.Process,
-			call) + ": " + why})
+			call) + ": " + reason})
 }
 
 // removeDelegate adds what a delegate used to the instance's own use, once the delegate has ended.
 func (i *instance) removeDelegate(call string) {
-	i.Begun.Add(i.delegates[call].QuotaClaim.QuotaUse)
-	delete(i.delegates, call)
+	i.OwnQuotaUse.Add(i.delegateByCall[call].QuotaClaim.QuotaUse)
+	delete(i.delegateByCall, call)
 }
 
 // quotaLedger is the account of what the instance and its delegates have begun.
 func (i *instance) quotaLedger() (quota.Ledger, []protocol.DelegateRef) {
-	book, refs := quota.Ledger{ParentQuota: i.Quota, UnclaimedUse: i.Begun}, i.runningDelegateRefs()
+	ledger, refs := quota.Ledger{ParentQuota: i.Quota, OwnUse: i.OwnQuotaUse}, i.runningDelegateRefs()
 	for n := range refs {
-		book.Claimants = append(book.Claimants, quota.Consumer{Allocation: &refs[n].QuotaClaim})
+		ledger.Consumers = append(ledger.Consumers, quota.Consumer{Allocation: &refs[n].QuotaClaim})
 	}
-	return book, refs
+	return ledger, refs
 }
 
 // remainingCallQuota is how many Calls may begin now.
 func (i *instance) remainingCallQuota() int {
-	book, _ := i.quotaLedger()
-	return max(i.Quota.Calls-book.ReservedQuota().Calls, 0)
+	ledger, _ := i.quotaLedger()
+	return max(i.Quota.Calls-ledger.ReservedQuota().Calls, 0)
 }
 
 // quotaUse is what the instance has begun and used, and what it needs for held-up Calls and for its delegates.
 func (i *instance) quotaUse() turn.QuotaUse {
-	book, _ := i.quotaLedger()
-	return book.TotalUse(turn.Quota{Calls: len(i.queuedCalls) + i.RevertedStarts})
+	ledger, _ := i.quotaLedger()
+	return ledger.TotalUse(turn.Quota{Calls: len(i.queuedCalls) + i.RevertedStartCount})
 }
 
 // initialDelegateQuota is what a delegate may begin before it asks for quota: nothing of what is limited for the
@@ -200,10 +201,10 @@ func (i *instance) initialDelegateQuota() turn.Quota {
 
 // allocateDelegateQuotas grants delegates what they need, as far as the instance's own quota allows.
 func (i *instance) allocateDelegateQuotas(ctx workflow.Context) {
-	book, refs := i.quotaLedger()
-	changed, _ := book.Allocate()
-	for _, n := range changed {
-		i.delegates[refs[n].Call] = refs[n]
+	ledger, refs := i.quotaLedger()
+	indexes, _ := ledger.Allocate()
+	for _, n := range indexes {
+		i.delegateByCall[refs[n].Call] = refs[n]
 		q := refs[n].QuotaClaim.GrantedQuota
 		i.steerChild(ctx, refs[n], protocol.SteerChildSignal{Quota: &q})
 	}
@@ -243,7 +244,7 @@ func (i *instance) countActiveDelegates() (n int) {
 
 // isStalled reports whether nothing runs but delegates that are paused.
 func (i *instance) isStalled() bool {
-	if len(i.delegates) == 0 || i.running > 0 || len(i.queuedCalls) > 0 || i.dataflow.HasOpenRequest() {
+	if len(i.delegateByCall) == 0 || i.runningActivities > 0 || len(i.queuedCalls) > 0 || i.dataflow.HasOpenRequest() {
 		return false
 	}
 	return i.countActiveDelegates() == 0
@@ -251,9 +252,9 @@ func (i *instance) isStalled() bool {
 
 // runningDelegateRefs lists the delegates in the order of their Calls' ids.
 func (i *instance) runningDelegateRefs() []protocol.DelegateRef {
-	list := make([]protocol.DelegateRef, 0, len(i.delegates))
+	list := make([]protocol.DelegateRef, 0, len(i.delegateByCall))
 	//workflowcheck:ignore -- sorted below
-	for _, ref := range i.delegates {
+	for _, ref := range i.delegateByCall {
 		list = append(list, ref)
 	}
 	sort.Slice(list, func(a, b int) bool { return list[a].Call < list[b].Call })
@@ -265,7 +266,7 @@ func (i *instance) runningDelegateRefs() []protocol.DelegateRef {
 func (i *instance) watchDelegates(ctx workflow.Context) {
 	for _, ref := range i.runningDelegateRefs() {
 		lifecycle.WatchProcesses(ctx, i.inbox, []protocol.ProcessRef{ref.ProcessRef}, func() {
-			if _, underWay := i.delegates[ref.Call]; underWay {
+			if _, isRunning := i.delegateByCall[ref.Call]; isRunning {
 				i.failDelegate(ctx, ref.Call, "it was ended from outside")
 			}
 		})

@@ -8,15 +8,15 @@
 //
 //	step          when                                               then
 //	stepReturn    the process has ended it, and nothing runs         returns status and State
-//	stepContinue  continue-as-new is due; nothing is in flight, on   the next run goes on from Carried
+//	stepContinueAsNew  continue-as-new is due; nothing is in flight, on   the next run goes on from CarriedFields
 //	              its way, or unhandled
 //	stepOrphaned  the process is gone                                fails with process_gone
 //	cancelled     the process was cancelled                          its delegates are cancelled too
 //	stepWait      otherwise                                          until a signal, a Call's end, or a deadline
 //
 // Ready Calls, whatever their phase in dataflow, are held back while the process is paused, continue-as-new is due,
-// MaxRunning Calls run, or the process is gone. The instance checks whether the process is gone before the first start
-// after it waited for a person.
+// MaxRunningCalls Calls run, or the process is gone. The instance checks whether the process is gone before the first
+// start after it waited for a person.
 //
 // Invariants:
 //   - A closed Request stays closed: no more Calls of it are accepted.

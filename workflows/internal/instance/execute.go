@@ -22,69 +22,69 @@ import (
 
 // This file runs Calls.
 
-// MaxRunning bounds how many Calls of one instance run at the same time. Over two thousand pending activities would
-// leave the workflow stuck, and over 4 MB of commands in one task would end it: two hundred with payloads below the
-// store's threshold stay far below both.
-const MaxRunning = 200
+// MaxRunningCalls bounds how many Calls of one instance run at the same time. Over two thousand pending activities
+// would leave the workflow stuck, and over 4 MB of commands in one task would end it: two hundred with payloads below
+// the store's threshold stay far below both.
+const MaxRunningCalls = 200
 
-// pausedWaitsChange names the rule that a pause reverts the start of a Call of which nothing has run, since it waits
+// pausedWaitsChangeID names the rule that a pause reverts the start of a Call of which nothing has run, since it waits
 // for its turn or for the store.
-const pausedWaitsChange = "a pause reverts what waits for its turn"
+const pausedWaitsChangeID = "a pause reverts what waits for its turn"
 
 // maxWorkerLosses is how many workers may be lost while one Call runs. The Call is then taken for the cause, and not
 // run again, since the workers run the Calls of others too.
 const maxWorkerLosses = 3
 
-// startReadyCalls runs every Call that may run now, up to MaxRunning at a time.
+// startReadyCalls runs every Call that may run now, up to MaxRunningCalls at a time.
 //
 // Before the first start after a wait for a person, it checks that the process still exists: a terminated process does
 // not notify its instances, and nothing may run for it any more.
 func (i *instance) startReadyCalls(ctx workflow.Context) {
-	held := i.isHeld()
-	if !held {
+	isHeld := i.isHeld()
+	if !isHeld {
 		i.queuedCalls = append(i.queuedCalls, i.dataflow.Advance()...)
-		i.ChangedSinceStarting, i.RevertedStarts = false, 0
+		i.HasUnhandledChange, i.RevertedStartCount = false, 0
 	}
 	i.combineBlobUpdates(ctx)
-	if held {
+	if isHeld {
 		i.revertQueuedStarts()
 		return
 	}
-	if len(i.queuedCalls) > 0 && i.MustCheckOwners {
-		i.MustCheckOwners = false
-		i.orphaned = lifecycle.IsAnyProcessGone(ctx, i.setup.Owners())
-		if i.orphaned {
+	if len(i.queuedCalls) > 0 && i.MustCheckAncestors {
+		i.MustCheckAncestors = false
+		i.isOrphaned = lifecycle.IsAnyProcessGone(ctx, i.setup.Owners())
+		if i.isOrphaned {
 			return
 		}
 	}
-	room := MaxRunning - i.running - len(i.delegates)
-	if room > 0 && !i.shouldHoldCalls(ctx) {
-		next := i.takeQueuedCalls(room, i.remainingCallQuota())
-		i.Begun.Calls += len(next)
+	freeSlots := MaxRunningCalls - i.runningActivities - len(i.delegateByCall)
+	if freeSlots > 0 && !i.shouldHoldCalls(ctx) {
+		next := i.takeQueuedCalls(freeSlots, i.remainingCallQuota())
+		i.OwnQuotaUse.Calls += len(next)
 		i.executeCalls(ctx, next)
 	}
 	i.allocateDelegateQuotas(ctx)
-	if i.ChangedSinceStarting { // a delegate could not be started, or an update not be made
+	if i.HasUnhandledChange { // a delegate could not be started, or an update not be made
 		i.startReadyCalls(ctx)
 	}
 }
 
 // isHeld reports whether nothing new starts, since the process is paused and not undone meanwhile.
-func (i *instance) isHeld() bool { return i.Held && !i.dataflow.UndoesWhilePaused() }
+func (i *instance) isHeld() bool { return i.HeldByPause && !i.dataflow.UndoesWhilePaused() }
 
 // takeQueuedCalls takes at most room Calls out of the queue. The quota does not limit Calls that undo others: a process
 // that is paused at its limits can be undone.
-func (i *instance) takeQueuedCalls(room, quota int) (next []dataflow.ReadyCall) {
+func (i *instance) takeQueuedCalls(freeSlots, callQuota int) (next []dataflow.ReadyCall) {
 	i.queuedCalls = slices.DeleteFunc(i.queuedCalls, func(r dataflow.ReadyCall) bool {
 		isUndo := r.Record.Key().IsUndo()
-		takes := len(next) < room && (isUndo || quota > 0) && !r.Record.IsThrottled()
-		if takes {
+		isTaken := len(next) < freeSlots && (isUndo || callQuota > 0) && !r.Record.IsThrottled()
+		if isTaken {
 			next = append(next, r)
 		}
-		if takes && !isUndo {
-			quota--
+		if isTaken && !isUndo {
+			callQuota--
 		}
-		return takes
+		return isTaken
 	})
 	return next
 }
@@ -96,9 +96,9 @@ func (i *instance) takeQueuedCalls(room, quota int) (next []dataflow.ReadyCall) 
 func (i *instance) revertQueuedStarts() {
 	for _, r := range i.queuedCalls {
 		i.dataflow.RevertStart(r.Record.ID)
-		i.ChangedSinceStarting = true
+		i.HasUnhandledChange = true
 	}
-	i.RevertedStarts += len(i.queuedCalls)
+	i.RevertedStartCount += len(i.queuedCalls)
 	i.queuedCalls = nil
 }
 
@@ -114,31 +114,32 @@ func (i *instance) executeCall(ctx workflow.Context, r dataflow.ReadyCall) {
 // queueThrottled queues a Call again that its Tool's server refused without reading it. The Call starts when the server
 // allows it.
 func (i *instance) queueThrottled(ctx workflow.Context, r dataflow.ReadyCall, refusal error) {
-	i.queueAgain(r, dataflow.Throttle{Waits: 1, Until: workflow.Now(ctx).Add(protocol.RetryDelay(refusal)),
-		AttemptsLeft: protocol.AttemptsLeft(refusal)})
+	i.requeueCall(r, dataflow.Throttle{WaitCount: 1,
+		ThrottledUntil: workflow.Now(ctx).Add(protocol.RetryDelay(refusal)),
+		AttemptsLeft:   protocol.AttemptsLeft(refusal)})
 	i.awaitThrottle(ctx, r.Record)
 }
 
-// queueAgain queues a Call of which nothing has run.
-func (i *instance) queueAgain(r dataflow.ReadyCall, t dataflow.Throttle) {
-	if before := r.Record.Throttle; before != nil {
-		t.Waits += before.Waits
+// requeueCall queues a Call of which nothing has run.
+func (i *instance) requeueCall(r dataflow.ReadyCall, t dataflow.Throttle) {
+	if previous := r.Record.Throttle; previous != nil {
+		t.WaitCount += previous.WaitCount
 	}
 	r.Record.Throttle = &t
 	i.queuedCalls = append(i.queuedCalls, r)
-	i.Begun.Calls--
+	i.OwnQuotaUse.Calls--
 }
 
 // awaitThrottle sets a timer that lets a Call start when its Tool's server allows it.
 func (i *instance) awaitThrottle(ctx workflow.Context, rec *dataflow.CallRecord) {
 	t := rec.Throttle
-	timer := workflow.NewTimerWithOptions(ctx, t.Until.Sub(workflow.Now(ctx)), workflow.TimerOptions{
-		Summary: callSummary(i.ownSetup.Token, rec) + ": wait for the tool's server"})
+	timer := workflow.NewTimerWithOptions(ctx, t.ThrottledUntil.Sub(workflow.Now(ctx)), workflow.TimerOptions{
+		Summary: callSummary(i.start.Token, rec) + ": wait for the tool's server"})
 	i.inbox.OnFutureReady(timer, func(f workflow.Future) {
 		if f.Get(ctx, nil) != nil {
 			return // the instance ends
 		}
-		t.Until = time.Time{}
+		t.ThrottledUntil = time.Time{}
 		i.markChanged(ctx)
 	})
 }
@@ -155,7 +156,7 @@ func (i *instance) executeWithAttempts(ctx workflow.Context, r dataflow.ReadyCal
 	}
 	i.awaitExecution(ctx, r, workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx,
 		workflow.LocalActivityOptions{
-			StartToCloseTimeout: r.Tool.Timeout, ScheduleToCloseTimeout: activity.AllAttempts,
+			StartToCloseTimeout: r.Tool.Timeout, ScheduleToCloseTimeout: activity.AllAttemptsTimeout,
 			RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: int32(attempts)},
 			Summary:     i.callActivitySummary(r),
 		}), protocol.ActivityExecute, i.executeInput(r)))
@@ -172,45 +173,45 @@ func (i *instance) executeAsActivity(ctx workflow.Context, r dataflow.ReadyCall,
 
 // awaitExecution makes the inbox handle the end of a Call's activity.
 func (i *instance) awaitExecution(ctx workflow.Context, r dataflow.ReadyCall, f workflow.Future) {
-	i.running++
-	releases := i.ReleaseNumber
-	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onCallExecuted(ctx, r, f, releases < i.ReleaseNumber) })
+	i.runningActivities++
+	releaseNumber := i.ReleaseNumber
+	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onCallExecuted(ctx, r, f, releaseNumber < i.ReleaseNumber) })
 }
 
 func (i *instance) callActivitySummary(r dataflow.ReadyCall) string {
-	summary := callSummary(i.ownSetup.Token, r.Record)
+	summary := callSummary(i.start.Token, r.Record)
 	if r.Binding.Simulation != nil {
 		return "simulated: " + summary
 	}
 	return summary
 }
 
-// executeAfter runs a Call that had no effect because it lacks something, such as the store or its turn. First the
+// executeAfterWait runs a Call that had no effect because it lacks something, such as the store or its turn. First the
 // activity awaits waits for what is lacking; the history says so. Then the Call runs as an activity, which may take
 // long, with the attempts that are left. A pause ends the wait: the Call is queued again.
-func (i *instance) executeAfter(ctx workflow.Context, r dataflow.ReadyCall, attempts int, awaits, what string,
-	in ...any) {
-	left := dataflow.Throttle{AttemptsLeft: attempts}
-	if i.isHeld() && mailbox.KnowsChange(ctx, pausedWaitsChange) {
-		i.queueAgain(r, left)
+func (i *instance) executeAfterWait(ctx workflow.Context, r dataflow.ReadyCall, attempts int, awaitActivity,
+	resource string, activityArgs ...any) {
+	throttle := dataflow.Throttle{AttemptsLeft: attempts}
+	if i.isHeld() && mailbox.KnowsChange(ctx, pausedWaitsChangeID) {
+		i.requeueCall(r, throttle)
 		return
 	}
-	i.running++
-	waiting, endWait := workflow.WithCancel(ctx)
-	i.endWaits[r.Record.ID] = endWait
-	f := workflow.ExecuteActivity(workflow.WithActivityOptions(waiting, workflow.ActivityOptions{
+	i.runningActivities++
+	waitCtx, cancelWait := workflow.WithCancel(ctx)
+	i.cancelWaitByCall[r.Record.ID] = cancelWait
+	f := workflow.ExecuteActivity(workflow.WithActivityOptions(waitCtx, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Minute,
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2,
 			MaximumInterval: 15 * time.Second},
-		Summary: i.callActivitySummary(r) + ": wait for " + what,
-	}), awaits, in...)
+		Summary: i.callActivitySummary(r) + ": wait for " + resource,
+	}), awaitActivity, activityArgs...)
 	i.inbox.OnFutureReady(f, func(f workflow.Future) {
-		i.running--
-		delete(i.endWaits, r.Record.ID)
+		i.runningActivities--
+		delete(i.cancelWaitByCall, r.Record.ID)
 		switch err := f.Get(ctx, nil); {
-		case waiting.Err() != nil && ctx.Err() == nil, err == nil && i.isHeld() &&
-			mailbox.KnowsChange(ctx, pausedWaitsChange):
-			i.queueAgain(r, left)
+		case waitCtx.Err() != nil && ctx.Err() == nil, err == nil && i.isHeld() &&
+			mailbox.KnowsChange(ctx, pausedWaitsChangeID):
+			i.requeueCall(r, throttle)
 			i.markChanged(ctx)
 		case err != nil:
 			i.dataflow.FailCall(r.Record.ID, protocol.FaultOf(err))
@@ -221,24 +222,24 @@ func (i *instance) executeAfter(ctx workflow.Context, r dataflow.ReadyCall, atte
 	})
 }
 
-// endWaitsOfCalls ends the waits of executeAfter.
-func (i *instance) endWaitsOfCalls(ctx workflow.Context) {
-	if len(i.endWaits) == 0 || !mailbox.KnowsChange(ctx, pausedWaitsChange) {
+// cancelCallWaits ends the waits of executeAfterWait.
+func (i *instance) cancelCallWaits(ctx workflow.Context) {
+	if len(i.cancelWaitByCall) == 0 || !mailbox.KnowsChange(ctx, pausedWaitsChangeID) {
 		return
 	}
-	for _, endWait := range jsonval.Sorted(i.endWaits) {
-		endWait()
+	for _, cancelWait := range jsonval.Sorted(i.cancelWaitByCall) {
+		cancelWait()
 	}
 }
 
-// maxLocalParams bounds the parameters of a Call that runs within a workflow task, in bytes.
-const maxLocalParams = 4 * jsonval.LargeValueBytes
+// maxLocalParamsBytes bounds the parameters of a Call that runs within a workflow task, in bytes.
+const maxLocalParamsBytes = 4 * jsonval.LargeValueBytes
 
 // canRunLocally reports whether a Call runs within a workflow task: it is small, and depends only on data in the
 // workflow, so that no harm is done if it runs twice.
 func canRunLocally(r dataflow.ReadyCall) bool {
 	return r.Binding.IsPureFunction && r.Tool.Rate == nil && !jsonval.ContainsBlobHandle(r.Params) &&
-		jsonval.SizeUpToLimit(r.Params, maxLocalParams) <= maxLocalParams
+		jsonval.SizeUpToLimit(r.Params, maxLocalParamsBytes) <= maxLocalParamsBytes
 }
 
 // callRetryPolicy counts the Tool's own failures. The loss of a worker does not count: it ends the activity
@@ -253,14 +254,14 @@ func callRetryPolicy(attempts int) *temporal.RetryPolicy {
 func (i *instance) executeInput(r dataflow.ReadyCall) protocol.ExecuteInput {
 	in := protocol.ExecuteInput{
 		Undoes:  r.Record.Undoes,
-		Process: i.setup.Process, Token: i.ownSetup.Token, Call: r.Record.ID, Tool: r.Tool.Name, Binding: r.Binding,
+		Process: i.setup.Process, Token: i.start.Token, Call: r.Record.ID, Tool: r.Tool.Name, Binding: r.Binding,
 		Params: r.Params, Scopes: r.ScopeValues, Contract: i.dataflow.ResultContract(r.Record),
 		Output: r.Tool.Source["_output"],
 		Spec:   r.Tool.RunnerSpec(r.Binding, i.setup.Servers), WholeState: r.Record.OutputPath.WritesWholeState(),
-		LostWorkers: i.workerLosses[r.Record.ID],
+		LostWorkers: i.workerLossesByCall[r.Record.ID],
 	}
 	if r.Record.Throttle != nil {
-		in.Waits = r.Record.Throttle.Waits
+		in.WaitCount = r.Record.Throttle.WaitCount
 	}
 	if jsonval.ContainsBlobHandle(r.Params) {
 		in.ParamsSchema = r.Tool.Source
@@ -271,17 +272,17 @@ func (i *instance) executeInput(r dataflow.ReadyCall) protocol.ExecuteInput {
 	return in
 }
 
-// turnInput describes a Call that waits for its turn.
-func (i *instance) turnInput(r dataflow.ReadyCall) protocol.ExecuteInput {
-	return protocol.ExecuteInput{Process: i.setup.Process, Token: i.ownSetup.Token, Call: r.Record.ID,
+// rateLimitInput describes a Call that waits for its turn.
+func (i *instance) rateLimitInput(r dataflow.ReadyCall) protocol.ExecuteInput {
+	return protocol.ExecuteInput{Process: i.setup.Process, Token: i.start.Token, Call: r.Record.ID,
 		Tool: r.Tool.Name, Undoes: r.Record.Undoes, Rate: r.Tool.Rate}
 }
 
 // onCallExecuted handles the end of a Call's activity. If its worker was lost, or the Tool says so, it is unknown
-// whether the Tool had its effect; a Call that may run only once is then left to a person. resumedSince is whether the
-// process was resumed since the Call began.
-func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f workflow.Future, resumedSince bool) {
-	i.running--
+// whether the Tool had its effect; a Call that may run only once is then left to a person. wasResumedSince is whether
+// the process was resumed since the Call began.
+func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f workflow.Future, wasResumedSince bool) {
+	i.runningActivities--
 	i.markChanged(ctx)
 	id := r.Record.ID
 	var value any
@@ -289,10 +290,11 @@ func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f 
 	switch {
 	case err == nil:
 		i.dataflow.SucceedCall(id, value)
-	case protocol.FaultCodeOf(err) == ideafile.CodeStoreAway:
-		i.executeAfter(ctx, r, r.Tool.MaxAttempts, protocol.ActivityAwaitStore, "the store")
+	case protocol.FaultCodeOf(err) == ideafile.CodeStoreUnavailable:
+		i.executeAfterWait(ctx, r, r.Tool.MaxAttempts, protocol.ActivityAwaitStore, "the store")
 	case protocol.FaultCodeOf(err) == turn.CodeRateLimited:
-		i.executeAfter(ctx, r, protocol.AttemptsLeft(err), protocol.ActivityAwaitTurn, "its turn", i.turnInput(r))
+		i.executeAfterWait(ctx, r, protocol.AttemptsLeft(err), protocol.ActivityAwaitTurn, "its turn",
+			i.rateLimitInput(r))
 	case protocol.FaultCodeOf(err) == turn.CodeToolWaits:
 		i.queueThrottled(ctx, r, err)
 	case protocol.FaultCodeOf(err) == ideafile.CodeMCPInputRequired:
@@ -302,10 +304,10 @@ func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f 
 			protocol.FaultOf(err).Message+"; the tool may have had its effect, and it must not run twice")
 	case ideafile.FaultCodeNeedsOperator(protocol.FaultCodeOf(err)):
 		i.dataflow.PostponeCall(id, protocol.FaultOf(err))
-		if resumedSince {
+		if wasResumedSince {
 			_ = i.dataflow.TakePauseFault() // what it lacked may be there now: retry without a pause
 		} else {
-			i.Held = true // until the process, which pauses now, goes on
+			i.HeldByPause = true // until the process, which pauses now, goes on
 		}
 	case !protocol.IsWorkerLost(err):
 		f := protocol.FaultOf(err)
@@ -324,8 +326,8 @@ func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f 
 // onWorkerLost runs a Call again after the loss of its worker, unless too many workers were lost.
 func (i *instance) onWorkerLost(ctx workflow.Context, r dataflow.ReadyCall) {
 	id := r.Record.ID
-	i.workerLosses[id]++
-	if i.workerLosses[id] < maxWorkerLosses {
+	i.workerLossesByCall[id]++
+	if i.workerLossesByCall[id] < maxWorkerLosses {
 		i.executeCall(ctx, r)
 		return
 	}

@@ -23,62 +23,63 @@ import (
 // instance is the state of a running Instance workflow.
 type instance struct {
 	setup       protocol.InstanceSetup
-	ownSetup    protocol.InstanceStart
+	start       protocol.InstanceStart
 	loadedTools map[string]bool // Tools of a stored palette that were loaded, by name
 	dataflow    *dataflow.Instance
 
 	inbox  *mailbox.Inbox
 	outbox *mailbox.Outbox
 
-	endStatus ideafile.InstanceStatus // how the process ended the instance; empty: it has not
-	orphaned  bool                    // the process is gone
-	Carried
-	// reportWanted: the process wants a report up to its pause. Not carried: while it is set, a report is on its way.
-	reportWanted bool
+	endStatus  ideafile.InstanceStatus // how the process ended the instance; empty: it has not
+	isOrphaned bool                    // the process is gone
+	CarriedFields
+	// isReportWanted: the process wants a report up to its pause. Not carried: while it is set, a report is on its way.
+	isReportWanted bool
 
-	brokenRequests map[int]bool // Requests that the process closed because they broke off
-	reported       reportState  // what has been reported to the process
+	brokenRequests map[int]bool       // Requests that the process closed because they broke off
+	lastReport     indexedReportState // what has been reported to the process
 
-	queuedCalls  []dataflow.ReadyCall            // Calls that may run and wait for others to end
-	running      int                             // activities in flight
-	endWaits     map[string]workflow.CancelFunc  // of the Calls that executeAfter lets wait
-	workerLosses map[string]int                  // how many workers were lost, by Call
-	delegates    map[string]protocol.DelegateRef // under way, by their Calls
+	queuedCalls        []dataflow.ReadyCall            // Calls that may run and wait for others to end
+	runningActivities  int                             // activities in flight
+	cancelWaitByCall   map[string]workflow.CancelFunc  // of the Calls that executeAfterWait lets wait
+	workerLossesByCall map[string]int                  // how many workers were lost, by Call
+	delegateByCall     map[string]protocol.DelegateRef // under way, by their Calls
 
 	loopIterations        int       // of the main loop, in this run of the workflow
 	continueAsNewDueSince time.Time // since when it should continue as new and nothing of it runs; zero: it need not
 }
 
-func newInstance(ctx workflow.Context, setup protocol.InstanceSetup, own protocol.InstanceStart,
+func newInstance(ctx workflow.Context, setup protocol.InstanceSetup, start protocol.InstanceStart,
 	carried *ContinueAsNewInput) *instance {
 	i := &instance{
-		setup: setup, ownSetup: own, brokenRequests: map[int]bool{},
-		endWaits: map[string]workflow.CancelFunc{}, workerLosses: map[string]int{},
-		delegates:   map[string]protocol.DelegateRef{},
-		Carried:     Carried{Quota: turn.Unlimited},
-		reported:    reportState{ReportState{Idle: true}, map[string]dataflow.ReportedCall{}},
-		loadedTools: map[string]bool{}, inbox: mailbox.NewInbox(ctx),
+		setup: setup, start: start, brokenRequests: map[int]bool{},
+		cancelWaitByCall: map[string]workflow.CancelFunc{}, workerLossesByCall: map[string]int{},
+		delegateByCall: map[string]protocol.DelegateRef{},
+		CarriedFields:  CarriedFields{Quota: turn.Unlimited},
+		lastReport:     indexedReportState{ReportState{Idle: true}, map[string]dataflow.ReportedCall{}},
+		loadedTools:    map[string]bool{}, inbox: mailbox.NewInbox(ctx),
 	}
-	i.outbox, i.inbox.Reports = mailbox.NewOutbox(i.inbox), true
-	i.outbox.AlwaysByCommand = setup.SaveActions
+	i.outbox, i.inbox.SendsReports = mailbox.NewOutbox(i.inbox), true
+	i.outbox.AlwaysSignalsByCommand = setup.SaveActions
 	palette := ideafile.Palette{
 		Tools: activity.ReadTools(setup.Tools), BindingByTool: setup.Bindings, ApprovalOverride: setup.Oversight,
-		AdaptValuesWithLLM: setup.Adapt, KeepsParams: setup.UndoOnFailure,
+		AdaptValuesWithLLM: setup.Adapt, RecordsUndoableParams: setup.UndoOnFailure,
 	}
-	context := readContextMessages(setup.Context, own.Context)
-	palette.Tools = append(palette.Tools, i.loadTools(ctx, append(toolsOfPlans(context), carried.toolNames()...))...)
-	if carried == nil && own.Reopened != nil {
-		carried = inputForReopened(setup, own)
+	context := readContextMessages(setup.Context, start.Context)
+	palette.Tools = append(palette.Tools, i.loadTools(ctx,
+		append(toolNamesOfPlans(context), carried.toolNames()...))...)
+	if carried == nil && start.Reopened != nil {
+		carried = inputForReopened(setup, start)
 	}
 	if carried != nil {
-		i.dataflow = dataflow.Restore(palette, context, own.Token, carried.Dataflow)
+		i.dataflow = dataflow.Restore(palette, context, start.Token, carried.Dataflow)
 		i.restore(carried)
 	} else {
-		i.dataflow = dataflow.New(palette, context, own.Token)
+		i.dataflow = dataflow.New(palette, context, start.Token)
 	}
 	i.dataflow.KnowsChange = func(change string) bool { return mailbox.KnowsChange(ctx, change) }
-	i.dataflow.SetPeopleAllowedToDecide(setup.StartedBy, setup.Decided)
-	i.dataflow.SetCausers(own.CausedBy)
+	i.dataflow.SetStartersAndPriorDecisions(setup.StartedBy, setup.PriorDecisions)
+	i.dataflow.SetCausers(start.CausedBy)
 	i.registerHandlers(ctx)
 	if carried == nil {
 		i.startFirstRun(ctx)
@@ -89,7 +90,7 @@ func newInstance(ctx workflow.Context, setup protocol.InstanceSetup, own protoco
 			}
 		}
 		i.outbox.Restore(ctx, carried.UnsentSignals)
-		i.inbox.Redeliver(ctx, carried.UndeliveredSignals)
+		i.inbox.RedeliverSignals(ctx, carried.UndeliveredSignals)
 	}
 	return i
 }
@@ -97,14 +98,14 @@ func newInstance(ctx workflow.Context, setup protocol.InstanceSetup, own protoco
 // startFirstRun begins a new instance. If a Plan runs directly, the instance takes the Plan in first: the Plan came
 // with the start, so that no signal can be late or lost.
 func (i *instance) startFirstRun(ctx workflow.Context) {
-	i.Held = i.setup.Held
-	if i.ownSetup.Quota != nil {
-		i.Quota = *i.ownSetup.Quota
+	i.HeldByPause = i.setup.Held
+	if i.start.Quota != nil {
+		i.Quota = *i.start.Quota
 	}
 	if !i.dataflow.HasDirectPlan() {
 		return
 	}
-	i.reported.Idle = false // the process waits for what becomes of the Plan
+	i.lastReport.Idle = false // the process waits for what becomes of the Plan
 	i.markChanged(ctx)
 	i.dataflow.StartDirectPlan()
 }
@@ -126,37 +127,37 @@ func (i *instance) registerHandlers(ctx workflow.Context) {
 
 // addCausers records who has revised the instance. The setup carries it to later runs.
 func (i *instance) addCausers(people ...policy.Identity) {
-	for _, who := range people {
-		if !slices.Contains(i.ownSetup.CausedBy, who) {
-			i.ownSetup.CausedBy = append(slices.Clone(i.ownSetup.CausedBy), who)
+	for _, person := range people {
+		if !slices.Contains(i.start.CausedBy, person) {
+			i.start.CausedBy = append(slices.Clone(i.start.CausedBy), person)
 		}
 	}
-	i.dataflow.SetCausers(i.ownSetup.CausedBy)
+	i.dataflow.SetCausers(i.start.CausedBy)
 }
 
 func (i *instance) onCallsSignal(ctx workflow.Context, s protocol.CallsSignal) {
-	i.loadMissingTools(ctx, toolsOfCalls(s))
+	i.loadMissingTools(ctx, toolNamesOfCalls(s))
 	i.markChanged(ctx)
-	if s.Request <= i.RefusedThrough && !s.Rest && !s.Review {
+	if s.Request <= i.LastRefusedRequest && !s.IsRest && !s.Review {
 		return // from a worker that was thought dead
 	}
 	i.addCausers(s.CausedBy...)
-	accept := i.dataflow.AcceptCall
-	if s.Rest {
-		accept = i.dataflow.AcceptRedeliveredCall
+	acceptCall := i.dataflow.AcceptCall
+	if s.IsRest {
+		acceptCall = i.dataflow.AcceptRedeliveredCall
 	}
 	for _, c := range s.Calls {
-		accepted := !s.Review && accept(s.Request, c.Index, c.Call)
+		isAccepted := !s.Review && acceptCall(s.Request, c.Index, c.Call)
 		if s.Review {
 			i.startReadyCalls(ctx) // what could start by now does not wait for a person
 		}
-		if (accepted || s.Review) && c.ReviewReason != "" {
-			i.dataflow.RequireReview(ideafile.FormatCallID(s.Request, c.Index, i.ownSetup.Token), c.ReviewReason)
+		if (isAccepted || s.Review) && c.ReviewReason != "" {
+			i.dataflow.RequireReview(ideafile.FormatCallID(s.Request, c.Index, i.start.Token), c.ReviewReason)
 		}
 	}
 	for _, r := range s.Results {
 		switch {
-		case s.Request <= i.ClosedThrough:
+		case s.Request <= i.LastClosedRequest:
 		case r.Fitted:
 			i.dataflow.ApplyAdaptedParams(r.Call, r.Params)
 		default:
@@ -171,12 +172,12 @@ func (i *instance) onCallsSignal(ctx workflow.Context, s protocol.CallsSignal) {
 func (i *instance) onCloseRequest(ctx workflow.Context, s protocol.CloseSignal) {
 	i.markChanged(ctx)
 	i.brokenRequests[s.Request] = true
-	if s.TellCalls {
+	if s.ReportCalls {
 		i.reportCallsAgain(s.Request)
 	}
 	if s.RestComes {
-		i.dataflow.SuspendRequest(s.Request)
-		i.RefusedThrough = max(i.RefusedThrough, s.Request)
+		i.dataflow.StopAcceptingCalls(s.Request)
+		i.LastRefusedRequest = max(i.LastRefusedRequest, s.Request)
 		return
 	}
 	i.closeRequest(s.Request)
@@ -184,30 +185,30 @@ func (i *instance) onCloseRequest(ctx workflow.Context, s protocol.CloseSignal) 
 
 func (i *instance) closeRequest(request int) {
 	i.dataflow.CloseRequest(request)
-	i.ClosedThrough, i.RefusedThrough = max(i.ClosedThrough, request), max(i.RefusedThrough, request)
+	i.LastClosedRequest, i.LastRefusedRequest = max(i.LastClosedRequest, request), max(i.LastRefusedRequest, request)
 }
 
 func (i *instance) onHoldSignal(ctx workflow.Context, s protocol.HoldSignal) {
 	if s.Quota != nil {
 		i.Quota = *s.Quota
 	}
-	resumes, pauses := s.Resume || (i.Held && !s.Held), s.Held && !i.Held
+	shouldResume, shouldPause := s.Resume || (i.HeldByPause && !s.Held), s.Held && !i.HeldByPause
 	i.ReleaseNumber = max(i.ReleaseNumber, s.ReleaseNumber)
-	i.Held, i.reportWanted = s.Held, s.Report || (i.reportWanted && s.Held)
+	i.HeldByPause, i.isReportWanted = s.Held, s.Report || (i.isReportWanted && s.Held)
 	if i.isHeld() {
-		i.endWaitsOfCalls(ctx)
+		i.cancelCallWaits(ctx)
 	}
 	switch {
-	case pauses:
+	case shouldPause:
 		i.steerDelegates(ctx, protocol.SteerChildSignal{Steer: approval.SteerPause, Reason: s.Reason})
-	case resumes:
+	case shouldResume:
 		i.steerDelegates(ctx, protocol.SteerChildSignal{Steer: approval.SteerResume})
 	}
 }
 
 func (i *instance) onCorrectSignal(ctx workflow.Context, s protocol.CorrectionSignal) {
 	context := readContextMessages(s.Context)
-	i.loadMissingTools(ctx, toolsOfPlans(context))
+	i.loadMissingTools(ctx, toolNamesOfPlans(context))
 	i.markChanged(ctx)
 	i.addCausers(policy.Identity{Name: s.By, Account: s.Account})
 	i.dataflow.ApplyRevision(context, s.By, s.Reason)
@@ -224,21 +225,21 @@ func (i *instance) onEndSignal(ctx workflow.Context, s protocol.EndSignal) {
 }
 
 // beginUndo makes the instance undo what it did, or the part of it that a person wants undone.
-func (i *instance) beginUndo(ctx workflow.Context, of *approval.UndoOrder) {
+func (i *instance) beginUndo(ctx workflow.Context, requested *approval.UndoOrder) {
 	palette, _, _ := i.dataflow.StartParameters()
 	var names []string
 	for _, t := range palette.Tools {
-		names = append(names, t.UndoUnder(palette.BindingByTool[t.Name]).Tool)
+		names = append(names, t.UndoWithBinding(palette.BindingByTool[t.Name]).Tool)
 	}
 	i.loadMissingTools(ctx, names)
 	i.markChanged(ctx)
 	var order approval.UndoOrder
-	if of != nil {
-		order = *of
-		order.By = cmp.Or(of.By, "somebody")
+	if requested != nil {
+		order = *requested
+		order.RequestedBy = cmp.Or(requested.RequestedBy, "somebody")
 	}
 	i.revertQueuedStarts()
-	u := undo.OfInstance(i.dataflow, i.setup.Process, order,
+	u := undo.PlanInstanceUndo(i.dataflow, i.setup.Process, order,
 		func(call string) string { return protocol.DelegateID(i.setup.Process, call) })
 	i.dataflow.BeginUndo(u)
 }
@@ -255,16 +256,16 @@ func (i *instance) applyDecision(ctx workflow.Context, d approval.Decision) (cou
 	if approval.IsRemark(d.Kind) {
 		return approval.Count{Have: 1, Want: 1}, nil
 	}
-	i.MustCheckOwners = true
-	call := i.dataflow.FindCall(ideafile.CallIDInInstance(d.CallID, i.ownSetup.Token))
-	return approval.CountAgreeing(call.Decisions, d.SignalID), nil
+	i.MustCheckAncestors = true
+	call := i.dataflow.FindCall(ideafile.CallIDWithExactToken(d.CallID, i.start.Token))
+	return approval.CountAgreeingDecisions(call.Decisions, d.SignalID), nil
 }
 
 // requestReadyDecisions asks people about a Call that became ready just before their decision on it arrived. They may
 // have been asked already, in a workflow task that was lost: a task that continues as new is lost if a signal arrives
 // meanwhile.
 func (i *instance) requestReadyDecisions(ctx workflow.Context, call string) {
-	rec := i.dataflow.FindCall(ideafile.CallIDInInstance(call, i.ownSetup.Token))
+	rec := i.dataflow.FindCall(ideafile.CallIDWithExactToken(call, i.start.Token))
 	if rec != nil && rec.Status == ideafile.Waiting && mailbox.KnowsChange(ctx, "who decides was asked") {
 		i.markChanged(ctx)
 		i.startReadyCalls(ctx)
@@ -274,10 +275,10 @@ func (i *instance) requestReadyDecisions(ctx workflow.Context, call string) {
 // markChanged notes that something has happened after which more may be able to start.
 func (i *instance) markChanged(ctx workflow.Context) {
 	i.dataflow.SetTime(workflow.Now(ctx))
-	i.ChangedSinceStarting = true
+	i.HasUnhandledChange = true
 }
 
 // setAwaitingAttribute updates the search attribute that counts the Calls that wait for a person.
 func (i *instance) setAwaitingAttribute(ctx workflow.Context, count int) {
-	display.SearchAttributes{Registered: i.setup.Attributes}.SetAwaitingCount(ctx, count)
+	display.SearchAttributes{Registered: i.setup.HasAttributes}.SetAwaitingCount(ctx, count)
 }

@@ -37,14 +37,14 @@ func (i *instance) loadTools(ctx workflow.Context, names []string) []*ideafile.T
 	return activity.ReadTools(activity.LoadObject(ctx, i.setup.Palette, missing))
 }
 
-func toolsOfCalls(s protocol.CallsSignal) (names []string) {
+func toolNamesOfCalls(s protocol.CallsSignal) (names []string) {
 	for _, c := range s.Calls {
 		names = append(names, c.Call.Tool)
 	}
 	return names
 }
 
-func toolsOfPlans(context []ideafile.Message) (names []string) {
+func toolNamesOfPlans(context []ideafile.Message) (names []string) {
 	for _, m := range context {
 		for _, c := range m.PlanCalls {
 			names = append(names, c.Tool)
@@ -61,7 +61,7 @@ func (c *ContinueAsNewInput) toolNames() (names []string) {
 	for _, rec := range c.Dataflow.CallRecords {
 		names = append(names, rec.Tool)
 	}
-	return append(names, toolsOfPlans(readContextMessages(c.Dataflow.AddedMessages))...)
+	return append(names, toolNamesOfPlans(readContextMessages(c.Dataflow.AddedMessages))...)
 }
 
 // loadStoredFile returns an Idea file that a process carries. Files that are too large to travel are loaded from the

@@ -10,9 +10,9 @@ import (
 
 // verifyProof has a worker check the proof of a decision, if there is one.
 func (i *instance) verifyProof(ctx workflow.Context, d *approval.Decision) {
-	rec := i.dataflow.FindCall(ideafile.CallIDInInstance(d.CallID, i.ownSetup.Token))
+	rec := i.dataflow.FindCall(ideafile.CallIDWithExactToken(d.CallID, i.start.Token))
 	if d.Proof == "" || rec == nil || rec.PendingApproval == nil {
 		return // there is nothing to prove
 	}
-	d.Finding = activity.VerifyProof(ctx, d.Proof, "a decision on "+d.CallID, i.setup.Process)
+	d.Verification = activity.VerifyProof(ctx, d.Proof, "a decision on "+d.CallID, i.setup.Process)
 }

@@ -14,15 +14,15 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// reportState is a ReportState with its Calls by id.
-type reportState struct {
+// indexedReportState is a ReportState with its Calls by id.
+type indexedReportState struct {
 	ReportState
-	calls map[string]dataflow.ReportedCall
+	callByID map[string]dataflow.ReportedCall
 }
 
-// undoFollowersChange names the rule that an undo affects all Calls that read or follow the undone ones in the same
+// undoFollowersChangeID names the rule that an undo affects all Calls that read or follow the undone ones in the same
 // way, whenever the process goes on.
-const undoFollowersChange = "what comes after undone Calls"
+const undoFollowersChangeID = "what comes after undone Calls"
 
 // reportToProcess reports the changes to the process when the instance becomes idle. It reports earlier if the process
 // must know: a Request that broke off was closed, a wait for a person began or ended, a signal was refused, or the
@@ -33,59 +33,60 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	if i.outbox.HasQueuedFor(i.setup.Process) {
 		return
 	}
-	withdrawn := i.drainWithdrawn(ctx)
-	idle := i.dataflow.IsIdle() && !i.ChangedSinceStarting
-	pending := pendingApprovalsFingerprint(i.dataflow.PendingApprovals())
-	pauseFor := i.dataflow.TakePauseFault()
-	fates := i.inbox.TakeUnreported()
+	undoResult := i.takeUndoResult(ctx)
+	isIdle := i.dataflow.IsIdle() && !i.HasUnhandledChange
+	pendingFingerprint := pendingApprovalsFingerprint(i.dataflow.PendingApprovals())
+	pauseFault := i.dataflow.TakePauseFault()
+	fates := i.inbox.TakeUnreportedFates()
 
-	before := &i.reported
-	becameIdle := idle && (!before.Idle || i.ClosedThrough != before.ClosedThrough)
-	resumedWhileHeld := !idle && before.Idle && i.Held
-	closedBroken := (i.brokenRequests[i.RefusedThrough] && i.RefusedThrough != before.RefusedThrough) ||
-		i.ReportedThrough != before.ReportedThrough
+	last := &i.lastReport
+	becameIdle := isIdle && (!last.Idle || i.LastClosedRequest != last.LastClosedRequest)
+	resumedWhileHeld := !isIdle && last.Idle && i.HeldByPause
+	hasClosedBrokenRequest := (i.brokenRequests[i.LastRefusedRequest] &&
+		i.LastRefusedRequest != last.LastRefusedRequest) || i.LastReportedRequest != last.LastReportedRequest
 	use, delegates, stalled := i.quotaUse(), i.delegateViews(), i.isStalled()
-	others := quotaAndDelegatesFingerprint(use, i.Quota, delegates, stalled)
-	awaitedChanged := pending != before.PendingApprovalsFingerprint || i.CorrectionCount != before.CorrectionCount ||
-		others != before.QuotaAndDelegatesFingerprint
-	running := i.running + i.countActiveDelegates()
-	pauseReached := i.reportWanted || (i.Held && running == 0 && before.Running > 0)
-	if withdrawn == nil && !becameIdle && !resumedWhileHeld && !closedBroken && !awaitedChanged && !pauseReached &&
-		pauseFor == nil && len(fates) == 0 {
-		before.Idle = idle
+	quotaFingerprint := quotaAndDelegatesFingerprint(use, i.Quota, delegates, stalled)
+	hasChangeToReport := pendingFingerprint != last.PendingApprovalsFingerprint ||
+		i.CorrectionCount != last.CorrectionCount || quotaFingerprint != last.QuotaAndDelegatesFingerprint
+	runningCount := i.runningActivities + i.countActiveDelegates()
+	hasReachedPause := i.isReportWanted || (i.HeldByPause && runningCount == 0 && last.RunningCallCount > 0)
+	if undoResult == nil && !becameIdle && !resumedWhileHeld && !hasClosedBrokenRequest && !hasChangeToReport &&
+		!hasReachedPause && pauseFault == nil && len(fates) == 0 {
+		last.Idle = isIdle
 		return
 	}
-	before.Idle, before.ClosedThrough, before.CorrectionCount = idle, i.ClosedThrough, i.CorrectionCount
-	before.PendingApprovalsFingerprint, i.reportWanted = pending, false
-	before.QuotaAndDelegatesFingerprint = others
-	before.RefusedThrough, before.ReportedThrough = i.RefusedThrough, i.ReportedThrough
-	if before.Running = 0; i.Held {
-		before.Running = running
+	last.Idle, last.LastClosedRequest, last.CorrectionCount = isIdle, i.LastClosedRequest, i.CorrectionCount
+	last.PendingApprovalsFingerprint, i.isReportWanted = pendingFingerprint, false
+	last.QuotaAndDelegatesFingerprint = quotaFingerprint
+	last.LastRefusedRequest, last.LastReportedRequest = i.LastRefusedRequest, i.LastReportedRequest
+	if last.RunningCallCount = 0; i.HeldByPause {
+		last.RunningCallCount = runningCount
 	}
 	r := i.takeUnreportedChanges()
 	r.QuotaUse, r.Delegates, r.Stalled = use, delegates, stalled
-	before.ReportCount++
-	r.ReportNumber, r.WorkflowHistoryLength = before.ReportCount, i.totalHistoryLength(ctx)
-	r.Idle, r.PauseFault, r.Fates, r.HeldByPause, r.Running = idle, pauseFor, fates, i.Held, before.Running
-	r.AcknowledgedReleaseNumber, r.Withdrawn = i.ReleaseNumber, withdrawn
+	last.ReportCount++
+	r.ReportNumber, r.WorkflowHistoryLength = last.ReportCount, i.totalHistoryLength(ctx)
+	r.Idle, r.PauseFault, r.Fates, r.HeldByPause, r.RunningCallCount = isIdle, pauseFault, fates, i.HeldByPause,
+		last.RunningCallCount
+	r.AcknowledgedReleaseNumber, r.UndoResult = i.ReleaseNumber, undoResult
 	var payload any = r
 	if i.setup.ReportsInLists {
 		payload = jsonval.Object{"reports": []turn.InstanceReport{r}}
 	}
 	i.outbox.Send(ctx, i.setup.Process, mailbox.OutgoingSignal{Signal: protocol.SignalReport, Payload: payload,
-		Repeatable: true, Gathered: i.setup.ReportsInLists})
+		Repeatable: true, SentInBatch: i.setup.ReportsInLists})
 }
 
-// drainWithdrawn returns the outcome of an undo, once. Calls that read what was undone go on differently or are
+// takeUndoResult returns the outcome of an undo, once. Calls that read what was undone go on differently or are
 // blocked, as soon as the process goes on; it may have been resumed meanwhile.
-func (i *instance) drainWithdrawn(ctx workflow.Context) *turn.Withdrawn {
-	ordered := i.dataflow.UndoesWhilePaused()
-	t := i.dataflow.DrainWithdrawn(func() bool { return mailbox.KnowsChange(ctx, undoFollowersChange) })
+func (i *instance) takeUndoResult(ctx workflow.Context) *turn.UndoResult {
+	isUndoOrdered := i.dataflow.UndoesWhilePaused()
+	t := i.dataflow.TakeUndoResult(func() bool { return mailbox.KnowsChange(ctx, undoFollowersChangeID) })
 	switch {
 	case t == nil:
-	case i.Held:
-		i.ChangedSinceStarting = true
-	case ordered && mailbox.KnowsChange(ctx, undoFollowersChange):
+	case i.HeldByPause:
+		i.HasUnhandledChange = true
+	case isUndoOrdered && mailbox.KnowsChange(ctx, undoFollowersChangeID):
 		i.startReadyCalls(ctx)
 	}
 	return t
@@ -93,7 +94,7 @@ func (i *instance) drainWithdrawn(ctx workflow.Context) *turn.Withdrawn {
 
 // totalHistoryLength counts the events of this run's history and of those before.
 func (i *instance) totalHistoryLength(ctx workflow.Context) int {
-	return i.reported.HistoryLength + workflow.GetInfo(ctx).GetCurrentHistoryLength()
+	return i.lastReport.HistoryLength + workflow.GetInfo(ctx).GetCurrentHistoryLength()
 }
 
 // pendingApprovalsFingerprint distinguishes sets of pending approvals by their digests, decisions so far, remarks and
@@ -101,7 +102,8 @@ func (i *instance) totalHistoryLength(ctx workflow.Context) int {
 func pendingApprovalsFingerprint(list []approval.Pending) string {
 	var b strings.Builder
 	for _, p := range list {
-		b.WriteString(p.Digest + strings.Repeat("+", len(p.DecidedSoFar)+len(p.Remarks)) + p.WhileWaiting.Key() + " ")
+		b.WriteString(p.Digest + strings.Repeat("+", len(p.DecidedSoFar)+len(p.Remarks)) +
+			p.ReminderSchedule.NotificationKey() + " ")
 	}
 	return b.String()
 }
@@ -121,13 +123,13 @@ func quotaAndDelegatesFingerprint(use turn.QuotaUse, quota turn.Quota, delegates
 // reported.
 func (i *instance) takeUnreportedChanges() turn.InstanceReport {
 	r := turn.InstanceReport{
-		Token: i.ownSetup.Token, ClosedThroughRequest: i.ClosedThrough, RefusedThroughRequest: i.RefusedThrough,
-		ReportedThroughRequest: i.ReportedThrough,
-		AckedCorrectionCount:   i.CorrectionCount, InstanceStanding: i.dataflow.Standing(),
-		CausedBy: i.ownSetup.CausedBy,
+		Token: i.start.Token, ClosedThroughRequest: i.LastClosedRequest, RefusedThroughRequest: i.LastRefusedRequest,
+		ReportedThroughRequest: i.LastReportedRequest,
+		AckedCorrectionCount:   i.CorrectionCount, InstanceStatusDetails: i.dataflow.StatusDetails(),
+		CausedBy: i.start.CausedBy,
 	}
 	r.Writes = i.dataflow.TakeNewWrites()
-	r.Calls = i.dataflow.ReportCalls(i.reported.calls, i.mustReportCall)
+	r.Calls = i.dataflow.ReportCalls(i.lastReport.callByID, i.mustReportCall)
 	return r
 }
 
@@ -135,15 +137,15 @@ func (i *instance) takeUnreportedChanges() turn.InstanceReport {
 func (i *instance) reportCallsAgain(request int) {
 	for _, rec := range i.dataflow.CallRecords() {
 		if rec.Request == request {
-			delete(i.reported.calls, rec.ID)
+			delete(i.lastReport.callByID, rec.ID)
 		}
 	}
-	i.ReportedThrough = max(i.ReportedThrough, request)
+	i.LastReportedRequest = max(i.LastReportedRequest, request)
 }
 
 // mustReportCall reports whether the report must contain how a Call was written. The process does not know the Calls of
 // a Request that broke off, nor those of a Request that the LLM is still answering.
 func (i *instance) mustReportCall(rec *dataflow.CallRecord) bool {
-	return i.brokenRequests[rec.Request] || rec.Request > i.ClosedThrough || rec.Key().IsUndo() ||
+	return i.brokenRequests[rec.Request] || rec.Request > i.LastClosedRequest || rec.Key().IsUndo() ||
 		rec.Status == ideafile.Undone
 }

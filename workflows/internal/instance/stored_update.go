@@ -24,10 +24,10 @@ func (i *instance) combineBlobUpdates(ctx workflow.Context) {
 				diag.Faultf(ideafile.CodeBadOutput, "updates of values over 64 KB are not built yet"))
 			continue
 		}
-		i.running++
+		i.runningActivities++
 		f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 			StartToCloseTimeout: 2 * time.Minute, HeartbeatTimeout: activity.HeartbeatTimeout(ctx),
-			Summary: "update what is stored: " + callSummary(i.ownSetup.Token, i.dataflow.FindCall(u.CallID)),
+			Summary: "update what is stored: " + callSummary(i.start.Token, i.dataflow.FindCall(u.CallID)),
 		}), protocol.ActivityCombine, protocol.CombineInput{OutputMethod: u.OutputMethod, Updates: u.Updates,
 			Contract: u.Contract})
 		i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onStoredUpdatesCombined(ctx, u, f) })
@@ -35,7 +35,7 @@ func (i *instance) combineBlobUpdates(ctx workflow.Context) {
 }
 
 func (i *instance) onStoredUpdatesCombined(ctx workflow.Context, u dataflow.BlobUpdate, f workflow.Future) {
-	i.running--
+	i.runningActivities--
 	i.markChanged(ctx)
 	var combined []any
 	if err := f.Get(ctx, &combined); err != nil {

@@ -54,31 +54,31 @@ func (i *instance) view() protocol.InstanceView {
 	return v
 }
 
-// shownCalls is how many Calls the details list; the query has them all.
-const shownCalls = 20
+// maxShownCalls is how many Calls the details list; the query has them all.
+const maxShownCalls = 20
 
 // showDetails shows the state of the instance.
 func (i *instance) showDetails(ctx workflow.Context) {
 	var b strings.Builder
-	name := i.ownSetup.Token
+	name := i.start.Token
 	if name == "" {
 		name = "the only one"
 	}
 	fmt.Fprintf(&b, "**Instance %s** of `%s`: %s\n\n", display.EscapeMarkdown(name), i.setup.Process, i.statusText())
 	var pending []protocol.Approval
 	for _, p := range i.dataflow.PendingApprovals() {
-		pending = append(pending, protocol.Approval{Process: i.setup.Process, Instance: i.ownSetup.Token, Pending: p,
+		pending = append(pending, protocol.Approval{Process: i.setup.Process, Instance: i.start.Token, Pending: p,
 			ApprovalContext: i.approvalContext()})
 	}
-	display.WriteForPeople(&b, nil, pending, &i.inbox.Fates)
-	setCallDetails(&b, i.dataflow.CallRecords())
+	display.WritePendingAndRefused(&b, nil, pending, &i.inbox.Fates)
+	writeCallDetails(&b, i.dataflow.CallRecords())
 	display.SetDetails(ctx, b.String())
 }
 
-func setCallDetails(b *strings.Builder, records []*dataflow.CallRecord) {
-	if len(records) > shownCalls {
-		fmt.Fprintf(b, "The last %d of %d Calls:\n\n", shownCalls, len(records))
-		records = records[len(records)-shownCalls:]
+func writeCallDetails(b *strings.Builder, records []*dataflow.CallRecord) {
+	if len(records) > maxShownCalls {
+		fmt.Fprintf(b, "The last %d of %d Calls:\n\n", maxShownCalls, len(records))
+		records = records[len(records)-maxShownCalls:]
 	}
 	if len(records) > 0 {
 		b.WriteString("\n| Call | Tool | Result goes to | Status |\n| --- | --- | --- | --- |\n")
@@ -101,11 +101,11 @@ func (i *instance) statusText() string {
 	switch {
 	case i.endStatus != "":
 		return string(i.endStatus)
-	case i.Held && running > 0:
+	case i.HeldByPause && running > 0:
 		return fmt.Sprintf("the process is paused: %d Calls are still running", running)
 	case running > 0:
 		return fmt.Sprintf("%d Calls are running", running)
-	case i.Held:
+	case i.HeldByPause:
 		return "the process is paused: nothing new starts"
 	case i.dataflow.HasOpenRequest():
 		return "waits for what the LLM is still saying"
@@ -127,7 +127,7 @@ func outputPathText(rec *dataflow.CallRecord) string {
 func callStatusText(rec *dataflow.CallRecord) string {
 	s := string(rec.Status)
 	switch {
-	case rec.SkippedBecauseOf == dataflow.SkippedByCondition:
+	case rec.SkippedBecauseOf == dataflow.SkippedByConditionCause:
 		s += ": its " + ideafile.WhenKey + " does not hold"
 	case rec.UntakenBranchReference != "":
 		s += ": " + rec.SkippedBecauseOf + " did not lead to " + rec.UntakenBranchReference

@@ -10,9 +10,9 @@ import (
 )
 
 // Run is the Instance workflow. Given what an earlier run carried, it goes on from there.
-func Run(ctx workflow.Context, setup protocol.InstanceSetup, own protocol.InstanceStart,
+func Run(ctx workflow.Context, setup protocol.InstanceSetup, start protocol.InstanceStart,
 	carried *ContinueAsNewInput) (*protocol.InstanceResult, error) {
-	i := newInstance(ctx, setup, own, carried)
+	i := newInstance(ctx, setup, start, carried)
 	r, err := i.run(ctx)
 	i.inbox.Close(ctx)
 	return r, err
@@ -24,7 +24,7 @@ func (i *instance) run(ctx workflow.Context) (*protocol.InstanceResult, error) {
 		return nil, err
 	}
 	if !i.setup.SaveActions { // else workers watch for it (package orphans)
-		lifecycle.WatchProcesses(ctx, i.inbox, i.setup.Owners(), func() { i.orphaned = true })
+		lifecycle.WatchProcesses(ctx, i.inbox, i.setup.Owners(), func() { i.isOrphaned = true })
 	}
 	i.watchDelegates(ctx)
 	for {
@@ -34,7 +34,7 @@ func (i *instance) run(ctx workflow.Context) (*protocol.InstanceResult, error) {
 			return &protocol.InstanceResult{Status: i.endStatus, State: i.dataflow.State()}, nil
 		case stepOrphaned:
 			return nil, lifecycle.NewOrphanedError()
-		case stepContinue:
+		case stepContinueAsNew:
 			return nil, i.continueAsNew(ctx)
 		case stepWait:
 			i.waitForEvent(ctx)
@@ -50,10 +50,10 @@ func (i *instance) run(ctx workflow.Context) (*protocol.InstanceResult, error) {
 type workflowStep int
 
 const (
-	stepWait     workflowStep = iota // for what happens next
-	stepReturn                       // the process has ended the instance, and nothing runs
-	stepOrphaned                     // the process is gone
-	stepContinue                     // as new
+	stepWait          workflowStep = iota // for what happens next
+	stepReturn                            // the process has ended the instance, and nothing runs
+	stepOrphaned                          // the process is gone
+	stepContinueAsNew                     // as new
 )
 
 // nextStep decides on the step. The order matters: an instance that has ended returns, even if its process is gone.
@@ -64,10 +64,10 @@ func (i *instance) nextStep(ctx workflow.Context) workflowStep {
 		return stepWait
 	case i.endStatus != "" && i.dataflow.IsIdle():
 		return stepReturn
-	case i.orphaned:
+	case i.isOrphaned:
 		return stepOrphaned
 	case i.canContinueAsNew(ctx):
-		return stepContinue
+		return stepContinueAsNew
 	}
 	return stepWait
 }
@@ -76,7 +76,7 @@ func (i *instance) nextStep(ctx workflow.Context) workflowStep {
 func (i *instance) startAndReport(ctx workflow.Context) {
 	i.loopIterations++
 	i.startReadyCalls(ctx)
-	if i.orphaned {
+	if i.isOrphaned {
 		return
 	}
 	i.setAwaitingAttribute(ctx, len(i.dataflow.PendingApprovals()))
@@ -103,11 +103,11 @@ func (i *instance) cancel(ctx workflow.Context) error {
 
 // applyDeadlines applies what happens by itself when nobody decides in time.
 func (i *instance) applyDeadlines(ctx workflow.Context) {
-	before := len(i.dataflow.PendingApprovals())
+	pendingBefore := len(i.dataflow.PendingApprovals())
 	i.dataflow.SetTime(workflow.Now(ctx))
 	i.dataflow.ApplyDeadlines()
-	if len(i.dataflow.PendingApprovals()) < before {
-		i.MustCheckOwners, i.ChangedSinceStarting = true, true
+	if len(i.dataflow.PendingApprovals()) < pendingBefore {
+		i.MustCheckAncestors, i.HasUnhandledChange = true, true
 	}
 }
 

@@ -16,14 +16,14 @@ const watchInterval = time.Hour
 
 // WatchProcesses calls back, through the inbox, when one of some processes is gone.
 func WatchProcesses(ctx workflow.Context, b *mailbox.Inbox, processes []protocol.ProcessRef, onGone func()) {
-	found := workflow.NewBufferedChannel(ctx, 1)
-	b.OnChannelReceive(found, func(c workflow.ReceiveChannel) {
+	goneChannel := workflow.NewBufferedChannel(ctx, 1)
+	b.OnChannelReceive(goneChannel, func(c workflow.ReceiveChannel) {
 		c.ReceiveAsync(nil)
 		onGone()
 	})
 	workflow.Go(ctx, func(ctx workflow.Context) {
 		if watchUntilGone(ctx, processes) {
-			found.Send(ctx, true)
+			goneChannel.Send(ctx, true)
 		}
 	})
 }
@@ -41,12 +41,12 @@ func watchUntilGone(ctx workflow.Context, processes []protocol.ProcessRef) bool 
 			return false
 		}
 		for _, ref := range processes {
-			var gone bool
-			err := workflow.ExecuteActivity(ctx, protocol.ActivityIsProcessGone, ref).Get(ctx, &gone)
+			var isGone bool
+			err := workflow.ExecuteActivity(ctx, protocol.ActivityIsProcessGone, ref).Get(ctx, &isGone)
 			if err != nil {
 				return false
 			}
-			if gone {
+			if isGone {
 				return true
 			}
 		}
@@ -58,12 +58,12 @@ func watchUntilGone(ctx workflow.Context, processes []protocol.ProcessRef) bool 
 func IsAnyProcessGone(ctx workflow.Context, processes []protocol.ProcessRef) bool {
 	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: 10 * time.Second, Summary: processCheckSummary, RetryPolicy: unlimitedRetryPolicy(),
-		ScheduleToCloseTimeout: activity.AllAttempts,
+		ScheduleToCloseTimeout: activity.AllAttemptsTimeout,
 	})
 	for _, ref := range processes {
-		var gone bool
-		err := workflow.ExecuteLocalActivity(ctx, protocol.ActivityIsProcessGone, ref).Get(ctx, &gone)
-		if err != nil || gone {
+		var isGone bool
+		err := workflow.ExecuteLocalActivity(ctx, protocol.ActivityIsProcessGone, ref).Get(ctx, &isGone)
+		if err != nil || isGone {
 			return true
 		}
 	}

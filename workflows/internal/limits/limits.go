@@ -17,21 +17,21 @@ const idleTimeout = 2 * limit.TurnLease
 
 // Run answers the Updates that ask for turns. It ends when no Update comes any more and nothing spent still counts.
 func Run(ctx workflow.Context, queue limit.Queue) error {
-	asked := true
+	hasNewRequest := true
 	err := workflow.SetUpdateHandlerWithOptions(ctx, protocol.UpdateTurns,
 		func(ctx workflow.Context, q limit.TurnRequest) ([]limit.Turn, error) {
-			asked = true
-			return queue.Ask(workflow.Now(ctx), q), nil
+			hasNewRequest = true
+			return queue.RequestTurns(workflow.Now(ctx), q), nil
 		}, workflow.UpdateHandlerOptions{Description: "From a worker: whose turn it is."})
-	for err == nil && asked {
-		asked = false
-		var isLong bool
-		timeout := max(idleTimeout, queue.SpentCountsFor(workflow.Now(ctx)))
-		isLong, err = workflow.AwaitWithTimeout(ctx, timeout, func() bool {
+	for err == nil && hasNewRequest {
+		hasNewRequest = false
+		var isContinueDue bool
+		timeout := max(idleTimeout, queue.TimeToBudgetReset(workflow.Now(ctx)))
+		isContinueDue, err = workflow.AwaitWithTimeout(ctx, timeout, func() bool {
 			return workflow.GetInfo(ctx).GetContinueAsNewSuggested()
 		})
-		asked = asked || queue.SpentCountsFor(workflow.Now(ctx)) > 0
-		if isLong {
+		hasNewRequest = hasNewRequest || queue.TimeToBudgetReset(workflow.Now(ctx)) > 0
+		if isContinueDue {
 			return workflow.NewContinueAsNewError(ctx, protocol.LimitType, queue)
 		}
 	}

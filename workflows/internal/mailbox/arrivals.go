@@ -36,15 +36,15 @@ func (n *arrivalRecorder) ExecuteWorkflow(ctx workflow.Context, in *interceptor.
 }
 
 func (n *arrivalRecorder) HandleSignal(ctx workflow.Context, in *interceptor.HandleSignalInput) error {
-	n.arrivals.unhandledNames = append(n.arrivals.unhandledNames, in.SignalName)
+	n.arrivals.unhandledSignalNames = append(n.arrivals.unhandledSignalNames, in.SignalName)
 	n.arrivals.arrivedCount++
 	return n.Next.HandleSignal(ctx, in)
 }
 
 // signalArrivals are the names of the signals that have arrived and were not handled yet, the earliest first.
 type signalArrivals struct {
-	unhandledNames []string
-	arrivedCount   int // all signals that have arrived, handled or not
+	unhandledSignalNames []string
+	arrivedCount         int // all signals that have arrived, handled or not
 }
 
 type arrivalsKey struct{}
@@ -58,12 +58,12 @@ func signalArrivalsOf(ctx workflow.Context) *signalArrivals {
 
 // takeNextName removes and returns the name of the signal to handle now. The selector has offered a signal of the name
 // offered. Signals without a handler are skipped.
-func (a *signalArrivals) takeNextName(ctx workflow.Context, offered string, isHandled func(name string) bool) string {
-	earliest := slices.IndexFunc(a.unhandledNames, isHandled)
-	if a.unhandledNames[earliest] != offered && !historyOrderEnabled(ctx) {
-		earliest = slices.Index(a.unhandledNames, offered)
+func (a *signalArrivals) takeNextName(ctx workflow.Context, readyName string, isHandled func(name string) bool) string {
+	index := slices.IndexFunc(a.unhandledSignalNames, isHandled)
+	if a.unhandledSignalNames[index] != readyName && !historyOrderEnabled(ctx) {
+		index = slices.Index(a.unhandledSignalNames, readyName)
 	}
-	name := a.unhandledNames[earliest]
-	a.unhandledNames = slices.Delete(a.unhandledNames, earliest, earliest+1)
+	name := a.unhandledSignalNames[index]
+	a.unhandledSignalNames = slices.Delete(a.unhandledSignalNames, index, index+1)
 	return name
 }

@@ -32,14 +32,14 @@ func deliverySummary(list []protocol.SignalDelivery) string {
 
 // DeliverSignalsAndWait delivers signals that may come twice, and waits until they are delivered. It logs and returns
 // the recipients that do not exist or have ended, for instance since somebody terminated them.
-func DeliverSignalsAndWait(ctx workflow.Context, list []protocol.SignalDelivery) (missing []string) {
+func DeliverSignalsAndWait(ctx workflow.Context, list []protocol.SignalDelivery) (missingWorkflowIDs []string) {
 	if len(list) == 0 {
 		return nil
 	}
-	err := deliverSignals(ctx, list...).Get(ctx, &missing)
-	if (err != nil || len(missing) > 0) && ctx.Err() == nil {
-		workflow.GetLogger(ctx).Warn("signals were not delivered", "signal", list[0].Signal, "missing", missing,
-			"error", err)
+	err := deliverSignals(ctx, list...).Get(ctx, &missingWorkflowIDs)
+	if (err != nil || len(missingWorkflowIDs) > 0) && ctx.Err() == nil {
+		workflow.GetLogger(ctx).Warn("signals were not delivered", "signal", list[0].Signal, "missing",
+			missingWorkflowIDs, "error", err)
 	}
-	return missing
+	return missingWorkflowIDs
 }

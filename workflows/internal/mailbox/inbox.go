@@ -13,30 +13,30 @@ import (
 // history.
 type Inbox struct {
 	// Fates are the outcomes of people's acts.
-	Fates approval.Fates
-	// Unreported are the Fates that no report contains yet, if Reports says that reports are sent.
-	Unreported []approval.Fate
-	Reports    bool
+	Fates approval.FateLog
+	// UnreportedFates are the Fates that no report contains yet, if Reports says that reports are sent.
+	UnreportedFates []approval.Fate
+	SendsReports    bool
 
-	selector     workflow.Selector
-	sources      []*source // of the selector, in its order
-	spentSources int       // finished sources
-	arrivals     *signalArrivals
-	handlers     map[string]signalHandler // by the signal's name
+	selector         workflow.Selector
+	sources          []*selectorSource // of the selector, in its order
+	spentSourceCount int               // finished sources
+	arrivals         *signalArrivals
+	handlerBySignal  map[string]signalHandler // by the signal's name
 
 	wakeAt      time.Time // when the timer fires; zero: there is none
 	cancelTimer workflow.CancelFunc
 
 	// How many signals had arrived when Wait blocked last, whether people's signals were handled since, and whether the
 	// timer of WakeInNextTask is set: see quiet.go.
-	arrivedBeforeWait            int
+	arrivedCountBeforeWait       int
 	handledPersonSignalSinceWait bool
-	nextTaskTimerSet             bool
+	isNextTaskTimerSet           bool
 
 	// isOpen: signals are being handled. closing: queries for the outcome of acts are answered immediately. answered
 	// becomes readable when a query was answered that the workflow waited for.
-	isOpen, closing, wakeWhenAnswered bool
-	answered                          workflow.Channel
+	isOpen, isClosing, wakeWhenAnswered bool
+	outcomeAnswered                     workflow.Channel
 }
 
 // signalHandler is the channel of one kind of signal, and what handles it.
@@ -48,14 +48,14 @@ type signalHandler struct {
 // NewInbox makes the inbox of the workflow that runs in a context.
 func NewInbox(ctx workflow.Context) *Inbox {
 	b := &Inbox{selector: workflow.NewSelector(ctx), arrivals: signalArrivalsOf(ctx),
-		handlers: map[string]signalHandler{}}
+		handlerBySignal: map[string]signalHandler{}}
 	// A channel stays ready until its value is received. A workflow that handles signals after its cancellation would
 	// otherwise see nothing but the cancellation.
-	take := func(c workflow.ReceiveChannel) { c.ReceiveAsync(nil) }
-	b.OnChannelReceive(ctx.Done(), take)
-	b.answered = workflow.NewBufferedChannel(ctx, 1)
-	b.OnChannelReceive(b.answered, take)
-	b.answerOutcomes(ctx)
+	discard := func(c workflow.ReceiveChannel) { c.ReceiveAsync(nil) }
+	b.OnChannelReceive(ctx.Done(), discard)
+	b.outcomeAnswered = workflow.NewBufferedChannel(ctx, 1)
+	b.OnChannelReceive(b.outcomeAnswered, discard)
+	b.registerOutcomeHandlers(ctx)
 	return b
 }
 
@@ -68,7 +68,7 @@ func (b *Inbox) Wait(ctx workflow.Context) {
 	b.isOpen = true
 	b.dropSpentSources(ctx)
 	if !b.selector.HasPending() {
-		b.arrivedBeforeWait, b.handledPersonSignalSinceWait = b.arrivals.arrivedCount, false
+		b.arrivedCountBeforeWait, b.handledPersonSignalSinceWait = b.arrivals.arrivedCount, false
 	}
 	b.selector.Select(ctx)
 	b.handlePendingBatch(ctx)
@@ -94,9 +94,9 @@ func (b *Inbox) handlePendingBatch(ctx workflow.Context) {
 
 // yieldToOtherCoroutines shows the SDK's deadlock detector that the workflow's code still runs.
 func yieldToOtherCoroutines(ctx workflow.Context) {
-	seen := workflow.NewChannel(ctx)
-	workflow.Go(ctx, func(ctx workflow.Context) { seen.Send(ctx, nil) })
-	seen.Receive(ctx, nil)
+	resumed := workflow.NewChannel(ctx)
+	workflow.Go(ctx, func(ctx workflow.Context) { resumed.Send(ctx, nil) })
+	resumed.Receive(ctx, nil)
 }
 
 // WakeAt makes Wait return at a time even if nothing happens. It replaces the time set before; zero: no time.
@@ -123,12 +123,12 @@ func (b *Inbox) WakeAt(ctx workflow.Context, t time.Time, summary string) {
 }
 
 // OnFutureReady calls back, from Wait or Drain, once a future is ready.
-func (b *Inbox) OnFutureReady(f workflow.Future, then func(workflow.Future)) {
-	s := &source{}
-	s.addTo = func(to workflow.Selector) {
+func (b *Inbox) OnFutureReady(f workflow.Future, callback func(workflow.Future)) {
+	s := &selectorSource{}
+	s.addToSelector = func(to workflow.Selector) {
 		to.AddFuture(f, func(f workflow.Future) {
 			b.markSpent(s)
-			then(f)
+			callback(f)
 		})
 	}
 	b.addSource(s)

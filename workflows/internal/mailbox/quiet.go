@@ -17,23 +17,25 @@ import (
 
 // HasNoSignalSinceWait reports whether no signal has arrived since Wait blocked last, so that this workflow task is a
 // good one to continue as new in.
-func (b *Inbox) HasNoSignalSinceWait() bool { return b.arrivals.arrivedCount == b.arrivedBeforeWait }
+func (b *Inbox) HasNoSignalSinceWait() bool {
+	return b.arrivals.arrivedCount == b.arrivedCountBeforeWait
+}
 
 // WakeInNextTask makes Wait return in another workflow task, soon.
 func (b *Inbox) WakeInNextTask(ctx workflow.Context) {
-	if b.nextTaskTimerSet {
+	if b.isNextTaskTimerSet {
 		return
 	}
-	b.nextTaskTimerSet = true
+	b.isNextTaskTimerSet = true
 	timer := workflow.NewTimerWithOptions(ctx, time.Millisecond,
 		workflow.TimerOptions{Summary: "until no signal comes in between"})
-	b.OnFutureReady(timer, func(workflow.Future) { b.nextTaskTimerSet = false })
+	b.OnFutureReady(timer, func(workflow.Future) { b.isNextTaskTimerSet = false })
 }
 
 // WakeAfter makes Wait return after a while. Its timer is separate from that of WakeAt: two callers that set one timer
 // in turn, to different times, would cancel each other forever, since Wait returns for a cancelled timer too.
-func (b *Inbox) WakeAfter(ctx workflow.Context, after time.Duration, summary string) {
-	b.OnFutureReady(workflow.NewTimerWithOptions(ctx, after, workflow.TimerOptions{Summary: summary}),
+func (b *Inbox) WakeAfter(ctx workflow.Context, delay time.Duration, summary string) {
+	b.OnFutureReady(workflow.NewTimerWithOptions(ctx, delay, workflow.TimerOptions{Summary: summary}),
 		func(workflow.Future) {})
 }
 
@@ -56,12 +58,12 @@ type CarriedSignal struct {
 	Payload []byte `json:"payload"` // a Payload of Temporal's API, in its binary form
 }
 
-// TakeUnhandled takes out the signals that were not handled, in the order of history.
-func (b *Inbox) TakeUnhandled() (list []CarriedSignal) {
-	for _, name := range b.arrivals.unhandledNames {
-		h, handled := b.handlers[name]
+// TakeUnhandledSignals takes out the signals that were not handled, in the order of history.
+func (b *Inbox) TakeUnhandledSignals() (list []CarriedSignal) {
+	for _, name := range b.arrivals.unhandledSignalNames {
+		h, hasHandler := b.handlerBySignal[name]
 		var raw converter.RawValue
-		if !handled || !h.channel.ReceiveAsync(&raw) {
+		if !hasHandler || !h.channel.ReceiveAsync(&raw) {
 			continue
 		}
 		data, err := proto.MarshalOptions{Deterministic: true}.Marshal(raw.Payload())
@@ -72,11 +74,11 @@ func (b *Inbox) TakeUnhandled() (list []CarriedSignal) {
 	return list
 }
 
-// Redeliver handles the signals that an earlier run of the workflow did not handle.
-func (b *Inbox) Redeliver(ctx workflow.Context, list []CarriedSignal) {
+// RedeliverSignals handles the signals that an earlier run of the workflow did not handle.
+func (b *Inbox) RedeliverSignals(ctx workflow.Context, list []CarriedSignal) {
 	for _, s := range list {
 		p := &commonpb.Payload{}
-		if h, handled := b.handlers[s.Name]; handled && proto.Unmarshal(s.Payload, p) == nil {
+		if h, hasHandler := b.handlerBySignal[s.Name]; hasHandler && proto.Unmarshal(s.Payload, p) == nil {
 			h.handle(ctx, converter.NewRawValue(p))
 		}
 	}

@@ -14,7 +14,7 @@ func OnSignal[T any](b *Inbox, ctx workflow.Context, name, description string, h
 	b.registerRawHandler(ctx, name, description, func(ctx workflow.Context, raw converter.RawValue) {
 		v, err := protocol.DecodeSignal[T](raw)
 		if err != nil {
-			b.Conclude(ctx, name, nil, err)
+			b.RecordSignalOutcome(ctx, name, nil, err)
 			return
 		}
 		handle(ctx, v)
@@ -22,7 +22,7 @@ func OnSignal[T any](b *Inbox, ctx workflow.Context, name, description string, h
 }
 
 // OnPersonSignal registers the handler for one kind of signal from people and their scripts. The error of handle is why
-// the signal changed nothing, or ErrUnderWay; the count is the number of people who have decided the same.
+// the signal changed nothing, or ErrOutcomePending; the count is the number of people who have decided the same.
 func OnPersonSignal(
 	b *Inbox, ctx workflow.Context, name, description string,
 	handle func(workflow.Context, map[string]any) (approval.Count, error),
@@ -32,10 +32,10 @@ func OnPersonSignal(
 		payload, err := protocol.DecodeObject(raw)
 		var count approval.Count
 		if err == nil {
-			b.Begin(ctx, name, payload)
+			b.RecordSignalStart(ctx, name, payload)
 			count, err = handle(ctx, approval.WithoutRouting(payload))
 		}
-		b.conclude(ctx, name, payload, count, err)
+		b.recordOutcomeWithCount(ctx, name, payload, count, err)
 	})
 }
 
@@ -46,10 +46,10 @@ func OnPersonSignal(
 func (b *Inbox) registerRawHandler(ctx workflow.Context, name, description string,
 	handle func(workflow.Context, converter.RawValue)) {
 	channel := workflow.GetSignalChannelWithOptions(ctx, name, workflow.SignalChannelOptions{Description: description})
-	b.handlers[name] = signalHandler{channel, handle}
+	b.handlerBySignal[name] = signalHandler{channel, handle}
 	b.OnChannelReceive(channel, func(workflow.ReceiveChannel) {
 		var raw converter.RawValue
-		h := b.handlers[b.arrivals.takeNextName(ctx, name, b.isHandled)]
+		h := b.handlerBySignal[b.arrivals.takeNextName(ctx, name, b.isHandled)]
 		h.channel.Receive(ctx, &raw)
 		h.handle(ctx, raw)
 	})
@@ -57,6 +57,6 @@ func (b *Inbox) registerRawHandler(ctx workflow.Context, name, description strin
 
 // isHandled reports whether signals of a name have a handler.
 func (b *Inbox) isHandled(name string) bool {
-	_, ok := b.handlers[name]
+	_, ok := b.handlerBySignal[name]
 	return ok
 }

@@ -17,9 +17,9 @@ func GatherCancelledPartsEnabled(ctx workflow.Context) bool {
 	return KnowsChange(ctx, "what cancelled parts came to")
 }
 
-// TakesProofs reports whether a decision may bring a proof. Before that change, a signal with a proof was refused for
+// ProofsEnabled reports whether a decision may bring a proof. Before that change, a signal with a proof was refused for
 // an unknown key.
-func TakesProofs(ctx workflow.Context) bool {
+func ProofsEnabled(ctx workflow.Context) bool {
 	return KnowsChange(ctx, "proofs of decisions")
 }
 
@@ -30,6 +30,6 @@ func BlobUpdatesEnabled(ctx workflow.Context) bool {
 }
 
 // KnowsChange reports whether a workflow began after a change of the rules. The package that made the change names it.
-func KnowsChange(ctx workflow.Context, change string) bool {
-	return workflow.GetVersion(ctx, change, workflow.DefaultVersion, 1) != workflow.DefaultVersion
+func KnowsChange(ctx workflow.Context, changeID string) bool {
+	return workflow.GetVersion(ctx, changeID, workflow.DefaultVersion, 1) != workflow.DefaultVersion
 }

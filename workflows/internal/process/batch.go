@@ -16,42 +16,42 @@ import (
 
 // askLLM makes a Request: immediately, or through the LLM's batch interface if the Idea says so. bare is the input
 // without States, as it is sent.
-func (c *processCore) askLLM(ctx workflow.Context, input, bare *turn.RequestInput,
+func (c *processCore) askLLM(ctx workflow.Context, input, stateless *turn.RequestInput,
 	states protocol.RequestStates) workflow.Future {
-	c.beginRequest(input.RequestNumber)
-	if !c.asksByBatch() {
+	c.setRequestInFlight(input.RequestNumber)
+	if !c.sendsRequestsByBatch() {
 		return workflow.ExecuteActivity(c.withRequestOptions(ctx, input), protocol.ActivityRequest, c.setup,
-			bare, states)
+			stateless, states)
 	}
-	answered, set := workflow.NewFuture(ctx)
+	future, settable := workflow.NewFuture(ctx)
 	workflow.Go(ctx, func(ctx workflow.Context) {
-		answer, err := c.waitForBatch(ctx, input.RequestNumber, bare, states)
+		answer, err := c.waitForBatch(ctx, input.RequestNumber, stateless, states)
 		if err != nil {
-			set.SetError(err)
+			settable.SetError(err)
 			return
 		}
-		set.Chain(workflow.ExecuteActivity(c.withRequestOptions(ctx, input), protocol.ActivityRequest, c.setup, bare,
-			states, answer))
+		settable.Chain(workflow.ExecuteActivity(c.withRequestOptions(ctx, input), protocol.ActivityRequest, c.setup,
+			stateless, states, answer))
 	})
-	return answered
+	return future
 }
 
-// asksByBatch reports whether the LLM is asked by batches. Scripted and made-up replies are immediate.
-func (c *processCore) asksByBatch() bool {
-	return c.idea.Config.LLMs.ByBatch() && c.asksLLM()
+// sendsRequestsByBatch reports whether the LLM is asked by batches. Scripted and made-up replies are immediate.
+func (c *processCore) sendsRequestsByBatch() bool {
+	return c.idea.Config.LLMs.UsesBatch() && c.asksRealLLM()
 }
 
-// asksLLM reports whether an LLM answers, rather than a script or made-up replies.
-func (c *processCore) asksLLM() bool {
-	faked := c.idea.Simulation != nil && c.idea.Simulation.LLMRepliesFrom != ideafile.FakedByLLM
-	return c.setup.Replies == "" && !faked
+// asksRealLLM reports whether an LLM answers, rather than a script or made-up replies.
+func (c *processCore) asksRealLLM() bool {
+	isFaked := c.idea.Simulation != nil && c.idea.Simulation.LLMRepliesFrom != ideafile.FakedByLLM
+	return c.setup.Replies == "" && !isFaked
 }
 
-// requestQueue returns the task queue of Requests to these LLMs; empty means the process's own. The rate of
+// requestTaskQueue returns the task queue of Requests to these LLMs; empty means the process's own. The rate of
 // protocol.RequestQueue is that of the LLM without a server name.
-func (c *processCore) requestQueue(llms ideafile.LLMs) string {
-	own := func(one ideafile.LLM) bool { return one.Server == "" }
-	if c.asksLLM() && !llms.ByBatch() && slices.ContainsFunc(llms, own) {
+func (c *processCore) requestTaskQueue(llms ideafile.LLMs) string {
+	usesDefaultServer := func(model ideafile.LLM) bool { return model.Server == "" }
+	if c.asksRealLLM() && !llms.UsesBatch() && slices.ContainsFunc(llms, usesDefaultServer) {
 		return protocol.RequestQueue
 	}
 	return ""
@@ -59,26 +59,26 @@ func (c *processCore) requestQueue(llms ideafile.LLMs) string {
 
 // waitForBatch sends a Request as a batch and waits until it is answered. The history has the batch's id before the
 // wait begins.
-func (c *processCore) waitForBatch(ctx workflow.Context, number int, bare *turn.RequestInput,
+func (c *processCore) waitForBatch(ctx workflow.Context, requestNumber int, stateless *turn.RequestInput,
 	states protocol.RequestStates) (protocol.BatchAnswer, error) {
-	var sent protocol.SentBatch
-	sending := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+	var batch protocol.SentBatch
+	sendCtx := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 5 * time.Minute, HeartbeatTimeout: activity.HeartbeatTimeout(ctx),
-		Summary: fmt.Sprintf("%s%d: send it as a batch", protocol.WaitingForLLM, number),
+		Summary: fmt.Sprintf("%s%d: send it as a batch", protocol.WaitingForLLM, requestNumber),
 		// the activity itself decides when to give up
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute},
 	})
-	err := workflow.ExecuteActivity(sending, protocol.ActivitySendBatch, c.setup, bare, states).Get(ctx, &sent)
+	err := workflow.ExecuteActivity(sendCtx, protocol.ActivitySendBatch, c.setup, stateless, states).Get(ctx, &batch)
 	if err != nil {
 		return protocol.BatchAnswer{}, err
 	}
 	var answer protocol.BatchAnswer
-	waiting := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+	waitCtx := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 2 * time.Minute, ScheduleToCloseTimeout: c.idea.Config.LLMs.Timeout(),
-		Summary: fmt.Sprintf("%s%d: wait for the batch %s", protocol.WaitingForLLM, number, sent.ID),
+		Summary: fmt.Sprintf("%s%d: wait for the batch %s", protocol.WaitingForLLM, requestNumber, batch.ID),
 		// until ScheduleToCloseTimeout
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute},
 	})
-	err = workflow.ExecuteActivity(waiting, protocol.ActivityReadBatch, sent).Get(ctx, &answer)
+	err = workflow.ExecuteActivity(waitCtx, protocol.ActivityReadBatch, batch).Get(ctx, &answer)
 	return answer, err
 }

@@ -23,9 +23,9 @@ type ContinueAsNewInput struct {
 	Loop     loop.CarriedLoop                `json:"mind"`
 	Parts    *CarriedParts                   `json:"parts,omitempty"` // in place of Loop, if the process is split
 	Bindings map[string]ideafile.ToolBinding `json:"bindings"`
-	// Unsealed is the difference between the States of BaseIdea and those of Loop.
-	Unsealed jsonval.Object `json:"unsealed,omitempty"`
-	Fates    approval.Fates `json:"refusals"`
+	// UnsealedStateDelta is the difference between the States of BaseIdea and those of Loop.
+	UnsealedStateDelta jsonval.Object   `json:"unsealed,omitempty"`
+	Fates              approval.FateLog `json:"refusals"`
 	CarriedCore
 	CarriedUnsplit
 	// UndeliveredSignals are signals that were not handled, and UnsentSignals those that were not sent.
@@ -44,19 +44,19 @@ type CarriedCore struct {
 	LLMMayAdapt          bool   `json:"adapts,omitempty"`   // the LLM may be asked to fit values to schemas
 	// SavesActions: actions that a hosted server bills are saved, at the price of time.
 	SavesActions bool `json:"savesActions,omitempty"`
-	// HoldUps are what workers report, by cause and worker: a wait is reported once.
-	HoldUps map[string]HoldUp `json:"holdUps,omitempty"`
+	// ReportedHeldUps are what workers report, by cause and worker: a wait is reported once.
+	ReportedHeldUps map[string]ReportedHeldUp `json:"holdUps,omitempty"`
 }
 
 // CarriedUnsplit holds the fields that an unsplit process carries unchanged.
 type CarriedUnsplit struct {
 	// BaseIdea is the Idea of the chain relative to which Requests describe changes; zero: there is none.
-	BaseIdea      protocol.IdeaRef           `json:"base"`
-	InstancesHeld bool                       `json:"held,omitempty"`      // they were notified of the pause
-	Revisions     []approval.SteeringPayload `json:"revisions,omitempty"` // not sealed yet
-	Reports       int                        `json:"reports,omitempty"`   // to the process that this is a part of
-	Resumes       int                        `json:"resumes,omitempty"`   // how often the whole resumed this part
-	SentNotices   loop.SentNotices           `json:"watch,omitempty"`     // what people were notified of
+	BaseIdea        protocol.IdeaRef           `json:"base"`
+	InstancesHeld   bool                       `json:"held,omitempty"`      // they were notified of the pause
+	Revisions       []approval.SteeringPayload `json:"revisions,omitempty"` // not sealed yet
+	SentReportCount int                        `json:"reports,omitempty"`   // to the process that this is a part of
+	ResumeCount     int                        `json:"resumes,omitempty"`   // how often the whole resumed this part
+	SentNotices     loop.SentNotices           `json:"watch,omitempty"`     // what people were notified of
 }
 
 // CarriedParts is what a process that is split carries.
@@ -74,24 +74,24 @@ const statusContinued = "continued"
 func (c *processCore) continueAsNewInput() ContinueAsNewInput {
 	return ContinueAsNewInput{
 		Bindings: c.setup.Bindings, CarriedCore: c.CarriedCore, Fates: c.inbox.Fates,
-		UndeliveredSignals: c.inbox.TakeUnhandled(), UnsentSignals: c.outbox.QueuedSignals(),
-		Orders: c.orders.Orders, UnreportedFates: c.inbox.Unreported,
+		UndeliveredSignals: c.inbox.TakeUnhandledSignals(), UnsentSignals: c.outbox.QueuedSignals(),
+		Orders: c.orders.Orders, UnreportedFates: c.inbox.UnreportedFates,
 	}
 }
 
 // restore takes in what an earlier run carried.
-func (c *processCore) restore(from *ContinueAsNewInput) {
-	c.setup.Bindings, c.inbox.Fates, c.CarriedCore = from.Bindings, from.Fates, from.CarriedCore
-	c.phase, c.orders.Orders = running, from.Orders
-	c.inbox.Unreported = from.UnreportedFates
-	c.journaled = loop.StatusRunning
+func (c *processCore) restore(carried *ContinueAsNewInput) {
+	c.setup.Bindings, c.inbox.Fates, c.CarriedCore = carried.Bindings, carried.Fates, carried.CarriedCore
+	c.phase, c.orders.Orders = phaseRunning, carried.Orders
+	c.inbox.UnreportedFates = carried.UnreportedFates
+	c.lastLoggedStatus = loop.StatusRunning
 }
 
 // handleCarriedSignals handles and sends the signals that an earlier run has left.
-func (c *processCore) handleCarriedSignals(ctx workflow.Context, from *ContinueAsNewInput) {
-	if from != nil {
-		c.outbox.Restore(ctx, from.UnsentSignals)
-		c.inbox.Redeliver(ctx, from.UndeliveredSignals)
+func (c *processCore) handleCarriedSignals(ctx workflow.Context, carried *ContinueAsNewInput) {
+	if carried != nil {
+		c.outbox.Restore(ctx, carried.UnsentSignals)
+		c.inbox.RedeliverSignals(ctx, carried.UndeliveredSignals)
 	}
 }
 
@@ -110,8 +110,8 @@ const (
 
 // continueAsNewTimingFor decides when the process continues as new. due is whether it should; idle is whether nothing
 // of it is under way.
-func (c *processCore) continueAsNewTimingFor(ctx workflow.Context, due, idle bool) continueAsNewTiming {
-	if !due {
+func (c *processCore) continueAsNewTimingFor(ctx workflow.Context, isDue, isIdle bool) continueAsNewTiming {
+	if !isDue {
 		c.outbox.ReleaseSignals(ctx)
 		c.inbox.StayOpen()
 		c.continueAsNewDueSince = time.Time{}
@@ -119,14 +119,14 @@ func (c *processCore) continueAsNewTimingFor(ctx workflow.Context, due, idle boo
 	}
 	c.outbox.HoldSignals()
 	now := workflow.Now(ctx)
-	hurry := !c.continueAsNewDueSince.IsZero() && !now.Before(c.continueAsNewDueSince.Add(continueTimeout))
-	idle = idle && c.outbox.NothingInFlight()
-	if idle {
-		idle = c.inbox.CanContinueAsNew(ctx, hurry)
+	isOverdue := !c.continueAsNewDueSince.IsZero() && !now.Before(c.continueAsNewDueSince.Add(continueTimeout))
+	isIdle = isIdle && c.outbox.NothingInFlight()
+	if isIdle {
+		isIdle = c.inbox.CanContinueAsNew(ctx, isOverdue)
 	} else {
 		c.inbox.StayOpen()
 	}
-	if idle && c.inbox.HasNoSignalSinceWait() {
+	if isIdle && c.inbox.HasNoSignalSinceWait() {
 		return continueAsNewNow
 	}
 	if c.continueAsNewDueSince.IsZero() {
@@ -134,7 +134,7 @@ func (c *processCore) continueAsNewTimingFor(ctx workflow.Context, due, idle boo
 		c.inbox.WakeAfter(ctx, continueTimeout, "until the process goes on without continuing as new")
 	}
 	if now.Before(c.continueAsNewDueSince.Add(continueTimeout)) {
-		if idle {
+		if isIdle {
 			c.inbox.WakeInNextTask(ctx)
 		}
 		return continueWhenIdle
@@ -146,35 +146,36 @@ func (c *processCore) continueAsNewTimingFor(ctx workflow.Context, due, idle boo
 // decideContinueAsNew decides whether the process continues as new. It first waits for a Request in flight, unless the
 // Request's Plan waits for people.
 func (p *unsplitProcess) decideContinueAsNew(ctx workflow.Context) continueAsNewTiming {
-	asking := (p.loop.RequestInFlight() != nil && p.loop.PendingPlan == nil) || p.loop.RechecksInFlight()
-	due := !asking && !p.loop.IsFinished() && lifecycle.IsContinueAsNewDue(ctx, p.loopIterations, p.start.ContinueEvery)
-	if due {
+	isAsking := (p.loop.RequestInFlight() != nil && p.loop.PendingPlan == nil) || p.loop.RechecksInFlight()
+	isDue := !isAsking && !p.loop.IsFinished() &&
+		lifecycle.IsContinueAsNewDue(ctx, p.loopIterations, p.start.ContinueEvery)
+	if isDue {
 		p.sendConfirmedInstanceEnds(ctx, true)
 	}
-	return p.continueAsNewTimingFor(ctx, due, !p.notifying && len(p.joining) == 0 &&
-		len(p.endedInstances.instanceEnds) == 0)
+	return p.continueAsNewTimingFor(ctx, isDue, !p.isNotifying && len(p.pendingStarts) == 0 &&
+		len(p.endQueue.instanceEnds) == 0)
 }
 
 func (p *unsplitProcess) continueAsNew(ctx workflow.Context) error {
 	p.setAttributes(ctx, statusContinued, 0)
 	c := p.continueAsNewInput()
 	c.Loop, c.CarriedUnsplit = p.loop.CarryIntoNextRun(), p.CarriedUnsplit
-	c.Unsealed, _ = jsonval.ComputeDelta(p.loop.AllInstancesInput().States(), p.baseStates)
+	c.UnsealedStateDelta, _ = jsonval.ComputeDelta(p.loop.AllInstancesInput().States(), p.baseStates)
 	return workflow.NewContinueAsNewError(ctx, protocol.ProcessType, p.start, c)
 }
 
 // restore goes on from what an earlier run carried.
-func (p *unsplitProcess) restore(from *ContinueAsNewInput) {
-	p.processCore.restore(from)
-	p.loop = loop.Restore(p.idea, p.processID, from.Bindings, from.Loop)
-	p.journaled = p.status(p.pauseReason())
+func (p *unsplitProcess) restore(carried *ContinueAsNewInput) {
+	p.processCore.restore(carried)
+	p.loop = loop.Restore(p.idea, p.processID, carried.Bindings, carried.Loop)
+	p.lastLoggedStatus = p.status(p.pauseReason())
 	p.setIdea(p.loop.Idea)
-	p.CarriedUnsplit = from.CarriedUnsplit
+	p.CarriedUnsplit = carried.CarriedUnsplit
 	if p.SentNotices == nil {
 		p.SentNotices = loop.SentNotices{}
 	}
 	p.baseStates = p.loop.AllInstancesInput().States()
-	states, err := jsonval.ApplyDelta(p.baseStates, from.Unsealed)
+	states, err := jsonval.ApplyDelta(p.baseStates, carried.UnsealedStateDelta)
 	if err == nil {
 		p.baseStates, _ = states.(jsonval.Object)
 	}

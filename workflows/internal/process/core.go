@@ -27,19 +27,19 @@ import (
 type processCore struct {
 	processID, firstRunID string
 
-	variant processVariant          // what this kind of process does in its own way
-	log     func(approval.Decision) // logs what somebody decided on the whole process
+	variant     processVariant          // what this kind of process does in its own way
+	logDecision func(approval.Decision) // logs what somebody decided on the whole process
 	// knowsChange is mailbox.KnowsChange
 	knowsChange func(change string) bool
 
 	start protocol.ProcessStart
 	idea  *ideafile.Idea        // with every correction
 	setup protocol.RequestSetup // what all Requests share
-	// sizeByTools is how many instances a Request covers, given the bound Tools, including those of MCP servers
-	sizeByTools quality.Size
-	// prepared is the worker's check of the Tools from before the process was split. It is nil without one, and once
-	// used.
-	prepared *protocol.PrepareResult
+	// recommendedSize is how many instances a Request covers, given the bound Tools, including those of MCP servers
+	recommendedSize quality.Size
+	// preparedTools is the worker's check of the Tools from before the process was split. It is nil without one, and
+	// once used.
+	preparedTools *protocol.PrepareResult
 
 	inbox  *mailbox.Inbox
 	outbox *mailbox.Outbox
@@ -47,16 +47,16 @@ type processCore struct {
 	phase           phase
 	askedMCPServers []string    // MCP servers that are being asked for their tools
 	outcome         loop.Status // how it ended; set when the phase becomes over
-	orphaned        bool        // a process that it belongs to is gone: it ends as if it were cancelled
+	isOrphaned      bool        // a process that it belongs to is gone: it ends as if it were cancelled
 
 	CarriedCore
 	orders                *orders.Keeper
 	loopIterations        int       // of the main loop, in this run of the workflow
 	continueAsNewDueSince time.Time // since when it should continue as new and does not; zero: it need not
 
-	askedRequest int          // the number of the Request in flight; 0: none
-	heldUp       *turn.HeldUp // what the Request waits for; nil: nothing unusual
-	journaled    loop.Status  // the last status in the log; empty: none yet
+	requestInFlight  int          // the number of the Request in flight; 0: none
+	heldUp           *turn.HeldUp // what the Request waits for; nil: nothing unusual
+	lastLoggedStatus loop.Status  // the last status in the log; empty: none yet
 }
 
 // processVariant is what an ordinary process and a split one do differently.
@@ -81,7 +81,7 @@ type processVariant interface {
 	// revise applies a correction, whose messages it may respell; add returns the new instances. Both return the new
 	// Idea. If they return an error, nothing has changed.
 	revise(ctx workflow.Context, s *approval.SteeringPayload) (*ideafile.Idea, error)
-	add(s approval.SteeringPayload) (*ideafile.Idea, []string, error)
+	addInstances(s approval.SteeringPayload) (*ideafile.Idea, []string, error)
 	// undo makes instances undo what they did.
 	undo(ctx workflow.Context, s approval.SteeringPayload) error
 
@@ -93,33 +93,33 @@ type processVariant interface {
 	// receiverOf is the workflow that decisions on a Call are sent to. bypassesPart is whether decisions go past the
 	// Call's part.
 	receiverOf(owner, call string) (to string, bypassesPart bool)
-	// dealOut sends some of many decisions to their instances or parts.
-	dealOut(ctx workflow.Context, many approval.ManyDecisions, some []ownedDecision)
-	// approveAll approves the waiting Calls that standing orders cover.
-	approveAll(ctx workflow.Context)
+	// forwardDecisions sends some of many decisions to their instances or parts.
+	forwardDecisions(ctx workflow.Context, many approval.DecisionBatch, some []routedDecision)
+	// applyStandingOrders approves the waiting Calls that standing orders cover.
+	applyStandingOrders(ctx workflow.Context)
 }
 
 // phase is where a process is in its life; see the package doc.
 type phase int
 
 const (
-	opening phase = iota // its Tools are being looked up; no instance and no part has started
-	running              // instances or parts work
-	over                 // outcome says how it ended
+	phaseOpening phase = iota // its Tools are being looked up; no instance and no part has started
+	phaseRunning              // instances or parts work
+	phaseOver                 // outcome says how it ended
 )
 
 // readIdea reads the Idea that a process starts from. It moves the files of delegates to the process, and adds the
 // content of its instructions. Tools and delegates are checked when the Tools are bound.
 func readIdea(start *protocol.ProcessStart, process string) (*ideafile.Idea, error) {
-	var carried diag.Problems
-	start.Idea, start.Delegation.Files, carried = delegate.ExtractFiles(start.Idea, start.Delegation.Files)
+	var fileProblems diag.Problems
+	start.Idea, start.Delegation.Files, fileProblems = delegate.ExtractFiles(start.Idea, start.Delegation.Files)
 	start.Idea = delegate.WithInstructions(start.Idea, start.Delegation.File, start.Delegation.Files)
 	start.Idea = policy.WithStarters(start.Idea, start.Starters(process))
 	start.Idea = ideafile.WithQualitySeed(start.Idea, quality.NewSeed(process))
 	idea, problems := ideafile.ReadIdeaWithCheckedTools(start.Idea)
-	problems.Append(carried...)
-	for _, who := range start.Starters(process) {
-		if err := policy.CheckName(who.Name); who.Name != "" && err != nil {
+	problems.Append(fileProblems...)
+	for _, person := range start.Starters(process) {
+		if err := policy.CheckName(person.Name); person.Name != "" && err != nil {
 			problems.Add("$.meta.startedBy", "%s", err)
 		}
 	}
@@ -138,7 +138,7 @@ func newCore(
 	ctx workflow.Context, inbox *mailbox.Inbox, start protocol.ProcessStart, idea *ideafile.Idea,
 ) *processCore {
 	info, outbox := workflow.GetInfo(ctx), mailbox.NewOutbox(inbox)
-	inbox.Reports = start.Part != nil
+	inbox.SendsReports = start.Part != nil
 	c := &processCore{
 		processID: info.WorkflowExecution.ID, firstRunID: info.FirstRunID, start: start,
 		setup: protocol.RequestSetup{Replies: start.Replies}, inbox: inbox, outbox: outbox,
@@ -157,16 +157,16 @@ func (c *processCore) setIdea(idea *ideafile.Idea) {
 
 // recordCauser records who has added or revised instances; the token "" stands for all. The start carries the record
 // into later runs.
-func (c *processCore) recordCauser(by policy.Identity, tokens ...string) {
-	c.start.Idea = policy.WithCauser(c.start.Idea, by, tokens...)
+func (c *processCore) recordCauser(person policy.Identity, tokens ...string) {
+	c.start.Idea = policy.WithCauser(c.start.Idea, person, tokens...)
 	c.setIdea(c.idea)
 }
 
 // recordCausers is recordCauser for the people that an instance reports.
 func (c *processCore) recordCausers(token string, people []policy.Identity) {
-	for _, who := range people {
-		if !slices.Contains(policy.ReadCausers(c.idea.Source, token), who) {
-			c.recordCauser(who, token)
+	for _, person := range people {
+		if !slices.Contains(policy.ReadCausers(c.idea.Source, token), person) {
+			c.recordCauser(person, token)
 		}
 	}
 }
@@ -198,7 +198,7 @@ func (c *processCore) processRef() protocol.ProcessRef {
 
 // markEnded notes that the process is over.
 func (c *processCore) markEnded(outcome loop.Status) {
-	c.phase, c.outcome, c.HoldUps = over, outcome, nil
+	c.phase, c.outcome, c.ReportedHeldUps = phaseOver, outcome, nil
 }
 
 // markCancelled notes, and shows, that the process is over since it was cancelled.
@@ -209,8 +209,8 @@ func (c *processCore) markCancelled(ctx workflow.Context) {
 }
 
 // status is the process's status, given why it is paused; nil if it is not paused.
-func (c *processCore) status(paused *diag.Fault) loop.Status {
-	if c.phase != over && paused != nil {
+func (c *processCore) status(pauseFault *diag.Fault) loop.Status {
+	if c.phase != phaseOver && pauseFault != nil {
 		return loop.StatusPaused
 	}
 	return cmp.Or(c.outcome, loop.StatusRunning)
@@ -234,12 +234,13 @@ func (c *processCore) title() string {
 
 // setAttributes keeps the search attributes up to date.
 func (c *processCore) setAttributes(ctx workflow.Context, status string, awaiting int) {
-	a := display.SearchAttributes{Registered: c.start.Attributes}
+	a := display.SearchAttributes{Registered: c.start.HasAttributes}
 	a.SetAwaitingCount(ctx, awaiting)
 	a.SetStatus(ctx, status)
 }
 
-// concludeAct notes that an act of a person that was under way has taken effect, or is refused after all.
-func (c *processCore) concludeAct(ctx workflow.Context, kind string, s approval.SteeringPayload, refusal error) {
-	c.inbox.Conclude(ctx, kind, jsonval.Object{"id": s.ID, "by": s.By}, refusal)
+// recordSignalOutcome notes that an act of a person that was under way has taken effect, or is refused after all.
+func (c *processCore) recordSignalOutcome(ctx workflow.Context, kind string, s approval.SteeringPayload,
+	refusal error) {
+	c.inbox.RecordSignalOutcome(ctx, kind, jsonval.Object{"id": s.ID, "by": s.By}, refusal)
 }

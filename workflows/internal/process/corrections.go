@@ -19,23 +19,23 @@ import (
 // revise sends each instance the messages that concern it. The act takes effect once all of them have applied the
 // messages.
 func (p *unsplitProcess) revise(ctx workflow.Context, s *approval.SteeringPayload) (*ideafile.Idea, error) {
-	if p.phase == opening {
+	if p.phase == phaseOpening {
 		return nil, p.deferUntilRunning(approval.SteerRevise, *s, p.Revise)
 	}
 	s.Context = p.loop.WithInstanceTokensResolved(ideafile.NumberDirectPlans(p.idea.Context, s.Context))
-	touched, err := p.loop.ApplyRevision(*s)
+	affected, err := p.loop.ApplyRevision(*s)
 	if err != nil {
 		return nil, err
 	}
 	p.continueReopenedInstances(ctx)
 	messages, _, _ := ideafile.ExtractReopenedTokens(s.Context)
-	for _, m := range touched {
+	for _, m := range affected {
 		p.sendCorrection(ctx, m.Token, protocol.CorrectionSignal{
 			Context: messagesForInstance(messages, m.Token), By: s.By, Account: s.Account, Reason: s.Reason,
 		})
 	}
 	p.Revisions = append(p.Revisions, *s)
-	return p.loop.Idea, mailbox.ErrUnderWay
+	return p.loop.Idea, mailbox.ErrOutcomePending
 }
 
 // messagesForInstance picks the messages that an instance sees.
@@ -57,45 +57,45 @@ func (p *unsplitProcess) sealRevisions(ctx workflow.Context) {
 	}
 	p.sealCurrentState(ctx)
 	for _, s := range p.Revisions {
-		p.concludeAct(ctx, approval.SteerRevise, s, nil)
+		p.recordSignalOutcome(ctx, approval.SteerRevise, s, nil)
 	}
 	p.Revisions = nil
 }
 
-// add starts instances. The act takes effect once they have started.
-func (p *unsplitProcess) add(s approval.SteeringPayload) (*ideafile.Idea, []string, error) {
-	if p.phase == opening {
+// addInstances starts instances. The act takes effect once they have started.
+func (p *unsplitProcess) addInstances(s approval.SteeringPayload) (*ideafile.Idea, []string, error) {
+	if p.phase == phaseOpening {
 		return nil, nil, p.deferUntilRunning(approval.SteerAdd, s, p.AddInstances)
 	}
 	tokens, err := p.loop.AddInstances(s)
 	if err != nil {
 		return nil, nil, err
 	}
-	p.joining = append(p.joining, joiningInstances{instanceTokens: tokens, addSteering: &s})
-	return p.loop.Idea, tokens, mailbox.ErrUnderWay
+	p.pendingStarts = append(p.pendingStarts, pendingInstanceStart{instanceTokens: tokens, addSignal: &s})
+	return p.loop.Idea, tokens, mailbox.ErrOutcomePending
 }
 
 // revise sends each part the messages that concern it. Parts that have not started will start with theirs.
 func (p *splitProcess) revise(ctx workflow.Context, s *approval.SteeringPayload) (*ideafile.Idea, error) {
 	s.Context = ideafile.WithTokensNormalized(
 		ideafile.NumberDirectPlans(p.idea.Context, s.Context), spelling.NewTokenIndex(p.instanceTokens()).FindToken)
-	messages, reopened, err := ideafile.ExtractReopenedTokens(s.Context)
+	messages, reopenedTokens, err := ideafile.ExtractReopenedTokens(s.Context)
 	if err == nil {
-		err = p.checkReopenable(reopened)
+		err = p.checkReopenable(reopenedTokens)
 	}
-	var read []ideafile.Message
+	var parsed []ideafile.Message
 	if err == nil {
-		read, err = p.validateMessages(messages)
+		parsed, err = p.validateMessages(messages)
 	}
-	if err == nil && len(reopened) == 0 { // else the parts check them, since they know what is reopened
-		err = p.parts.CheckCorrections(p.idea, read)
+	if err == nil && len(reopenedTokens) == 0 { // else the parts check them, since they know what is reopened
+		err = p.parts.CheckCorrections(p.idea, parsed)
 	}
 	if err != nil {
 		return nil, err
 	}
 	p.parts.Limits = p.parts.Limits.MergedWith(s.Limits)
-	for _, number := range p.parts.RunningParts() {
-		list := p.parts.All[number-1].FilterContext(s.Context)
+	for _, number := range p.parts.RunningPartNumbers() {
+		list := p.parts.Parts[number-1].FilterContext(s.Context)
 		if len(list) > 0 {
 			payload := forwardedPayload(s.By, s.Reason)
 			approval.AddAccount(payload, s.Account)
@@ -103,7 +103,7 @@ func (p *splitProcess) revise(ctx workflow.Context, s *approval.SteeringPayload)
 			p.sendToPart(ctx, number, mailbox.OutgoingSignal{Signal: approval.SteerRevise, Payload: payload})
 		}
 	}
-	return p.idea.WithMessages(read), nil
+	return p.idea.WithMessages(parsed), nil
 }
 
 // checkReopenable returns why an instance that a correction names cannot be reopened; nil if its part decides.
@@ -113,41 +113,41 @@ func (p *splitProcess) checkReopenable(tokens []string) error {
 		switch {
 		case number == 0:
 			return fmt.Errorf("there is no instance %s; add makes new ones", token)
-		case p.parts.All[number-1].Report.IsFinished():
+		case p.parts.Parts[number-1].Report.IsFinished():
 			return fmt.Errorf("instance %s belongs to part %d, which has ended with all its instances; "+
 				"a fork with --reopen %s works on it again", token, number, spelling.TypeableToken(token))
-		case !p.parts.All[number-1].Started:
+		case !p.parts.Parts[number-1].Started:
 			return fmt.Errorf("instance %s has not ended: there is nothing to reopen", token)
 		}
 	}
 	return nil
 }
 
-// add makes parts of more instances.
-func (p *splitProcess) add(s approval.SteeringPayload) (*ideafile.Idea, []string, error) {
-	read, err := loop.ReadAddedInstances(p.idea, s.Context, p.instanceTokens(),
+// addInstances makes parts of more instances.
+func (p *splitProcess) addInstances(s approval.SteeringPayload) (*ideafile.Idea, []string, error) {
+	messages, err := loop.ReadAddedInstances(p.idea, s.Context, p.instanceTokens(),
 		func(token string) bool { return p.parts.PartNumberOf(token) > 0 }, p.knowsChange)
 	if err != nil {
 		return nil, nil, err
 	}
 	tokens := ideafile.SplitContextByInstance(s.Context).InstanceTokens
 	p.parts.AddInstances(tokens)
-	return p.idea.WithMessages(read), tokens, nil
+	return p.idea.WithMessages(messages), tokens, nil
 }
 
 // validateMessages reads people's messages, or returns the errors in them or in their instances.
 func (p *splitProcess) validateMessages(context []any) ([]ideafile.Message, error) {
-	read, err := ideafile.ReadMessages(context)
+	messages, err := ideafile.ReadMessages(context)
 	if err == nil {
-		err = p.idea.CheckInstructions(read, p.knowsChange)
+		err = p.idea.CheckInstructions(messages, p.knowsChange)
 	}
 	if err != nil {
 		return nil, err
 	}
-	for n, m := range read {
+	for n, m := range messages {
 		if m.InstanceToken != "" && p.parts.PartNumberOf(m.InstanceToken) == 0 {
 			return nil, fmt.Errorf("$.context[%d]: there is no instance %s; add makes new ones", n, m.InstanceToken)
 		}
 	}
-	return read, nil
+	return messages, nil
 }

@@ -20,110 +20,111 @@ func (c *processCore) Decide(ctx workflow.Context, payload map[string]any, d app
 	if err != nil {
 		return err
 	}
-	to, bypassesPart := c.variant.receiverOf(owner, d.CallID)
+	workflowID, bypassesPart := c.variant.receiverOf(owner, d.CallID)
 	if bypassesPart {
 		payload = approval.ForwardedPayload(payload)
 	}
-	c.outbox.Send(ctx, to, mailbox.OutgoingSignal{Signal: d.Kind, Payload: payload, RefusalReason: refusal})
-	return mailbox.ErrUnderWay
+	c.outbox.Send(ctx, workflowID, mailbox.OutgoingSignal{Signal: d.Kind, Payload: payload, RefusalReason: refusal})
+	return mailbox.ErrOutcomePending
 }
 
 // ownerOfDecision is ownerOf, or the error of a decision that people may not take.
-func (c *processCore) ownerOfDecision(d approval.Decision, briefly func() bool) (owner, refusal string, err error) {
+func (c *processCore) ownerOfDecision(d approval.Decision, omitsHint func() bool) (owner, refusal string, err error) {
 	if err := c.orders.CheckDecision(d); err != nil {
 		return "", "", err
 	}
-	return c.variant.ownerOf(d.CallID, briefly)
+	return c.variant.ownerOf(d.CallID, omitsHint)
 }
 
-// maxExplained bounds how many unknown Calls per signal get a did-you-mean hint: the search among a thousand names
+// maxHints bounds how many unknown Calls per signal get a did-you-mean hint: the search among a thousand names
 // takes a millisecond, and a workflow task must be short.
-const maxExplained = 20
+const maxHints = 20
 
-// ownedDecision is one of many decisions that an instance or a part is to receive.
-type ownedDecision struct {
-	approval.OneOfMany
+// routedDecision is one of many decisions that an instance or a part is to receive.
+type routedDecision struct {
+	approval.BatchDecision
 	owner, refusal string
 }
 
 // DecideMany passes each decision on, in turn. A refused decision does not affect the others.
-func (c *processCore) DecideMany(ctx workflow.Context, many approval.ManyDecisions) error {
-	names, unknown := spelling.NewTokenIndex(c.variant.instanceTokens()), 0
-	briefly := func() bool {
-		unknown++
-		return unknown > maxExplained
+func (c *processCore) DecideMany(ctx workflow.Context, batch approval.DecisionBatch) error {
+	tokenIndex, unknownCount := spelling.NewTokenIndex(c.variant.instanceTokens()), 0
+	omitsHint := func() bool {
+		unknownCount++
+		return unknownCount > maxHints
 	}
-	var some []ownedDecision
-	for _, one := range many.List {
-		c.inbox.Begin(ctx, one.Kind, one.Payload)
-		owner, refusal, err := "", "", one.Invalid
+	var routedDecisions []routedDecision
+	for _, decision := range batch.Decisions {
+		c.inbox.RecordSignalStart(ctx, decision.Kind, decision.Payload)
+		owner, refusal, err := "", "", decision.ReadErr
 		if err == nil {
-			one.CallID = withToken(one.CallID, names)
-			owner, refusal, err = c.ownerOfDecision(one.Decision, briefly)
+			decision.CallID = withCorrectedToken(decision.CallID, tokenIndex)
+			owner, refusal, err = c.ownerOfDecision(decision.Decision, omitsHint)
 		}
 		if err != nil {
-			c.inbox.Conclude(ctx, one.Kind, one.Payload, err)
+			c.inbox.RecordSignalOutcome(ctx, decision.Kind, decision.Payload, err)
 			continue
 		}
-		some = append(some, ownedDecision{one, owner, refusal})
+		routedDecisions = append(routedDecisions, routedDecision{decision, owner, refusal})
 	}
-	c.variant.dealOut(ctx, many, some)
+	c.variant.forwardDecisions(ctx, batch, routedDecisions)
 	return nil
 }
 
-// withToken corrects the spelling of the instance's token in a Call's id. An id that names no instance stays as it is.
-func withToken(id string, names *spelling.TokenIndex) string {
-	token, known := names.FindToken(ideafile.InstanceTokenOfCallID(id))
-	if !known {
+// withCorrectedToken corrects the spelling of the instance's token in a Call's id. An id that names no instance stays
+// as it is.
+func withCorrectedToken(id string, tokenIndex *spelling.TokenIndex) string {
+	token, isKnown := tokenIndex.FindToken(ideafile.InstanceTokenOfCallID(id))
+	if !isKnown {
 		return id
 	}
-	return ideafile.CallIDInInstance(id, token)
+	return ideafile.CallIDWithExactToken(id, token)
 }
 
 func (p *unsplitProcess) instanceTokens() []string { return p.loop.InstanceTokens() }
 
-func (p *unsplitProcess) ownerOf(call string, briefly func() bool) (owner, refusal string, err error) {
-	token, known := p.loop.FindInstance(ideafile.InstanceTokenOfCallID(call))
-	if known && p.phase == opening {
+func (p *unsplitProcess) ownerOf(call string, omitsHint func() bool) (owner, refusal string, err error) {
+	token, isKnown := p.loop.FindInstance(ideafile.InstanceTokenOfCallID(call))
+	if isKnown && p.phase == phaseOpening {
 		return "", "", errors.New("the process has not begun: nothing waits there")
 	}
-	err = p.loop.CheckCallWaiting(call, briefly)
-	if !known {
+	err = p.loop.CheckCallWaiting(call, omitsHint)
+	if !isKnown {
 		return "", "", err
 	}
 	return token, err.Error(), nil // if the instance has ended
 }
 
-func (p *unsplitProcess) receiverOf(owner, _ string) (to string, bypassesPart bool) {
+func (p *unsplitProcess) receiverOf(owner, _ string) (workflowID string, bypassesPart bool) {
 	return protocol.InstanceID(p.processID, owner), false
 }
 
-func (p *unsplitProcess) dealOut(ctx workflow.Context, _ approval.ManyDecisions, some []ownedDecision) {
-	for _, one := range some {
-		p.outbox.SendInTurn(ctx, protocol.InstanceID(p.processID, one.owner), mailbox.OutgoingSignal{
-			Signal: one.Kind, Payload: one.Payload, RefusalReason: one.refusal,
+func (p *unsplitProcess) forwardDecisions(ctx workflow.Context, _ approval.DecisionBatch, decisions []routedDecision) {
+	for _, decision := range decisions {
+		p.outbox.SendInTurn(ctx, protocol.InstanceID(p.processID, decision.owner), mailbox.OutgoingSignal{
+			Signal: decision.Kind, Payload: decision.Payload, RefusalReason: decision.refusal,
 		})
 	}
 }
 
-const nothingWaitsText = "the instance has not begun or has ended: nothing waits there"
+const nothingWaitsRefusal = "the instance has not begun or has ended: nothing waits there"
 
 func (p *splitProcess) instanceTokens() []string { return p.parts.InstanceTokens() }
 
-func (p *splitProcess) ownerOf(call string, briefly func() bool) (owner, refusal string, err error) {
+func (p *splitProcess) ownerOf(call string, omitsHint func() bool) (owner, refusal string, err error) {
 	token := p.parts.FindInstance(ideafile.InstanceTokenOfCallID(call))
 	number := p.parts.PartNumberOf(token)
 	switch {
 	case number > 0:
-		return protocol.PartID(p.processID, number), nothingWaitsText, nil
-	case briefly != nil && briefly():
-		return "", "", approval.ErrUnknownCallBriefly(call)
+		return protocol.PartID(p.processID, number), nothingWaitsRefusal, nil
+	case omitsHint != nil && omitsHint():
+		return "", "", approval.UnknownCallShortError(call)
 	}
 	return "", "", approval.UnknownCallError(call, nil, p.parts.PendingApprovals())
 }
 
 // receiverOf returns the Call's instance or, if parts deal out earlier decisions, the Call's part.
-func (p *splitProcess) receiverOf(owner, call string) (to string, bypassesPart bool) {
+func (p *splitProcess) receiverOf(owner, call string) (workflowID string, bypassesPart bool) {
 	if p.decidesThroughParts {
 		return owner, false
 	}
@@ -131,18 +132,19 @@ func (p *splitProcess) receiverOf(owner, call string) (to string, bypassesPart b
 	return protocol.InstanceID(owner, token), true
 }
 
-// dealOut gives each part the decisions that are for its instances.
-func (p *splitProcess) dealOut(ctx workflow.Context, many approval.ManyDecisions, some []ownedDecision) {
-	byPart := map[string][]approval.OneOfMany{}
-	for _, one := range some {
-		byPart[one.owner] = append(byPart[one.owner], one.OneOfMany)
+// forwardDecisions gives each part the decisions that are for its instances.
+func (p *splitProcess) forwardDecisions(ctx workflow.Context, batch approval.DecisionBatch,
+	decisions []routedDecision) {
+	decisionsByPart := map[string][]approval.BatchDecision{}
+	for _, decision := range decisions {
+		decisionsByPart[decision.owner] = append(decisionsByPart[decision.owner], decision.BatchDecision)
 	}
-	for _, part := range p.parts.All {
-		to := protocol.PartID(p.processID, part.Number)
-		if list := byPart[to]; list != nil {
-			p.outbox.SendInTurn(ctx, to, mailbox.OutgoingSignal{
-				Signal: approval.SteerDecide, Payload: many.PassedOnPayload(protocol.ForwardedSignalID, list),
-				RefusalReason: nothingWaitsText,
+	for _, part := range p.parts.Parts {
+		partID := protocol.PartID(p.processID, part.Number)
+		if list := decisionsByPart[partID]; list != nil {
+			p.outbox.SendInTurn(ctx, partID, mailbox.OutgoingSignal{
+				Signal: approval.SteerDecide, Payload: batch.PayloadToForward(protocol.ForwardedSignalID, list),
+				RefusalReason: nothingWaitsRefusal,
 			})
 		}
 	}

@@ -15,20 +15,20 @@ import (
 // the one that decided. Nobody waits for the notification, so that many instances are notified together.
 
 const (
-	endDelayHurried = time.Millisecond // for the next task, when the process waits for nothing else
-	endDelay        = time.Second      // when the process waits for something else
-	endShare        = 10               // if one in endShare instances has ended, that is enough to notify them
+	urgentEndDelay = time.Millisecond // for the next task, when the process waits for nothing else
+	endDelay       = time.Second      // when the process waits for something else
+	endNotifyShare = 10               // if one in endNotifyShare instances has ended, that is enough to notify them
 )
 
 // instanceEnd is an instance to be notified that it has ended or, if it still works, that it must undo what it did.
 type instanceEnd struct {
-	instanceToken string
-	status        ideafile.InstanceStatus
-	historyLength int // when it was decided
+	instanceToken           string
+	status                  ideafile.InstanceStatus
+	historyLengthAtDecision int // when it was decided
 }
 
-// endedInstances are the instances to be notified of their end, in the order in which it was decided.
-type endedInstances struct {
+// instanceEndQueue are the instances to be notified of their end, in the order in which it was decided.
+type instanceEndQueue struct {
 	instanceEnds []instanceEnd
 	mustSend     bool // they have waited long enough
 	activeTimer  endTimerKind
@@ -45,27 +45,28 @@ const (
 
 // sendConfirmedInstanceEnds notifies the ended instances whose end is certain. hurry: the process waits for nothing
 // else.
-func (p *unsplitProcess) sendConfirmedInstanceEnds(ctx workflow.Context, hurry bool) {
-	length := workflow.GetInfo(ctx).GetCurrentHistoryLength()
+func (p *unsplitProcess) sendConfirmedInstanceEnds(ctx workflow.Context, isUrgent bool) {
+	historyLength := workflow.GetInfo(ctx).GetCurrentHistoryLength()
 	for _, m := range p.loop.TakeEndedInstances() {
-		p.endedInstances.instanceEnds = append(p.endedInstances.instanceEnds, instanceEnd{m.Token, m.Status, length})
+		p.endQueue.instanceEnds = append(p.endQueue.instanceEnds, instanceEnd{m.Token, m.Status, historyLength})
 	}
-	certain := p.endedInstances.countDecidedBefore(length)
-	all := certain == len(p.endedInstances.instanceEnds)
-	if certain > 0 && ((hurry && all) || p.endedInstances.mustSend || certain >= len(p.loop.Instances)/endShare) {
-		p.sendInstanceEnds(ctx, certain)
+	confirmedCount := p.endQueue.countDecidedBefore(historyLength)
+	allConfirmed := confirmedCount == len(p.endQueue.instanceEnds)
+	if confirmedCount > 0 && ((isUrgent && allConfirmed) || p.endQueue.mustSend ||
+		confirmedCount >= len(p.loop.Instances)/endNotifyShare) {
+		p.sendInstanceEnds(ctx, confirmedCount)
 	}
-	if len(p.endedInstances.instanceEnds) > 0 {
-		p.wakeForInstanceEnds(ctx, hurry)
+	if len(p.endQueue.instanceEnds) > 0 {
+		p.wakeForInstanceEnds(ctx, isUrgent)
 	}
 }
 
 // countDecidedBefore counts the ends that were decided in earlier tasks than the one in which the history has this
 // length.
-func (e endedInstances) countDecidedBefore(length int) int {
+func (e instanceEndQueue) countDecidedBefore(historyLength int) int {
 	n := 0
 	for _, end := range e.instanceEnds {
-		if end.historyLength < length {
+		if end.historyLengthAtDecision < historyLength {
 			n++
 		}
 	}
@@ -73,33 +74,33 @@ func (e endedInstances) countDecidedBefore(length int) int {
 }
 
 // sendInstanceEnds notifies the first n ended instances.
-func (p *unsplitProcess) sendInstanceEnds(ctx workflow.Context, n int) {
+func (p *unsplitProcess) sendInstanceEnds(ctx workflow.Context, count int) {
 	var list []protocol.SignalDelivery
-	for _, e := range p.endedInstances.instanceEnds[:n] {
+	for _, e := range p.endQueue.instanceEnds[:count] {
 		to := protocol.InstanceID(p.processID, e.instanceToken)
 		list = append(list, protocol.NewSignalDelivery(to, protocol.SignalEnd, protocol.EndSignal{Status: e.status,
 			Undo: e.status == ideafile.InstanceWorking}))
 	}
-	p.endedInstances.instanceEnds, p.endedInstances.mustSend = p.endedInstances.instanceEnds[n:], false
+	p.endQueue.instanceEnds, p.endQueue.mustSend = p.endQueue.instanceEnds[count:], false
 	ctx, done := workflow.NewDisconnectedContext(ctx)
 	defer done()
 	mailbox.DeliverSignalsAndWait(ctx, list)
 }
 
 // wakeForInstanceEnds sets a timer for the pending notifications.
-func (p *unsplitProcess) wakeForInstanceEnds(ctx workflow.Context, hurry bool) {
-	want, delay := longTimer, endDelay
-	if hurry {
-		want, delay = shortTimer, endDelayHurried
+func (p *unsplitProcess) wakeForInstanceEnds(ctx workflow.Context, isUrgent bool) {
+	timerKind, delay := longTimer, endDelay
+	if isUrgent {
+		timerKind, delay = shortTimer, urgentEndDelay
 	}
-	if p.endedInstances.activeTimer >= want {
+	if p.endQueue.activeTimer >= timerKind {
 		return
 	}
-	p.endedInstances.activeTimer = want
+	p.endQueue.activeTimer = timerKind
 	timer := workflow.NewTimerWithOptions(ctx, delay,
 		workflow.TimerOptions{Summary: "until it is certain who has ended"})
 	p.inbox.OnFutureReady(timer, func(f workflow.Future) {
-		p.endedInstances.activeTimer = noTimer
-		p.endedInstances.mustSend = len(p.endedInstances.instanceEnds) > 0 && f.Get(ctx, nil) == nil
+		p.endQueue.activeTimer = noTimer
+		p.endQueue.mustSend = len(p.endQueue.instanceEnds) > 0 && f.Get(ctx, nil) == nil
 	})
 }

@@ -16,12 +16,12 @@ import (
 // sendInstanceEndsAndSeal notifies the ended instances, seals the last Idea and waits for the instances to close. It
 // reports whether the process is over then: people's signals in the meantime may keep it at work.
 func (p *unsplitProcess) sendInstanceEndsAndSeal(ctx workflow.Context) bool {
-	if len(p.endedInstances.instanceEnds) > 0 {
+	if len(p.endQueue.instanceEnds) > 0 {
 		p.inbox.Wait(ctx)
 		return false
 	}
 	p.sealFinalStates(ctx)
-	for _, f := range p.childInstances {
+	for _, f := range p.instanceFutures {
 		// An instance's own end adds nothing. But an instance that closes while its process closes would fail a
 		// workflow task.
 		_ = f.Get(ctx, nil)
@@ -67,14 +67,14 @@ func (p *unsplitProcess) cancel(ctx workflow.Context) error {
 	ctx, done := workflow.NewDisconnectedContext(ctx)
 	defer done()
 	for _, m := range p.loop.Instances {
-		if p.phase != opening && m.CanReceiveCalls() {
+		if p.phase != phaseOpening && m.CanReceiveCalls() {
 			// An instance that has just ended cannot be cancelled, and need not be.
 			_ = workflow.RequestCancelExternalWorkflow(ctx, protocol.InstanceID(p.processID, m.Token), "").Get(ctx, nil)
 		}
 	}
 	// the process is cancelled, even if a lost task decides again
-	p.sendInstanceEnds(ctx, len(p.endedInstances.instanceEnds))
-	if p.phase != opening && (p.loop.HasUnsealedChanges || p.LastSealed.At == 0) {
+	p.sendInstanceEnds(ctx, len(p.endQueue.instanceEnds))
+	if p.phase != phaseOpening && (p.loop.HasUnsealedChanges || p.LastSealed.Idea == 0) {
 		p.sealCurrentState(ctx)
 	}
 	p.markCancelled(ctx)
@@ -85,22 +85,22 @@ func (p *unsplitProcess) cancel(ctx workflow.Context) error {
 
 func (p *unsplitProcess) result(status loop.Status, withStates bool) loop.Result {
 	r := p.loop.Result(status, withStates)
-	r.Ideas, r.ToolNotes = p.LastSealed.At, p.idea.MCPNotes()
+	r.Ideas, r.ToolNotes = p.LastSealed.Idea, p.idea.MCPNotes()
 	return r
 }
 
 // reportToCaller reports the result of a delegate to the Call that it runs for.
 func (c *processCore) reportToCaller(ctx workflow.Context, r loop.Result, use turn.QuotaUse) {
-	to := c.start.Delegation.To
-	if to == nil {
+	parentCall := c.start.Delegation.Caller
+	if parentCall == nil {
 		return
 	}
 	report := protocol.DelegateReport{
-		Call: to.Call, Status: r.Status, Output: r.Output, Error: r.Error,
-		HandedBack: delegate.ValuesByPath(r.Instances[""].State, to.Writes), QuotaUse: use,
+		Call: parentCall.Call, Status: r.Status, Output: r.Output, Error: r.Error,
+		HandedBack: delegate.ValuesByPath(r.Instances[""].State, parentCall.Writes), QuotaUse: use,
 		CausedBy: policy.ReadAllCausers(c.idea.Source),
 	}
-	err := workflow.SignalExternalWorkflow(ctx, to.Instance, "", protocol.SignalDelegate, report).Get(ctx, nil)
+	err := workflow.SignalExternalWorkflow(ctx, parentCall.Instance, "", protocol.SignalDelegate, report).Get(ctx, nil)
 	if err != nil {
 		workflow.GetLogger(ctx).Warn("the Call of a delegate could not be told", "error", err)
 	}
@@ -110,24 +110,24 @@ const maxListedWaits = 5 // lines of what a delegate waits for; its own status h
 
 // reportToDelegatingCall reports the state of a delegate to the Call that it runs for, if it has changed.
 func (c *processCore) reportToDelegatingCall(ctx workflow.Context, v protocol.ProcessView, use turn.QuotaUse) {
-	to := c.start.Delegation.To
-	if to == nil || c.outbox.HasQueuedFor(to.Instance) {
+	parentCall := c.start.Delegation.Caller
+	if parentCall == nil || c.outbox.HasQueuedFor(parentCall.Instance) {
 		return
 	}
 	report := protocol.DelegateReport{
-		Call: to.Call, Status: v.Status, Waiting: v.Waiting[:min(len(v.Waiting), maxListedWaits)],
+		Call: parentCall.Call, Status: v.Status, Waiting: v.Waiting[:min(len(v.Waiting), maxListedWaits)],
 		HeldUp: v.HeldUp[:min(len(v.HeldUp), maxListedWaits)], QuotaUse: use,
 	}
 	if v.Status == loop.StatusPaused {
 		report.Error = v.Error
 	}
-	comparable := report
-	comparable.Error = nil        // Waiting has it
-	comparable.QuotaUse.Calls = 0 // comparing the needed quota is enough
-	text := jsonval.EncodeToString(jsonval.ToJSONValue(comparable))
-	if text == c.LastReportedProgress {
+	progress := report
+	progress.Error = nil        // Waiting has it
+	progress.QuotaUse.Calls = 0 // comparing the needed quota is enough
+	progressText := jsonval.EncodeToString(jsonval.ToJSONValue(progress))
+	if progressText == c.LastReportedProgress {
 		return
 	}
-	c.LastReportedProgress = text
-	c.outbox.Send(ctx, to.Instance, mailbox.OutgoingSignal{Signal: protocol.SignalDelegate, Payload: report})
+	c.LastReportedProgress = progressText
+	c.outbox.Send(ctx, parentCall.Instance, mailbox.OutgoingSignal{Signal: protocol.SignalDelegate, Payload: report})
 }

@@ -18,33 +18,33 @@ import (
 
 // This file starts instances, and sends them the Calls that were unfinished in the Idea from which the process started.
 
-// fewInstances is how many instances may report one by one. More would send a workflow more signals than it handles
-// well.
-const fewInstances = 10
+// maxSingleReporters is how many instances may report one by one. More would send a workflow more signals than it
+// handles well.
+const maxSingleReporters = 10
 
-// joiningInstances are instances that have not started yet.
-type joiningInstances struct {
+// pendingInstanceStart are instances that have not started yet.
+type pendingInstanceStart struct {
 	instanceTokens []string
-	addSteering    *approval.SteeringPayload // the signal by which people added them; nil: the process begins with them
-	reopened       *instanceRestart          // the restart of the only one, which had ended; nil: they are new
+	addSignal      *approval.SteeringPayload // the signal by which people added them; nil: the process begins with them
+	restart        *instanceRestart          // the restart of the only one, which had ended; nil: they are new
 }
 
 // startJoiningInstances starts the instances that have joined since it was called last.
 func (p *unsplitProcess) startJoiningInstances(ctx workflow.Context) error {
 	p.loopIterations++
-	list := p.joining
-	p.joining = nil
-	for _, j := range list {
+	list := p.pendingStarts
+	p.pendingStarts = nil
+	for _, joining := range list {
 		start := p.startInstances
-		if j.reopened != nil {
-			start = j.reopened.startFunc(p)
+		if joining.restart != nil {
+			start = joining.restart.startFunc(p)
 		}
-		err := start(ctx, j.instanceTokens)
+		err := start(ctx, joining.instanceTokens)
 		if err != nil {
 			return err
 		}
-		if j.addSteering != nil {
-			p.concludeAct(ctx, approval.SteerAdd, *j.addSteering, nil)
+		if joining.addSignal != nil {
+			p.recordSignalOutcome(ctx, approval.SteerAdd, *joining.addSignal, nil)
 		}
 	}
 	p.sendResumedCalls(ctx)
@@ -57,20 +57,20 @@ func (p *unsplitProcess) startJoiningInstances(ctx workflow.Context) error {
 func (p *unsplitProcess) startInstances(ctx workflow.Context, tokens []string) error {
 	setup, messages := p.instanceSetup(), messagesByInstance(p.idea)
 	setup.Context = messages[""]
-	setup.ReportsInLists = len(tokens) > fewInstances && mailbox.KnowsChange(ctx, "reports in lists")
+	setup.ReportsInLists = len(tokens) > maxSingleReporters && mailbox.KnowsChange(ctx, "reports in lists")
 	p.sendQuotas(ctx, tokens...) // these start with theirs
 	for from := 0; from < len(tokens); from += protocol.MaxPendingChildStarts {
-		var started []workflow.ChildWorkflowFuture
+		var childFutures []workflow.ChildWorkflowFuture
 		for _, token := range tokens[from:min(from+protocol.MaxPendingChildStarts, len(tokens))] {
-			own := protocol.InstanceStart{Token: token}
+			instanceStart := protocol.InstanceStart{Token: token}
 			if token != "" {
-				own.Context = messages[token]
+				instanceStart.Context = messages[token]
 			}
-			started = append(started, p.startInstance(ctx, setup, own))
+			childFutures = append(childFutures, p.startInstance(ctx, setup, instanceStart))
 		}
-		p.watchInstances(ctx, tokens[from:], started)
+		p.watchInstances(ctx, tokens[from:], childFutures)
 		p.startFirstRequest(ctx)
-		for _, f := range started {
+		for _, f := range childFutures {
 			err := f.GetChildWorkflowExecution().Get(ctx, nil)
 			if err != nil {
 				return fmt.Errorf("process: start instance: %w", err)
@@ -83,45 +83,47 @@ func (p *unsplitProcess) startInstances(ctx workflow.Context, tokens []string) e
 // watchInstances lets the process learn at once that somebody has terminated an instance which this run started. Only a
 // terminated instance closes with an error, unless the process is cancelled. If an earlier run of this workflow started
 // the instance, the process learns of its end when a Request gives it Calls.
-func (p *unsplitProcess) watchInstances(ctx workflow.Context, tokens []string, started []workflow.ChildWorkflowFuture) {
-	p.childInstances = append(p.childInstances, started...)
+func (p *unsplitProcess) watchInstances(ctx workflow.Context, tokens []string,
+	childFutures []workflow.ChildWorkflowFuture) {
+	p.instanceFutures = append(p.instanceFutures, childFutures...)
 	workflow.Go(ctx, func(ctx workflow.Context) {
-		ends := workflow.NewSelector(ctx)
-		for n, f := range started {
-			ends.AddFuture(f, func(f workflow.Future) {
+		selector := workflow.NewSelector(ctx)
+		for n, f := range childFutures {
+			selector.AddFuture(f, func(f workflow.Future) {
 				if f.Get(ctx, nil) != nil && ctx.Err() == nil &&
 					mailbox.KnowsChange(ctx, "who is terminated has failed") {
-					p.goneInstances.Send(ctx, tokens[n])
+					p.goneTokenChannel.Send(ctx, tokens[n])
 				}
 			})
 		}
-		for range started {
-			ends.Select(ctx)
+		for range childFutures {
+			selector.Select(ctx)
 		}
 	})
 }
 
 func (p *unsplitProcess) startInstance(ctx workflow.Context, setup protocol.InstanceSetup,
-	own protocol.InstanceStart) workflow.ChildWorkflowFuture {
-	if q := p.loop.QuotaOf(own.Token); q != turn.Unlimited {
-		own.Quota = &q
+	instanceStart protocol.InstanceStart) workflow.ChildWorkflowFuture {
+	if q := p.loop.QuotaOf(instanceStart.Token); q != turn.Unlimited {
+		instanceStart.Quota = &q
 	}
-	own.CausedBy = policy.ReadCausers(p.idea.Source, own.Token)
+	instanceStart.CausedBy = policy.ReadCausers(p.idea.Source, instanceStart.Token)
 	summary := "the only instance"
-	if own.Token != "" {
-		summary = "instance " + own.Token
+	if instanceStart.Token != "" {
+		summary = "instance " + instanceStart.Token
 	}
 	ctx = workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-		WorkflowID: protocol.InstanceID(p.processID, own.Token), ParentClosePolicy: lifecycle.ParentClosePolicy,
+		WorkflowID:            protocol.InstanceID(p.processID, instanceStart.Token),
+		ParentClosePolicy:     lifecycle.ParentClosePolicy,
 		StaticSummary:         summary,
-		TypedSearchAttributes: display.SearchAttributes{Registered: setup.Attributes}.ForChildStart(setup.Path),
+		TypedSearchAttributes: display.SearchAttributes{Registered: setup.HasAttributes}.ForChildStart(setup.Path),
 	})
-	return workflow.ExecuteChildWorkflow(ctx, protocol.InstanceType, setup, own)
+	return workflow.ExecuteChildWorkflow(ctx, protocol.InstanceType, setup, instanceStart)
 }
 
 // startFirstRequest makes the first Request of a process.
 func (p *unsplitProcess) startFirstRequest(ctx workflow.Context) {
-	if p.LastSealed.At > 0 || p.loop.HasResumedCalls() || len(p.earlySignals) > 0 {
+	if p.LastSealed.Idea > 0 || p.loop.HasResumedCalls() || len(p.deferredSignals) > 0 {
 		return
 	}
 	step, input := p.loop.Advance(workflow.Now(ctx))
@@ -146,17 +148,18 @@ func (p *unsplitProcess) instanceSetup() protocol.InstanceSetup {
 	s := protocol.InstanceSetup{
 		Process: p.processID, FirstRunID: p.firstRunID, Path: p.idea.ProcessPath, Bindings: p.setup.Bindings,
 		Tools:     map[string]any{},
-		Oversight: p.approvalOverride(), Attributes: p.start.Attributes, ContinueEvery: p.start.ContinueEvery,
-		Servers: p.idea.Config.MCP, Held: p.pauseReason() != nil, Adapt: p.LLMMayAdapt, SaveActions: p.SavesActions,
-		Delegation: p.delegationContext(), UndoOnFailure: p.idea.Config.UndoOnFailure,
-		StartedBy: policy.ReadStarters(p.idea.Source), Decided: policy.ReadPriorDecisions(p.idea.Source),
+		Oversight: p.approvalOverride(), HasAttributes: p.start.HasAttributes, ContinueEvery: p.start.ContinueEvery,
+		Servers: p.idea.Config.MCPServers, Held: p.pauseReason() != nil, Adapt: p.LLMMayAdapt,
+		SaveActions: p.SavesActions,
+		Delegation:  p.delegationContext(), UndoOnFailure: p.idea.Config.UndoOnFailure,
+		StartedBy: policy.ReadStarters(p.idea.Source), PriorDecisions: policy.ReadPriorDecisions(p.idea.Source),
 	}
-	if p.hasDelegates() {
+	if p.hasDelegateTools() {
 		config, _ := p.idea.Source["config"].(map[string]any)
 		s.LLM, s.Replies = config["llm"], p.start.Replies
 	}
 	if p.start.Part != nil {
-		s.Parent = &p.start.Part.Of
+		s.Parent = &p.start.Part.Process
 	}
 	if handle, stored := ideafile.StoredPaletteHandle(p.idea.Source); stored {
 		s.Palette = handle.AsJSONValue()
@@ -171,14 +174,14 @@ func (p *unsplitProcess) instanceSetup() protocol.InstanceSetup {
 // delegationContext is what the instances of the process need to know about delegates.
 func (p *unsplitProcess) delegationContext() protocol.DelegationContext {
 	d := p.start.Delegation
-	d.To = nil
-	if !p.hasDelegates() {
+	d.Caller = nil
+	if !p.hasDelegateTools() {
 		d.Files = nil
 	}
 	return d
 }
 
-func (p *unsplitProcess) hasDelegates() bool {
+func (p *unsplitProcess) hasDelegateTools() bool {
 	for _, t := range p.idea.Tools {
 		if t.DelegateFile != "" {
 			return true
@@ -203,18 +206,19 @@ func (p *unsplitProcess) sendResumedCalls(ctx workflow.Context) {
 
 // sendCalls sends instances Calls that do not come from the LLM's stream, and returns the instances that are gone.
 // rest: the Calls had not arrived when their Request broke off; the signal that brings them closes the Request.
-func (p *unsplitProcess) sendCalls(ctx workflow.Context, list []loop.ResumedCalls, rest bool) (gone []string) {
+func (p *unsplitProcess) sendCalls(ctx workflow.Context, list []loop.ResumedCalls,
+	isRedelivery bool) (goneTokens []string) {
 	var deliveries []protocol.SignalDelivery
-	tokens := map[string]string{}
+	tokenByWorkflowID := map[string]string{}
 	for _, t := range list {
 		to := protocol.InstanceID(p.processID, t.Token)
-		s := protocol.CallsSignal{Request: t.Request, Calls: t.Calls, Last: !t.Known, Review: t.Known, Rest: rest,
-			CausedBy: policy.ReadCausers(p.idea.Source, t.Token)}
-		tokens[to] = t.Token
+		s := protocol.CallsSignal{Request: t.Request, Calls: t.Calls, Last: !t.AlreadyDelivered,
+			Review: t.AlreadyDelivered, IsRest: isRedelivery, CausedBy: policy.ReadCausers(p.idea.Source, t.Token)}
+		tokenByWorkflowID[to] = t.Token
 		deliveries = append(deliveries, protocol.NewSignalDelivery(to, protocol.SignalCalls, s))
 	}
 	for _, id := range mailbox.DeliverSignalsAndWait(ctx, deliveries) {
-		gone = append(gone, tokens[id])
+		goneTokens = append(goneTokens, tokenByWorkflowID[id])
 	}
-	return gone
+	return goneTokens
 }

@@ -11,33 +11,33 @@ import (
 // This file records the state of a process in the worker's log and metrics. A replay records nothing.
 
 // logStatus logs that the status of the process has changed, and why. Parts are left out: their process logs for them.
-func (c *processCore) logStatus(ctx workflow.Context, status loop.Status, why *diag.Fault) {
-	if c.start.Part != nil || c.journaled == status {
+func (c *processCore) logStatus(ctx workflow.Context, status loop.Status, reason *diag.Fault) {
+	if c.start.Part != nil || c.lastLoggedStatus == status {
 		return
 	}
-	before := c.journaled
-	c.journaled = status
-	log, words := workflow.GetLogger(ctx), []any{"process", c.processID}
+	previous := c.lastLoggedStatus
+	c.lastLoggedStatus = status
+	log, fields := workflow.GetLogger(ctx), []any{"process", c.processID}
 	code := ""
-	if why != nil {
-		code = why.Code
-		words = append(words, "code", why.Code, "reason", why.Message)
+	if reason != nil {
+		code = reason.Code
+		fields = append(fields, "code", reason.Code, "reason", reason.Message)
 	}
 	switch {
-	case status == loop.StatusRunning && before == "":
-		log.Info("the process began", words...)
+	case status == loop.StatusRunning && previous == "":
+		log.Info("the process began", fields...)
 		c.countStatus(ctx, "began", "")
 		return
 	case status == loop.StatusRunning:
-		log.Info("the process goes on", words...)
+		log.Info("the process goes on", fields...)
 		c.countStatus(ctx, "resumed", "")
 		return
 	case status == loop.StatusPaused:
-		log.Warn("the process is paused", words...)
+		log.Warn("the process is paused", fields...)
 	case status == loop.StatusFailed:
-		log.Warn("the process has failed", words...)
+		log.Warn("the process has failed", fields...)
 	default:
-		log.Info("the process has ended", append(words, "status", string(status))...)
+		log.Info("the process has ended", append(fields, "status", string(status))...)
 	}
 	c.countStatus(ctx, string(status), code)
 }

@@ -26,18 +26,18 @@ type unsplitProcess struct {
 	baseStates        map[string]any
 	endStatusesSealed bool // the latest Idea records how each instance has ended
 
-	childInstances []workflow.ChildWorkflowFuture // the instances that this run of the workflow started
-	goneInstances  workflow.Channel               // tokens of those that somebody has terminated
-	joining        []joiningInstances
-	earlySignals   []func(workflow.Context) // signals that came before the process has instances
-	endedInstances endedInstances
+	instanceFutures  []workflow.ChildWorkflowFuture // the instances that this run of the workflow started
+	goneTokenChannel workflow.Channel               // tokens of those that somebody has terminated
+	pendingStarts    []pendingInstanceStart
+	deferredSignals  []func(workflow.Context) // signals that came before the process has instances
+	endQueue         instanceEndQueue
 
-	notifying    bool               // a notification is on its way
+	isNotifying  bool               // a notification is on its way
 	reportFilter split.ReportFilter // what was reported to the process that this is a part of
 }
 
 func newUnsplitProcess(ctx workflow.Context, c *processCore, carried *ContinueAsNewInput) *unsplitProcess {
-	p := &unsplitProcess{processCore: c, goneInstances: workflow.NewBufferedChannel(ctx, 1)}
+	p := &unsplitProcess{processCore: c, goneTokenChannel: workflow.NewBufferedChannel(ctx, 1)}
 	p.SentNotices = loop.SentNotices{}
 	if carried != nil {
 		p.restore(carried)
@@ -48,21 +48,22 @@ func newUnsplitProcess(ctx workflow.Context, c *processCore, carried *ContinueAs
 		}
 		p.setIdea(p.loop.Idea)
 		if c.start.Part != nil && c.start.Part.OutputFinal {
-			p.loop.PlanOutputTried = true
+			p.loop.TriedPlanOutput = true
 		}
 	}
-	c.log = p.loop.LogSteering
+	c.logDecision = p.loop.LogSteering
 	p.loop.KnowsChange = c.knowsChange
 	p.loop.IsPart = c.start.Part != nil
-	p.holdPlansIfAsked()
+	p.holdPlansIfConfigured()
 	return p
 }
 
 // registerHandlers registers the handlers of signals. The selector offers pending signals in this order, which never
 // changes.
 func (p *unsplitProcess) registerHandlers(ctx workflow.Context) error {
-	if owners := p.lifetimeOwners(); len(owners) > 0 && !p.start.SaveActions { // else workers watch (package orphans)
-		lifecycle.WatchProcesses(ctx, p.inbox, owners, func() { p.orphaned = true })
+	// else workers watch (package orphans)
+	if ancestors := p.ancestorProcesses(); len(ancestors) > 0 && !p.start.SaveActions {
+		lifecycle.WatchProcesses(ctx, p.inbox, ancestors, func() { p.isOrphaned = true })
 	}
 	mailbox.OnSignal(p.inbox, ctx, protocol.SignalReport, "From instances: what became of their Calls.",
 		func(ctx workflow.Context, s turn.ReportSignal) {
@@ -76,8 +77,8 @@ func (p *unsplitProcess) registerHandlers(ctx workflow.Context) error {
 	mailbox.OnSignal(p.inbox, ctx, protocol.SignalSteerChild,
 		"From the process that this one works for: it is paused, or goes on, or allows more.", p.onSteering)
 	signals.RegisterProcessSignals(ctx, p.inbox, p)
-	p.registerHeldUp(ctx)
-	p.inbox.OnChannelReceive(p.goneInstances, func(c workflow.ReceiveChannel) {
+	p.registerHeldUpHandlers(ctx)
+	p.inbox.OnChannelReceive(p.goneTokenChannel, func(c workflow.ReceiveChannel) {
 		var token string
 		c.ReceiveAsync(&token)
 		p.loop.MarkGone([]string{token})
@@ -86,14 +87,14 @@ func (p *unsplitProcess) registerHandlers(ctx workflow.Context) error {
 	return p.registerQueries(ctx, p, "", "instances")
 }
 
-// lifetimeOwners lists the processes whose end also ends this one: the whole of a part, and the ancestors of a
+// ancestorProcesses lists the processes whose end also ends this one: the whole of a part, and the ancestors of a
 // delegate.
-func (p *unsplitProcess) lifetimeOwners() []protocol.ProcessRef {
-	owners := p.start.Delegation.Ancestors
+func (p *unsplitProcess) ancestorProcesses() []protocol.ProcessRef {
+	ancestors := p.start.Delegation.Ancestors
 	if p.start.Part != nil {
-		owners = append(owners[:len(owners):len(owners)], p.start.Part.Of)
+		ancestors = append(ancestors[:len(ancestors):len(ancestors)], p.start.Part.Process)
 	}
-	return owners
+	return ancestors
 }
 
 func (p *unsplitProcess) onInstanceReport(ctx workflow.Context, r turn.InstanceReport) {
@@ -102,7 +103,7 @@ func (p *unsplitProcess) onInstanceReport(ctx workflow.Context, r turn.InstanceR
 	}
 	p.recordCausers(r.Token, r.CausedBy)
 	p.concludeEndedUndo(ctx)
-	p.orders.TakeFates(r.Fates)
+	p.orders.HandleFates(r.Fates)
 	p.approveUnderOrders(ctx, r.Token, r.PendingApprovals)
 }
 
@@ -123,7 +124,7 @@ func (p *unsplitProcess) open(ctx workflow.Context) error {
 	if err := p.awaitStartDecision(ctx); err != nil {
 		return err
 	}
-	p.joining = []joiningInstances{{instanceTokens: p.loop.InstanceTokens()}}
+	p.pendingStarts = []pendingInstanceStart{{instanceTokens: p.loop.InstanceTokens()}}
 	p.baseStates = p.loop.AllInstancesInput().States()
 	return p.handleSignalsBeforeStart(ctx)
 }
@@ -139,8 +140,8 @@ func (p *unsplitProcess) run(ctx workflow.Context) (*loop.Result, error) {
 			return nil, err
 		}
 		p.concludeRequest(ctx)
-		if p.orders.TakeFreed() {
-			p.approveAll(ctx)
+		if p.orders.TakeHasFreedApproval() {
+			p.applyStandingOrders(ctx)
 		}
 		switch p.decideContinueAsNew(ctx) {
 		case continueAsNewNow:
@@ -179,11 +180,11 @@ func (p *unsplitProcess) takeNextStep(ctx workflow.Context) loop.Step {
 // publishStatus publishes the status before the process waits for the next event.
 func (p *unsplitProcess) publishStatus(ctx workflow.Context, step loop.Step) {
 	p.forgetCallWaits(ctx)
-	p.forgetHoldUps(workflow.Now(ctx))
+	p.dropExpiredHoldUps(workflow.Now(ctx))
 	p.notifyPeople(ctx)
 	p.showDetails(ctx, step)
 	p.reportToParent(ctx, p.statusForStep(step), false)
-	if p.start.Delegation.To != nil {
+	if p.start.Delegation.Caller != nil {
 		p.reportToDelegatingCall(ctx, p.view(), p.loop.QuotaUse())
 	}
 	p.wakeAt(ctx, p.loop.NextWakeTime(), "until the next Request is due")

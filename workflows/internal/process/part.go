@@ -15,39 +15,40 @@ import (
 
 // reportToParent reports the changes. One report is on its way at a time, except that the last one waits for none;
 // reports are numbered, so that an old one does not replace a later one.
-func (p *unsplitProcess) reportToParent(ctx workflow.Context, status loop.Status, last bool) {
-	if p.start.Part == nil || (!last && p.outbox.HasQueuedFor(p.start.Part.Of.ID)) {
+func (p *unsplitProcess) reportToParent(ctx workflow.Context, status loop.Status, isLast bool) {
+	if p.start.Part == nil || (!isLast && p.outbox.HasQueuedFor(p.start.Part.Process.ID)) {
 		return
 	}
-	r := p.partReport(status, last)
-	r.Resting = p.loop.IsAtRest(workflow.Now(ctx)) && !p.loop.HasUnsealedChanges
+	r := p.partReport(status, isLast)
+	r.IsAtRest = p.loop.IsAtRest(workflow.Now(ctx)) && !p.loop.HasUnsealedChanges
 	changed := p.reportFilter.ShouldSend(r, len(p.loop.Instances))
-	if !changed && !last && len(p.inbox.Unreported) == 0 {
+	if !changed && !isLast && len(p.inbox.UnreportedFates) == 0 {
 		return
 	}
-	p.Reports++
-	r.Sequence, r.Fates = p.Reports, p.inbox.TakeUnreported()
-	if !last {
-		p.outbox.Send(ctx, p.start.Part.Of.ID, mailbox.OutgoingSignal{Signal: protocol.SignalPart, Payload: r})
+	p.SentReportCount++
+	r.Sequence, r.Fates = p.SentReportCount, p.inbox.TakeUnreportedFates()
+	if !isLast {
+		p.outbox.Send(ctx, p.start.Part.Process.ID, mailbox.OutgoingSignal{Signal: protocol.SignalPart, Payload: r})
 		return
 	}
-	err := workflow.SignalExternalWorkflow(ctx, p.start.Part.Of.ID, "", protocol.SignalPart, r).Get(ctx, nil)
+	err := workflow.SignalExternalWorkflow(ctx, p.start.Part.Process.ID, "", protocol.SignalPart, r).Get(ctx, nil)
 	if err != nil {
 		workflow.GetLogger(ctx).Warn("the parent process could not be told", "error", err)
 	}
 }
 
-func (p *unsplitProcess) partReport(status loop.Status, last bool) split.PartReport {
+func (p *unsplitProcess) partReport(status loop.Status, isLast bool) split.PartReport {
 	result := p.result(status, false)
 	r := split.PartReport{
 		Number: p.start.Part.Number, Status: status, Requests: result.Requests, Turns: p.loop.TurnCount,
-		Ideas: p.LastSealed.At, Calls: result.Calls,
-		Usage: result.Usage, Digest: p.LastSealed.Digest, Failures: result.Failures,
-		SelfPauseCount: p.loop.SelfPauseCount, ResumeCount: p.Resumes,
-		NotWrittenResults: result.NotWrittenResults, Instructions: result.Instructions,
-		Quality:  p.loop.Rechecked,
-		CausedBy: policy.ReadCausersByInstance(p.idea.Source),
-		Error:    result.Error, QuotaUse: p.loop.QuotaUse(), Instances: p.loop.EndedOrWaitingInstances(),
+		Ideas: p.LastSealed.Idea, Calls: result.Calls,
+		Usage: result.Usage, IdeaDigest: p.LastSealed.Digest, Failures: result.Failures,
+		SelfPauseCount: p.loop.AutomaticPauseCount, ResumeCount: p.ResumeCount,
+		UnwrittenResults: result.UnwrittenResults, Instructions: result.Instructions,
+		Quality:           p.loop.RecheckTally,
+		CausersByInstance: policy.ReadCausersByInstance(p.idea.Source),
+		Error:             result.Error, QuotaUse: p.loop.QuotaUse(),
+		StatusByInstance: p.loop.EndedOrWaitingInstances(),
 	}
 	for _, m := range p.loop.Instances {
 		r.PendingApprovals = append(r.PendingApprovals, m.PendingApprovals...)
@@ -59,7 +60,7 @@ func (p *unsplitProcess) partReport(status loop.Status, last bool) split.PartRep
 	if f := p.loop.StallFault(); r.Error == nil && status == loop.StatusPaused {
 		r.Error = f
 	}
-	if last {
+	if isLast {
 		r.AddOutcome(p.loop, status)
 	}
 	return r

@@ -24,17 +24,17 @@ func (p *unsplitProcess) pause(_ workflow.Context, s approval.SteeringPayload) {
 }
 
 func (p *unsplitProcess) resume(ctx workflow.Context, s approval.SteeringPayload) bool {
-	resumed, forwarded := p.resumeDelegates(ctx), s.ID == protocol.ForwardedSignalID
-	if forwarded {
-		p.Resumes++
+	anyResumed, isForwarded := p.resumeDelegates(ctx), s.ID == protocol.ForwardedSignalID
+	if isForwarded {
+		p.ResumeCount++
 	}
-	if p.pauseReason() == nil && !resumed {
-		if forwarded {
+	if p.pauseReason() == nil && !anyResumed {
+		if isForwarded {
 			p.resumeInstances(ctx)
 		}
 		return false
 	}
-	if p.phase == running {
+	if p.phase == phaseRunning {
 		p.propagatePause(ctx) // an instance that has postponed a Call goes on only if it is notified
 	}
 	p.loop.Resume(s.Limits)
@@ -43,20 +43,20 @@ func (p *unsplitProcess) resume(ctx workflow.Context, s approval.SteeringPayload
 
 // resumeDelegates resumes paused delegates, and reports whether there are any. It is for delegates that are paused
 // while the process is not; the delegates of a paused process go on with the process.
-func (p *unsplitProcess) resumeDelegates(ctx workflow.Context) (any bool) {
+func (p *unsplitProcess) resumeDelegates(ctx workflow.Context) (anyPaused bool) {
 	for _, m := range p.loop.Instances {
-		paused := slices.ContainsFunc(m.Delegates, func(d turn.DelegateView) bool {
+		hasPaused := slices.ContainsFunc(m.Delegates, func(d turn.DelegateView) bool {
 			return d.Status == string(loop.StatusPaused)
 		})
-		if m.Status == ideafile.InstanceWorking && paused {
-			any = true
-			p.sendHold(ctx, m.Token, protocol.HoldSignal{Held: p.InstancesHeld, Resume: true})
+		if m.Status == ideafile.InstanceWorking && hasPaused {
+			anyPaused = true
+			p.sendHoldSignal(ctx, m.Token, protocol.HoldSignal{Held: p.InstancesHeld, Resume: true})
 		}
 	}
-	return any
+	return anyPaused
 }
 
-func (p *unsplitProcess) sendHold(ctx workflow.Context, token string, s protocol.HoldSignal) {
+func (p *unsplitProcess) sendHoldSignal(ctx workflow.Context, token string, s protocol.HoldSignal) {
 	to := protocol.InstanceID(p.processID, token)
 	p.outbox.Send(ctx, to, mailbox.OutgoingSignal{Signal: protocol.SignalHold, Payload: s})
 }
@@ -65,17 +65,17 @@ func (p *unsplitProcess) sendHold(ctx workflow.Context, token string, s protocol
 // cover them.
 func (p *unsplitProcess) askForReports(ctx workflow.Context) {
 	for _, m := range p.loop.TakeInstancesToReport() {
-		p.sendHold(ctx, m.Token, protocol.HoldSignal{Held: p.InstancesHeld, Report: true})
+		p.sendHoldSignal(ctx, m.Token, protocol.HoldSignal{Held: p.InstancesHeld, Report: true})
 	}
 }
 
 // sendQuotas sends changed quotas to their instances. It leaves out the starting instances, whose start contains the
 // quota.
-func (p *unsplitProcess) sendQuotas(ctx workflow.Context, starting ...string) {
+func (p *unsplitProcess) sendQuotas(ctx workflow.Context, startingTokens ...string) {
 	for _, m := range p.loop.TakeInstancesWithNewQuota() {
-		if !slices.Contains(starting, m.Token) {
+		if !slices.Contains(startingTokens, m.Token) {
 			q := m.QuotaClaim.GrantedQuota
-			p.sendHold(ctx, m.Token, protocol.HoldSignal{Held: p.InstancesHeld, Quota: &q})
+			p.sendHoldSignal(ctx, m.Token, protocol.HoldSignal{Held: p.InstancesHeld, Quota: &q})
 		}
 	}
 }
@@ -89,7 +89,7 @@ func (p *unsplitProcess) onSteering(ctx workflow.Context, s protocol.SteerChildS
 	case s.Steer == approval.SteerPause && p.pauseReason() == nil:
 		p.loop.PauseReason = parentPausedFault(s)
 	case s.Steer == approval.SteerResume:
-		p.Resumes++
+		p.ResumeCount++
 		p.resumeDelegates(ctx)
 		if p.pauseReason() == nil {
 			p.resumeInstances(ctx)
@@ -104,14 +104,15 @@ func parentPausedFault(s protocol.SteerChildSignal) *diag.Fault {
 
 // logAutomaticPause logs a pause that no person asked for.
 func (p *unsplitProcess) logAutomaticPause(ctx workflow.Context, f *diag.Fault) {
-	by := approval.DecidedByProcess
+	decidedBy := approval.DecidedByProcess
 	switch f.Code {
 	case turn.CodePaused:
 		return
-	case dataflow.CodeOverdue:
-		by = approval.DecidedByTimeout
+	case dataflow.CodeApprovalOverdue:
+		decidedBy = approval.DecidedByTimeout
 	}
-	p.log(steeringDecision(ctx, approval.SteerPause, approval.SteeringPayload{By: by, Reason: f.Message}))
+	p.logDecision(steeringDecision(ctx, approval.SteerPause,
+		approval.SteeringPayload{By: decidedBy, Reason: f.Message}))
 }
 
 func (p *unsplitProcess) pauseWithFault(f *diag.Fault) { p.loop.PauseWithFault(f) }
@@ -121,30 +122,31 @@ func (p *unsplitProcess) pauseReason() *diag.Fault { return p.loop.PauseReason }
 // propagatePause keeps the instances from starting anything while the process is paused, and releases them when it goes
 // on. Working instances report what they have done so far, since a pause is an Idea of the chain (sealAtRest).
 func (p *unsplitProcess) propagatePause(ctx workflow.Context) {
-	paused := p.pauseReason() != nil
-	if paused == p.InstancesHeld {
+	isPaused := p.pauseReason() != nil
+	if isPaused == p.InstancesHeld {
 		return
 	}
-	p.InstancesHeld = paused
-	if !paused {
+	p.InstancesHeld = isPaused
+	if !isPaused {
 		p.resumeInstances(ctx)
 		return
 	}
 	p.logAutomaticPause(ctx, p.pauseReason())
 	for _, m := range p.instancesToHold() {
-		p.sendHold(ctx, m.Token, protocol.HoldSignal{Held: true, Report: !m.Idle, Reason: p.pauseReason().Message})
+		p.sendHoldSignal(ctx, m.Token, protocol.HoldSignal{Held: true, Report: !m.Idle,
+			Reason: p.pauseReason().Message})
 	}
 }
 
 // resumeInstances notifies the instances that they may go on, and that what their Calls lacked when they began may be
 // there now. A process that works for another one does so even if it was not paused itself.
 func (p *unsplitProcess) resumeInstances(ctx workflow.Context) {
-	if p.phase != running {
+	if p.phase != phaseRunning {
 		return
 	}
 	for _, m := range p.instancesToHold() {
 		m.ReleaseCount++
-		p.sendHold(ctx, m.Token, protocol.HoldSignal{ReleaseNumber: m.ReleaseCount})
+		p.sendHoldSignal(ctx, m.Token, protocol.HoldSignal{ReleaseNumber: m.ReleaseCount})
 	}
 }
 
@@ -171,18 +173,18 @@ func (p *splitProcess) resume(ctx workflow.Context, s approval.SteeringPayload) 
 }
 
 // forwardedPayload is the payload of a steering signal to a part.
-func forwardedPayload(by, reason string) map[string]any {
-	return map[string]any{"by": by, "reason": reason, "id": protocol.ForwardedSignalID}
+func forwardedPayload(author, reason string) map[string]any {
+	return map[string]any{"by": author, "reason": reason, "id": protocol.ForwardedSignalID}
 }
 
 // steerParts sends a steering signal to the parts that it concerns.
-func (p *splitProcess) steerParts(ctx workflow.Context, kind, by, reason string) {
-	p.sendToParts(ctx, kind, mailbox.OutgoingSignal{Signal: kind, Payload: forwardedPayload(by, reason)})
+func (p *splitProcess) steerParts(ctx workflow.Context, kind, author, reason string) {
+	p.sendToParts(ctx, kind, mailbox.OutgoingSignal{Signal: kind, Payload: forwardedPayload(author, reason)})
 }
 
 // sendToParts sends a signal to every working part; a resume goes only to the paused ones.
 func (p *splitProcess) sendToParts(ctx workflow.Context, kind string, s mailbox.OutgoingSignal) {
-	numbers := p.parts.RunningParts()
+	numbers := p.parts.RunningPartNumbers()
 	if kind == approval.SteerResume {
 		numbers = p.parts.TakePartsToResume()
 	}
@@ -196,11 +198,11 @@ func (p *splitProcess) sendToPart(ctx workflow.Context, number int, s mailbox.Ou
 }
 
 // pauseOtherParts pauses all other parts if one part has paused for a reason of its own.
-func (p *splitProcess) pauseOtherParts(ctx workflow.Context, paused int, f *diag.Fault) {
-	for _, number := range p.parts.RunningParts() {
-		if number != paused && p.parts.All[number-1].Report.Status != loop.StatusPaused {
+func (p *splitProcess) pauseOtherParts(ctx workflow.Context, pausedPart int, f *diag.Fault) {
+	for _, number := range p.parts.RunningPartNumbers() {
+		if number != pausedPart && p.parts.Parts[number-1].Report.Status != loop.StatusPaused {
 			p.sendToPart(ctx, number, mailbox.OutgoingSignal{
-				Signal: approval.SteerPause, Payload: forwardedPayload(fmt.Sprintf("part %d", paused), f.Message),
+				Signal: approval.SteerPause, Payload: forwardedPayload(fmt.Sprintf("part %d", pausedPart), f.Message),
 			})
 		}
 	}

@@ -23,7 +23,7 @@ func (c *processCore) Pause(ctx workflow.Context, s approval.SteeringPayload) er
 		return ignoreIfForwarded(s, fmt.Errorf("the process is paused already: %s", f.Message))
 	}
 	c.variant.pause(ctx, s)
-	c.log(steeringDecision(ctx, approval.SteerPause, s))
+	c.logDecision(steeringDecision(ctx, approval.SteerPause, s))
 	return nil
 }
 
@@ -32,7 +32,7 @@ func (c *processCore) Resume(ctx workflow.Context, s approval.SteeringPayload) e
 	if !c.variant.resume(ctx, s) {
 		return ignoreIfForwarded(s, errors.New("the process is not paused"))
 	}
-	c.log(steeringDecision(ctx, approval.SteerResume, s))
+	c.logDecision(steeringDecision(ctx, approval.SteerResume, s))
 	return nil
 }
 
@@ -53,13 +53,13 @@ func (c *processCore) Revise(ctx workflow.Context, s approval.SteeringPayload) e
 	}
 	c.setIdea(idea)
 	c.recordReviser(s)
-	c.log(steeringDecision(ctx, approval.SteerRevise, s))
+	c.logDecision(steeringDecision(ctx, approval.SteerRevise, s))
 	return err
 }
 
 // AddInstances adds instances to the process.
 func (c *processCore) AddInstances(ctx workflow.Context, s approval.SteeringPayload) error {
-	idea, tokens, err := c.variant.add(s)
+	idea, tokens, err := c.variant.addInstances(s)
 	if idea == nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (c *processCore) AddInstances(ctx workflow.Context, s approval.SteeringPayl
 	c.recordCauser(s.Identity(), tokens...)
 	d := steeringDecision(ctx, approval.SteerAdd, s)
 	d.Instances = tokens
-	c.log(d)
+	c.logDecision(d)
 	return err
 }
 
@@ -89,8 +89,10 @@ func steeringDecision(ctx workflow.Context, kind string, s approval.SteeringPayl
 func (p *unsplitProcess) deferUntilRunning(
 	kind string, s approval.SteeringPayload, handle func(workflow.Context, approval.SteeringPayload) error,
 ) error {
-	p.earlySignals = append(p.earlySignals, func(ctx workflow.Context) { p.concludeAct(ctx, kind, s, handle(ctx, s)) })
-	return mailbox.ErrUnderWay
+	p.deferredSignals = append(p.deferredSignals, func(ctx workflow.Context) {
+		p.recordSignalOutcome(ctx, kind, s, handle(ctx, s))
+	})
+	return mailbox.ErrOutcomePending
 }
 
 // handleSignalsBeforeStart handles the signals that people sent before the instances could start, once these have
@@ -105,17 +107,17 @@ func (p *unsplitProcess) handleSignalsBeforeStart(ctx workflow.Context) error {
 	if p.pauseReason() != nil || p.loop.RunsDirectPlan() {
 		p.sealCurrentState(ctx)
 	}
-	if len(p.earlySignals) == 0 {
+	if len(p.deferredSignals) == 0 {
 		return nil
 	}
 	err := p.startJoiningInstances(ctx)
 	if err != nil {
 		return err
 	}
-	for _, handle := range p.earlySignals {
+	for _, handle := range p.deferredSignals {
 		handle(ctx)
 	}
-	p.earlySignals = nil
+	p.deferredSignals = nil
 	return nil
 }
 
@@ -123,20 +125,20 @@ func (p *unsplitProcess) handleSignalsBeforeStart(ctx workflow.Context) error {
 func (c *processCore) Undo(ctx workflow.Context, s approval.SteeringPayload) error {
 	err := c.variant.undo(ctx, s)
 	if err == nil {
-		c.log(steeringDecision(ctx, approval.SteerUndo, s))
-		err = mailbox.ErrUnderWay
+		c.logDecision(steeringDecision(ctx, approval.SteerUndo, s))
+		err = mailbox.ErrOutcomePending
 	}
 	return err
 }
 
 func (p *unsplitProcess) undo(ctx workflow.Context, s approval.SteeringPayload) error {
-	if p.phase != running {
+	if p.phase != phaseRunning {
 		return errors.New("the process has not begun: there is nothing to take back")
 	}
 	list, err := p.loop.BeginUndo(s.Undo, workflow.Now(ctx))
 	for _, inst := range list {
 		p.outbox.Send(ctx, protocol.InstanceID(p.processID, inst.Token), mailbox.OutgoingSignal{
-			Signal: protocol.SignalEnd, Payload: protocol.EndSignal{Undo: true, UndoOf: inst.UndoneBy,
+			Signal: protocol.SignalEnd, Payload: protocol.EndSignal{Undo: true, UndoOf: inst.UndoOrder,
 				CausedBy: []policy.Identity{s.Identity()}}})
 	}
 	return err
@@ -147,7 +149,7 @@ func (p *splitProcess) undo(ctx workflow.Context, s approval.SteeringPayload) er
 	for n, order := range orders {
 		payload := jsonval.AsObject(jsonval.ToJSONValue(order))
 		approval.AddAccount(payload, s.Account)
-		p.sendToPart(ctx, p.parts.Undo.Parts[n],
+		p.sendToPart(ctx, p.parts.Undo.PendingParts[n],
 			mailbox.OutgoingSignal{Signal: approval.SteerUndo, Payload: payload})
 	}
 	return err
@@ -156,6 +158,6 @@ func (p *splitProcess) undo(ctx workflow.Context, s approval.SteeringPayload) er
 // concludeUndo concludes the act of an undo that has ended.
 func (c *processCore) concludeUndo(ctx workflow.Context, o *approval.UndoOrder, refusal error) {
 	if o != nil {
-		c.concludeAct(ctx, approval.SteerUndo, approval.SteeringPayload{ID: o.ID, By: o.By}, refusal)
+		c.recordSignalOutcome(ctx, approval.SteerUndo, approval.SteeringPayload{ID: o.ID, By: o.RequestedBy}, refusal)
 	}
 }

@@ -22,35 +22,35 @@ import (
 
 // This file holds Plans until people have decided on them, and then sends them to the instances.
 
-// holdPlansIfAsked holds the Plans of the process if its Idea, or a process that it works for, says so.
-func (p *unsplitProcess) holdPlansIfAsked() {
-	if o := p.approvalOverride(); o.HoldsPlans() {
-		p.loop.HoldsPlans, p.loop.PlanDeciders = true, o.PlanDeciders()
+// holdPlansIfConfigured holds the Plans of the process if its Idea, or a process that it works for, says so.
+func (p *unsplitProcess) holdPlansIfConfigured() {
+	if o := p.approvalOverride(); o.RequiresPlanReview() {
+		p.loop.RequiresPlanReview, p.loop.PlanDeciders = true, o.PlanDeciders()
 		p.setup.HoldCalls = true
 	}
 }
 
-// holdOrHandOut holds the Plan of a whole reply that no instance has received yet. A Plan with nothing to decide on is
-// sent immediately.
-func (p *unsplitProcess) holdOrHandOut(ctx workflow.Context, input *turn.RequestInput) {
-	if !p.setup.HoldCalls || !loop.HandsOutCalls(input) || p.loop.HoldReply(workflow.Now(ctx)) {
+// holdOrDeliverPlan holds the Plan of a whole reply that no instance has received yet. A Plan with nothing to decide on
+// is sent immediately.
+func (p *unsplitProcess) holdOrDeliverPlan(ctx workflow.Context, input *turn.RequestInput) {
+	if !p.setup.HoldCalls || !loop.AsksForCalls(input) || p.loop.HoldReply(workflow.Now(ctx)) {
 		return
 	}
-	p.handOutPlan(ctx)
+	p.deliverPlan(ctx)
 }
 
-// handOutPlan sends the instances the Calls of the Request in flight, and closes it.
-func (p *unsplitProcess) handOutPlan(ctx workflow.Context) {
-	p.loop.MarkGone(p.sendCalls(ctx, p.loop.PlanToHandOut(), false))
+// deliverPlan sends the instances the Calls of the Request in flight, and closes it.
+func (p *unsplitProcess) deliverPlan(ctx workflow.Context) {
+	p.loop.MarkGone(p.sendCalls(ctx, p.loop.CallDeliveries(), false))
 }
 
 // awaitStartDecision waits, before any instance has started, until people have decided on the Calls that the process
 // begins with.
 func (p *unsplitProcess) awaitStartDecision(ctx workflow.Context) error {
-	if !p.loop.HoldsPlans || !p.loop.HoldStart(workflow.Now(ctx)) {
+	if !p.loop.RequiresPlanReview || !p.loop.HoldStartPlan(workflow.Now(ctx)) {
 		return nil
 	}
-	p.phase = opening
+	p.phase = phaseOpening
 	p.sealCurrentState(ctx)
 	for p.loop.PendingPlan != nil && !p.mustStop(ctx) {
 		step := loop.StepWait
@@ -60,7 +60,7 @@ func (p *unsplitProcess) awaitStartDecision(ctx workflow.Context) error {
 		p.publishStatus(ctx, step)
 		p.inbox.Wait(ctx)
 	}
-	p.phase = running
+	p.phase = phaseRunning
 	if p.mustStop(ctx) {
 		return p.cancel(ctx)
 	}
@@ -76,46 +76,47 @@ func (p *unsplitProcess) DecidePlan(ctx workflow.Context, payload jsonval.Object
 	}
 	pending := p.loop.PendingPlan
 	if pending != nil && d.Proof != "" {
-		d.Finding = activity.VerifyProof(ctx, d.Proof, pending.Name(), p.processID)
+		d.Verification = activity.VerifyProof(ctx, d.Proof, pending.Name(), p.processID)
 	}
-	deputies := p.orders.Orders.Deputies()
+	deputies := p.orders.Orders.DeputyRemarks()
 	if p.start.Part != nil {
-		deputies = d.Deputies
+		deputies = d.DeputyRemarks
 	} else if len(deputies) > 0 && !mailbox.KnowsChange(ctx, "deputies decide on Plans") {
 		deputies = nil
 	}
 	d, err := approval.CheckPlanDecision(pending, d, policy.ReadStarters(p.idea.Source),
-		p.causersOf(tokensOf(pending)), deputies, workflow.Now(ctx))
+		p.causersOf(instancesOfPlan(pending)), deputies, workflow.Now(ctx))
 	if err == nil && d.Kind == approval.SteerAmendPlan {
-		d.Calls = pending.WithLargeValues(d.Calls)
+		d.Calls = pending.RestoreLargeValues(d.Calls)
 		err = p.checkAmendment(ctx, pending, d.Calls)
 	}
 	if err != nil {
 		return err
 	}
 	if d.Kind == approval.SteerAmendPlan {
-		for _, who := range d.Identities() {
-			p.recordCauser(who, tokensOf(pending)...)
+		for _, person := range d.Identities() {
+			p.recordCauser(person, instancesOfPlan(pending)...)
 		}
 	}
 	request, count := p.loop.RequestInFlight(), approval.Count{Have: 1, Want: 1} // one rejection is enough
-	decided := p.loop.DecidePlan(d)
+	isDecided := p.loop.DecidePlan(d)
 	if d.Kind != approval.SteerRejectPlan {
 		count.Want = pending.Deciders.RequiredApprovals()
 		count.Have = count.Want
 	}
-	if still := p.loop.PendingPlan; !decided && still != nil {
-		count.Have = len(still.DecidedSoFar)
+	if stillPending := p.loop.PendingPlan; !isDecided && stillPending != nil {
+		count.Have = len(stillPending.DecidedSoFar)
 	}
-	if decided && request != nil {
+	if isDecided && request != nil {
 		p.ideaAtRequest = p.idea
 		if d.Kind == approval.SteerRejectPlan {
 			p.closeRequest(ctx, request, protocol.CloseSignal{})
 		} else {
-			p.handOutPlan(ctx)
+			p.deliverPlan(ctx)
 		}
 	}
-	p.inbox.Settle(approval.Fate{ID: d.SignalID, Signal: d.Kind, By: d.DecidedBy, At: workflow.Now(ctx), Count: count})
+	p.inbox.SettleFate(approval.Fate{ID: d.SignalID, Signal: d.Kind, SentBy: d.DecidedBy, ReceivedAt: workflow.Now(ctx),
+		Count: count})
 	return nil
 }
 
@@ -132,13 +133,13 @@ func (p *unsplitProcess) checkAmendment(ctx workflow.Context, pending *approval.
 	if request := p.loop.RequestInFlight(); request != nil {
 		return c.CheckRequestCalls(request, calls)
 	}
-	context, offset := p.loop.StartWithPlan(calls)
+	context, offset := p.loop.ContextWithStartPlan(calls)
 	c.Context = context
-	return c.CheckDirectCalls(tokensOf(pending), calls, offset)
+	return c.CheckDirectCalls(instancesOfPlan(pending), calls, offset)
 }
 
-// tokensOf lists the instances of a Plan that waits: "" is the only one.
-func tokensOf(pending *approval.Plan) []string {
+// instancesOfPlan lists the instances of a Plan that waits: "" is the only one.
+func instancesOfPlan(pending *approval.Plan) []string {
 	if pending == nil || len(pending.Instances) == 0 {
 		return []string{""}
 	}
@@ -154,11 +155,11 @@ func (p *unsplitProcess) plans() []protocol.PlanView {
 }
 
 // planView is a Plan that waits in a process, with what is known here of who may decide on it.
-func (c *processCore) planView(process string, pending *approval.Plan) protocol.PlanView {
-	v := protocol.PlanView{Process: process, Plan: *pending, Deputies: c.orders.Orders.Deputies()}
+func (c *processCore) planView(processID string, pending *approval.Plan) protocol.PlanView {
+	v := protocol.PlanView{Process: processID, Plan: *pending, Deputies: c.orders.Orders.DeputyRemarks()}
 	if pending.Deciders.ExcludeStarter() {
 		v.Excluded = &approval.Excluded{StartedBy: policy.ReadStarters(c.idea.Source),
-			CausedBy: c.causersOf(tokensOf(pending))}
+			CausedBy: c.causersOf(instancesOfPlan(pending))}
 	}
 	return v
 }
@@ -175,28 +176,29 @@ func (p *splitProcess) DecidePlan(ctx workflow.Context, payload jsonval.Object, 
 	if err := p.refuseDeputies(ctx, payload); err != nil {
 		return err
 	}
-	var of []string
+	var processIDs []string
 	for _, v := range p.plans() {
 		if d.ApprovalDigest == v.Digest || (d.ApprovalDigest == "" && v.Request == *d.PlanRequest) {
-			of = append(of, v.Process)
+			processIDs = append(processIDs, v.Process)
 		}
 	}
 	switch {
-	case len(of) == 0 && d.ApprovalDigest != "":
+	case len(processIDs) == 0 && d.ApprovalDigest != "":
 		return errors.New("no Plan with that digest waits in any part")
-	case len(of) == 0:
+	case len(processIDs) == 0:
 		return fmt.Errorf("no Plan of Request %d waits in any part", *d.PlanRequest)
-	case len(of) > 1:
-		return fmt.Errorf("Plans of Request %d wait in %d parts: name one by its digest", *d.PlanRequest, len(of))
+	case len(processIDs) > 1:
+		return fmt.Errorf("Plans of Request %d wait in %d parts: name one by its digest", *d.PlanRequest,
+			len(processIDs))
 	}
-	if deputies := p.orders.Orders.Deputies(); len(deputies) > 0 {
+	if deputies := p.orders.Orders.DeputyRemarks(); len(deputies) > 0 {
 		payload = maps.Clone(payload)
 		payload[approval.DeputiesKey] = jsonval.ToJSONValue(deputies)
 	}
-	p.outbox.Send(ctx, of[0],
+	p.outbox.Send(ctx, processIDs[0],
 		mailbox.OutgoingSignal{Signal: d.Kind, Payload: payload,
 			RefusalReason: "the part has ended: no Plan waits there"})
-	return mailbox.ErrUnderWay
+	return mailbox.ErrOutcomePending
 }
 
 // refuseDeputies refuses a decision that names deputies, except in a part, whose whole adds them.
@@ -210,7 +212,7 @@ func (c *processCore) refuseDeputies(ctx workflow.Context, payload jsonval.Objec
 
 // plans lists the waiting Plans of the parts.
 func (p *splitProcess) plans() (list []protocol.PlanView) {
-	for _, part := range p.parts.All {
+	for _, part := range p.parts.Parts {
 		if pending := part.Report.PendingPlan; pending != nil && !part.Report.IsFinished() {
 			list = append(list, p.planView(protocol.PartID(p.processID, part.Number), pending))
 		}

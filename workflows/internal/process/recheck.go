@@ -24,13 +24,13 @@ func (p *unsplitProcess) startRecheck(ctx workflow.Context) {
 	}
 	llms, setup := p.ideaAtRequest.Config.RecheckLLMs(), p.setup
 	setup.Idea = p.ideaAtRequest.Source // what has been corrected since then was not in the first question
-	bare, changes := input.WithoutStates(p.requestBaseStates())
+	stateless, changes := input.WithoutStates(p.requestBaseStates())
 	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue:           p.requestQueue(llms),
+		TaskQueue:           p.requestTaskQueue(llms),
 		StartToCloseTimeout: llms.AnswerTimeout(), ScheduleToCloseTimeout: llms.AnswerTimeout() + time.Minute,
 		HeartbeatTimeout: activity.HeartbeatTimeout(ctx), Summary: requestSummary(input),
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumAttempts: recheckAttempts},
-	}), protocol.ActivityRequest, setup, bare, protocol.RequestStates{Base: p.BaseIdea, Changes: changes})
+	}), protocol.ActivityRequest, setup, stateless, protocol.RequestStates{Base: p.BaseIdea, Changes: changes})
 	p.inbox.OnFutureReady(f, func(f workflow.Future) { p.onRecheckReply(ctx, input, f) })
 }
 

@@ -19,9 +19,9 @@ type refusedProcess struct {
 	fault     diag.Fault
 }
 
-// answerAsRefused returns err. If err says that the Idea has errors, queries report from now on a failed process
+// answerQueriesAsFailed returns err. If err says that the Idea has errors, queries report from now on a failed process
 // without instances, since none was started.
-func answerAsRefused(ctx workflow.Context, err error) error {
+func answerQueriesAsFailed(ctx workflow.Context, err error) error {
 	var failed *temporal.ApplicationError
 	if !errors.As(err, &failed) || failed.Type() != turn.CodeInvalidIdea {
 		return err
@@ -50,7 +50,7 @@ func (refusedProcess) approvals() protocol.ProcessApprovals {
 	return protocol.ProcessApprovals{Approvals: []protocol.Approval{}}
 }
 
-func (refusedProcess) callCounts() []turn.CallCount { return []turn.CallCount{} }
+func (refusedProcess) callCounts() []turn.PlannedCallCounts { return []turn.PlannedCallCounts{} }
 
 func (refusedProcess) plans() []protocol.PlanView { return nil }
 

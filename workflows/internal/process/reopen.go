@@ -26,29 +26,29 @@ type instanceRestart struct {
 // continueReopenedInstances removes reopened instances from the pending notifications of ends, and starts the others
 // anew.
 func (p *unsplitProcess) continueReopenedInstances(ctx workflow.Context) {
-	restarts := p.loop.TakeRestarts()
-	p.endedInstances.instanceEnds = slices.DeleteFunc(p.endedInstances.instanceEnds, func(e instanceEnd) bool {
-		at := slices.IndexFunc(restarts, func(m *loop.InstanceProgress) bool { return m.Token == e.instanceToken })
-		if at < 0 {
+	restarts := p.loop.TakeInstancesToRestart()
+	p.endQueue.instanceEnds = slices.DeleteFunc(p.endQueue.instanceEnds, func(e instanceEnd) bool {
+		index := slices.IndexFunc(restarts, func(m *loop.InstanceProgress) bool { return m.Token == e.instanceToken })
+		if index < 0 {
 			return false
 		}
-		restarts = slices.Delete(restarts, at, at+1)
+		restarts = slices.Delete(restarts, index, index+1)
 		if p.InstancesHeld {
-			p.sendHold(ctx, e.instanceToken, protocol.HoldSignal{Held: true, Reason: p.pauseReason().Message})
+			p.sendHoldSignal(ctx, e.instanceToken, protocol.HoldSignal{Held: true, Reason: p.pauseReason().Message})
 		}
 		return true
 	})
 	for _, m := range restarts {
-		p.joining = append(p.joining,
-			joiningInstances{instanceTokens: []string{m.Token}, reopened: &instanceRestart{instance: m}})
+		p.pendingStarts = append(p.pendingStarts,
+			pendingInstanceStart{instanceTokens: []string{m.Token}, restart: &instanceRestart{instance: m}})
 	}
 }
 
 // findRestart returns the restart of an instance that has not begun again yet; nil if there is none.
 func (p *unsplitProcess) findRestart(token string) *instanceRestart {
-	for _, j := range p.joining {
-		if j.reopened != nil && j.reopened.instance.Token == token {
-			return j.reopened
+	for _, j := range p.pendingStarts {
+		if j.restart != nil && j.restart.instance.Token == token {
+			return j.restart
 		}
 	}
 	return nil
@@ -82,17 +82,18 @@ func (r *instanceRestart) startFunc(p *unsplitProcess) func(workflow.Context, []
 			Writes: writes, Calls: r.instance.CallReports(), ClosedThrough: r.instance.ClosedThroughRequest,
 			ReportNumber: r.instance.LastReportNumber[0], HistoryLength: r.instance.LastReportNumber[1],
 			CorrectionCount: r.instance.AckedCorrectionCount, ReleaseNumber: r.instance.ReleaseCount,
-			Begun: r.instance.QuotaClaim.StartedUse(),
+			Used: r.instance.QuotaClaim.UseWithoutNeeds(),
 		}
 		for delay := firstRestartDelay; ; delay = min(2*delay, maxRestartDelay) {
-			started := p.startInstance(ctx, setup, protocol.InstanceStart{Token: r.instance.Token, Reopened: reopened})
-			err := started.GetChildWorkflowExecution().Get(ctx, nil)
+			childFuture := p.startInstance(ctx, setup,
+				protocol.InstanceStart{Token: r.instance.Token, Reopened: reopened})
+			err := childFuture.GetChildWorkflowExecution().Get(ctx, nil)
 			if err == nil {
-				p.watchInstances(ctx, []string{r.instance.Token}, []workflow.ChildWorkflowFuture{started})
+				p.watchInstances(ctx, []string{r.instance.Token}, []workflow.ChildWorkflowFuture{childFuture})
 				break
 			}
-			var open *temporal.ChildWorkflowExecutionAlreadyStartedError
-			if !errors.As(err, &open) {
+			var alreadyStarted *temporal.ChildWorkflowExecutionAlreadyStartedError
+			if !errors.As(err, &alreadyStarted) {
 				return err
 			}
 			if err := workflow.Sleep(ctx, delay); err != nil {

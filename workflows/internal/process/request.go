@@ -17,23 +17,23 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// reportTime is added to the time for an answer, so that the activity can report that the server is silent.
-const reportTime = 3 * time.Second
+// answerReportMargin is added to the time for an answer, so that the activity can report that the server is silent.
+const answerReportMargin = 3 * time.Second
 
-const startToCloseLost = "TemporalTimeout:StartToClose"
+const startToCloseTimeoutType = "TemporalTimeout:StartToClose"
 
 // startRequest makes one Request. The activity hands each Call to its instance as the Call closes in the stream.
 func (p *unsplitProcess) startRequest(ctx workflow.Context, input *turn.RequestInput) {
 	p.ideaAtRequest = p.idea
-	bare, changes := input.WithoutStates(p.requestBaseStates())
-	f := p.askLLM(ctx, input, bare, protocol.RequestStates{Base: p.BaseIdea, Changes: changes})
+	stateless, changes := input.WithoutStates(p.requestBaseStates())
+	f := p.askLLM(ctx, input, stateless, protocol.RequestStates{Base: p.BaseIdea, Changes: changes})
 	p.inbox.OnFutureReady(f, func(f workflow.Future) { p.onLLMReply(ctx, input, f) })
 }
 
 func (c *processCore) withRequestOptions(ctx workflow.Context, input *turn.RequestInput) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue:           c.requestQueue(c.idea.Config.LLMs),
-		StartToCloseTimeout: c.idea.Config.LLMs.AnswerTimeout() + reportTime,
+		TaskQueue:           c.requestTaskQueue(c.idea.Config.LLMs),
+		StartToCloseTimeout: c.idea.Config.LLMs.AnswerTimeout() + answerReportMargin,
 		HeartbeatTimeout:    activity.HeartbeatTimeout(ctx),
 		Summary:             requestSummary(input),
 		// Only failures before the first byte are retried: after it, a second answer would be a different Plan on top
@@ -41,7 +41,7 @@ func (c *processCore) withRequestOptions(ctx workflow.Context, input *turn.Reque
 		// worker, too.
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute,
-			NonRetryableErrorTypes: []string{protocol.HeartbeatLost, startToCloseLost},
+			NonRetryableErrorTypes: []string{protocol.HeartbeatLost, startToCloseTimeoutType},
 		},
 	})
 }
@@ -49,25 +49,26 @@ func (c *processCore) withRequestOptions(ctx workflow.Context, input *turn.Reque
 // requestBaseStates returns the States that a Request's activity can read by itself. These are the States of the
 // chain's last Idea; before the first Idea, those of the process's own Idea when the Request was made.
 func (p *unsplitProcess) requestBaseStates() map[string]any {
-	if p.BaseIdea.At > 0 {
+	if p.BaseIdea.Idea > 0 {
 		return p.baseStates
 	}
 	return turn.InitialStates(p.ideaAtRequest.Context, p.loop.InstanceTokens())
 }
 
 // requestSummary describes a Request. Except for a recheck, it begins with protocol.WaitingForLLM.
-func requestSummary(b *turn.RequestInput) string {
+func requestSummary(input *turn.RequestInput) string {
 	switch {
-	case b.Recheck != nil:
-		return fmt.Sprintf("recheck of Request %d: ask again about %d instances", b.RequestNumber, len(b.Instances))
-	case len(b.Questions) > 0:
-		return fmt.Sprintf("Request %d: %s", b.RequestNumber, b.QuestionSummary())
-	case b.OutputOnly:
-		return fmt.Sprintf("Request %d: the output", b.RequestNumber)
-	case len(b.Instances) == 1:
-		return fmt.Sprintf("Request %d: ask for a Plan", b.RequestNumber)
+	case input.Recheck != nil:
+		return fmt.Sprintf("recheck of Request %d: ask again about %d instances", input.RequestNumber,
+			len(input.Instances))
+	case len(input.Questions) > 0:
+		return fmt.Sprintf("Request %d: %s", input.RequestNumber, input.QuestionSummary())
+	case input.OutputOnly:
+		return fmt.Sprintf("Request %d: the output", input.RequestNumber)
+	case len(input.Instances) == 1:
+		return fmt.Sprintf("Request %d: ask for a Plan", input.RequestNumber)
 	}
-	return fmt.Sprintf("Request %d: ask for a Plan for %d instances", b.RequestNumber, len(b.Instances))
+	return fmt.Sprintf("Request %d: ask for a Plan for %d instances", input.RequestNumber, len(input.Instances))
 }
 
 // onLLMReply handles the end of a Request. A Request that was interrupted is closed at every instance that it covered:
@@ -75,24 +76,24 @@ func requestSummary(b *turn.RequestInput) string {
 // sends some.
 func (p *unsplitProcess) onLLMReply(ctx workflow.Context, input *turn.RequestInput, f workflow.Future) {
 	r := p.takeReply(ctx, f)
-	if !r.Complete && p.setup.HoldCalls && loop.HandsOutCalls(input) {
+	if !r.Complete && p.setup.HoldCalls && loop.AsksForCalls(input) {
 		r.Calls, r.CallFaults = nil, nil // what broke off is no Plan that a person could decide on
 	}
 	if !r.Complete {
 		p.closeRequest(ctx, input,
-			protocol.CloseSignal{RestComes: r.CallsMayBeUndelivered(), TellCalls: p.loop.NeedsCallsFromInstances(&r)})
+			protocol.CloseSignal{RestComes: r.CallsMayBeUndelivered(), ReportCalls: p.loop.NeedsCallsFromInstances(&r)})
 	}
 	p.loop.ApplyReply(r)
 	p.startRecheck(ctx)
 	if r.Complete {
-		p.holdOrHandOut(ctx, input)
+		p.holdOrDeliverPlan(ctx, input)
 	}
 }
 
 // takeReply returns the reply of a Request that has ended, or one that says why its activity failed.
 func (c *processCore) takeReply(ctx workflow.Context, f workflow.Future) (r turn.LLMReply) {
 	err := f.Get(ctx, &r)
-	c.beginRequest(0)
+	c.setRequestInFlight(0)
 	if err == nil {
 		return r
 	}
@@ -131,7 +132,7 @@ func (p *unsplitProcess) concludeRequest(ctx workflow.Context) {
 	p.sendCalls(ctx, c.CallsToRedeliver, true)
 	if len(c.Questions) == 0 {
 		p.sealIdea(ctx, p.ideaAtRequest, protocol.SealInput{Brief: c.AllInstancesInput,
-			Request: c.RequestNumber, Finished: c.Reply.Finished,
+			Request: c.RequestNumber, Finished: c.Reply.SaysFinished,
 			Notes: c.Reply.Notes, Log: c.LogBeforeRequest, Calls: c.Calls, Output: c.Reply.Output})
 	}
 }

@@ -21,9 +21,9 @@ func (p *unsplitProcess) sealCurrentState(ctx workflow.Context) {
 // sealAtRest seals the changes when the process comes to rest and, at a pause, once every instance has reported what it
 // had done by then.
 func (p *unsplitProcess) sealAtRest(ctx workflow.Context) {
-	pauseDue := p.pauseReason() != nil && p.loop.HasUnsealedPause() && p.loop.AllReportedSincePause()
-	firstRest := p.LastSealed.At == 0 && p.loop.PendingPlan != nil
-	if (p.loop.HasUnsealedChanges || firstRest) && (pauseDue || p.loop.IsAtRest(workflow.Now(ctx))) {
+	isPauseDue := p.pauseReason() != nil && p.loop.HasUnsealedPause() && p.loop.AllReportedSincePause()
+	isFirstRest := p.LastSealed.Idea == 0 && p.loop.PendingPlan != nil
+	if (p.loop.HasUnsealedChanges || isFirstRest) && (isPauseDue || p.loop.IsAtRest(workflow.Now(ctx))) {
 		p.sealCurrentState(ctx)
 	}
 }
@@ -39,8 +39,9 @@ func (p *unsplitProcess) sealFinalStates(ctx workflow.Context) {
 // sealIdea adds one Idea to the chain: in, and what the process adds to each. Sealing is content-addressed, so that a
 // repetition changes nothing.
 func (p *unsplitProcess) sealIdea(ctx workflow.Context, idea *ideafile.Idea, in protocol.SealInput) {
-	in.Process, in.At, in.Parent, in.Idea = p.processID, p.LastSealed.At+1, p.LastSealed.Digest, idea.Source
-	in.LLMUsages, in.Quality, in.Delegation = p.loop.TakeLLMUsages(), p.loop.Quality(), p.start.Delegation.ForIdea(idea)
+	in.Process, in.At, in.Parent, in.Idea = p.processID, p.LastSealed.Idea+1, p.LastSealed.Digest, idea.Source
+	in.LLMUsages, in.Quality, in.Delegation = p.loop.TakeLLMUsages(), p.loop.QualityReport(),
+		p.start.Delegation.ForIdea(idea)
 	var s protocol.IdeaRef
 	err := activity.Run(ctx, protocol.ActivitySeal, fmt.Sprintf("seal Idea %d", in.At), 10*time.Second, time.Minute,
 		in, &s)

@@ -40,18 +40,18 @@ func (p *unsplitProcess) showDetails(ctx workflow.Context, step loop.Step) {
 // showWaiting ends the details with what waits for people, and updates the log and the search attributes with the
 // status and its reason.
 func (c *processCore) showWaiting(ctx workflow.Context, p queryableProcess, b *strings.Builder, status loop.Status,
-	heldUp []turn.HeldUp, why *diag.Fault) {
+	heldUp []turn.HeldUp, reason *diag.Fault) {
 	pending, plans := p.approvals().Approvals, p.plans()
-	p.addApprovalContexts(pending[:min(len(pending), display.ShownPending)])
-	display.WriteForPeople(b, plans, pending, &c.inbox.Fates)
+	p.addApprovalContexts(pending[:min(len(pending), display.MaxShownPending)])
+	display.WritePendingAndRefused(b, plans, pending, &c.inbox.Fates)
 	display.SetDetails(ctx, b.String())
-	c.logStatus(ctx, status, why)
-	c.setAttributes(ctx, heldUpAttribute(status, heldUp), len(pending)+len(plans))
+	c.logStatus(ctx, status, reason)
+	c.setAttributes(ctx, statusWithHeldUp(status, heldUp), len(pending)+len(plans))
 }
 
 // writeFailuresText writes why Calls did not succeed.
 func writeFailuresText(b *strings.Builder, list turn.Failures) {
-	for _, f := range list[:min(len(list), shownFailures)] {
+	for _, f := range list[:min(len(list), maxShownFailures)] {
 		fmt.Fprintf(b, "\n- %s %s", f.Status, display.EscapeMarkdown(f.String()))
 	}
 	if len(list) > 0 {
@@ -59,7 +59,7 @@ func writeFailuresText(b *strings.Builder, list turn.Failures) {
 	}
 }
 
-const shownFailures = 5
+const maxShownFailures = 5
 
 func (p *unsplitProcess) showStarting(ctx workflow.Context) {
 	if p.pauseReason() != nil {
@@ -92,11 +92,11 @@ func (p *unsplitProcess) statusText(step loop.Step) string {
 	if plan := p.loop.PendingPlan; plan != nil {
 		return plan.Name() + " waits for a person"
 	}
-	if own := p.ownHeldUps(false); len(own) > 0 {
-		return display.EscapeMarkdown(own[0].String())
+	if heldUps := p.ownHeldUps(false); len(heldUps) > 0 {
+		return display.EscapeMarkdown(heldUps[0].String())
 	}
-	if b := p.loop.RequestInFlight(); b != nil {
-		return display.EscapeMarkdown(requestSummary(b))
+	if input := p.loop.RequestInFlight(); input != nil {
+		return display.EscapeMarkdown(requestSummary(input))
 	}
 	return string(p.statusForStep(step))
 }

@@ -33,7 +33,7 @@ type splitProcess struct {
 
 func newSplitProcess(c *processCore, parts *split.Process, carried *ContinueAsNewInput) *splitProcess {
 	p := &splitProcess{processCore: c, parts: parts}
-	c.log = parts.LogSteering
+	c.logDecision = parts.LogSteering
 	if carried == nil && c.start.Quota != nil {
 		p.parts.ParentQuota = *c.start.Quota
 	}
@@ -52,7 +52,7 @@ func (p *splitProcess) registerHandlers(ctx workflow.Context) error {
 	mailbox.OnSignal(p.inbox, ctx, protocol.SignalSteerChild,
 		"From the process that this one works for: it is paused, or goes on, or allows more.", p.onSteering)
 	signals.RegisterProcessSignals(ctx, p.inbox, p)
-	p.registerHeldUp(ctx)
+	p.registerHeldUpHandlers(ctx)
 	return p.registerQueries(ctx, p, " Each part has a chain of its own.", "parts")
 }
 
@@ -64,34 +64,34 @@ func (p *splitProcess) open(ctx workflow.Context) error {
 		return err
 	}
 	if asksServers && mailbox.KnowsChange(ctx, "the size of Requests by the tools of servers") {
-		p.parts.SetFirstSize(p.sizeByTools)
+		p.parts.SetFirstSize(p.recommendedSize)
 	}
 	return nil
 }
 
 func (p *splitProcess) onPartReport(ctx workflow.Context, r split.PartReport) {
-	p.orders.TakeFates(p.parts.TakeUndoFates(r.Number, r.Fates))
-	before := p.parts.PauseReason
+	p.orders.HandleFates(p.parts.ConsumeUndoFates(r.Number, r.Fates))
+	previousPause := p.parts.PauseReason
 	p.parts.ApplyReport(r)
-	for token, people := range jsonval.Sorted(r.CausedBy) {
+	for token, people := range jsonval.Sorted(r.CausersByInstance) {
 		p.recordCausers(token, people)
 	}
 	switch f := p.parts.PauseReason; {
-	case f == nil || before != nil:
+	case f == nil || previousPause != nil:
 	case f.Code == turn.CodeDisagreement: // it concerns all parts together, and none has paused by itself
 		p.steerParts(ctx, approval.SteerPause, "the limit", f.Message)
 	default:
 		p.pauseOtherParts(ctx, r.Number, f)
 	}
-	p.approveUnderOrders(ctx, protocol.PartID(p.processID, r.Number), p.parts.All[r.Number-1].Report.PendingApprovals)
+	p.approveUnderOrders(ctx, protocol.PartID(p.processID, r.Number), p.parts.Parts[r.Number-1].Report.PendingApprovals)
 }
 
 // run is the main loop, from the first part to the result.
 func (p *splitProcess) run(ctx workflow.Context) (*loop.Result, error) {
 	for ctx.Err() == nil {
 		p.loopIterations++
-		if p.orders.TakeFreed() {
-			p.approveAll(ctx)
+		if p.orders.TakeHasFreedApproval() {
+			p.applyStandingOrders(ctx)
 		}
 		o, refusal := p.parts.TakeEndedUndo()
 		p.concludeUndo(ctx, o, refusal)
@@ -105,17 +105,17 @@ func (p *splitProcess) run(ctx workflow.Context) (*loop.Result, error) {
 			return nil, err
 		}
 		p.showDetails(ctx, p.status(p.pauseReason()))
-		if p.start.Delegation.To != nil {
+		if p.start.Delegation.Caller != nil {
 			p.reportToDelegatingCall(ctx, p.view(), p.parts.QuotaUse())
 		}
 		if p.parts.IsFinished() && p.pauseReason() == nil {
-			over, err := p.gatherFinalResult(ctx)
+			isOver, err := p.gatherFinalResult(ctx)
 			switch {
 			case ctx.Err() != nil:
 				return nil, p.cancel(ctx)
 			case err != nil:
 				return nil, err
-			case over:
+			case isOver:
 				return p.finish(ctx)
 			}
 			continue
@@ -141,7 +141,7 @@ func (p *splitProcess) startNextPart(ctx workflow.Context) error {
 	f := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: protocol.PartID(p.processID, number), ParentClosePolicy: lifecycle.ParentClosePolicy,
 		Memo: protocol.Memo(p.idea),
-		TypedSearchAttributes: display.SearchAttributes{Registered: p.start.Attributes}.ForChildStart(
+		TypedSearchAttributes: display.SearchAttributes{Registered: p.start.HasAttributes}.ForChildStart(
 			p.idea.ProcessPath),
 		StaticSummary: fmt.Sprintf("part %d: %d instances", number, len(part.Tokens)),
 	}), protocol.ProcessType, p.partStartInput(*part))
@@ -162,23 +162,23 @@ func (p *splitProcess) startNextPart(ctx workflow.Context) error {
 func (p *splitProcess) partStartInput(part split.Part) protocol.ProcessStart {
 	start := p.start
 	start.Idea = part.IdeaSource(p.idea.Source)
-	start.Delegation.To = nil // the parent reports to the Call
+	start.Delegation.Caller = nil // the parent reports to the Call
 	start.Quota, start.SaveActions = nil, p.SavesActions
 	if part.GrantedQuota != turn.Unlimited {
 		start.Quota = &part.GrantedQuota
 	}
-	start.Part = &protocol.PartRef{Number: part.Number, Of: p.processRef(),
+	start.Part = &protocol.PartRef{Number: part.Number, Process: p.processRef(),
 		OutputFinal: p.parts.OwnReport.Output != nil}
 	return start
 }
 
 // onPartClosed notes the end of a part that could not report its end, since somebody terminated it.
 func (p *splitProcess) onPartClosed(number int, err error) {
-	r := p.parts.All[number-1].Report
+	r := p.parts.Parts[number-1].Report
 	if err == nil || r.IsFinished() {
 		return
 	}
-	r.Number, r.Status, r.AwaitsOnlyPeople, r.Instances = number, loop.StatusFailed, false, nil
+	r.Number, r.Status, r.AwaitsOnlyPeople, r.StatusByInstance = number, loop.StatusFailed, false, nil
 	r.Error = &diag.Fault{Code: turn.CodeWorkerLost, Message: "it was ended from outside"}
 	p.parts.ApplyReport(r)
 }
@@ -189,14 +189,14 @@ func (p *splitProcess) applyLimits(ctx workflow.Context) {
 		p.wakeAt(ctx, time.Time{}, "")
 		return
 	}
-	reached, until := p.parts.DurationLimitFault(workflow.Now(ctx))
-	p.wakeAt(ctx, until, "until the process has run for as long as it may")
-	if reached != nil {
-		p.parts.PauseReason = reached
+	fault, deadline := p.parts.DurationLimitFault(workflow.Now(ctx))
+	p.wakeAt(ctx, deadline, "until the process has run for as long as it may")
+	if fault != nil {
+		p.parts.PauseReason = fault
 		p.wakeAt(ctx, time.Time{}, "")
-		p.log(steeringDecision(ctx, approval.SteerPause,
-			approval.SteeringPayload{By: approval.DecidedByProcess, Reason: reached.Message}))
-		p.steerParts(ctx, approval.SteerPause, "the limit", reached.Message)
+		p.logDecision(steeringDecision(ctx, approval.SteerPause,
+			approval.SteeringPayload{By: approval.DecidedByProcess, Reason: fault.Message}))
+		p.steerParts(ctx, approval.SteerPause, "the limit", fault.Message)
 	}
 }
 
@@ -205,23 +205,23 @@ func (p *splitProcess) allocateQuotas(ctx workflow.Context) {
 	if p.parts.PauseReason != nil || p.parts.IsFinished() {
 		return
 	}
-	numbers, reached := p.parts.AllocateQuotas()
+	numbers, fault := p.parts.AllocateQuotas()
 	for _, number := range numbers {
-		granted := protocol.SteerChildSignal{Quota: &p.parts.All[number-1].GrantedQuota}
-		p.sendToPart(ctx, number, steerChildSignal(granted))
+		signal := protocol.SteerChildSignal{Quota: &p.parts.Parts[number-1].GrantedQuota}
+		p.sendToPart(ctx, number, steerChildSignal(signal))
 	}
-	if reached != nil {
-		p.parts.PauseReason = reached
-		p.steerParts(ctx, approval.SteerPause, "the limit", reached.Message)
+	if fault != nil {
+		p.parts.PauseReason = fault
+		p.steerParts(ctx, approval.SteerPause, "the limit", fault.Message)
 	}
 }
 
 func (p *splitProcess) continueAsNew(ctx workflow.Context) error {
 	p.setAttributes(ctx, statusContinued, 0)
-	given, _ := p.start.Idea["context"].([]any)
-	now, _ := p.idea.Source["context"].([]any)
+	startContext, _ := p.start.Idea["context"].([]any)
+	currentContext, _ := p.idea.Source["context"].([]any)
 	c := p.continueAsNewInput()
-	c.Parts = &CarriedParts{Process: *p.parts, AddedMessages: now[len(given):],
+	c.Parts = &CarriedParts{Process: *p.parts, AddedMessages: currentContext[len(startContext):],
 		DecidesThroughParts: p.decidesThroughParts}
 	return workflow.NewContinueAsNewError(ctx, protocol.ProcessType, p.start, c)
 }

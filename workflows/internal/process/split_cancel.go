@@ -14,17 +14,17 @@ import (
 
 // This file ends a split process that was cancelled.
 
-// cancelPatience bounds the wait for the last reports of cancelled parts: a part that somebody terminates meanwhile
-// reports nothing.
-const cancelPatience = 5 * time.Minute
+// cancelReportTimeout bounds the wait for the last reports of cancelled parts: a part that somebody terminates
+// meanwhile reports nothing.
+const cancelReportTimeout = 5 * time.Minute
 
 // cancel ends the process as cancelled, and its parts with it.
 func (p *splitProcess) cancel(ctx workflow.Context) error {
 	ctx, done := workflow.NewDisconnectedContext(ctx)
 	defer done()
-	cancelled := p.cancelParts(ctx)
+	cancelledParts := p.cancelParts(ctx)
 	if mailbox.GatherCancelledPartsEnabled(ctx) {
-		p.awaitLastReports(ctx, cancelled)
+		p.awaitLastReports(ctx, cancelledParts)
 		p.gatherCancelledStates(ctx)
 	}
 	p.markCancelled(ctx)
@@ -35,37 +35,37 @@ func (p *splitProcess) cancel(ctx workflow.Context) error {
 
 // cancelParts cancels the running parts, and lists them. A part that has just ended cannot be cancelled, and need not
 // be.
-func (p *splitProcess) cancelParts(ctx workflow.Context) (cancelled []int) {
-	for _, number := range p.parts.RunningParts() {
+func (p *splitProcess) cancelParts(ctx workflow.Context) (cancelledParts []int) {
+	for _, number := range p.parts.RunningPartNumbers() {
 		err := workflow.RequestCancelExternalWorkflow(ctx, protocol.PartID(p.processID, number), "").Get(ctx, nil)
 		if err == nil {
-			cancelled = append(cancelled, number)
+			cancelledParts = append(cancelledParts, number)
 		}
 	}
-	return cancelled
+	return cancelledParts
 }
 
 // awaitLastReports waits a while for the last reports of the cancelled parts.
-func (p *splitProcess) awaitLastReports(ctx workflow.Context, cancelled []int) {
+func (p *splitProcess) awaitLastReports(ctx workflow.Context, cancelledParts []int) {
 	ctx, stopTimer := workflow.WithCancel(ctx)
 	defer stopTimer()
-	timer := workflow.NewTimerWithOptions(ctx, cancelPatience,
+	timer := workflow.NewTimerWithOptions(ctx, cancelReportTimeout,
 		workflow.TimerOptions{Summary: "until the cancelled parts have reported"})
 	p.inbox.OnFutureReady(timer, func(workflow.Future) {})
-	for p.inbox.Drain(ctx); p.isAnyPartRunning(cancelled) && !timer.IsReady(); {
+	for p.inbox.Drain(ctx); p.isAnyPartRunning(cancelledParts) && !timer.IsReady(); {
 		p.inbox.Wait(ctx)
 	}
 }
 
 func (p *splitProcess) isAnyPartRunning(numbers []int) bool {
-	running := p.parts.RunningParts()
+	running := p.parts.RunningPartNumbers()
 	return slices.ContainsFunc(numbers, func(number int) bool { return slices.Contains(running, number) })
 }
 
 // gatherCancelledStates reads the States of all instances, and seals what the latest Idea lacks.
 func (p *splitProcess) gatherCancelledStates(ctx workflow.Context) {
 	in := p.gatherInput()
-	in.StatesOnly = p.phase == opening || (p.LastSealed.At > 0 && !p.parts.HasUnsealedChanges())
+	in.StatesOnly = p.phase == phaseOpening || (p.LastSealed.Idea > 0 && !p.parts.HasUnsealedChanges())
 	g, err := p.gatherParts(ctx, in, "gather what the cancelled parts came to")
 	if err != nil {
 		workflow.GetLogger(ctx).Error("the States of a cancelled process could not be read", "error", err)

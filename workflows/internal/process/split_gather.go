@@ -17,20 +17,20 @@ import (
 // gatherFinalResult makes one result from the results of the parts, and reports whether the process is over then:
 // people's signals in the meantime may keep it at work, and so may an invalid output.
 func (p *splitProcess) gatherFinalResult(ctx workflow.Context) (bool, error) {
-	wirings, ask := p.parts.OutputSource(p.idea)
-	if ask {
+	wirings, asksLLM := p.parts.OutputSource(p.idea)
+	if asksLLM {
 		return false, p.askForOutput(ctx)
 	}
 	in := p.gatherInput()
 	in.Wirings = wirings
-	g, err := p.gatherParts(ctx, in, "gather what the parts came to")
+	gathered, err := p.gatherParts(ctx, in, "gather what the parts came to")
 	if err != nil {
 		return false, err
 	}
-	if len(wirings) > 0 && !p.parts.AcceptOutput(p.idea, g.Output, g.Fault) {
+	if len(wirings) > 0 && !p.parts.AcceptOutput(p.idea, gathered.Output, gathered.Fault) {
 		return false, nil
 	}
-	p.finalStatesByToken = g.States
+	p.finalStatesByToken = gathered.States
 	p.inbox.DrainPersonSignals(ctx)
 	return p.parts.IsFinished() && p.parts.PauseReason == nil, nil
 }
@@ -54,7 +54,7 @@ func (p *splitProcess) askForOutput(ctx workflow.Context) error {
 		Turn:      p.parts.NextTurnNumber(),
 		Instances: p.parts.PartOutputsAsInstances(states), Errors: p.parts.OutputErrors, OutputOnly: true,
 	}
-	changes := protocol.RequestStates{Changes: input.TakeStates()}
+	changes := protocol.RequestStates{Changes: input.ExtractStates()}
 	answer := p.askLLM(ctx, input, input, changes)
 	p.inbox.OnFutureReady(answer, func(f workflow.Future) {
 		p.parts.ApplyOutputReply(p.idea, p.takeReply(ctx, f))
@@ -89,16 +89,16 @@ func (p *splitProcess) gatherParts(ctx workflow.Context, in protocol.GatherInput
 	err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 10 * time.Minute, HeartbeatTimeout: activity.HeartbeatTimeout(ctx), Summary: summary,
 	}), protocol.ActivityGather, in).Get(ctx, &g)
-	if err == nil && g.Last.At > 0 {
+	if err == nil && g.Last.Idea > 0 {
 		p.LastSealed = g.Last
-		p.parts.MarkSealed(g.Last.At)
+		p.parts.MarkSealed(g.Last.Idea)
 	}
 	return g, err
 }
 
 // sealAtRest seals the process's own Idea when it begins, and when all its parts have come to rest.
 func (p *splitProcess) sealAtRest(ctx workflow.Context) {
-	if p.LastSealed.At > 0 && !(p.parts.IsAtRest() && p.parts.HasUnsealedChanges()) {
+	if p.LastSealed.Idea > 0 && !(p.parts.IsAtRest() && p.parts.HasUnsealedChanges()) {
 		return
 	}
 	in := p.gatherInput()
@@ -111,15 +111,16 @@ func (p *splitProcess) sealAtRest(ctx workflow.Context) {
 
 func (p *splitProcess) gatherInput() protocol.GatherInput {
 	in := protocol.GatherInput{Process: p.processID, Idea: p.idea.Source, Parent: p.LastSealed.Digest,
-		At: p.LastSealed.At + 1, Output: p.parts.OwnReport.Output,
-		Log: p.parts.UnsealedLog, LLMUsages: p.parts.AnsweringLLMs, Quality: p.parts.Quality(),
+		At: p.LastSealed.Idea + 1, Output: p.parts.OwnReport.Output,
+		Log: p.parts.UnsealedLog, LLMUsages: p.parts.LLMUsages, Quality: p.parts.Quality(),
 		Delegation: p.start.Delegation.ForIdea(p.idea),
 	}
-	for _, part := range p.parts.All {
+	for _, part := range p.parts.Parts {
 		r := part.Report
 		g := protocol.GatherPart{
-			Process: protocol.PartID(p.processID, part.Number), Last: protocol.IdeaRef{At: r.Ideas, Digest: r.Digest},
-			Tokens: part.Tokens, Since: part.LastGatheredIdea,
+			Process: protocol.PartID(p.processID, part.Number),
+			Last:    protocol.IdeaRef{Idea: r.Ideas, Digest: r.IdeaDigest},
+			Tokens:  part.Tokens, GatheredThrough: part.LastGatheredIdea,
 		}
 		if r.IsFinished() { // until then its latest Idea has the ends
 			g.Statuses = r.EndedInstances()

@@ -17,35 +17,35 @@ import (
 // This file answers queries of a split process and shows it in the Temporal UI.
 
 // callCounts lists nothing: only the parts know their Calls.
-func (p *splitProcess) callCounts() []turn.CallCount { return []turn.CallCount{} }
+func (p *splitProcess) callCounts() []turn.PlannedCallCounts { return []turn.PlannedCallCounts{} }
 
 func (p *splitProcess) view() protocol.ProcessView {
 	var waiting []string
-	paused, stalled, heldUp := p.pauseReason(), p.parts.StallFault(), p.heldUps()
-	if paused != nil {
-		waiting = append(waiting, pauseWaitingText(paused))
+	pauseFault, stallFault, heldUp := p.pauseReason(), p.parts.StallFault(), p.heldUps()
+	if pauseFault != nil {
+		waiting = append(waiting, pauseWaitingText(pauseFault))
 	} else {
 		waiting = append(waiting, heldUpLines(heldUp)...)
 	}
 	var parts []protocol.PartView
-	for _, part := range p.parts.All {
+	for _, part := range p.parts.Parts {
 		r := part.Report
 		parts = append(parts, protocol.PartView{
 			Process: protocol.PartID(p.processID, part.Number), Status: r.Status, Instances: part.Tokens,
 		})
-		if r.Status == loop.StatusPaused && r.Error != nil && paused == nil {
+		if r.Status == loop.StatusPaused && r.Error != nil && pauseFault == nil {
 			waiting = append(waiting, fmt.Sprintf("part %d is paused: %s", part.Number, r.Error.Message))
 		}
 		waiting = append(waiting, delegateStatusLines(r.Delegates)...)
 	}
-	v := p.processView(p, p.result(p.status(cmp.Or(paused, stalled))), stalled, heldUp, waiting)
+	v := p.processView(p, p.result(p.status(cmp.Or(pauseFault, stallFault))), stallFault, heldUp, waiting)
 	v.Parts = parts
 	return v
 }
 
 func (p *splitProcess) approvals() protocol.ProcessApprovals {
 	v := protocol.ProcessApprovals{Approvals: []protocol.Approval{}}
-	for _, part := range p.parts.All {
+	for _, part := range p.parts.Parts {
 		for _, a := range part.Report.PendingApprovals {
 			v.Approvals = append(v.Approvals, protocol.Approval{
 				Process: protocol.PartID(p.processID, part.Number), Instance: ideafile.InstanceTokenOfCallID(a.CallID),
@@ -59,7 +59,7 @@ func (p *splitProcess) approvals() protocol.ProcessApprovals {
 // addApprovalContexts adds nothing: the parts have the cases.
 func (p *splitProcess) addApprovalContexts([]protocol.Approval) {}
 
-const shownParts = 50 // each is a workflow of its own
+const maxShownParts = 50 // each is a workflow of its own
 
 // showDetails shows how far the parts are.
 func (p *splitProcess) showDetails(ctx workflow.Context, status loop.Status) {
@@ -69,7 +69,7 @@ func (p *splitProcess) showDetails(ctx workflow.Context, status loop.Status) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s** — %s, in %d parts\n\n| Part | Instances | Status | Requests | Calls done | failed |\n| "+
 		"--- | --- | --- | --- | --- | --- |\n",
-		display.EscapeMarkdown(p.title()), status, len(p.parts.All))
+		display.EscapeMarkdown(p.title()), status, len(p.parts.Parts))
 	if len(p.askedMCPServers) > 0 {
 		fmt.Fprintf(&b, "\n%s\n", display.EscapeMarkdown(p.askingMCPServersText()))
 	}
@@ -77,20 +77,20 @@ func (p *splitProcess) showDetails(ctx workflow.Context, status loop.Status) {
 	for _, line := range heldUpLines(heldUp) {
 		fmt.Fprintf(&b, "\n%s\n", display.EscapeMarkdown(line))
 	}
-	shown := 0
-	for _, part := range p.parts.All {
+	shownCount := 0
+	for _, part := range p.parts.Parts {
 		r := part.Report
-		if part.Started && (!r.IsFinished() || r.Status != loop.StatusCompleted) && shown < shownParts {
-			shown++
+		if part.Started && (!r.IsFinished() || r.Status != loop.StatusCompleted) && shownCount < maxShownParts {
+			shownCount++
 			fmt.Fprintf(&b, "| `%s` | %d | %s | %d | %d | %d |\n",
 				protocol.PartID(p.processID, part.Number), len(part.Tokens), r.Status, r.Requests, r.Calls.Done,
 				r.Calls.Failed)
 		}
 	}
-	all := p.parts.Result(p.processID, status)
-	fmt.Fprintf(&b, "\n%s\n", all.Usage)
-	writeFailuresText(&b, all.Failures)
-	p.showWaiting(ctx, p, &b, status, heldUp, cmp.Or(all.Error, p.pauseReason(), p.parts.StallFault()))
+	total := p.parts.Result(p.processID, status)
+	fmt.Fprintf(&b, "\n%s\n", total.Usage)
+	writeFailuresText(&b, total.Failures)
+	p.showWaiting(ctx, p, &b, status, heldUp, cmp.Or(total.Error, p.pauseReason(), p.parts.StallFault()))
 }
 
 func (p *splitProcess) showStarting(ctx workflow.Context) {

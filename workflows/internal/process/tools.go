@@ -24,9 +24,9 @@ import (
 
 // If a server does not answer, the process pauses after a few attempts, as it does for an LLM.
 const (
-	discoverAttempts = 3
+	maxDiscoverAttempts = 3
 	// the activity's own timeout is shorter, and names the slow step
-	discoverTimeout = protocol.DiscoverPatience + 30*time.Second
+	discoverTimeout = protocol.DiscoverTimeout + 30*time.Second
 )
 
 // bindTools finds out which Tools there are, and binds them. The process is running then.
@@ -36,11 +36,11 @@ func (c *processCore) bindTools(ctx workflow.Context) error {
 		return err
 	}
 	prepared, err := c.prepareTools(ctx)
-	c.phase = running
+	c.phase = phaseRunning
 	if err != nil {
 		return err
 	}
-	c.sizeByTools = quality.SizeFor(c.idea, prepared.Bindings)
+	c.recommendedSize = quality.SizeFor(c.idea, prepared.Bindings)
 	if prepared.Palette != nil { // a NewStoredPalette in place of the Tools
 		if err := c.changeTools(func(idea jsonval.Object) jsonval.Object {
 			return ideafile.WithTools(idea, prepared.Palette)
@@ -71,31 +71,31 @@ const prepareTimeout = 3 * time.Minute
 // effect; when somebody resumes it, the worker is asked again.
 func (c *processCore) prepareTools(ctx workflow.Context) (*protocol.PrepareResult, error) {
 	for {
-		prepared, err := c.prepared, error(nil)
-		if c.prepared = nil; prepared == nil {
+		prepared, err := c.preparedTools, error(nil)
+		if c.preparedTools = nil; prepared == nil {
 			prepared, err = prepareTools(ctx, c.idea.Source, c.start.Delegation)
 		}
 		if err != nil {
 			return nil, err
 		}
 		if prepared.LacksLLM != "" && c.start.Replies == "" {
-			prepared.Lacks = append(prepared.Lacks, prepared.LacksLLM)
+			prepared.MissingRequirements = append(prepared.MissingRequirements, prepared.LacksLLM)
 		}
-		if len(prepared.Lacks) == 0 {
+		if len(prepared.MissingRequirements) == 0 {
 			return prepared, nil
 		}
 		if err := c.pauseUntilResumed(ctx, diag.Faultf(ideafile.CodeNotAllowed,
 			"the worker lacks what the process needs: %s. Nothing has run. "+
 				"Mend that where the worker runs, start it again, and resume the process: starter resume %s",
-			strings.Join(prepared.Lacks, "; "), c.processID)); err != nil {
+			strings.Join(prepared.MissingRequirements, "; "), c.processID)); err != nil {
 			return nil, err
 		}
 	}
 }
 
 // pauseUntilResumed pauses an opening process until somebody resumes or cancels it.
-func (c *processCore) pauseUntilResumed(ctx workflow.Context, why *diag.Fault) error {
-	c.variant.pauseWithFault(why)
+func (c *processCore) pauseUntilResumed(ctx workflow.Context, reason *diag.Fault) error {
+	c.variant.pauseWithFault(reason)
 	c.variant.showStarting(ctx)
 	c.handleSignalsUntil(ctx, func() bool { return c.variant.pauseReason() == nil })
 	if c.mustStop(ctx) {
@@ -122,12 +122,12 @@ func prepareTools(ctx workflow.Context, idea jsonval.Object,
 // cannot be asked pauses the process; when somebody resumes it, the servers are asked again.
 func (c *processCore) discoverMCPTools(ctx workflow.Context) error {
 	for len(c.idea.MCPServersToAskForTools()) > 0 {
-		found, err := c.askMCPServers(ctx)
+		palette, err := c.askMCPServers(ctx)
 		if c.mustStop(ctx) {
 			return c.variant.cancel(ctx)
 		}
 		if err == nil {
-			return c.addMCPTools(ctx, found)
+			return c.addMCPTools(ctx, palette)
 		}
 		if err := c.pauseUntilResumed(ctx, mcpDiscoveryFault(err)); err != nil {
 			return err
@@ -137,14 +137,14 @@ func (c *processCore) discoverMCPTools(ctx workflow.Context) error {
 }
 
 // mustStop reports whether the process was cancelled, or one that it belongs to is gone.
-func (c *processCore) mustStop(ctx workflow.Context) bool { return ctx.Err() != nil || c.orphaned }
+func (c *processCore) mustStop(ctx workflow.Context) bool { return ctx.Err() != nil || c.isOrphaned }
 
 // handleSignalsUntil handles people's signals until holds returns true. That may take minutes: people must see the
 // outcome of their signals immediately, and the order of pause and resume matters.
-func (c *processCore) handleSignalsUntil(ctx workflow.Context, holds func() bool) {
-	for !holds() && !c.mustStop(ctx) {
+func (c *processCore) handleSignalsUntil(ctx workflow.Context, condition func() bool) {
+	for !condition() && !c.mustStop(ctx) {
 		c.inbox.Wait(ctx)
-		if !holds() {
+		if !condition() {
 			c.variant.showStarting(ctx)
 		}
 	}
@@ -157,15 +157,15 @@ func mcpDiscoveryFault(err error) *diag.Fault {
 	}
 	f := diag.Faultf(ideafile.CodeMCPUnreachable, "no worker could ask the MCP servers for their tools in time")
 	var timeout *temporal.TimeoutError
-	var before string // what the attempt before said
+	var previousError string // what the attempt before said
 	if errors.As(err, &timeout) && timeout.HasLastHeartbeatDetails() &&
-		timeout.LastHeartbeatDetails(&before) == nil && before != "" {
-		f.Message += "; the attempt before: " + before
+		timeout.LastHeartbeatDetails(&previousError) == nil && previousError != "" {
+		f.Message += "; the attempt before: " + previousError
 	}
 	return f
 }
 
-func (c *processCore) askMCPServers(ctx workflow.Context) (found mcppalette.Palette, err error) {
+func (c *processCore) askMCPServers(ctx workflow.Context) (palette mcppalette.Palette, err error) {
 	var names []string
 	for _, s := range c.idea.MCPServersToAskForTools() {
 		names = append(names, s.Name)
@@ -177,33 +177,33 @@ func (c *processCore) askMCPServers(ctx workflow.Context) (found mcppalette.Pale
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: discoverTimeout, HeartbeatTimeout: activity.HeartbeatTimeout(ctx),
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2,
-			MaximumAttempts: discoverAttempts},
+			MaximumAttempts: maxDiscoverAttempts},
 		Summary: display.TruncateBytes("ask MCP servers for their tools: "+strings.Join(names, ", "), 200),
 	})
 	answer := workflow.ExecuteActivity(ctx, protocol.ActivityDiscover, c.idea.Source)
 	c.inbox.OnFutureReady(answer, func(workflow.Future) {})
 	c.handleSignalsUntil(ctx, answer.IsReady)
 	if !answer.IsReady() {
-		return found, ctx.Err()
+		return palette, ctx.Err()
 	}
-	return found, answer.Get(ctx, &found)
+	return palette, answer.Get(ctx, &palette)
 }
 
 // askingMCPServersText names the MCP servers that are being asked, and how long that may take.
 func (c *processCore) askingMCPServersText() string {
-	what := "asking MCP server "
+	prefix := "asking MCP server "
 	if len(c.askedMCPServers) > 1 {
-		what = "asking MCP servers "
+		prefix = "asking MCP servers "
 	}
-	return what + strings.Join(c.askedMCPServers, ", ") + " for tools, which may take " +
-		protocol.DiscoverPatience.String()
+	return prefix + strings.Join(c.askedMCPServers, ", ") + " for tools, which may take " +
+		protocol.DiscoverTimeout.String()
 }
 
 // addMCPTools adds the servers' tools to the Idea, in this run and in later ones.
-func (c *processCore) addMCPTools(ctx workflow.Context, found mcppalette.Palette) error {
-	err := invalidIdeaError(found.Problems)
+func (c *processCore) addMCPTools(ctx workflow.Context, palette mcppalette.Palette) error {
+	err := invalidIdeaError(palette.Problems)
 	if err == nil {
-		err = c.changeTools(found.AddToIdeaSource)
+		err = c.changeTools(palette.AddToIdeaSource)
 	}
 	if err != nil {
 		return err

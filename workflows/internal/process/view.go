@@ -23,27 +23,27 @@ type queryableProcess interface {
 	view() protocol.ProcessView
 	approvals() protocol.ProcessApprovals
 	// callCounts lists the Calls of the latest Plan.
-	callCounts() []turn.CallCount
+	callCounts() []turn.PlannedCallCounts
 	// plans lists the Plans that wait for a person.
 	plans() []protocol.PlanView
 	// addApprovalContexts adds to approvals the known context of their instances.
 	addApprovalContexts([]protocol.Approval)
 }
 
-// registerQueries registers the queries; aboutChain and aboutApprovals complete their descriptions.
-func (c *processCore) registerQueries(ctx workflow.Context, v queryableProcess, aboutChain,
-	aboutApprovals string) error {
+// registerQueries registers the queries; chainNote and approvalSources complete their descriptions.
+func (c *processCore) registerQueries(ctx workflow.Context, v queryableProcess, chainNote,
+	approvalSources string) error {
 	return display.RegisterQueries(ctx, []display.Query{
 		{Name: protocol.QueryStatus, Handler: func() (protocol.ProcessView, error) { return v.view(), nil },
 			Description: "Where the process stands: as `run --json` prints it, without States, and what it waits for."},
 		{Name: protocol.QueryIdea, Handler: func() (protocol.IdeaRef, error) { return c.LastSealed, nil },
-			Description: "The latest Idea of the chain: {at, digest, place}." + aboutChain},
+			Description: "The latest Idea of the chain: {at, digest, place}." + chainNote},
 		{Name: protocol.QueryApprovals, Handler: func() (protocol.ProcessApprovals, error) {
 			list := v.approvals()
 			v.addApprovalContexts(list.Approvals)
 			list.Plans = v.plans()
 			return list, nil
-		}, Description: "What waits for a person, in all " + aboutApprovals + ": {approvals, plans}."},
+		}, Description: "What waits for a person, in all " + approvalSources + ": {approvals, plans}."},
 		{Name: protocol.QueryPlan, Handler: func() (protocol.PlanProgress, error) {
 			return protocol.PlanProgress{Calls: v.callCounts()}, nil
 		},
@@ -54,7 +54,7 @@ func (c *processCore) registerQueries(ctx workflow.Context, v queryableProcess, 
 
 // processView is the answer to the query "status" for a result so far: why nothing goes on, what holds the process up,
 // and what it waits for beside people's decisions.
-func (c *processCore) processView(p queryableProcess, r loop.Result, stalled *diag.Fault, heldUp []turn.HeldUp,
+func (c *processCore) processView(p queryableProcess, r loop.Result, stallFault *diag.Fault, heldUp []turn.HeldUp,
 	waitingFor []string) protocol.ProcessView {
 	pending, plans, waiting := p.approvals().Approvals, p.plans(), []string{}
 	if len(c.askedMCPServers) > 0 {
@@ -68,7 +68,7 @@ func (c *processCore) processView(p queryableProcess, r loop.Result, stalled *di
 		waiting = append(waiting, approvalWaitingText(a))
 	}
 	if r.Error == nil && r.Status == loop.StatusPaused {
-		r.Error = stalled
+		r.Error = stallFault
 	}
 	r.HeldUp = heldUp
 	return protocol.ProcessView{
@@ -84,20 +84,20 @@ func approvalWaitingText(a protocol.Approval) string {
 		a.Since.UTC().Format(time.RFC3339))
 }
 
-func (p *unsplitProcess) callCounts() []turn.CallCount { return p.loop.LatestPlan() }
+func (p *unsplitProcess) callCounts() []turn.PlannedCallCounts { return p.loop.LatestPlan() }
 
 func (p *unsplitProcess) view() protocol.ProcessView {
 	var waiting []string
-	paused, stalled := p.pauseReason(), p.loop.StallFault()
-	if own := p.ownHeldUps(false); paused != nil {
-		waiting = append(waiting, pauseWaitingText(paused))
-	} else if len(own) > 0 {
-		waiting = jsonval.Map(own, turn.HeldUp.String)
-	} else if b := p.loop.RequestInFlight(); b != nil && p.loop.PendingPlan == nil {
-		waiting = append(waiting, requestSummary(b))
+	pauseFault, stallFault := p.pauseReason(), p.loop.StallFault()
+	if heldUps := p.ownHeldUps(false); pauseFault != nil {
+		waiting = append(waiting, pauseWaitingText(pauseFault))
+	} else if len(heldUps) > 0 {
+		waiting = jsonval.Map(heldUps, turn.HeldUp.String)
+	} else if input := p.loop.RequestInFlight(); input != nil && p.loop.PendingPlan == nil {
+		waiting = append(waiting, requestSummary(input))
 	}
 	waiting = append(waiting, delegateStatusLines(p.delegateViews())...)
-	return p.processView(p, p.result(p.status(cmp.Or(paused, stalled)), false), stalled, p.heldUps(), waiting)
+	return p.processView(p, p.result(p.status(cmp.Or(pauseFault, stallFault)), false), stallFault, p.heldUps(), waiting)
 }
 
 func (p *unsplitProcess) delegateViews() (list []turn.DelegateView) {
@@ -129,19 +129,20 @@ func (p *unsplitProcess) approvals() protocol.ProcessApprovals {
 	return v
 }
 
-// maxCaseBytes bounds the inputs and States in one answer, in bytes of JSON: a larger answer would not fit.
-const maxCaseBytes = 1 << 20
+// maxApprovalContextBytes bounds the inputs and States in one answer, in bytes of JSON: a larger answer would not fit.
+const maxApprovalContextBytes = 1 << 20
 
 // addApprovalContexts adds the input and State of each instance, as reported, until they become too large for one
 // answer.
 func (p *unsplitProcess) addApprovalContexts(list []protocol.Approval) {
-	own := ideafile.GroupMessagesByInstance(p.idea.Context)
+	messagesByToken := ideafile.GroupMessagesByInstance(p.idea.Context)
 	size := 0
 	for n := range list {
 		token := list[n].Instance
-		c := protocol.ApprovalContext{Input: ideafile.InstanceInput(own[token], token), State: p.loop.StateOf(token)}
+		c := protocol.ApprovalContext{Input: ideafile.InstanceInput(messagesByToken[token], token),
+			State: p.loop.StateOf(token)}
 		size += len(jsonval.Encode(c.Input)) + len(jsonval.Encode(c.State))
-		if size > maxCaseBytes {
+		if size > maxApprovalContextBytes {
 			return
 		}
 		list[n].ApprovalContext = c

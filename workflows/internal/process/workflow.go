@@ -24,13 +24,13 @@ func run(
 ) (*loop.Result, error) {
 	idea, err := readIdea(&start, workflow.GetInfo(ctx).WorkflowExecution.ID)
 	if err != nil {
-		return nil, answerAsRefused(ctx, err)
+		return nil, answerQueriesAsFailed(ctx, err)
 	}
 	c := newCore(ctx, inbox, start, idea)
 	parts, err := splitOrRestoreParts(ctx, c, carried)
 	switch {
 	case err != nil:
-		return nil, answerAsRefused(ctx, err)
+		return nil, answerQueriesAsFailed(ctx, err)
 	case parts != nil:
 		c.variant = newSplitProcess(c, parts, carried)
 	default:
@@ -41,7 +41,7 @@ func run(
 		err = c.variant.open(ctx)
 	}
 	if err != nil {
-		return nil, answerAsRefused(ctx, err)
+		return nil, answerQueriesAsFailed(ctx, err)
 	}
 	c.handleCarriedSignals(ctx, carried)
 	return c.variant.run(ctx)
@@ -59,26 +59,26 @@ func splitOrRestoreParts(ctx workflow.Context, c *processCore, carried *Continue
 	return nil, nil
 }
 
-// sizeByKindChange names the rule that the size of Requests depends on the LLM's work for each instance. Before, it was
-// quality.SizeShared.
-const sizeByKindChange = "size of Requests by kind"
+// sizeByKindChangeID names the rule that the size of Requests depends on the LLM's work for each instance. Before, it
+// was quality.SizeForSharedCalls.
+const sizeByKindChangeID = "size of Requests by kind"
 
 // initialRequestSize is how many instances a Request covers at first. If that depends on Tools for which the file does
 // not say whether the LLM writes their results, the worker binds them first; until then, queries report that the
 // process begins.
 func (c *processCore) initialRequestSize(ctx workflow.Context) (quality.Size, error) {
 	size := quality.SizeFor(c.idea, nil)
-	if c.idea.Config.MaxInstancesPerPart > 0 || len(c.idea.InstanceTokens()) <= quality.SizeJudged {
+	if c.idea.Config.MaxInstancesPerPart > 0 || len(c.idea.InstanceTokens()) <= quality.SizeForJudgedCalls {
 		return size, nil
 	}
-	if !mailbox.KnowsChange(ctx, sizeByKindChange) {
-		return quality.Size{First: quality.SizeShared, Now: quality.SizeShared}, nil
+	if !mailbox.KnowsChange(ctx, sizeByKindChangeID) {
+		return quality.Size{Initial: quality.SizeForSharedCalls, Current: quality.SizeForSharedCalls}, nil
 	}
-	if _, _, certain := quality.RecommendedSize(c.idea, nil); certain {
+	if _, _, isCertain := quality.RecommendedSize(c.idea, nil); isCertain {
 		return size, nil
 	}
-	beginning := *c
-	err := c.registerQueries(ctx, newUnsplitProcess(ctx, &beginning, nil), "", "instances")
+	provisional := *c
+	err := c.registerQueries(ctx, newUnsplitProcess(ctx, &provisional, nil), "", "instances")
 	if err != nil {
 		return size, err
 	}
@@ -87,7 +87,7 @@ func (c *processCore) initialRequestSize(ctx workflow.Context) (quality.Size, er
 		return size, err
 	}
 	if len(c.idea.MCPServersToAskForTools()) == 0 { // else there are more Tools to bind
-		c.prepared = prepared
+		c.preparedTools = prepared
 	}
 	return quality.SizeFor(c.idea, prepared.Bindings), nil
 }

@@ -18,7 +18,7 @@ type ProcessHandler interface {
 	// Decide passes a decision on, payload unchanged, to the instance that it is about.
 	Decide(ctx workflow.Context, payload jsonval.Object, d approval.Decision) error
 	// DecideMany passes each of many decisions on, as Decide does. A refused decision does not affect the others.
-	DecideMany(ctx workflow.Context, many approval.ManyDecisions) error
+	DecideMany(ctx workflow.Context, many approval.DecisionBatch) error
 	Pause(ctx workflow.Context, s approval.SteeringPayload) error
 	Resume(ctx workflow.Context, s approval.SteeringPayload) error
 	Revise(ctx workflow.Context, s approval.SteeringPayload) error
@@ -62,10 +62,10 @@ var signalKinds = []signalKind{
 	steeringSignal(approval.SteerUndo,
 		`Take back what a paused process did: {"call" or "calls"?, "instance"?, "by"?, "reason"?}.`, ProcessHandler.Undo),
 
-	signalOf(approval.SteerDecide,
+	typedSignal(approval.SteerDecide,
 		`Decide on many Calls that wait, up to 1,000: {"decisions": [{"call", "decision", "digest"?, …}], "by"?, "groups"?, "reason"?}.`,
 		approval.ReadDecisions, ProcessHandler.DecideMany),
-	signalOf(approval.SteerAllow,
+	typedSignal(approval.SteerAllow,
 		`Give leave beforehand: {"id", "tool", "when"?: schema of the parameters, "count"?, "until"?, "by"?, "groups"?, "reason"?, "proof"?}.`,
 		approval.ReadStandingOrder, ProcessHandler.Allow),
 	{approval.SteerDeputy,
@@ -103,7 +103,7 @@ func decisionSignal(kind, description string) signalKind {
 
 // readDecision reads the payload of a decision's signal.
 func readDecision(ctx workflow.Context, kind string, payload jsonval.Object) (approval.Decision, error) {
-	if payload["proof"] != nil && !mailbox.TakesProofs(ctx) {
+	if payload["proof"] != nil && !mailbox.ProofsEnabled(ctx) {
 		return approval.Decision{}, errors.New(`unknown key "proof"`)
 	}
 	return approval.ReadDecision(kind, payload)
@@ -111,16 +111,16 @@ func readDecision(ctx workflow.Context, kind string, payload jsonval.Object) (ap
 
 func steeringSignal(kind, description string,
 	steer func(ProcessHandler, workflow.Context, approval.SteeringPayload) error) signalKind {
-	return signalOf(kind, description, func(payload jsonval.Object) (approval.SteeringPayload, error) {
+	return typedSignal(kind, description, func(payload jsonval.Object) (approval.SteeringPayload, error) {
 		return approval.ReadSteering(kind, payload)
 	}, steer)
 }
 
-// signalOf is a kind of signal with a typed payload.
-func signalOf[T any](name, description string, read func(jsonval.Object) (T, error),
+// typedSignal is a kind of signal with a typed payload.
+func typedSignal[T any](name, description string, readPayload func(jsonval.Object) (T, error),
 	handle func(ProcessHandler, workflow.Context, T) error) signalKind {
 	return signalKind{name, description, func(p ProcessHandler, ctx workflow.Context, payload jsonval.Object) error {
-		v, err := read(payload)
+		v, err := readPayload(payload)
 		if err != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ func handleDeputy(p ProcessHandler, ctx workflow.Context, payload jsonval.Object
 	if payload["call"] != nil {
 		return decisionSignal(approval.SteerDeputy, "").handle(p, ctx, payload)
 	}
-	return signalOf("", "", approval.ReadDeputy, ProcessHandler.Allow).handle(p, ctx, payload)
+	return typedSignal("", "", approval.ReadDeputy, ProcessHandler.Allow).handle(p, ctx, payload)
 }
 
 func handleDisallow(p ProcessHandler, ctx workflow.Context, payload jsonval.Object) error {

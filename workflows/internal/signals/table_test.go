@@ -70,7 +70,7 @@ func TestEveryKindThatTheModelKnowsIsHandledOnceAndNoOther(t *testing.T) {
 	if len(steering) < 4 || !slices.Contains(steering, approval.SteerPause) {
 		t.Fatalf("the model's steering signals were not found, only %q", steering)
 	}
-	onCalls := slices.Concat(policy.AllKinds(), approval.Remarks())
+	onCalls := slices.Concat(policy.AllKinds(), approval.RemarkKinds())
 	want := slices.Concat(onCalls, steering)
 	var got []string
 	for _, s := range signalKinds {
@@ -153,7 +153,7 @@ func (r *recorder) noteDecision(method string, d approval.Decision) error {
 func (r *recorder) Decide(_ workflow.Context, _ map[string]any, d approval.Decision) error {
 	return r.noteDecision("Decide", d)
 }
-func (r *recorder) DecideMany(workflow.Context, approval.ManyDecisions) error {
+func (r *recorder) DecideMany(workflow.Context, approval.DecisionBatch) error {
 	return r.note("DecideMany")
 }
 func (r *recorder) Allow(workflow.Context, approval.StandingOrder) error { return r.note("Allow") }

@@ -91,10 +91,12 @@ func decide(ctx context.Context, p *client.Process) error {
 	}
 	for _, a := range waiting {
 		fmt.Println("waits:", a.CallID, a.Tool, a.Params["text"])
-		err := p.Decide(ctx, client.Decision{Kind: client.Approve, Call: a.CallID, Digest: "of something else", By: "ann"})
+		err := p.Decide(ctx, client.Decision{Kind: client.Approve, Call: a.CallID, Digest: "of something else",
+			By: "ann"})
 		var refused *client.RefusedError
 		fmt.Println("refused:", errors.As(err, &refused))
-		err = p.Decide(ctx, client.Decision{Kind: client.Amend, Call: a.CallID, Digest: a.Digest, By: "ann", Value: map[string]any{"text": "Tomorrow."}})
+		err = p.Decide(ctx, client.Decision{Kind: client.Amend, Call: a.CallID, Digest: a.Digest, By: "ann",
+			Value: map[string]any{"text": "Tomorrow."}})
 		if err != nil {
 			return err
 		}

@@ -37,8 +37,8 @@ func serve() error {
 		return err
 	}
 	services := temporal.DefaultServices
-	if named := os.Getenv("TEMPORAL_SERVICES"); named != "" {
-		services = strings.Split(named, ",")
+	if serviceNames := os.Getenv("TEMPORAL_SERVICES"); serviceNames != "" {
+		services = strings.Split(serviceNames, ",")
 	}
 	s, err := temporal.NewServer(temporal.ForServices(services), temporal.WithConfig(cfg),
 		temporal.WithLogger(log.NewZapLogger(log.BuildZapLogger(cfg.Log))),

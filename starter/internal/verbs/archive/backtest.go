@@ -32,7 +32,7 @@ type backtestOptions struct {
 // Backtest runs a new process over the instances of finished ones.
 func Backtest(a *app.App) *cobra.Command {
 	var o backtestOptions
-	c := app.Verb("backtest FILE|FOLDER ID...",
+	c := app.NewCommand("backtest FILE|FOLDER ID...",
 		"Say what a new Plan, policy, prompt or Tool would change for the instances of finished processes",
 		`Run a new Idea file over the instances of finished processes, with the results that Calls
 had then, and say what would differ. No tool, server or person is asked, and nothing is
@@ -81,9 +81,9 @@ func runBacktest(ctx context.Context, a *app.App, file string, ids []string, o b
 		if err := a.Show(report, backtestText(report)); err != nil {
 			return fmt.Errorf("print backtest: %w", err)
 		}
-		if o.maxDifferences >= 0 && report.Differs() > o.maxDifferences {
-			a.Note("backtest: %s not the same; at most %d may differ", print.PluralIs(report.Differs(), "instance"),
-				o.maxDifferences)
+		if o.maxDifferences >= 0 && report.DifferingCount() > o.maxDifferences {
+			a.Note("backtest: %s not the same; at most %d may differ",
+				print.PluralWithVerb(report.DifferingCount(), "instance"), o.maxDifferences)
 			return exit.WithCode(exit.Failed)
 		}
 		return nil
@@ -102,11 +102,11 @@ func (o backtestOptions) chooseLLM(options *backtest.Options) error {
 	if !config.Configured() {
 		return exit.Usagef("backtest: no LLM is configured: set OPENAI_API_KEY or OPENAI_BASE_URL")
 	}
-	asked, err := llm.New(config)
+	llmClient, err := llm.New(config)
 	if err != nil {
 		return exit.Usagef("backtest: %w", err)
 	}
-	options.LLM = asked
+	options.LLM = llmClient
 	return nil
 }
 
@@ -114,23 +114,24 @@ func (o backtestOptions) chooseLLM(options *backtest.Options) error {
 // table of the instances that differ or are unknown.
 func backtestText(r *backtest.Report) string {
 	var b strings.Builder
-	planned := map[string]string{backtest.ByRecordedPlans: "as the LLM planned then",
+	plannedBy := map[string]string{backtest.ByRecordedPlans: "as the LLM planned then",
 		backtest.ByReplies: "by recorded replies",
-		backtest.ByLLM:     "by the LLM"}[r.Plans]
+		backtest.ByLLM:     "by the LLM"}[r.PlanSource]
 	if r.Requests == 0 {
-		planned = "without a Request"
+		plannedBy = "without a Request"
 	}
-	fmt.Fprintf(&b, "%s, run %s, with the results of %s\n", print.Plural(len(r.Instances), "instance"), planned,
+	fmt.Fprintf(&b, "%s, run %s, with the results of %s\n", print.Plural(len(r.Instances), "instance"), plannedBy,
 		print.Plural(r.Calls, "Call"))
 	fmt.Fprintf(&b, "%d the same, %d different, %d not known\n", r.Same, r.Different, r.Unknown)
 	if r.Approvals != (comparison.ApprovalCounts{}) {
-		fmt.Fprintf(&b, "asked about then: %s; now: %d", print.Plural(r.Approvals.Then, "Call"), r.Approvals.Now)
+		fmt.Fprintf(&b, "asked about then: %s; now: %d", print.Plural(r.Approvals.Recorded, "Call"),
+			r.Approvals.Replayed)
 		if r.Approvals.Automatic > 0 {
 			fmt.Fprintf(&b, "; nobody had decided on %d of them: approved here", r.Approvals.Automatic)
 		}
 		b.WriteString("\n")
 	}
-	for _, l := range r.LeftOut {
+	for _, l := range r.Skipped {
 		print.Fprintf(&b, "left out: %s: %s\n", strings.TrimSuffix(l.Process+"/"+l.Instance, "/"),
 			l.Reason)
 	}
@@ -148,7 +149,7 @@ func backtestText(r *backtest.Report) string {
 
 // instanceTable has one line for each instance that is not the same: the number of differences and the first of them.
 func instanceTable(r *backtest.Report) string {
-	if r.Differs() == 0 {
+	if r.DifferingCount() == 0 {
 		return ""
 	}
 	var b strings.Builder
@@ -162,7 +163,7 @@ func instanceTable(r *backtest.Report) string {
 		case len(i.Unknown) > 0:
 			first = i.Unknown[0]
 		}
-		if i.Verdict != comparison.Same {
+		if i.Verdict != comparison.VerdictSame {
 			print.Fprintf(w, "%s\t%s\t%d\t%s\n", i.Name(len(r.Processes) > 1), i.Verdict,
 				len(i.Differences), first)
 		}

@@ -20,28 +20,30 @@ import (
 
 // Blame says which Call or person wrote a value.
 func Blame(a *app.App) *cobra.Command {
-	at, v := 0, valueFormat{}
-	c := app.Verb("blame ID PATH", "Say which Call or person wrote a value of a process's State",
+	ideaNumber, v := 0, valueFormat{}
+	c := app.NewCommand("blame ID PATH", "Say which Call or person wrote a value of a process's State",
 		`Say which Call or person wrote a value of a process's State, when, with which
 parameters, and which Idea shows what the LLM had seen. PATH is a path in the State
 of an instance: ①:user.name, or user.name where there is only one without a name.
 It is read from the store; no server is needed.`,
 		`  starter blame moderation-3 ①:sentiment
   starter blame refund-17 amount --at 2 --json`,
-		func(ctx context.Context, args []string) error { return runBlame(ctx, a, args[0], args[1], at, v) })
-	flags.Int(c.Flags(), &at, "at", 1, jsonval.MaxCount,
+		func(ctx context.Context, args []string) error {
+			return runBlame(ctx, a, args[0], args[1], ideaNumber, v)
+		})
+	flags.Int(c.Flags(), &ideaNumber, "at", 1, jsonval.MaxCount,
 		"`number` of the Idea that shows the value, from 1 (default the latest)")
 	v.addFlag(c)
 	return c
 }
 
-func runBlame(ctx context.Context, a *app.App, id, path string, at int, v valueFormat) error {
+func runBlame(ctx context.Context, a *app.App, id, path string, ideaNumber int, v valueFormat) error {
 	return a.WithArchive(ctx, func(archive *client.Archive) error {
-		b, err := archive.Chain(id).Blame(ctx, path, at)
+		b, err := archive.Chain(id).Blame(ctx, path, ideaNumber)
 		if err != nil {
 			return err
 		}
-		undone, err := undoneCall(ctx, archive, id, path, b)
+		undone, err := findUndoneCall(ctx, archive, id, path, b)
 		if err != nil {
 			return err
 		}
@@ -55,30 +57,31 @@ type blameReport struct {
 	Undone *client.UndoneCall `json:"undone,omitempty"`
 }
 
-// undoneCall finds out how the Call that wrote a value was undone, in this process or in the one it was forked from.
-func undoneCall(ctx context.Context, archive *client.Archive, id, path string, b *chain.Blame) (
+// findUndoneCall finds out how the Call that wrote a value was undone, in this process or in the one it was forked
+// from.
+func findUndoneCall(ctx context.Context, archive *client.Archive, id, path string, b *chain.Blame) (
 	u *client.UndoneCall, err error) {
-	if b.Call == nil && b.Found != nil {
-		b, err = archive.Chain(b.Found.Process).Blame(ctx, path, b.Found.Idea)
+	if b.Call == nil && b.FoundIn != nil {
+		b, err = archive.Chain(b.FoundIn.Process).Blame(ctx, path, b.FoundIn.Idea)
 	}
 	if err != nil || b.Call == nil {
 		return nil, err
 	}
-	undone, err := archive.Chain(id).UndoneCalls(ctx)
-	for n := range undone {
-		if undone[n].CallID == b.Call.ID {
-			return &undone[n], nil
+	undoneCalls, err := archive.Chain(id).UndoneCalls(ctx)
+	for n := range undoneCalls {
+		if undoneCalls[n].CallID == b.Call.ID {
+			return &undoneCalls[n], nil
 		}
 	}
 	return nil, err
 }
 
-func undoneText(t *client.UndoneCall) string {
-	if t == nil {
+func undoneText(call *client.UndoneCall) string {
+	if call == nil {
 		return ""
 	}
-	text := fmt.Sprintf("%s is undone by %s, for %s: %s", t.CallID, t.As, t.By, t.Reason)
-	if when, err := time.Parse(time.RFC3339Nano, t.When); err == nil {
+	text := fmt.Sprintf("%s is undone by %s, for %s: %s", call.CallID, call.As, call.By, call.Reason)
+	if when, err := time.Parse(time.RFC3339Nano, call.When); err == nil {
 		text += ", " + when.Local().Format(time.DateTime)
 	}
 	return print.Printable(text) + "\n"
@@ -96,18 +99,18 @@ func (v valueFormat) blameText(b *chain.Blame) string {
 	}
 	fmt.Fprintf(&t, "%s of %s, Idea %d: %s\n", print.Printable(place), print.Printable(b.Process), b.Idea, value)
 	switch {
-	case b.Last != nil:
-		fmt.Fprintf(&t, "written %s\n", v.writtenText(*b.Last))
-	case b.By == chain.ByStart:
+	case b.LastWrite != nil:
+		fmt.Fprintf(&t, "written %s\n", v.writtenText(*b.LastWrite))
+	case b.By == chain.AuthorStart:
 		t.WriteString("it was there from the beginning\n")
 	default:
-		fmt.Fprintf(&t, "the log does not say who wrote it; Idea %d is the first that shows it\n", b.Since)
+		fmt.Fprintf(&t, "the log does not say who wrote it; Idea %d is the first that shows it\n", b.SinceIdea)
 	}
 	if o, ok := b.Origin.(jsonval.Object); ok {
 		fmt.Fprintf(&t, "the process was %s", originText(o))
-		if f := b.Found; f != nil {
+		if f := b.FoundIn; f != nil {
 			print.Fprintf(&t, "it is in Idea %d of %s; to see who wrote it there: %s blame %s %s --at %d\n",
-				f.Idea, f.Process, print.Program, print.Quote(f.Process), print.Quote(place), f.Idea)
+				f.Idea, f.Process, print.ProgramName, print.Quote(f.Process), print.Quote(place), f.Idea)
 		} else {
 			t.WriteString(
 				"that Idea does not have it, or is no longer in the store: the fork's author may have set it\n")
@@ -120,33 +123,33 @@ func (v valueFormat) blameText(b *chain.Blame) string {
 		}
 	}
 	if b.Call != nil {
-		v.writeProposed(&t, b)
+		v.writeProposedCall(&t, b)
 	}
 	if a := b.ParamsAdaptation; a != nil {
 		fmt.Fprintf(&t, "the LLM adapted the parameters to the tool: from %s to %s, because %s\n",
 			v.text(a.OriginalParams), v.text(a.AdaptedParams), print.Printable(a.Reason))
 	}
-	for _, w := range b.Earlier {
+	for _, w := range b.EarlierWrites {
 		fmt.Fprintf(&t, "earlier %s\n", v.writtenText(w))
 	}
-	fmt.Fprintf(&t, "Idea %d was %s\n", b.Idea, sealedText(b.Sealed))
+	fmt.Fprintf(&t, "Idea %d was %s\n", b.Idea, sealedText(b.SealedAt))
 	return t.String()
 }
 
 // writtenText says who wrote what, and when.
 func (v valueFormat) writtenText(w chain.Written) string {
-	how := "by " + print.Printable(w.By)
-	if !w.When.IsZero() {
-		how += ", " + w.When.Local().Format(time.DateTime)
+	details := "by " + print.Printable(w.Author)
+	if !w.WrittenAt.IsZero() {
+		details += ", " + w.WrittenAt.Local().Format(time.DateTime)
 	}
 	if w.Method != "" {
-		how += ", " + w.Method
+		details += ", " + w.Method
 	}
 	path := w.Path
 	if path == "" {
 		path = "the whole State"
 	}
-	return fmt.Sprintf("%s: %s = %s (log of Idea %d)", how, print.Printable(path), v.text(w.Value), w.Idea)
+	return fmt.Sprintf("%s: %s = %s (log of Idea %d)", details, print.Printable(path), v.text(w.Value), w.Idea)
 }
 
 func decisionText(d approval.Decision) string {
@@ -157,24 +160,24 @@ func decisionText(d approval.Decision) string {
 	return text
 }
 
-func (v valueFormat) writeProposed(t *strings.Builder, b *chain.Blame) {
+func (v valueFormat) writeProposedCall(out *strings.Builder, b *chain.Blame) {
 	c := b.Call
-	print.Fprintf(t, "call %s of Request %d: %s\n", c.ID, c.Request, c.Tool)
-	if c.Written != nil {
-		fmt.Fprintf(t, "  planned: %s\n", v.text(c.Written))
+	print.Fprintf(out, "call %s of Request %d: %s\n", c.ID, c.Request, c.Tool)
+	if c.ProposedJSON != nil {
+		fmt.Fprintf(out, "  planned: %s\n", v.text(c.ProposedJSON))
 	}
-	if c.Ran != nil {
-		fmt.Fprintf(t, "  ran: %s\n", v.callText(c.Ran.Tool, c.Ran.Params))
+	if c.Executed != nil {
+		fmt.Fprintf(out, "  ran: %s\n", v.callText(c.Executed.Tool, c.Executed.Params))
 	}
 	for _, r := range c.Reads {
 		value := "nothing"
-		if r.Found {
+		if r.Exists {
 			value = v.text(r.Value)
 		}
-		fmt.Fprintf(t, "  %s is %s (in Idea %d)\n", print.Printable(r.Reference), value, b.Last.Idea)
+		fmt.Fprintf(out, "  %s is %s (in Idea %d)\n", print.Printable(r.Reference), value, b.LastWrite.Idea)
 	}
 	if c.SeenIdea > 0 {
-		fmt.Fprintf(t, "what the LLM had seen: %s show %s --at %d\n", print.Program,
-			print.Quote(cmp.Or(c.Part, b.Process)), c.SeenIdea)
+		fmt.Fprintf(out, "what the LLM had seen: %s show %s --at %d\n", print.ProgramName,
+			print.Quote(cmp.Or(c.PartProcess, b.Process)), c.SeenIdea)
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func TestADecisionTellsTheGroupsAndWhetherOthersMustDecideToo(t *testing.T) {
-	two := policy.Rules{{Groups: []string{"finance"}, Count: 2}}
+	two := policy.Rules{{Groups: []string{"finance"}, RequiredCount: 2}}
 	for want, d := range map[string]approval.Decision{
 		"ann of finance, one of 2 required": {Kind: "approve", DecidedBy: "ann", Groups: []string{"finance"},
 			Deciders: two},
@@ -29,7 +29,7 @@ func TestADecisionTellsTheGroupsAndWhetherOthersMustDecideToo(t *testing.T) {
 		if got := decisionText(d); !strings.HasPrefix(got, "decided by "+deciderText(d)+": "+d.Kind) {
 			t.Errorf("blame: %q", got)
 		}
-		if got := (valueFormat{}).decidedText([]client.Decided{{Decision: d}}); !strings.Contains(got,
+		if got := (valueFormat{}).decisionsText([]client.Decided{{Decision: d}}); !strings.Contains(got,
 			"  "+d.Kind+" by "+want) {
 			t.Errorf("decisions: %q", got)
 		}
@@ -38,13 +38,13 @@ func TestADecisionTellsTheGroupsAndWhetherOthersMustDecideToo(t *testing.T) {
 
 func TestWhatDiffersIsPrintedWholeWhereThatIsWanted(t *testing.T) {
 	long := strings.Repeat("long ", 100)
-	d := &client.Diff{Diff: &ideadiff.Diff{Process: "p", A: 1, B: 2}}
-	d.Changes = append(d.Changes, ideadiff.Change{What: ideadiff.Changed, Path: "a", From: long, To: long + "er"})
+	d := &client.Diff{Diff: &ideadiff.Diff{Process: "p", IdeaA: 1, IdeaB: 2}}
+	d.Changes = append(d.Changes, ideadiff.Change{Kind: ideadiff.Changed, Path: "a", From: long, To: long + "er"})
 	if got := (valueFormat{}).diffText(d); strings.Contains(got, long) {
 		t.Errorf("it is not cut: %s", got)
 	}
 	want := fmt.Sprintf("~ a  %q → %q", long, long+"er")
-	if got := (valueFormat{whole: true}).diffText(d); !strings.Contains(got, want) {
+	if got := (valueFormat{isWhole: true}).diffText(d); !strings.Contains(got, want) {
 		t.Errorf("it is cut: %s", got)
 	}
 }

@@ -20,8 +20,8 @@ import (
 
 // Decisions lists what people decided.
 func Decisions(a *app.App) *cobra.Command {
-	at, v := 0, valueFormat{}
-	c := app.Verb("decisions ID", "List what people decided in a process, and what came of it",
+	ideaNumber, v := 0, valueFormat{}
+	c := app.NewCommand("decisions ID", "List what people decided in a process, and what came of it",
 		`List what people decided in a process, in the order of time: who approved, rejected,
 amended, replaced or answered which Call, when and why, what they were shown, what
 they made of it and what ran in the end; who paused, resumed, revised it or added
@@ -30,22 +30,22 @@ store; no server is needed. What was decided since the latest Idea is in the nex
 		`  starter decisions refunds
   starter decisions refunds --at 2 --json`,
 		func(ctx context.Context, args []string) error {
-			return runDecisions(ctx, a, args[0], at, v)
+			return runDecisions(ctx, a, args[0], ideaNumber, v)
 		})
-	flags.Int(c.Flags(), &at, "at", 1, jsonval.MaxCount,
+	flags.Int(c.Flags(), &ideaNumber, "at", 1, jsonval.MaxCount,
 		"`number` of the last Idea that counts, from 1 (default the latest)")
 	v.addFlag(c)
 	return c
 }
 
-func runDecisions(ctx context.Context, a *app.App, id string, at int, v valueFormat) error {
-	return readAt(ctx, a, id, at, func(archive *client.Archive) error {
-		made, err := archive.Chain(id).Decisions(ctx, at)
+func runDecisions(ctx context.Context, a *app.App, id string, ideaNumber int, v valueFormat) error {
+	return withArchiveAt(ctx, a, id, ideaNumber, func(archive *client.Archive) error {
+		decisions, err := archive.Chain(id).Decisions(ctx, ideaNumber)
 		if err != nil {
 			return err
 		}
 		if a.JSON {
-			return a.PrintJSON(made)
+			return a.PrintJSON(decisions)
 		}
 		links, err := archive.Chain(id).Ideas(ctx)
 		if err != nil {
@@ -53,34 +53,34 @@ func runDecisions(ctx context.Context, a *app.App, id string, at int, v valueFor
 		}
 		last := links[len(links)-1]
 		for _, l := range links {
-			if l.At == at {
+			if l.At == ideaNumber {
 				last = l
 			}
 		}
-		head := fmt.Sprintf("%s: %s up to Idea %d, %s\n", print.Printable(id), print.Plural(len(made), "decision"),
+		head := fmt.Sprintf("%s: %s up to Idea %d, %s\n", print.Printable(id), print.Plural(len(decisions), "decision"),
 			last.At, sealedText(last.Created))
-		return a.Print(head + v.decidedText(made))
+		return a.Print(head + v.decisionsText(decisions))
 	})
 }
 
 // sealedText says when an Idea was sealed, and how old it is.
-func sealedText(at time.Time) string {
-	return "sealed " + at.Local().Format(time.DateTime) + ", " + print.Ago(time.Since(at))
+func sealedText(sealedAt time.Time) string {
+	return "sealed " + sealedAt.Local().Format(time.DateTime) + ", " + print.AgoText(time.Since(sealedAt))
 }
 
-// decidedText lists decisions, each with what it changed and what came of it.
-func (v valueFormat) decidedText(made []client.Decided) string {
+// decisionsText lists decisions, each with what it changed and what came of it.
+func (v valueFormat) decisionsText(decisions []client.Decided) string {
 	var b strings.Builder
-	for _, d := range made {
-		what := d.Kind + " by " + deciderText(d.Decision)
+	for _, d := range decisions {
+		summary := d.Kind + " by " + deciderText(d.Decision)
 		if to := d.Recipient(); to != "" {
-			what += " to " + to
+			summary += " to " + to
 		}
-		what += reasonText(d.Decision)
+		summary += reasonText(d.Decision)
 		if d.CallID != "" {
-			what = d.CallID + "  " + what
+			summary = d.CallID + "  " + summary
 		}
-		print.Fprintf(&b, "%s  %s\n", d.DecidedAt.Local().Format(time.DateTime), what)
+		print.Fprintf(&b, "%s  %s\n", d.DecidedAt.Local().Format(time.DateTime), summary)
 		if about := d.About(); about != "" {
 			print.Fprintf(&b, "    %s\n", about)
 		}
@@ -115,7 +115,7 @@ func reasonText(d approval.Decision) (text string) {
 	if n := d.Deciders.RequiredApprovals(); n > 1 && (d.Kind == client.Approve || d.Kind == client.Answer) {
 		text += fmt.Sprintf(", one of %d required", n)
 	}
-	if notified := d.Notified.String(); notified != "" {
+	if notified := d.SentNotifications.String(); notified != "" {
 		text += " (people had been " + notified + ")"
 	}
 	if d.Reason != "" {
@@ -135,7 +135,7 @@ func (v valueFormat) changeText(d approval.Decision) (lines []string) {
 	case client.Replace:
 		lines = append(lines, "replaced by "+v.text(d.Replacement))
 	case client.Answer:
-		lines = append(lines, "answered "+v.text(d.GivenResult))
+		lines = append(lines, "answered "+v.text(d.AnswerResult))
 	}
 	if o := d.Order; o != nil {
 		lines = append(lines, "order "+v.text(jsonval.ToJSONValue(o)))

@@ -19,7 +19,7 @@ import (
 // Diff compares two Ideas of a process.
 func Diff(a *app.App) *cobra.Command {
 	patch, v := false, valueFormat{}
-	c := app.Verb("diff ID A B", "Compare two Ideas of a process",
+	c := app.NewCommand("diff ID A B", "Compare two Ideas of a process",
 		`Compare two Ideas of a process's chain: the values and the Calls that were added
 (+), changed (~) and removed (-), instance by instance, and what people decided
 between the two. --patch prints a JSON Patch
@@ -35,15 +35,15 @@ store; no server is needed.`,
 	return c
 }
 
-func runDiff(ctx context.Context, a *app.App, id, from, to string, patch bool, v valueFormat) error {
+func runDiff(ctx context.Context, a *app.App, id, fromText, toText string, patch bool, v valueFormat) error {
 	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		var numbers [2]int
-		for i, text := range []string{from, to} {
-			at, err := strconv.Atoi(text)
-			if err != nil || at < 1 {
+		for i, text := range []string{fromText, toText} {
+			number, err := strconv.Atoi(text)
+			if err != nil || number < 1 {
 				return exit.Usagef("compare Ideas of %s: %q is not the number of an Idea", id, text)
 			}
-			numbers[i] = at
+			numbers[i] = number
 		}
 		d, err := archive.Chain(id).Diff(ctx, numbers[0], numbers[1])
 		switch {
@@ -56,43 +56,43 @@ func runDiff(ctx context.Context, a *app.App, id, from, to string, patch bool, v
 	})
 }
 
-var changeSigns = map[string]string{ideadiff.Added: "+", ideadiff.Changed: "~", ideadiff.Removed: "-",
+var signByChange = map[string]string{ideadiff.Added: "+", ideadiff.Changed: "~", ideadiff.Removed: "-",
 	ideadiff.Undone: "~"}
 
 // diffText lists a Diff instance by instance. Changes that belong to no instance come first, without a heading.
 func (v valueFormat) diffText(d *client.Diff) string {
-	lines, instances := map[string][]string{}, []string{""}
+	linesByInstance, instances := map[string][]string{}, []string{""}
 	add := func(instance, line string) {
 		instances = jsonval.AppendNew(instances, instance)
-		lines[instance] = append(lines[instance], "  "+line+"\n")
+		linesByInstance[instance] = append(linesByInstance[instance], "  "+line+"\n")
 	}
 	for _, c := range d.Changes {
-		add(c.Instance, fmt.Sprintf("%s %s  %s", changeSigns[c.What], print.Printable(c.Path),
-			v.fromTo(c.What, c.From, c.To)))
+		add(c.Instance, fmt.Sprintf("%s %s  %s", signByChange[c.Kind], print.Printable(c.Path),
+			v.changedValue(c.Kind, c.From, c.To)))
 	}
 	for _, c := range d.Calls {
 		name := strings.TrimSpace("call " + c.ID + " " + print.Printable(c.Tool))
-		add(c.Instance, fmt.Sprintf("%s %s  %s", changeSigns[c.What], name, v.fromTo(c.What, c.From, c.To)))
+		add(c.Instance, fmt.Sprintf("%s %s  %s", signByChange[c.Kind], name, v.changedValue(c.Kind, c.From, c.To)))
 	}
 	var b strings.Builder
-	print.Fprintf(&b, "%s: Idea %d → Idea %d\n", d.Process, d.A, d.B)
-	if len(lines) == 0 {
+	print.Fprintf(&b, "%s: Idea %d → Idea %d\n", d.Process, d.IdeaA, d.IdeaB)
+	if len(linesByInstance) == 0 {
 		b.WriteString("  no value and no Call differs\n")
 	}
 	for _, instance := range instances {
 		if instance != "" {
 			b.WriteString(print.Printable(instance) + "\n")
 		}
-		b.WriteString(strings.Join(lines[instance], ""))
+		b.WriteString(strings.Join(linesByInstance[instance], ""))
 	}
 	if len(d.Decisions) > 0 {
-		b.WriteString("decided between them\n" + v.decidedText(d.Decisions))
+		b.WriteString("decided between them\n" + v.decisionsText(d.Decisions))
 	}
 	return b.String()
 }
 
-func (v valueFormat) fromTo(what string, from, to any) string {
-	switch what {
+func (v valueFormat) changedValue(change string, from, to any) string {
+	switch change {
 	case ideadiff.Added:
 		return v.text(to)
 	case ideadiff.Removed:

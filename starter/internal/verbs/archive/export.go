@@ -18,7 +18,7 @@ import (
 // Export writes the whole chain of a process as one file.
 func Export(a *app.App) *cobra.Command {
 	file, html := "", false
-	c := app.Verb("export ID", "Write the whole chain of a process as one file",
+	c := app.NewCommand("export ID", "Write the whole chain of a process as one file",
 		`Write the whole chain of a process as one file of JSON Lines: each Idea whole, with the log
 of what changed before it. "verify FILE" checks it with nothing else. It reads the store and
 needs no server. A broken chain is not exported.
@@ -46,7 +46,7 @@ func runExport(ctx context.Context, a *app.App, id, file string) error {
 		if file == "" {
 			err := c.Export(ctx, a.Out)
 			if err == nil && !a.JSON {
-				noteLatest(ctx, a, c, id)
+				noteLatestIdea(ctx, a, c, id)
 			}
 			return err
 		}
@@ -69,12 +69,12 @@ func runExport(ctx context.Context, a *app.App, id, file string) error {
 // exportHTML writes what a process did as a page for people. It checks signatures with the keys that
 // PROCESSIDEA_DECIDERS names.
 func exportHTML(ctx context.Context, a *app.App, id, file string) error {
-	keys, err := decidersKeys(ctx, "")
+	keys, err := loadDeciderKeys(ctx, "")
 	if err != nil {
 		return err
 	}
 	return a.WithArchive(ctx, func(archive *client.Archive) error {
-		c := archive.Trusting(keys).Chain(id)
+		c := archive.WithDeciderKeys(keys).Chain(id)
 		if file == "" {
 			return report.Write(ctx, c, id, a.Out)
 		}
@@ -88,23 +88,23 @@ func exportHTML(ctx context.Context, a *app.App, id, file string) error {
 // writeFile writes a file under another name first, so that nobody finds half of it. If the name is something other
 // than a regular file, such as /dev/stdout, /dev/null, a pipe or a link, it is kept and written to directly.
 func writeFile(name string, write func(io.Writer) error) error {
-	draft := name + ".new"
+	tempName := name + ".new"
 	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
-		draft = name
+		tempName = name
 	}
-	f, err := os.Create(draft)
+	f, err := os.Create(tempName)
 	if err != nil {
 		return exit.Usagef("write %s: %w", name, ideafiles.WithoutPath(err))
 	}
 	err = write(f)
-	if closed := f.Close(); err == nil {
-		err = closed
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
 	}
-	if err == nil && draft != name {
-		err = os.Rename(draft, name)
+	if err == nil && tempName != name {
+		err = os.Rename(tempName, name)
 	}
-	if err != nil && draft != name {
-		_ = os.Remove(draft)
+	if err != nil && tempName != name {
+		_ = os.Remove(tempName)
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", name, err)

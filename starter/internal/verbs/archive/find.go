@@ -18,7 +18,7 @@ import (
 // Find says which processes hold a text.
 func Find(a *app.App) *cobra.Command {
 	storeOnly := false
-	c := app.Verb("find TEXT", "Say which processes and instances hold a text",
+	c := app.NewCommand("find TEXT", "Say which processes and instances hold a text",
 		`Look for a text, such as the name of somebody who asks to be forgotten, in upper or lower
 case: in all Ideas of the store (inputs, States, parameters, outputs, notes, errors, who
 decided and why), in all histories that Temporal has of the namespace, and in what schedules
@@ -32,58 +32,59 @@ not searched. --store-only does not ask Temporal.`,
   starter find 4711 --json --store /backup/store --store-only`,
 		func(ctx context.Context, args []string) error {
 			o := find.Options{
-				OnFound:  func(h find.Held) error { return printHeld(a, h) },
+				OnFound:  func(h find.Finding) error { return printTextFinding(a, h) },
 				OnUnread: func(what string) { a.Note("not read: %s", what) },
 			}
-			ideas := func(archive *client.Archive) error { return find.SearchIdeas(ctx, archive, args[0], o) }
+			search := func(archive *client.Archive) error { return find.SearchIdeas(ctx, archive, args[0], o) }
 			if storeOnly {
-				return a.WithArchive(ctx, ideas)
+				return a.WithArchive(ctx, search)
 			}
-			return findAll(ctx, a, args[0], ideas, o)
+			return findInStoreAndTemporal(ctx, a, args[0], search, o)
 		})
 	c.Flags().BoolVar(&storeOnly, "store-only", false, "look at the store alone, and do not ask Temporal")
 	return c
 }
 
-func findAll(ctx context.Context, a *app.App, text string, ideas func(*client.Archive) error, o find.Options) error {
+func findInStoreAndTemporal(ctx context.Context, a *app.App, text string, search func(*client.Archive) error,
+	o find.Options) error {
 	p, err := a.Place()
 	if err != nil {
 		return err
 	}
-	s, err := p.OpenSession(ctx, server.Hosting{UIPort: -1, GatewayPort: -1})
+	s, err := p.OpenSession(ctx, server.HostOptions{UIPort: -1, GatewayPort: -1})
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if err := ideas(s.Archive()); err != nil {
+	if err := search(s.Archive()); err != nil {
 		return err
 	}
 	return find.SearchHistories(ctx, s.Client, text, o)
 }
 
-func printHeld(a *app.App, h find.Held) error {
+func printTextFinding(a *app.App, finding find.Finding) error {
 	if a.JSON {
-		line, err := json.Marshal(h)
+		line, err := json.Marshal(finding)
 		if err != nil {
 			return err
 		}
 		return a.Print(string(line) + "\n")
 	}
-	if h.Schedule != "" {
-		return a.Print(fmt.Sprintf("schedule %s: what it starts processes from\n", print.Printable(h.Schedule)))
+	if finding.Schedule != "" {
+		return a.Print(fmt.Sprintf("schedule %s: what it starts processes from\n", print.Printable(finding.Schedule)))
 	}
-	who := print.Printable(h.Process)
-	if h.Instance != "" {
-		who = print.Printable(h.Instance) + " of " + who
+	subject := print.Printable(finding.Process)
+	if finding.Instance != "" {
+		subject = print.Printable(finding.Instance) + " of " + subject
 	}
-	where := print.Printable(strings.Join(h.Parts, ", "))
+	place := print.Printable(strings.Join(finding.Parts, ", "))
 	switch {
-	case h.Last == 0 && h.Parts[0] == "history":
-		where += " in Temporal"
-	case h.Last > 0 && h.First == h.Last:
-		where += fmt.Sprintf(" in Idea %d", h.First)
-	case h.Last > 0:
-		where += fmt.Sprintf(" in Ideas %d to %d", h.First, h.Last)
+	case finding.LastIdea == 0 && finding.Parts[0] == "history":
+		place += " in Temporal"
+	case finding.LastIdea > 0 && finding.FirstIdea == finding.LastIdea:
+		place += fmt.Sprintf(" in Idea %d", finding.FirstIdea)
+	case finding.LastIdea > 0:
+		place += fmt.Sprintf(" in Ideas %d to %d", finding.FirstIdea, finding.LastIdea)
 	}
-	return a.Print(who + ": " + where + "\n")
+	return a.Print(subject + ": " + place + "\n")
 }

@@ -19,7 +19,7 @@ import (
 func Forget(a *app.App) *cobra.Command {
 	var o forget.Options
 	var instance string
-	c := app.Verb("forget ID", "Remove all that a process worked on, and keep the proof that it ran",
+	c := app.NewCommand("forget ID", "Remove all that a process worked on, and keep the proof that it ran",
 		`Remove what a process worked on, with its instances, parts and delegates. The store loses
 its Ideas and all values that no other process needs; Temporal loses its histories. Each
 Idea keeps only its digest, its parent's digest and its time. A last Idea says when, by
@@ -75,7 +75,7 @@ func forgetProcess(ctx context.Context, a *app.App, id, instance string, o forge
 		return err
 	}
 	// If no server runs, this program runs one to delete the histories. Only --cancel needs a worker.
-	s, err := p.OpenSession(ctx, server.Hosting{UIPort: -1, GatewayPort: -1, Worker: o.Cancel})
+	s, err := p.OpenSession(ctx, server.HostOptions{UIPort: -1, GatewayPort: -1, WithWorker: o.Cancel})
 	if err != nil {
 		return err
 	}
@@ -89,18 +89,18 @@ func forgetProcess(ctx context.Context, a *app.App, id, instance string, o forge
 	if err != nil {
 		return err
 	}
-	reached, err := forgetFiles(ctx, s, *r)
+	wasReached, err := forgetFiles(ctx, s, *r)
 	if err != nil {
 		return fmt.Errorf("%w; to remove what remains in the server's files, forget %s again", err, id)
 	}
-	if !reached {
+	if !wasReached {
 		a.Note(
 			"%s", "the files of Temporal's server were not checked: its database may keep refused starts, and "+
 				"deleted data until the space is reused; its logs and backups keep what they had")
 	}
 	err = a.Show(r, forgottenText(*r))
-	if whole := reached && r.IsComplete(); err == nil && !whole {
-		err = exit.WithCode(exit.Unerased)
+	if isComplete := wasReached && r.IsComplete(); err == nil && !isComplete {
+		err = exit.WithCode(exit.IncompleteForget)
 	}
 	return err
 }
@@ -113,10 +113,10 @@ func ideasText(ideas []int) string {
 	return fmt.Sprintf("%d Ideas, %d to %d", len(ideas), ideas[0], ideas[len(ideas)-1])
 }
 
-func forgetFiles(ctx context.Context, s *server.Session, r forget.Result) (reached bool, err error) {
+func forgetFiles(ctx context.Context, s *server.Session, r forget.Result) (wasReached bool, err error) {
 	for _, fork := range r.Forks {
-		if reached, err = forgetFiles(ctx, s, fork); err != nil {
-			return reached, err
+		if wasReached, err = forgetFiles(ctx, s, fork); err != nil {
+			return wasReached, err
 		}
 	}
 	return s.Forget(ctx, r.Process)
@@ -127,16 +127,16 @@ func forgottenText(r forget.Result) string {
 	for _, fork := range r.Forks {
 		b.WriteString(forgottenText(fork))
 	}
-	who, took, key := print.Printable(r.Process), "", "its data key is destroyed\n"
+	subject, verb, keyText := print.Printable(r.Process), "", "its data key is destroyed\n"
 	if r.Instance != "" {
-		who, took = print.Printable(r.Instance)+" of "+who, "taken out of "
-		key = "the process has a new data key, and the old one is destroyed\n"
+		subject, verb = print.Printable(r.Instance)+" of "+subject, "taken out of "
+		keyText = "the process has a new data key, and the old one is destroyed\n"
 	}
 	fmt.Fprintf(&b, "%s: forgotten: %s%s in %s, %s (%s), and %s of workflows in Temporal\n",
-		who, took, print.Plural(r.Ideas, "Idea"), print.Plural(len(r.Chains), "chain"),
+		subject, verb, print.Plural(r.Ideas, "Idea"), print.Plural(len(r.Chains), "chain"),
 		print.Plural(r.Values, "value"), sizeText(r.ValueBytes), print.Plural(r.Executions, "run"))
 	if r.KeyDestroyed {
-		b.WriteString(key)
+		b.WriteString(keyText)
 	}
 	for _, id := range r.KeptWorkflows {
 		print.Fprintf(&b, "not removed: the history of %s in Temporal, which covers all its instances:"+

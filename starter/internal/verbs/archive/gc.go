@@ -20,18 +20,18 @@ import (
 
 // gcOptions holds the flags of gc.
 type gcOptions struct {
-	olderThan      time.Duration
-	yes, storeOnly bool
+	olderThan              time.Duration
+	isConfirmed, storeOnly bool
 }
 
-// minAge is the age below which nothing is removed. Writers reuse values that have been in the store for less than
-// blobs.Freshness, and need some time to record that in Temporal.
-const minAge = 2 * blobs.Freshness
+// minCollectAge is the age below which nothing is removed. Writers reuse values that have been in the store for less
+// than blobs.Freshness, and need some time to record that in Temporal.
+const minCollectAge = 2 * blobs.Freshness
 
 // GC removes old chains, and values that nothing needs any more, from the store.
 func GC(a *app.App) *cobra.Command {
 	var o gcOptions
-	c := app.Verb("gc --older-than DURATION",
+	c := app.NewCommand("gc --older-than DURATION",
 		"Remove from the store old chains, and values that nothing needs any more",
 		`Remove from the store the chains whose latest Idea is older than a duration, unless Temporal
 still has something open of their process. Also remove values that old that neither a
@@ -44,23 +44,24 @@ store. --store-only asks no server: processes still open lose what their chains 
   starter gc --older-than 720h --yes`,
 		func(ctx context.Context, _ []string) error {
 			if o.olderThan == 0 {
-				return exit.Usagef("collect what is older than 0s: it must be at least %s", minAge)
+				return exit.Usagef("collect what is older than 0s: it must be at least %s", minCollectAge)
 			}
 			return runGC(ctx, a, o)
 		})
-	flags.Duration(c.Flags(), &o.olderThan, "older-than", minAge, false, "keep what is younger than this, such as 720h")
-	c.Flags().BoolVar(&o.yes, "yes", false, "remove it")
+	flags.Duration(c.Flags(), &o.olderThan, "older-than", minCollectAge, false,
+		"keep what is younger than this, such as 720h")
+	c.Flags().BoolVar(&o.isConfirmed, "yes", false, "remove it")
 	c.Flags().BoolVar(&o.storeOnly, "store-only", false, "ask no Temporal server")
 	return c
 }
 
 func runGC(ctx context.Context, a *app.App, o gcOptions) error {
-	rules := chain.Rules{Before: time.Now().Add(-o.olderThan), Remove: o.yes}
+	rules := chain.CollectRules{Cutoff: time.Now().Add(-o.olderThan), Remove: o.isConfirmed}
 	if o.storeOnly {
 		a.Note("Temporal is not asked: a process that is still open may lose values")
 	} else {
 		err := a.WithSession(ctx, func(s *server.Session) (err error) {
-			rules.Temporal, err = s.Held(ctx)
+			rules.Temporal, err = s.NamespaceContents(ctx)
 			return err
 		})
 		if err != nil {
@@ -76,25 +77,25 @@ func runGC(ctx context.Context, a *app.App, o gcOptions) error {
 	})
 }
 
-func collectedText(c *chain.Collected) string {
+func collectedText(c *chain.CollectResult) string {
 	var b strings.Builder
-	does := "would remove"
+	verb := "would remove"
 	if c.Removed {
-		does = "removed"
+		verb = "removed"
 	}
-	fmt.Fprintf(&b, "%s %s (%s, %s) and %s (%s)\n", does, print.Plural(len(c.Chains), "chain"),
+	fmt.Fprintf(&b, "%s %s (%s, %s) and %s (%s)\n", verb, print.Plural(len(c.Chains), "chain"),
 		print.Plural(c.Ideas, "Idea"), sizeText(c.IdeaBytes),
 		print.Plural(c.Values, "value"), sizeText(c.ValueBytes))
 	for _, process := range c.Chains {
 		print.Fprintf(&b, "  %s\n", process)
 	}
-	if c.Unfinished > 0 {
-		fmt.Fprintf(&b, "%s %s that a killed program left half written (%s)\n", does,
-			print.Plural(c.Unfinished, "file"), sizeText(c.UnfinishedBytes))
+	if c.UnfinishedFiles > 0 {
+		fmt.Fprintf(&b, "%s %s that a killed program left half written (%s)\n", verb,
+			print.Plural(c.UnfinishedFiles, "file"), sizeText(c.UnfinishedBytes))
 	}
-	fmt.Fprintf(&b, "%s and %s (%s) stay\n", print.Plural(c.Kept.Chains, "chain"), print.Plural(c.Kept.Values, "value"),
-		sizeText(c.Kept.ValueBytes))
-	if !c.Removed && c.Ideas+c.Values+c.Unfinished > 0 {
+	fmt.Fprintf(&b, "%s and %s (%s) stay\n", print.Plural(c.Retained.Chains, "chain"),
+		print.Plural(c.Retained.Values, "value"), sizeText(c.Retained.ValueBytes))
+	if !c.Removed && c.Ideas+c.Values+c.UnfinishedFiles > 0 {
 		b.WriteString("nothing was removed: --yes does it\n")
 	}
 	return b.String()

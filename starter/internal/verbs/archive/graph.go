@@ -28,7 +28,7 @@ var graphFormats = map[string]func(calls []any, statuses ...map[ideafile.CallSta
 // Graph draws a Plan.
 func Graph(a *app.App) *cobra.Command {
 	format := "mermaid"
-	c := app.Verb("graph FILE|FOLDER|ID", "Draw a Plan as Mermaid, DOT or SVG",
+	c := app.NewCommand("graph FILE|FOLDER|ID", "Draw a Plan as Mermaid, DOT or SVG",
 		`Draw a Plan: the Calls, and what flows between them through State. Of a file it draws the
 Plan messages, or else the solution. Of a process it draws the Plan that waits for a person,
 or else the latest solution that has Calls, or else the Plan messages.`,
@@ -46,49 +46,49 @@ type drawnGraph struct {
 	Calls  int    `json:"calls"`
 }
 
-func runGraph(ctx context.Context, a *app.App, of, format string) error {
+func runGraph(ctx context.Context, a *app.App, target, format string) error {
 	draw, ok := graphFormats[format]
 	if !ok {
-		return exit.Usagef("draw %s: no format %q; there are %s", of, format,
+		return exit.Usagef("draw %s: no format %q; there are %s", target, format,
 			strings.Join(jsonval.SortedKeys(graphFormats), ", "))
 	}
-	p, err := drawnOf(ctx, a, of)
+	p, err := loadDrawing(ctx, a, target)
 	if err != nil {
 		return err
 	}
 	if len(p.Calls) == 0 {
-		return exit.Usagef("draw %s: it has no Calls", of)
+		return exit.Usagef("draw %s: it has no Calls", target)
 	}
 	drawing := draw(p.Calls, p.Statuses...)
 	return a.Show(drawnGraph{format, drawing, len(p.Calls)}, strings.TrimSuffix(drawing, "\n")+"\n")
 }
 
-// drawnOf returns the Calls of the file with this name if it exists, otherwise those of the process with this id.
-func drawnOf(ctx context.Context, a *app.App, of string) (p *client.PlanDrawing, err error) {
-	p = &client.PlanDrawing{}
-	if _, err := os.Stat(of); err == nil {
-		p.Calls, err = callsOfFile(of)
-		return p, err
+// loadDrawing returns the Calls of the file with this name if it exists, otherwise those of the process with this id.
+func loadDrawing(ctx context.Context, a *app.App, target string) (drawing *client.PlanDrawing, err error) {
+	drawing = &client.PlanDrawing{}
+	if _, err := os.Stat(target); err == nil {
+		drawing.Calls, err = loadFileCalls(target)
+		return drawing, err
 	}
-	if p.Calls = waitingCalls(ctx, a, of); len(p.Calls) > 0 {
-		return p, nil
+	if drawing.Calls = loadWaitingCalls(ctx, a, target); len(drawing.Calls) > 0 {
+		return drawing, nil
 	}
 	err = a.WithArchive(ctx, func(archive *client.Archive) (err error) {
-		c := archive.Chain(of)
-		if p, err = c.PlanWithStatus(ctx); err == nil && !a.JSON {
-			noteLatest(ctx, a, c, of)
+		c := archive.Chain(target)
+		if drawing, err = c.PlanWithStatus(ctx); err == nil && !a.JSON {
+			noteLatestIdea(ctx, a, c, target)
 		}
 		return err
 	})
 	if errors.Is(err, client.ErrNotFound) {
-		err = exit.Usagef("draw %s: there is no such file, and the store has no Idea of a process with this id", of)
+		err = exit.Usagef("draw %s: there is no such file, and the store has no Idea of a process with this id", target)
 	}
-	return p, err
+	return drawing, err
 }
 
-// waitingCalls returns the Calls of the first Plan that waits for a person, or nil if no Plan waits or no server
+// loadWaitingCalls returns the Calls of the first Plan that waits for a person, or nil if no Plan waits or no server
 // answers.
-func waitingCalls(ctx context.Context, a *app.App, process string) (calls []any) {
+func loadWaitingCalls(ctx context.Context, a *app.App, process string) (calls []any) {
 	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()
 	_ = a.WithProcess(ctx, process, func(p *client.Process) error {
@@ -110,8 +110,8 @@ func waitingCalls(ctx context.Context, a *app.App, process string) (calls []any)
 	return calls
 }
 
-func callsOfFile(of string) (calls []any, err error) {
-	source, err := ideafiles.Find(of, "", "")
+func loadFileCalls(file string) (calls []any, err error) {
+	source, err := ideafiles.Find(file, "", "")
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func callsOfFile(of string) (calls []any, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := ideafiles.Invalid(of, problems); err != nil {
+	if err := ideafiles.Invalid(file, problems); err != nil {
 		return nil, err
 	}
 	calls = client.PlanMessagesOf(d.Idea)

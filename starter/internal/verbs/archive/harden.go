@@ -17,7 +17,8 @@ import (
 // Harden makes a Plan from what finished processes have in common.
 func Harden(a *app.App) *cobra.Command {
 	file, o, approvals := "", client.HardenOptions{}, false
-	c := app.Verb("harden ID...", "Make a Plan from what finished processes have in common, to run without an LLM",
+	c := app.NewCommand("harden ID...",
+		"Make a Plan from what finished processes have in common, to run without an LLM",
 		`Make an Idea file whose Plan does what finished processes have in common, without an LLM.
 It reads their chains from the store and needs no server. What could not be generalised is
 named on standard error, with the instances that differ, and left out: the Plan then guides
@@ -61,36 +62,36 @@ func runHarden(ctx context.Context, a *app.App, file string, o client.HardenOpti
 	}
 	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		o.Tools = p.Tools()
-		made, err := archive.Harden(ctx, o)
-		if made != nil {
-			noteHardened(a, made)
+		result, err := archive.Harden(ctx, o)
+		if result != nil {
+			noteHardenResult(a, result)
 		}
 		if err != nil {
 			return err
 		}
-		return printHardened(a, made, file)
+		return printHardenResult(a, result, file)
 	})
 }
 
-// noteHardened says what was left out of the file.
-func noteHardened(a *app.App, made *harden.Result) {
-	for _, text := range made.Notes {
+// noteHardenResult says what was left out of the file.
+func noteHardenResult(a *app.App, result *harden.Result) {
+	for _, text := range result.Notes {
 		a.Note("harden: %s", text)
 	}
-	for _, p := range made.Differences {
+	for _, p := range result.Differences {
 		a.Note("harden: not generalised: %s; decide %s", p, p.Advice())
 	}
-	if n := len(made.Differences); n > 0 && made.Idea != nil {
+	if n := len(result.Differences); n > 0 && result.Idea != nil {
 		a.Note("harden: %s not generalised, so the Plan only guides the LLM. Decide that in the file and set "+
-			"\"stage\": \"optimal\" beside its Plan: then it runs without the LLM", print.PluralIs(n, "thing"))
+			"\"stage\": \"optimal\" beside its Plan: then it runs without the LLM", print.PluralWithVerb(n, "thing"))
 	}
 }
 
-// printHardened writes the file.
-func printHardened(a *app.App, made *harden.Result, file string) error {
-	text := print.Indent(made.Idea) + "\n"
+// printHardenResult writes the file.
+func printHardenResult(a *app.App, result *harden.Result, file string) error {
+	text := print.IndentJSON(result.Idea) + "\n"
 	if a.JSON {
-		text = jsonval.EncodeToString(jsonval.ToJSONValue(made)) + "\n"
+		text = jsonval.EncodeToString(jsonval.ToJSONValue(result)) + "\n"
 	}
 	if file == "" {
 		return a.Print(text)

@@ -23,7 +23,7 @@ import (
 
 // History lists the Ideas of a process.
 func History(a *app.App) *cobra.Command {
-	return app.Verb("history ID", "List the Ideas of a process",
+	return app.NewCommand("history ID", "List the Ideas of a process",
 		`List the Ideas of a process's chain: when each was made, by which Request, and how
 many Calls its solution, writes and decisions its log hold. It is read from the
 store; no server is needed.`,
@@ -53,32 +53,32 @@ func isKnown(ctx context.Context, a *app.App, id string) (known bool) {
 }
 
 func readHistory(ctx context.Context, a *app.App, id string) error {
-	return readAt(ctx, a, id, 0, func(archive *client.Archive) error {
+	return withArchiveAt(ctx, a, id, 0, func(archive *client.Archive) error {
 		links, err := archive.Chain(id).Ideas(ctx)
 		if err != nil {
 			return err
 		}
-		by, err := archive.Chain(id).UndoneBy(ctx)
+		undoneBy, err := archive.Chain(id).UndoingProcesses(ctx)
 		if err != nil {
 			return err
 		}
 		last := links[len(links)-1]
 		age := fmt.Sprintf("Idea %d, the latest, was %s\n", last.At, sealedText(last.Created))
 		notes := forgottenIdeasText(last.Forgotten) + undoesText(links[0].Undoes) + originText(links[0].Origin) +
-			simulatedText(links[0].Simulated) + undoneByText(by)
+			simulatedText(links[0].Simulated) + undoneByText(undoneBy)
 		return a.Show(links, notes+historyTable(links, print.TableWidth(a.Out))+age)
 	})
 }
 
 // undoesText says which process this process takes back, or "" if none.
 func undoesText(undoes any) string {
-	of, ok := undoes.(jsonval.Object)
+	meta, ok := undoes.(jsonval.Object)
 	if !ok {
 		return ""
 	}
-	return print.Printable(fmt.Sprintf("it takes back what %s did, for %s: %s", jsonval.AsText(of["process"]),
-		jsonval.AsText(of["by"]),
-		jsonval.AsText(of["reason"]))) + "\n"
+	return print.Printable(fmt.Sprintf("it takes back what %s did, for %s: %s", jsonval.AsText(meta["process"]),
+		jsonval.AsText(meta["by"]),
+		jsonval.AsText(meta["reason"]))) + "\n"
 }
 
 // undoneByText names the processes that take a process back, or "" if there are none.
@@ -86,7 +86,7 @@ func undoneByText(ids []string) string {
 	if len(ids) == 0 {
 		return ""
 	}
-	return print.Printable("it is undone by "+diag.FirstNamesAndCount(ids)) + "\n"
+	return print.Printable("it is undone by "+diag.SummarizeNames(ids)) + "\n"
 }
 
 // originText says from which Idea a process was forked, or "" if it was not forked.
@@ -97,12 +97,12 @@ func originText(origin any) string {
 	}
 	return fmt.Sprintf("forked from Idea %s of %s, %s\n",
 		print.OneLineJSON(o["at"]), print.Compact(o["process"], print.MaxValueWidth),
-		print.Compact(jsonval.AsText(o["digest"]), shortDigest))
+		print.Compact(jsonval.AsText(o["digest"]), shortDigestChars))
 }
 
 // simulatedText marks a simulated process. It is "" for any other.
-func simulatedText(mark any) string {
-	if mark == nil || mark == false {
+func simulatedText(simulated any) string {
+	if simulated == nil || simulated == false {
 		return ""
 	}
 	return "simulated: no Tool ran, and its States and output are made up\n"
@@ -130,7 +130,7 @@ func costText(l chain.Link) string {
 
 const maxLLMWidth = 30 // characters
 
-const shortDigest = 12 // characters
+const shortDigestChars = 12 // characters
 
 func historyTable(links []chain.Link, width int) string {
 	columns := [][]string{{"idea"}, {"created"}, {"request"}, {"llm"}, {"cost"}, {"instances"}, {"calls"}, {"writes"},
@@ -144,14 +144,14 @@ func historyTable(links []chain.Link, width int) string {
 			strconv.Itoa(l.At), l.Created.Local().Format(time.DateTime), request, llmText(l), costText(l),
 			strconv.Itoa(l.Counts.Instances),
 			strconv.Itoa(l.Counts.Calls), strconv.Itoa(l.Counts.Writes), strconv.Itoa(l.Counts.Decisions),
-			print.FitWidth(l.Digest, shortDigest),
+			print.FitWidth(l.Digest, shortDigestChars),
 		} {
 			columns[n] = append(columns[n], cell)
 		}
 	}
-	const cost = 4
-	if !slices.ContainsFunc(columns[cost][1:], func(cell string) bool { return cell != "" }) {
-		columns = slices.Delete(columns, cost, cost+1)
+	const costColumn = 4
+	if !slices.ContainsFunc(columns[costColumn][1:], func(cell string) bool { return cell != "" }) {
+		columns = slices.Delete(columns, costColumn, costColumn+1)
 	}
 	return print.Table(columns, width)
 }

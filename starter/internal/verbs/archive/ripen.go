@@ -22,7 +22,7 @@ func runRipen(ctx context.Context, a *app.App, ids []string) error {
 		}
 		var b strings.Builder
 		for _, f := range findings {
-			printFinding(&b, f)
+			printRipenFinding(&b, f)
 		}
 		if len(findings) == 0 {
 			b.WriteString("Nobody was asked about a Call.\n")
@@ -31,8 +31,8 @@ func runRipen(ctx context.Context, a *app.App, ids []string) error {
 	})
 }
 
-func printFinding(b *strings.Builder, f ripen.Finding) {
-	print.Fprintf(b, "%s: %d of %d approved unchanged", f.Tool, f.Counts.Approved, f.Counts.Seen())
+func printRipenFinding(b *strings.Builder, f ripen.Finding) {
+	print.Fprintf(b, "%s: %d of %d approved unchanged", f.Tool, f.Counts.Approved, f.Counts.HumanDecisions())
 	for _, one := range []struct {
 		n    int
 		what string
@@ -56,8 +56,8 @@ func printFinding(b *strings.Builder, f ripen.Finding) {
 	fmt.Fprintf(b, "  proposed: \"_approval\": {\"when\": %s}\n", jsonval.Encode(f.When))
 	fmt.Fprintf(b, "  of these %d decisions it would have asked for %d, including all that people changed, and "+
 		"not for %d\n",
-		f.Asked+f.Unasked, f.Asked, f.Unasked)
+		f.WouldAskCount+f.WouldNotAskCount, f.WouldAskCount, f.WouldNotAskCount)
 	if len(f.AskedInVain) > 0 {
-		print.Fprintf(b, "  asked, and approved unchanged: %s\n", diag.FirstNamesAndCount(f.AskedInVain))
+		print.Fprintf(b, "  asked, and approved unchanged: %s\n", diag.SummarizeNames(f.AskedInVain))
 	}
 }

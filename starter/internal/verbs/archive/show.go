@@ -21,8 +21,8 @@ import (
 
 // Show prints an Idea of a process.
 func Show(a *app.App) *cobra.Command {
-	at, withActions := 0, false
-	c := app.Verb("show ID", "Print an Idea of a process, as a file that run accepts",
+	ideaNumber, withActions := 0, false
+	c := app.NewCommand("show ID", "Print an Idea of a process, as a file that run accepts",
 		`Print an Idea of a process's chain, the latest or the one of a number, as a file that run
 accepts. It reads the store and needs no server. If a server answers, standard error says
 what holds the process up.
@@ -34,15 +34,15 @@ Queries and heartbeats are not counted.`,
   starter show refund-17 --at 2 > again.json
   starter show refund-17 --actions --json`,
 		func(ctx context.Context, args []string) error {
-			if withActions && at > 0 {
+			if withActions && ideaNumber > 0 {
 				return exit.Usagef("show %s: --actions is about the whole process, not the Idea of --at", args[0])
 			}
 			if withActions {
 				return showActions(ctx, a, args[0])
 			}
-			return runShow(ctx, a, args[0], at)
+			return runShow(ctx, a, args[0], ideaNumber)
 		})
-	flags.Int(c.Flags(), &at, "at", 1, jsonval.MaxCount, "`number` of the Idea, from 1 (default the latest)")
+	flags.Int(c.Flags(), &ideaNumber, "at", 1, jsonval.MaxCount, "`number` of the Idea, from 1 (default the latest)")
 	c.Flags().BoolVar(&withActions, "actions", false, "count the actions that a hosted Temporal bills")
 	return c
 }
@@ -58,21 +58,22 @@ func showActions(ctx context.Context, a *app.App, id string) error {
 	})
 }
 
-func runShow(ctx context.Context, a *app.App, id string, at int) error {
-	return readAt(ctx, a, id, at, func(archive *client.Archive) error {
-		idea, err := archive.Chain(id).Load(ctx, at)
+func runShow(ctx context.Context, a *app.App, id string, ideaNumber int) error {
+	return withArchiveAt(ctx, a, id, ideaNumber, func(archive *client.Archive) error {
+		idea, err := archive.Chain(id).Load(ctx, ideaNumber)
 		if err != nil {
 			return err
 		}
-		undone, err := archive.Chain(id).UndoneCalls(ctx)
+		undoneCalls, err := archive.Chain(id).UndoneCalls(ctx)
 		if err != nil {
 			return err
 		}
-		if len(undone) > 0 {
-			idea["meta"] = jsonval.OverlayObject(idea["meta"], jsonval.Object{"undone": jsonval.ToJSONValue(undone)})
+		if len(undoneCalls) > 0 {
+			idea["meta"] = jsonval.OverlayObject(idea["meta"],
+				jsonval.Object{"undone": jsonval.ToJSONValue(undoneCalls)})
 		}
-		read, _ := ideafile.ReadIdeaWithCheckedTools(idea)
-		counts := ideafile.StepCountsOf(read.Context)
+		parsed, _ := ideafile.ReadIdeaWithCheckedTools(idea)
+		counts := ideafile.CountStepOutcomes(parsed.Context)
 		if len(counts) > 0 {
 			idea["meta"] = jsonval.OverlayObject(idea["meta"],
 				jsonval.Object{ideafile.InstructionsMetaKey: jsonval.ToJSONValue(counts)})
@@ -84,17 +85,17 @@ func runShow(ctx context.Context, a *app.App, id string, at int) error {
 			a.Note("%s", c)
 		}
 		noteAge(a, id, idea)
-		noteUndone(a, id, idea, undone)
+		noteUndoneCalls(a, id, idea, undoneCalls)
 		noteSize(a, id, idea)
-		return a.Print(print.Indent(idea) + "\n")
+		return a.Print(print.IndentJSON(idea) + "\n")
 	})
 }
 
 // noteAge says on standard error how old an Idea is.
 func noteAge(a *app.App, id string, idea jsonval.Object) {
 	meta := jsonval.AsObject(idea["meta"])
-	if at, err := time.Parse(time.RFC3339Nano, jsonval.AsText(meta["createdAt"])); err == nil {
-		a.Note("Idea %s of %s was %s", fmt.Sprint(meta["at"]), id, sealedText(at))
+	if sealed, err := time.Parse(time.RFC3339Nano, jsonval.AsText(meta["createdAt"])); err == nil {
+		a.Note("Idea %s of %s was %s", fmt.Sprint(meta["at"]), id, sealedText(sealed))
 	}
 }
 
@@ -102,7 +103,7 @@ func noteAge(a *app.App, id string, idea jsonval.Object) {
 func noteSize(a *app.App, id string, source jsonval.Object) {
 	idea, _ := ideafile.ReadIdea(source)
 	if p, err := a.Place(); err == nil && idea != nil {
-		if text := p.Tools().SizeText(idea); text != "" {
+		if text := p.Tools().BatchSizeText(idea); text != "" {
 			a.Note("%s: %s", id, strings.TrimSuffix(text, "\n"))
 		}
 	}
@@ -111,24 +112,24 @@ func noteSize(a *app.App, id string, source jsonval.Object) {
 	}
 }
 
-// noteUndone prints to standard error which Calls of a process were undone, and what the process itself undoes.
-func noteUndone(a *app.App, id string, idea jsonval.Object, undone []client.UndoneCall) {
-	if text := undoesText(jsonval.At(idea, "meta", "undoes")); text != "" {
+// noteUndoneCalls prints to standard error which Calls of a process were undone, and what the process itself undoes.
+func noteUndoneCalls(a *app.App, id string, idea jsonval.Object, undoneCalls []client.UndoneCall) {
+	if text := undoesText(jsonval.Lookup(idea, "meta", "undoes")); text != "" {
 		a.Note("%s: %s", id, strings.TrimSuffix(text, "\n"))
 	}
-	for len(undone) > 0 {
+	for len(undoneCalls) > 0 {
 		var calls []string
-		first, left := undone[0], []client.UndoneCall{}
-		for _, t := range undone {
+		first, remaining := undoneCalls[0], []client.UndoneCall{}
+		for _, t := range undoneCalls {
 			if t.As == first.As && t.By == first.By && t.Reason == first.Reason {
 				calls = append(calls, t.CallID)
 			} else {
-				left = append(left, t)
+				remaining = append(remaining, t)
 			}
 		}
-		a.Note("%s undone by %s, for %s: %s (%s)", print.PluralIs(len(calls), "Call"), first.As, first.By, first.Reason,
-			diag.FirstNamesAndCount(calls))
-		undone = left
+		a.Note("%s undone by %s, for %s: %s (%s)", print.PluralWithVerb(len(calls), "Call"), first.As, first.By,
+			first.Reason, diag.SummarizeNames(calls))
+		undoneCalls = remaining
 	}
 }
 
@@ -136,11 +137,11 @@ func noteUndone(a *app.App, id string, idea jsonval.Object, undone []client.Undo
 // is from the store alone.
 const serverTimeout = 5 * time.Second
 
-// readAt is WithArchive for verbs that show a process up to an Idea. For the latest Idea, 0, it also notes what holds
-// the process up, even if that is why there is no Idea.
-func readAt(ctx context.Context, a *app.App, id string, at int, do func(*client.Archive) error) error {
+// withArchiveAt is WithArchive for verbs that show a process up to an Idea. For the latest Idea, 0, it also notes what
+// holds the process up, even if that is why there is no Idea.
+func withArchiveAt(ctx context.Context, a *app.App, id string, ideaNumber int, do func(*client.Archive) error) error {
 	err := a.WithArchive(ctx, do)
-	if at == 0 && !a.JSON {
+	if ideaNumber == 0 && !a.JSON {
 		warnIfHeldUp(ctx, a, id)
 	}
 	return err
@@ -163,8 +164,8 @@ func warnIfHeldUp(ctx context.Context, a *app.App, id string) {
 	})
 }
 
-// noteLatest says on standard error how old the latest Idea of a process is, and what holds the process up.
-func noteLatest(ctx context.Context, a *app.App, c *client.Chain, id string) {
+// noteLatestIdea says on standard error how old the latest Idea of a process is, and what holds the process up.
+func noteLatestIdea(ctx context.Context, a *app.App, c *client.Chain, id string) {
 	if last, err := c.Link(ctx, 0); err == nil {
 		a.Note("Idea %d of %s, the latest, was %s", last.At, id, sealedText(last.Created))
 	}

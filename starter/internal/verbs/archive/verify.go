@@ -24,8 +24,8 @@ import (
 
 // Verify checks every digest of a chain.
 func Verify(a *app.App) *cobra.Command {
-	withTemporal, all, deciders := false, false, ""
-	c := app.Verb("verify [ID|FILE]", "Check every digest of a process's chain, or of an exported one",
+	withTemporal, checkAll, decidersFile := false, false, ""
+	c := app.NewCommand("verify [ID|FILE]", "Check every digest of a process's chain, or of an exported one",
 		`Check a process's chain: its Ideas are numbered without a gap, each names the one before,
 and every manifest, part, value and log matches its digest. So do the chains of its parts
 and delegates. A file of that name is checked as what export wrote, one chain, with nothing
@@ -48,13 +48,13 @@ chain (gc removes those).`,
   starter verify refund-17.jsonl --deciders deciders.json --json
   starter verify --all --store /backup/store`,
 		func(ctx context.Context, args []string) error {
-			keys, err := decidersKeys(ctx, deciders)
+			keys, err := loadDeciderKeys(ctx, decidersFile)
 			switch {
 			case err != nil:
 				return err
-			case all && (withTemporal || len(args) > 0):
+			case checkAll && (withTemporal || len(args) > 0):
 				return exit.Usagef("verify: --all checks every chain of the store: leave out ID, file and --temporal")
-			case all:
+			case checkAll:
 				return verifyAll(ctx, a, keys)
 			case len(args) == 0:
 				return exit.Usagef("verify: name a process or a file, or use --all")
@@ -64,19 +64,20 @@ chain (gc removes those).`,
 			return runVerify(ctx, a, args[0], keys)
 		})
 	c.Flags().BoolVar(&withTemporal, "temporal", false, "compare it with the digests in Temporal's history too")
-	c.Flags().BoolVar(&all, "all", false, "check every chain of the store")
-	c.Flags().StringVar(&deciders, "deciders", "",
+	c.Flags().BoolVar(&checkAll, "all", false, "check every chain of the store")
+	c.Flags().StringVar(&decidersFile, "deciders", "",
 		"check signatures of decisions with the keys in this JWKS `file` (default $PROCESSIDEA_DECIDERS)")
 	return c
 }
 
-// decidersKeys reads the keys that check decisions. It returns nil if neither the flag nor the environment names any.
-func decidersKeys(ctx context.Context, place string) (*signing.Keys, error) {
-	place = cmp.Or(place, os.Getenv(signing.DecidersVariable))
-	if place == "" {
+// loadDeciderKeys reads the keys that check decisions. It returns nil if neither the flag nor the environment names
+// any.
+func loadDeciderKeys(ctx context.Context, location string) (*signing.Keys, error) {
+	location = cmp.Or(location, os.Getenv(signing.DecidersVariable))
+	if location == "" {
 		return nil, nil
 	}
-	source, err := signing.Open(ctx, place)
+	source, err := signing.Open(ctx, location)
 	if err != nil {
 		return nil, exit.Usagef("%w", err)
 	}
@@ -97,24 +98,24 @@ func verifyWithTemporal(ctx context.Context, a *app.App, id string, keys *signin
 	})
 }
 
-func runVerify(ctx context.Context, a *app.App, of string, keys *signing.Keys) error {
-	info, err := os.Stat(of)
+func runVerify(ctx context.Context, a *app.App, target string, keys *signing.Keys) error {
+	info, err := os.Stat(target)
 	if err == nil && info.Mode().IsRegular() {
-		r, err := verifyFile(of, keys)
+		r, err := verifyFile(target, keys)
 		if err != nil {
 			return err
 		}
-		return printReport(a, of, r)
+		return printReport(a, target, r)
 	}
 	return a.WithArchive(ctx, func(archive *client.Archive) error {
-		r, err := archive.Trusting(keys).Chain(of).Verify(ctx)
+		r, err := archive.WithDeciderKeys(keys).Chain(target).Verify(ctx)
 		if err != nil {
 			return err
 		}
 		if a.Store != "" {
-			of += " in " + a.Store
+			target += " in " + a.Store
 		}
-		return printReport(a, of, r)
+		return printReport(a, target, r)
 	})
 }
 
@@ -126,38 +127,38 @@ type processReport struct {
 
 func verifyAll(ctx context.Context, a *app.App, keys *signing.Keys) error {
 	return a.WithArchive(ctx, func(archive *client.Archive) error {
-		archive = archive.Trusting(keys)
+		archive = archive.WithDeciderKeys(keys)
 		processes, err := archive.Processes(ctx)
 		if err != nil {
 			return err
 		}
-		reports, broken := []processReport{}, 0
+		reports, brokenCount := []processReport{}, 0
 		for _, id := range processes {
-			r, err := archive.Chain(id).VerifyAlone(ctx, func(int, int) {})
+			r, err := archive.Chain(id).VerifyWithoutDelegates(ctx, func(int, int) {})
 			if err != nil {
 				return err
 			}
 			if !r.IsIntact {
-				broken++
+				brokenCount++
 			}
 			reports = append(reports, processReport{id, r})
 		}
-		err = a.Show(reports, allReportsText(reports, broken))
-		if err == nil && broken > 0 {
+		err = a.Show(reports, allReportsText(reports, brokenCount))
+		if err == nil && brokenCount > 0 {
 			err = exit.WithCode(exit.Failed)
 		}
 		return err
 	})
 }
 
-func allReportsText(reports []processReport, broken int) string {
+func allReportsText(reports []processReport, brokenCount int) string {
 	var b strings.Builder
 	for _, r := range reports {
 		b.WriteString(reportText(r.Process, r.Report))
 	}
 	fmt.Fprintf(&b, "%s checked, %d broken; "+
 		"not checked: values that belong to no chain, and the store's own settings\n",
-		print.Plural(len(reports), "chain"), broken)
+		print.Plural(len(reports), "chain"), brokenCount)
 	return b.String()
 }
 
@@ -167,11 +168,11 @@ func verifyFile(name string, keys *signing.Keys) (*chain.Report, error) {
 		return nil, exit.Usagef("verify %s: %w", name, ideafiles.WithoutPath(err))
 	}
 	defer f.Close()
-	var trusted proofs.Keys
+	var trustedKeys proofs.Keys
 	if keys != nil {
-		trusted = keys
+		trustedKeys = keys
 	}
-	r, err := chain.VerifyExport(f, trusted)
+	r, err := chain.VerifyExport(f, trustedKeys)
 	if errors.Is(err, chain.ErrNoExport) {
 		return nil, exit.Usagef("verify %s: %w", name, chain.ErrNoExport)
 	}
@@ -179,16 +180,16 @@ func verifyFile(name string, keys *signing.Keys) (*chain.Report, error) {
 }
 
 // printReport prints what a check found, and returns the error for its exit code.
-func printReport(a *app.App, of string, r *chain.Report) error {
-	err := a.Show(r, reportText(of, r))
+func printReport(a *app.App, name string, r *chain.Report) error {
+	err := a.Show(r, reportText(name, r))
 	if err == nil && !r.IsIntact {
 		err = exit.WithCode(exit.Failed)
 	}
 	return err
 }
 
-// provenText says how people's decisions are proven, or "" if there are none.
-func provenText(c proofs.Counts) string {
+// proofsText says how people's decisions are proven, or "" if there are none.
+func proofsText(c proofs.Counts) string {
 	if c.Declared+c.Signed+c.Inherited == 0 {
 		return ""
 	}
@@ -226,23 +227,23 @@ func forgottenInstancesText(list []chain.ForgottenInstance) string {
 	return b.String()
 }
 
-func reportText(of string, r *chain.Report) string {
+func reportText(name string, r *chain.Report) string {
 	var b strings.Builder
 	if r.IsIntact {
 		print.Fprintf(&b, "%s: whole, %s, the latest has the digest %s and was %s\n",
-			of, print.Plural(r.Ideas, "Idea"), r.Digest, sealedText(r.Created))
+			name, print.Plural(r.Ideas, "Idea"), r.Digest, sealedText(r.Created))
 		if r.ChainsBelow > 0 {
 			fmt.Fprintf(&b, "%s of its parts and delegates: whole\n", print.Plural(r.ChainsBelow, "chain"))
 		}
 		b.WriteString(forgottenIdeasText(r.Forgotten) + forgottenInstancesText(r.ForgottenInstances))
-		b.WriteString(provenText(r.Decisions) + undoesText(r.Undoes) + originText(r.Origin) +
+		b.WriteString(proofsText(r.Decisions) + undoesText(r.Undoes) + originText(r.Origin) +
 			simulatedText(r.Simulated))
 		return b.String()
 	}
-	print.Fprintf(&b, "%s: broken, %s\n", of, print.Plural(r.Ideas, "Idea"))
+	print.Fprintf(&b, "%s: broken, %s\n", name, print.Plural(r.Ideas, "Idea"))
 	for _, p := range r.Broken {
 		print.Fprintf(&b, "  Idea %d: %s: %s\n", p.At, p.Item, p.Problem)
-		b.WriteString(harmedText(p))
+		b.WriteString(dependentIdeasText(p))
 	}
 	if len(r.Unreadable) > 0 {
 		fmt.Fprintf(&b, "  %s cannot be loaded: %s\n", print.Plural(len(r.Unreadable), "Idea"),
@@ -251,11 +252,11 @@ func reportText(of string, r *chain.Report) string {
 	return b.String()
 }
 
-// harmedText lists the later Ideas that depend on a broken part.
-func harmedText(p chain.Broken) string {
-	later := slices.DeleteFunc(slices.Clone(p.UnloadableIdeas), func(at int) bool { return at == p.At })
-	if len(later) == 0 {
+// dependentIdeasText lists the later Ideas that depend on a broken part.
+func dependentIdeasText(p chain.BrokenItem) string {
+	dependents := slices.DeleteFunc(slices.Clone(p.UnloadableIdeas), func(at int) bool { return at == p.At })
+	if len(dependents) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("    later Ideas that depend on it, and cannot be loaded either: %s\n", print.Ranges(later))
+	return fmt.Sprintf("    later Ideas that depend on it, and cannot be loaded either: %s\n", print.Ranges(dependents))
 }

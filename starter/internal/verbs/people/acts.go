@@ -12,51 +12,51 @@ import (
 	"processidea/starter/internal/app"
 )
 
-// act is a verb by which people act on a process.
-type act struct {
+// actionCommand is a verb by which people act on a process.
+type actionCommand struct {
 	name, args                 string
 	short, long, example, help string // if help is set, the long text is short followed by help
-	flags                      func(*pflag.FlagSet, *actOptions)
+	flags                      func(*pflag.FlagSet, *actionOptions)
 	// prepare reads the input, refuses what is invalid before anything is sent, and returns the action.
-	prepare func(*actOptions) (action, error)
+	prepare func(*actionOptions) (action, error)
 	// alternative does something else if the flags ask for it.
-	alternative func(context.Context, *app.App, *actOptions) (done bool, err error)
+	alternative func(context.Context, *app.App, *actionOptions) (done bool, err error)
 }
 
 // action acts on a process, and counts the deciders so far if several must decide.
 type action = func(context.Context, *client.Process) (client.Count, error)
 
-var actVerbs = []act{
+var actionCommands = []actionCommand{
 	{
 		name: client.Approve, args: "ID CALL", short: "Let a Call that waits run, as it is shown", help: decisionHelp,
 		example: `  starter approve refund-17 1.2
   starter approve refunds 1.2@13 --digest 5f0c… --by ann`,
-		flags: addDecisionFlags, prepare: decide,
+		flags: addDecisionFlags, prepare: prepareDecision,
 	},
 	{
 		name: client.Reject, args: "ID CALL", short: "Do not let a Call that waits run; the reason goes to the LLM",
 		help:    decisionHelp,
 		example: `  starter reject refunds 1.2@13 --reason "not without a receipt"`,
-		flags:   addDecisionFlags, prepare: decide,
+		flags:   addDecisionFlags, prepare: prepareDecision,
 	},
 	{
 		name: client.Amend, args: "ID CALL", short: "Let a Call that waits run with other parameters",
 		help:    decisionHelp,
 		example: `  starter amend refunds 1.2@13 --params '{"values": {"cents": 25000}}' --reason "half of it"`,
 		flags:   valueFlag("params", "the parameters that change, as `JSON` or @file; null takes an optional one away"),
-		prepare: decide,
+		prepare: prepareDecision,
 	},
 	{
 		name: client.Replace, args: "ID CALL", short: "Put another Call in the place of one that waits",
 		help:    decisionHelp,
 		example: `  starter replace refunds 1.2@13 --with '{"_tool": "apologise", "values": {"order": "†state.order", "customer": "†state.customer"}}'`,
-		flags:   valueFlag("with", "the Call that takes its place, as `JSON` or @file"), prepare: decide,
+		flags:   valueFlag("with", "the Call that takes its place, as `JSON` or @file"), prepare: prepareDecision,
 	},
 	{
 		name: client.Answer, args: "ID CALL", short: "Give the result of a Call that waits; nothing runs",
 		help:    decisionHelp,
 		example: `  starter answer refunds 1.2@13 --output '"paid by hand"' --reason "in the shop"`,
-		flags:   valueFlag("output", "the result, as `JSON` or @file"), prepare: decide,
+		flags:   valueFlag("output", "the result, as `JSON` or @file"), prepare: prepareDecision,
 	},
 	{
 		name: client.Comment, args: "ID CALL --text TEXT",
@@ -64,14 +64,14 @@ var actVerbs = []act{
 		long: `Say something about a Call that waits. Whoever decides reads it beside the Call. It decides
 nothing, and is recorded as decisions are.`,
 		example: `  starter comment refunds 1.2@13 --text "the customer has called twice" --by ann`,
-		flags:   remarkFlags(false), prepare: decide,
+		flags:   remarkFlags(false), prepare: prepareDecision,
 	},
 	{
 		name: client.Ask, args: "ID CALL --text TEXT", short: "Ask somebody about a Call that waits",
 		long: `Ask a person, a group, or whoever started the process about a Call that waits. It goes on
 waiting. They answer with "comment".`,
 		example: `  starter ask refunds 1.2@13 --to bob --text "did it come back?" --by ann`,
-		flags:   remarkFlags(true), prepare: decide,
+		flags:   remarkFlags(true), prepare: prepareDecision,
 	},
 	{
 		name: client.HandOver, args: "ID CALL --to NAME", short: "Let somebody else decide on a Call that waits",
@@ -80,7 +80,7 @@ may decide on it can hand it over, even again. The rules of its policy hold for 
 person too.`,
 		example: `  starter hand-over refunds 1.2@13 --to bob --reason "on leave until Monday" --by ann
   starter hand-over refunds 1.2@13 --to-group finance --by ann`,
-		flags: handOverFlags, prepare: decide,
+		flags: addHandOverFlags, prepare: prepareDecision,
 	},
 	{
 		name: approval.SteerDecide, args: "ID --approve|--reject [--tool NAME] [--where SCHEMA] [--call CALL …]",
@@ -112,7 +112,7 @@ must be if the Tool wants signed decisions. Without --tool the orders are listed
 		example: `  starter allow refunds small --tool settle --count 40 --until 2026-12-04T18:00:00Z \
     --when '{"properties": {"values": {"properties": {"cents": {"maximum": 60000}}}}}'
   starter allow refunds`,
-		flags: orderFlags, prepare: allow, alternative: listOrders,
+		flags: addOrderFlags, prepare: prepareOrder, alternative: listOrders,
 	},
 	{
 		name: approval.SteerDeputy, args: "ID [NAME] --to PERSON --until TIME",
@@ -122,14 +122,14 @@ They may decide what you may. Each such decision names you both, and for all rul
 one person. The policy must allow a hand-over. NAME is a name of your own (default: one is
 made up); "disallow" ends it early by that name, and "allow ID" lists it.`,
 		example: `  starter deputy refunds --to bob --until 2026-12-04T18:00:00Z --reason "on leave" --by ann`,
-		flags:   addDeputyFlags, prepare: deputy,
+		flags:   addDeputyFlags, prepare: prepareDeputy,
 	},
 	{
 		name: approval.SteerDisallow, args: "ID ORDER",
 		short:   "End a standing order, or a deputy's time; what was decided stays so",
 		example: `  starter disallow refunds small --reason "the sale is over"`, flags: addAuthorFlags,
-		prepare: steering(func(ctx context.Context, p *client.Process, g *actOptions) error {
-			return p.Disallow(ctx, g.args[1], g.signer())
+		prepare: asAction(func(ctx context.Context, p *client.Process, g *actionOptions) error {
+			return p.Disallow(ctx, g.args[1], g.actor())
 		}),
 	},
 	{
@@ -140,7 +140,7 @@ Request that made it, or 0 for a Plan that begins the process; leave it out if o
 Plan waits.`,
 		example: `  starter approve-plan refund-17
   starter approve-plan refund-17 --digest 5f0c… --reason checked`,
-		flags: planFlags, prepare: decidePlan,
+		flags: addPlanFlags, prepare: preparePlanDecision,
 	},
 	{
 		name: approval.SteerAmendPlan, args: "ID [REQUEST]",
@@ -150,7 +150,7 @@ list, as "starter plan ID --calls" prints it. Each is checked like the LLM's Cal
 cannot run, nothing changes and you are told why. REQUEST is as with approve-plan.`,
 		example: `  starter amend-plan refund-17 --file calls.json --reason "one is enough"
   starter plan refund-17 --calls > calls.json   # to begin with`,
-		flags: planFlags, prepare: decidePlan,
+		flags: addPlanFlags, prepare: preparePlanDecision,
 	},
 	{
 		name: approval.SteerRejectPlan, args: "ID [REQUEST]",
@@ -159,15 +159,15 @@ cannot run, nothing changes and you are told why. REQUEST is as with approve-pla
 Plan of stage "optimal" gives way to the LLM; one of stage "complete" fails its
 instances. REQUEST is as with approve-plan.`,
 		example: `  starter reject-plan refund-17 --reason "ask the customer first"`,
-		flags:   planFlags, prepare: decidePlan,
+		flags:   addPlanFlags, prepare: preparePlanDecision,
 	},
 	{
 		name: approval.SteerPause, args: "ID", short: "Let the running Calls of a process finish and start nothing new",
 		long: `Let the running Calls of a process finish and start nothing new, until "resume".
 Decisions are taken in the meantime; what they let run starts when the process goes on.`,
 		example: `  starter pause refunds --reason "the bank is closed"`, flags: addAuthorFlags,
-		prepare: steering(func(ctx context.Context, p *client.Process, g *actOptions) error {
-			return p.Pause(ctx, g.signer())
+		prepare: asAction(func(ctx context.Context, p *client.Process, g *actionOptions) error {
+			return p.Pause(ctx, g.actor())
 		}),
 	},
 	{
@@ -181,9 +181,9 @@ says what became of each.`,
 		example: `  starter resume refunds
   starter resume refunds --requests 100
   starter resume --all --because llm_unreachable`,
-		flags: resumeFlags, alternative: resumeAll,
-		prepare: steering(func(ctx context.Context, p *client.Process, g *actOptions) error {
-			return p.Resume(ctx, g.limits, g.signer())
+		flags: addResumeFlags, alternative: resumeAll,
+		prepare: asAction(func(ctx context.Context, p *client.Process, g *actionOptions) error {
+			return p.Resume(ctx, g.limits, g.actor())
 		}),
 	},
 	{
@@ -200,14 +200,14 @@ and reads the --reason. What was written stays. In the file, "reopen": true in a
 for the instance does the same.`,
 		example: `  starter revise refunds --file correction.json --reason "wrong price list"
   starter revise refunds --reopen 13 --reason "the customer wrote again"`,
-		flags: reviseFlags, prepare: revise,
+		flags: addReviseFlags, prepare: prepareRevision,
 	},
 	{
 		name: approval.SteerAdd, args: "ID --instances FILE", short: "Add instances to a process that is at work",
 		long: `Add instances to a process that is at work: one for each row of a JSON
 Lines or CSV file, as "run --instances" reads it. Rows without a name get the names that
 follow those of the process. The next Request covers the new instances.`,
-		example: `  starter add refunds --instances late.jsonl`, flags: addFlags, prepare: add,
+		example: `  starter add refunds --instances late.jsonl`, flags: addAdditionFlags, prepare: prepareAddition,
 	},
 	{
 		name: "cancel", args: "ID", short: "End a process: its Request and its Calls are broken off, nothing more runs",
@@ -220,8 +220,10 @@ answers yes). Without --undo or a pause before, it is not known of what was at w
 whether it took effect, and "undo" leaves that to a person.`,
 		example: `  starter cancel refunds
   starter cancel refunds --undo --reason "the wrong file"`,
-		flags: cancelFlags, alternative: cancelAndUndo,
-		prepare: steering(func(ctx context.Context, p *client.Process, _ *actOptions) error { return p.Cancel(ctx) }),
+		flags: addCancelFlags, alternative: cancelAndUndo,
+		prepare: asAction(func(ctx context.Context, p *client.Process, _ *actionOptions) error {
+			return p.Cancel(ctx)
+		}),
 	},
 }
 
@@ -232,10 +234,10 @@ ID may be an instance, refunds/13; then CALL is 1.2. The command waits until the
 taken (exit 0) or refused (exit 2), and says why. With a key ("starter keys person") it is
 signed: the proof then says who decides, and of which groups.`
 
-// Acts are the verbs by which people act on processes.
-func Acts(a *app.App) (all []*cobra.Command) {
-	for _, one := range actVerbs {
-		g := &actOptions{verb: one.name}
+// ActionCommands are the verbs by which people act on processes.
+func ActionCommands(a *app.App) (all []*cobra.Command) {
+	for _, one := range actionCommands {
+		g := &actionOptions{verb: one.name}
 		c := &cobra.Command{Use: one.name + " " + one.args, Short: one.short, Long: one.long, Example: one.example}
 		if one.help != "" {
 			c.Long = one.short + one.help
@@ -252,27 +254,28 @@ func Acts(a *app.App) (all []*cobra.Command) {
 	return all
 }
 
-func (t act) run(ctx context.Context, a *app.App, g *actOptions) error {
+func (t actionCommand) run(ctx context.Context, a *app.App, opts *actionOptions) error {
 	if t.alternative != nil {
-		if done, err := t.alternative(ctx, a, g); done || err != nil {
+		if done, err := t.alternative(ctx, a, opts); done || err != nil {
 			return err
 		}
 	}
-	g.process = g.args[0]
-	do, err := t.prepare(g)
+	opts.process = opts.args[0]
+	perform, err := t.prepare(opts)
 	if err != nil {
 		return err
 	}
-	return a.WithProcess(ctx, g.process, func(p *client.Process) error {
-		count, err := do(ctx, p)
-		a.PrintProblems(filepath.Base(g.file), g.warnings)
-		return printOutcome(a, actOutcome{Process: g.process, Signal: t.name, Call: g.call, Count: countOf(count)}, err)
+	return a.WithProcess(ctx, opts.process, func(p *client.Process) error {
+		count, err := perform(ctx, p)
+		a.PrintProblems(filepath.Base(opts.file), opts.warnings)
+		return printOutcome(a, actionOutcome{Process: opts.process, Signal: t.name, Call: opts.call,
+			Count: countIfSeveral(count)}, err)
 	})
 }
 
-// steering makes a prepare function for a verb that checks nothing beforehand and counts no deciders.
-func steering(do func(context.Context, *client.Process, *actOptions) error) func(*actOptions) (action, error) {
-	return func(g *actOptions) (action, error) {
+// asAction makes a prepare function for a verb that checks nothing beforehand and counts no deciders.
+func asAction(do func(context.Context, *client.Process, *actionOptions) error) func(*actionOptions) (action, error) {
+	return func(g *actionOptions) (action, error) {
 		return func(ctx context.Context, p *client.Process) (none client.Count, err error) {
 			return none, do(ctx, p, g)
 		}, nil

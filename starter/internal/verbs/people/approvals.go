@@ -18,7 +18,7 @@ import (
 
 // Approvals lists what waits for a person.
 func Approvals(a *app.App) *cobra.Command {
-	return app.Verb("approvals [ID]", "List what waits for a person, in one process or in all",
+	return app.NewCommand("approvals [ID]", "List what waits for a person, in one process or in all",
 		`List the Calls that wait for a person: what would run, since when, and what happens at
 the deadline, and the State and input of its instance; and the Plans that wait as a
 whole (see "starter plan"). ID may be an instance of a process, refunds/13. What waits
@@ -27,21 +27,21 @@ too. With --json the list is as the query "approvals" gives it; values that lie 
 store are whole.`,
 		`  starter approvals
   starter approvals refund-17 --json`,
-		func(ctx context.Context, args []string) error { return approvals(ctx, a, args) })
+		func(ctx context.Context, args []string) error { return runApprovals(ctx, a, args) })
 }
 
-func approvals(ctx context.Context, a *app.App, args []string) error {
+func runApprovals(ctx context.Context, a *app.App, args []string) error {
 	return a.WithSession(ctx, func(s *server.Session) error {
-		list, silent := approvalsOf(ctx, s, args) // the error names the processes that did not answer
+		list, unansweredErr := approvalsOf(ctx, s, args) // the error names the processes that did not answer
 		switch {
-		case silent != nil && len(list) == 0:
-			return silent
+		case unansweredErr != nil && len(list) == 0:
+			return unansweredErr
 		case a.JSON:
-			return errors.Join(a.PrintJSON(list), silent)
+			return errors.Join(a.PrintJSON(list), unansweredErr)
 		}
 		plans, err := plansOf(ctx, s, args)
-		if err != nil && silent == nil {
-			silent = err
+		if err != nil && unansweredErr == nil {
+			unansweredErr = err
 		}
 		text := approvalsText(list)
 		if len(plans) > 0 {
@@ -52,9 +52,9 @@ func approvals(ctx context.Context, a *app.App, args []string) error {
 		}
 		if len(args) > 0 {
 			process, _, _ := protocol.ParseInstanceID(args[0])
-			text += ordersInForce(ctx, s, process)
+			text += ordersInForceText(ctx, s, process)
 		}
-		return errors.Join(a.Print(text), silent)
+		return errors.Join(a.Print(text), unansweredErr)
 	})
 }
 

@@ -12,59 +12,59 @@ import (
 	"processidea/starter/internal/exit"
 )
 
-func addDecisionFlags(f *pflag.FlagSet, g *actOptions) {
-	addDeciderFlags(f, g)
+func addDecisionFlags(f *pflag.FlagSet, opts *actionOptions) {
+	addDeciderFlags(f, opts)
 	f.Lookup("reason").Usage = "why; the LLM is told"
-	f.StringVar(&g.digest, "digest", "", "the `digest` of what you saw: nothing else is decided on")
+	f.StringVar(&opts.digest, "digest", "", "the `digest` of what you saw: nothing else is decided on")
 }
 
 // valueFlag adds the common flags of decisions and the flag with the decision's value.
-func valueFlag(name, usage string) func(*pflag.FlagSet, *actOptions) {
-	return func(f *pflag.FlagSet, g *actOptions) {
+func valueFlag(name, usage string) func(*pflag.FlagSet, *actionOptions) {
+	return func(f *pflag.FlagSet, g *actionOptions) {
 		addDecisionFlags(f, g)
 		g.valueFlag = name
-		f.StringVar(&g.value, name, "", usage)
+		f.StringVar(&g.valueText, name, "", usage)
 	}
 }
 
-// remarkFlags adds the flags of a remark on a Call. If toSomebody is set, they can name a recipient.
-func remarkFlags(toSomebody bool) func(*pflag.FlagSet, *actOptions) {
-	return func(f *pflag.FlagSet, g *actOptions) {
-		f.StringVar(&g.by, "by", "", "the `name` of the person who says it (default: the user's)")
+// remarkFlags adds the flags of a remark on a Call. If hasRecipient is set, they can name a recipient.
+func remarkFlags(hasRecipient bool) func(*pflag.FlagSet, *actionOptions) {
+	return func(f *pflag.FlagSet, g *actionOptions) {
+		f.StringVar(&g.actorName, "by", "", "the `name` of the person who says it (default: the user's)")
 		f.StringVar(&g.reason, "text", "", "what is said")
-		if toSomebody {
+		if hasRecipient {
 			addAddresseeFlags(f, g)
 		}
 	}
 }
 
-func addAddresseeFlags(f *pflag.FlagSet, g *actOptions) {
-	f.StringVar(&g.to, "to", "", "the `name` of a person")
-	f.StringVar(&g.toGroup, "to-group", "", "the name of a `group`")
+func addAddresseeFlags(f *pflag.FlagSet, opts *actionOptions) {
+	f.StringVar(&opts.recipient, "to", "", "the `name` of a person")
+	f.StringVar(&opts.recipientGroup, "to-group", "", "the name of a `group`")
 }
 
-func handOverFlags(f *pflag.FlagSet, g *actOptions) {
-	addDeciderFlags(f, g)
-	addAddresseeFlags(f, g)
+func addHandOverFlags(f *pflag.FlagSet, opts *actionOptions) {
+	addDeciderFlags(f, opts)
+	addAddresseeFlags(f, opts)
 }
 
-// decide prepares a decision on a Call. It refuses an invalid decision before it contacts a server.
-func decide(g *actOptions) (do action, err error) {
-	g.call = g.args[1]
-	d, err := g.decision()
+// prepareDecision prepares a decision on a Call. It refuses an invalid decision before it contacts a server.
+func prepareDecision(opts *actionOptions) (do action, err error) {
+	opts.call = opts.args[1]
+	d, err := opts.newDecision()
 	if err != nil {
 		return nil, err
 	}
-	if g.process, g.call, err = qualifyCallID(g.args[0], g.call); err != nil {
+	if opts.process, opts.call, err = qualifyCallID(opts.args[0], opts.call); err != nil {
 		return nil, err
 	}
-	d.Kind, d.Call = g.verb, g.call
-	if g.valueFlag != "" {
-		if g.value == "" {
-			return nil, exit.Usagef("%s %s: --%s is missing", d.Kind, d.Call, g.valueFlag)
+	d.Kind, d.Call = opts.verb, opts.call
+	if opts.valueFlag != "" {
+		if opts.valueText == "" {
+			return nil, exit.Usagef("%s %s: --%s is missing", d.Kind, d.Call, opts.valueFlag)
 		}
-		if d.Value, err = jsonValue(g.value); err != nil {
-			return nil, exit.Usagef("read --%s: %w", g.valueFlag, err)
+		if d.Value, err = parseJSONFlag(opts.valueText); err != nil {
+			return nil, exit.Usagef("read --%s: %w", opts.valueFlag, err)
 		}
 	}
 	if err := d.Validate(); err != nil {
@@ -76,13 +76,14 @@ func decide(g *actOptions) (do action, err error) {
 // qualifyCallID reads a process id and a Call id. The process id may name an instance, refunds/13; the Call id then
 // need not name it.
 func qualifyCallID(id, call string) (process, fullCall string, err error) {
-	process, word, isInstance := protocol.ParseInstanceID(id)
-	own := ideafile.InstanceTokenOfCallID(call)
+	process, typedToken, isInstance := protocol.ParseInstanceID(id)
+	instanceToken := ideafile.InstanceTokenOfCallID(call)
 	switch {
-	case !isInstance || spelling.MatchesToken(word, own) || spelling.MatchesToken(own, word):
+	case !isInstance || spelling.MatchesToken(typedToken, instanceToken) ||
+		spelling.MatchesToken(instanceToken, typedToken):
 		return process, call, nil
-	case own == "":
-		return process, call + "@" + word, nil
+	case instanceToken == "":
+		return process, call + "@" + typedToken, nil
 	}
-	return "", "", exit.Usagef("find Call %s: it does not belong to %s, but to instance %s", call, id, own)
+	return "", "", exit.Usagef("find Call %s: it does not belong to %s, but to instance %s", call, id, instanceToken)
 }

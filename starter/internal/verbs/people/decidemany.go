@@ -20,101 +20,101 @@ import (
 // selectOptions says which Calls decide is about, and what to decide.
 type selectOptions struct {
 	bulk.Selection
-	where                string // JSON, or @file
-	approve, reject, yes bool
-	decision             client.Decision
+	schemaText                   string // JSON, or @file
+	approve, reject, isConfirmed bool
+	decision                     client.Decision
 }
 
-func addSelectionFlags(f *pflag.FlagSet, g *actOptions) {
-	o := &g.many
-	addDeciderFlags(f, g)
+func addSelectionFlags(f *pflag.FlagSet, opts *actionOptions) {
+	o := &opts.selection
+	addDeciderFlags(f, opts)
 	f.Lookup("reason").Usage = "why; the LLM is told"
 	f.BoolVar(&o.approve, "approve", false, "let them run, as they are shown")
 	f.BoolVar(&o.reject, "reject", false, "do not let them run; the --reason goes to the LLM")
 	f.StringVar(&o.Tool, "tool", "", "Calls of the tool of this `name`")
-	f.StringVar(&o.where, "where", "", "Calls whose parameters fit this JSON Schema, as `JSON` or @file")
+	f.StringVar(&o.schemaText, "where", "", "Calls whose parameters fit this JSON Schema, as `JSON` or @file")
 	f.StringArrayVar(&o.Calls, "call", nil, "this `Call`; may be repeated. 1.2 means Call 1.2 of every instance")
-	f.BoolVar(&o.yes, "yes", false, "do not ask")
-	f.BoolVar(&g.all, "all", false, "show every row of the table, however many there are")
+	f.BoolVar(&o.isConfirmed, "yes", false, "do not ask")
+	f.BoolVar(&opts.includeAll, "all", false, "show every row of the table, however many there are")
 }
 
 // validate refuses invalid flags before it contacts a server.
-func (o *selectOptions) validate(g *actOptions) (err error) {
+func (o *selectOptions) validate(opts *actionOptions) (err error) {
 	if o.approve == o.reject {
 		return exit.Usagef("decide: want --approve or --reject")
 	}
-	if o.where != "" {
-		if o.Where, err = jsonValue(o.where); err != nil {
+	if o.schemaText != "" {
+		if o.ParamsSchema, err = parseJSONFlag(o.schemaText); err != nil {
 			return exit.Usagef("read --where: %w", err)
 		}
 	}
-	if o.decision, err = g.decision(); err != nil {
+	if o.decision, err = opts.newDecision(); err != nil {
 		return err
 	}
 	o.decision.Kind = client.Approve
 	if o.reject {
 		o.decision.Kind = client.Reject
 	}
-	whole := o.decision
-	whole.Call = "1.1" // any valid id
-	if err := whole.Validate(); err != nil {
+	sample := o.decision
+	sample.Call = "1.1" // any valid id
+	if err := sample.Validate(); err != nil {
 		return exit.Usagef("decide: %w", err)
 	}
-	_, err = o.Of(nil)
+	_, err = o.Select(nil)
 	if len(o.Calls) > 0 {
-		_, err = bulk.Selection{Where: o.Where}.Of(nil)
+		_, err = bulk.Selection{ParamsSchema: o.ParamsSchema}.Select(nil)
 	}
 	return err
 }
 
-func decideMany(ctx context.Context, a *app.App, g *actOptions) (done bool, err error) {
-	o := &g.many
-	if err := o.validate(g); err != nil {
+func decideMany(ctx context.Context, a *app.App, opts *actionOptions) (done bool, err error) {
+	o := &opts.selection
+	if err := o.validate(opts); err != nil {
 		return true, err
 	}
-	process, word, isInstance := protocol.ParseInstanceID(g.args[0])
+	process, typedToken, isInstance := protocol.ParseInstanceID(opts.args[0])
 	return true, a.WithProcess(ctx, process, func(p *client.Process) error {
-		there, err := p.Approvals(ctx)
+		waiting, err := p.Approvals(ctx)
 		if err != nil {
 			return err
 		}
 		if isInstance {
-			there = slices.DeleteFunc(there,
-				func(a client.Approval) bool { return !spelling.MatchesToken(word, a.Instance) })
+			waiting = slices.DeleteFunc(waiting,
+				func(a client.Approval) bool { return !spelling.MatchesToken(typedToken, a.Instance) })
 		}
-		list, err := o.Of(there)
+		selected, err := o.Select(waiting)
 		switch {
 		case err != nil:
-			return fmt.Errorf("decide on %s: %w", g.args[0], err)
-		case len(list) == 0 && len(there) == 0:
-			return exit.Usagef("decide on %s: nothing waits for a person", g.args[0])
-		case len(list) == 0:
-			return exit.Usagef("decide on %s: none of the %s that wait there fits", g.args[0],
-				print.Plural(len(there), "Call"))
+			return fmt.Errorf("decide on %s: %w", opts.args[0], err)
+		case len(selected) == 0 && len(waiting) == 0:
+			return exit.Usagef("decide on %s: nothing waits for a person", opts.args[0])
+		case len(selected) == 0:
+			return exit.Usagef("decide on %s: none of the %s that wait there fits", opts.args[0],
+				print.Plural(len(waiting), "Call"))
 		}
-		return o.confirmAndDecide(ctx, a, p, list, g.all)
+		return o.confirmAndDecide(ctx, a, p, selected, opts.includeAll)
 	})
 }
 
 // confirmAndDecide shows the Calls, asks for confirmation unless --yes was given, and decides.
 func (o *selectOptions) confirmAndDecide(ctx context.Context, a *app.App, p *client.Process, list []client.Approval,
-	all bool) error {
-	fitting := len(list)
-	list = list[:min(fitting, client.MaxDecisionsPerSignal)]
+	showAll bool) error {
+	matchCount := len(list)
+	list = list[:min(matchCount, client.MaxDecisionsPerSignal)]
 	table := bulk.TableOf(list)
-	report := decidedMany{Process: p.ID(), Signal: "decide", Decision: o.decision.Kind, Fitting: fitting, Table: table,
-		Decisions: []decidedOne{}}
+	report := batchOutcome{Process: p.ID(), Signal: "decide", Decision: o.decision.Kind, MatchCount: matchCount,
+		Table: table, Decisions: []decisionOutcome{}}
 	if !a.JSON {
 		out := a.Out
-		if o.yes {
+		if o.isConfirmed {
 			out = a.Err // only the result goes to standard output
 		}
-		text := shownTableOf(table, list).text(p.ID(), fitting, print.TableWidth(out), all)
+		text := newCallTable(table, list).text(p.ID(), matchCount, print.TableWidth(out), showAll)
 		if _, err := io.WriteString(out, text); err != nil {
 			return err
 		}
 	}
-	if !o.yes {
+	if !o.isConfirmed {
 		agreed, asked := a.Ask(fmt.Sprintf("%s %s? [y]es, [n]o: ", o.decision.Kind, numberOfCalls(len(list))))
 		switch {
 		case !asked && a.JSON:

@@ -15,19 +15,19 @@ import (
 	"processidea/starter/internal/print"
 )
 
-// decidedMany says what became of many decisions. --json prints it.
-type decidedMany struct {
-	Process   string       `json:"process"`
-	Signal    string       `json:"signal"`
-	Decision  string       `json:"decision"`
-	Fitting   int          `json:"fitting"` // matching Calls; at most 1,000 of them are decided at once
-	Accepted  int          `json:"taken"`
-	Refused   int          `json:"refused"`
-	Decisions []decidedOne `json:"decisions"` // empty: nothing was sent
-	Table     bulk.Table   `json:"table"`
+// batchOutcome says what became of many decisions. --json prints it.
+type batchOutcome struct {
+	Process    string            `json:"process"`
+	Signal     string            `json:"signal"`
+	Decision   string            `json:"decision"`
+	MatchCount int               `json:"fitting"` // matching Calls; at most 1,000 of them are decided at once
+	Accepted   int               `json:"taken"`
+	Refused    int               `json:"refused"`
+	Decisions  []decisionOutcome `json:"decisions"` // empty: nothing was sent
+	Table      bulk.Table        `json:"table"`
 }
 
-type decidedOne struct {
+type decisionOutcome struct {
 	Call     string        `json:"call"`
 	Digest   string        `json:"digest"`
 	Accepted bool          `json:"accepted"`
@@ -35,10 +35,10 @@ type decidedOne struct {
 	Count    *client.Count `json:"count,omitempty"`  // where several people must decide
 }
 
-func (d *decidedMany) add(outcomes []client.Outcome) {
+func (d *batchOutcome) add(outcomes []client.Outcome) {
 	for _, o := range outcomes {
-		one := decidedOne{Call: o.Call, Digest: o.Digest, Accepted: o.Refused == "", Reason: o.Refused,
-			Count: countOf(o.Count)}
+		one := decisionOutcome{Call: o.Call, Digest: o.Digest, Accepted: o.RefusalReason == "", Reason: o.RefusalReason,
+			Count: countIfSeveral(o.Count)}
 		if one.Accepted {
 			d.Accepted++
 		} else {
@@ -48,8 +48,8 @@ func (d *decidedMany) add(outcomes []client.Outcome) {
 	}
 }
 
-// countOf returns a count to show. It is nil if one person decides.
-func countOf(c client.Count) *client.Count {
+// countIfSeveral returns a count to show. It is nil if one person decides.
+func countIfSeveral(c client.Count) *client.Count {
 	if c.Want < 2 {
 		return nil
 	}
@@ -57,7 +57,7 @@ func countOf(c client.Count) *client.Count {
 }
 
 // text summarises what was accepted, and says for each refused decision why.
-func (d *decidedMany) text() string {
+func (d *batchOutcome) text() string {
 	var b strings.Builder
 	print.Fprintf(&b, "%s: %s taken on %s%s", d.Process, d.Decision, print.Plural(d.Accepted, "Call"),
 		d.countText())
@@ -70,25 +70,25 @@ func (d *decidedMany) text() string {
 			print.Fprintf(&b, "  %s refused: %s\n", one.Call, print.OneLine(one.Reason))
 		}
 	}
-	if more := d.Fitting - len(d.Decisions); more > 0 {
+	if more := d.MatchCount - len(d.Decisions); more > 0 {
 		fmt.Fprintf(&b, "%s more fit: run it again\n", print.Plural(more, "Call"))
 	}
 	return b.String()
 }
 
 // countText says how many people have decided, if several must: "1 of 2", or with the number of Calls if counts differ.
-func (d *decidedMany) countText() string {
-	counts, order := map[client.Count]int{}, []client.Count(nil)
+func (d *batchOutcome) countText() string {
+	counts, distinct := map[client.Count]int{}, []client.Count(nil)
 	for _, one := range d.Decisions {
 		if one.Accepted && one.Count != nil {
 			if counts[*one.Count] == 0 {
-				order = append(order, *one.Count)
+				distinct = append(distinct, *one.Count)
 			}
 			counts[*one.Count]++
 		}
 	}
 	var parts []string
-	for _, c := range order {
+	for _, c := range distinct {
 		part := fmt.Sprintf("%d of %d", c.Have, c.Want)
 		if counts[c] < d.Accepted {
 			part += fmt.Sprintf(" on %d", counts[c])
@@ -104,104 +104,106 @@ func (d *decidedMany) countText() string {
 const (
 	maxRows               = 100  // without --all
 	maxInstanceNamesWidth = 60   // characters of the names of a row's instances
-	maxAlikeLength        = 2000 // characters of a value that is the same in all rows
+	maxSharedValueLength  = 2000 // characters of a value that is the same in all rows
 	maxCellWidth          = 44
 )
 
-// shownTable shows the Calls to decide on, with the titles and formats of their Tools.
-type shownTable struct {
+// callTable shows the Calls to decide on, with the titles and formats of their Tools.
+type callTable struct {
 	bulk.Table
-	list   []client.Approval
-	byCall map[string]client.Approval
-	titles map[string]string // of fields, by name
+	list           []client.Approval
+	approvalByCall map[string]client.Approval
+	titleByField   map[string]string // of fields, by name
 }
 
-func shownTableOf(t bulk.Table, list []client.Approval) shownTable {
-	w := shownTable{t, list, map[string]client.Approval{}, map[string]string{}}
-	names := map[string][]string{} // by title
+func newCallTable(t bulk.Table, list []client.Approval) callTable {
+	table := callTable{t, list, map[string]client.Approval{}, map[string]string{}}
+	namesByTitle := map[string][]string{} // by title
 	for _, a := range list {
-		w.byCall[a.CallID] = a
+		table.approvalByCall[a.CallID] = a
 		for _, f := range a.Fields {
-			if f.Format.Title != "" && !slices.Contains(names[f.Title], f.Name) {
-				names[f.Title] = append(names[f.Title], f.Name)
+			if f.Format.Title != "" && !slices.Contains(namesByTitle[f.Title], f.Name) {
+				namesByTitle[f.Title] = append(namesByTitle[f.Title], f.Name)
 			}
 		}
 	}
-	for title, of := range names {
-		if len(of) == 1 { // if several fields share a title, their names tell them apart
-			w.titles[of[0]] = title
+	for title, fieldNames := range namesByTitle {
+		if len(fieldNames) == 1 { // if several fields share a title, their names tell them apart
+			table.titleByField[fieldNames[0]] = title
 		}
 	}
-	return w
+	return table
 }
 
-// approval returns a row's Call. If a row stands for several, it returns the first: they differ only in their
+// approvalOf returns a row's Call. If a row stands for several, it returns the first: they differ only in their
 // instances.
-func (t shownTable) approval(r bulk.Row) client.Approval {
+func (t callTable) approvalOf(r bulk.Row) client.Approval {
 	key, _ := ideafile.ParseCallKey(r.Call)
-	return t.byCall[key.ID(r.Instances[0])]
+	return t.approvalByCall[key.ID(r.Instances[0])]
 }
 
-func (t shownTable) title(name string) string { return cmp.Or(t.titles[name], name) }
+func (t callTable) title(name string) string { return cmp.Or(t.titleByField[name], name) }
 
 // isHidden reports whether the table leaves a field out because only operators need it. --json shows it.
-func (t shownTable) isHidden(name string) bool {
-	return slices.ContainsFunc(t.list[0].Hidden, func(hidden string) bool {
+func (t callTable) isHidden(name string) bool {
+	return slices.ContainsFunc(t.list[0].HiddenNames, func(hidden string) bool {
 		return name == hidden || strings.HasPrefix(name, hidden+".")
 	})
 }
 
-// sum adds up a field that holds money. It is "" if the field holds none.
-func (t shownTable) sum(name string) string {
+// moneySum adds up a field that holds money. It is "" if the field holds none.
+func (t callTable) moneySum(name string) string {
 	fields := jsonval.Map(t.list, func(a client.Approval) *shown.Field { return a.Field(name) })
-	return shown.SumOf(fields, t.list[0].Language)
+	return shown.SumText(fields, t.list[0].Language)
 }
 
 // text shows the table.
-func (t shownTable) text(process string, fitting, width int, all bool) string {
+func (t callTable) text(process string, matchCount, width int, showAll bool) string {
 	var b strings.Builder
 	print.Fprintf(&b, "%s: %s", process, print.Plural(t.Calls, "Call"))
-	if fitting > t.Calls {
-		fmt.Fprintf(&b, " of %d that fit", fitting)
+	if matchCount > t.Calls {
+		fmt.Fprintf(&b, " of %d that fit", matchCount)
 	}
 	b.WriteString("\n")
-	t.writeAlike(&b, width)
+	t.writeSharedFields(&b, width)
 	b.WriteString("\n")
 	rows := t.Rows
-	if !all {
+	if !showAll {
 		rows = rows[:min(len(rows), maxRows)]
 	}
-	print.Blocks(&b, t.columns(rows), width)
+	print.SplitTable(&b, t.columns(rows), width)
 	if more := len(t.Rows) - len(rows); more > 0 {
 		fmt.Fprintf(&b, "and %s more: --all shows them\n", print.Plural(more, "row"))
 	}
 	return b.String()
 }
 
-// writeAlike lists what is the same in all rows, each value on as many lines as needed, and the sums of money.
-func (t shownTable) writeAlike(b *strings.Builder, width int) {
+// writeSharedFields lists what is the same in all rows, each value on as many lines as needed, and the sums of money.
+func (t callTable) writeSharedFields(b *strings.Builder, width int) {
 	var names, values []string
-	var alike []bulk.Field
-	for _, f := range t.Alike {
+	var sharedFields []bulk.Field
+	for _, f := range t.SharedFields {
 		if !t.isHidden(f.Name) {
-			value := shownValue(t.list[0], f.Name, f.Value, maxAlikeLength)
-			alike = append(alike, bulk.Field{Name: t.title(f.Name), Value: value})
+			value := formatValue(t.list[0], f.Name, f.Value, maxSharedValueLength)
+			sharedFields = append(sharedFields, bulk.Field{Name: t.title(f.Name), Value: value})
 		}
 	}
-	for _, name := range append(jsonval.Map(t.Alike, func(f bulk.Field) string { return f.Name }), t.Columns...) {
-		if sum := t.sum(name); sum != "" && !t.isHidden(name) {
-			alike = append(alike, bulk.Field{Name: t.title(name) + ", in all", Value: sum})
+	for _, name := range append(jsonval.Map(t.SharedFields, func(f bulk.Field) string {
+		return f.Name
+	}), t.Columns...) {
+		if sum := t.moneySum(name); sum != "" && !t.isHidden(name) {
+			sharedFields = append(sharedFields, bulk.Field{Name: t.title(name) + ", in all", Value: sum})
 		}
 	}
-	widest := 0
-	for _, f := range alike {
-		widest = max(widest, utf8.RuneCountInString(f.Name))
+	nameWidth := 0
+	for _, f := range sharedFields {
+		nameWidth = max(nameWidth, utf8.RuneCountInString(f.Name))
 	}
-	widest = min(widest, maxCellWidth)
-	for _, f := range alike {
-		name := "  " + print.Compact(f.Name, widest)
+	nameWidth = min(nameWidth, maxCellWidth)
+	for _, f := range sharedFields {
+		name := "  " + print.Compact(f.Name, nameWidth)
 		value := []rune(jsonval.AsText(f.Value))
-		for line := range slices.Chunk(value, max(width-widest-4, maxCellWidth/2)) {
+		for line := range slices.Chunk(value, max(width-nameWidth-4, maxCellWidth/2)) {
 			names, values = append(names, name), append(values, string(line))
 			name = ""
 		}
@@ -211,8 +213,8 @@ func (t shownTable) writeAlike(b *strings.Builder, width int) {
 	}
 }
 
-// shownValue formats a value of a Call on one line. An empty text is "", to differ from a missing one.
-func shownValue(a client.Approval, name string, v any, maxWidth int) string {
+// formatValue formats a value of a Call on one line. An empty text is "", to differ from a missing one.
+func formatValue(a client.Approval, name string, v any, maxWidth int) string {
 	if f := a.Field(name); f != nil {
 		v = f.Shown
 	}
@@ -223,30 +225,30 @@ func shownValue(a client.Approval, name string, v any, maxWidth int) string {
 }
 
 // columns are the Call, the instance's name, the instances if a row stands for several, and the fields that differ.
-func (t shownTable) columns(rows []bulk.Row) [][]string {
+func (t callTable) columns(rows []bulk.Row) [][]string {
 	calls, cases, instances := []string{"Call"}, []string{"Case"}, []string{"Instances"}
-	named, several := false, false
+	hasNames, hasSeveral := false, false
 	for _, r := range rows {
 		calls = append(calls, print.Compact(r.Call, maxCellWidth))
 		key, _ := ideafile.ParseCallKey(r.Call)
 		names := jsonval.Map(r.Instances, func(token string) string {
-			return cmp.Or(t.byCall[key.ID(token)].InstanceName, token)
+			return cmp.Or(t.approvalByCall[key.ID(token)].InstanceName, token)
 		})
-		own, all := "", ""
+		caseName, allNames := "", ""
 		if len(names) > 1 {
-			several = true
-			all = print.FitWidth(fmt.Sprintf("%d: %s", len(names), print.Printable(strings.Join(names, ", "))),
+			hasSeveral = true
+			allNames = print.FitWidth(fmt.Sprintf("%d: %s", len(names), print.Printable(strings.Join(names, ", "))),
 				maxInstanceNamesWidth)
 		} else if names[0] != r.Instances[0] {
-			named, own = true, print.Compact(names[0], maxCellWidth)
+			hasNames, caseName = true, print.Compact(names[0], maxCellWidth)
 		}
-		cases, instances = append(cases, own), append(instances, all)
+		cases, instances = append(cases, caseName), append(instances, allNames)
 	}
 	columns := [][]string{calls}
-	if named {
+	if hasNames {
 		columns = append(columns, cases)
 	}
-	if several {
+	if hasSeveral {
 		columns = append(columns, instances)
 	}
 	for _, name := range t.Columns {
@@ -257,7 +259,7 @@ func (t shownTable) columns(rows []bulk.Row) [][]string {
 		for _, r := range rows {
 			text := ""
 			if v, has := r.Values[name]; has {
-				text = shownValue(t.approval(r), name, v, maxCellWidth)
+				text = formatValue(t.approvalOf(r), name, v, maxCellWidth)
 			}
 			c = append(c, text)
 		}

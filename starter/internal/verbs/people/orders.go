@@ -24,71 +24,72 @@ import (
 	"processidea/starter/internal/server"
 )
 
-func orderFlags(f *pflag.FlagSet, g *actOptions) {
-	addDeciderFlags(f, g)
-	f.StringVar(&g.order.Tool, "tool", "", "the `Tool` whose Calls are approved")
-	f.StringVar(&g.when, "when", "", "the JSON `Schema` that their parameters must fit, or @file (default: any)")
-	flags.Int(f, &g.order.Count, "count", 1, approval.MaxOrderCount, "how many Calls are approved at most")
-	f.StringVar(&g.until, "until", "", "the `time` at which the order ends, such as 2026-12-04T18:00:00Z")
+func addOrderFlags(f *pflag.FlagSet, opts *actionOptions) {
+	addDeciderFlags(f, opts)
+	f.StringVar(&opts.order.Tool, "tool", "", "the `Tool` whose Calls are approved")
+	f.StringVar(&opts.whenText, "when", "", "the JSON `Schema` that their parameters must fit, or @file (default: any)")
+	flags.Int(f, &opts.order.Count, "count", 1, approval.MaxOrderCount, "how many Calls are approved at most")
+	f.StringVar(&opts.untilText, "until", "", "the `time` at which the order ends, such as 2026-12-04T18:00:00Z")
 }
 
-func addDeputyFlags(f *pflag.FlagSet, g *actOptions) {
-	addDeciderFlags(f, g)
-	f.StringVar(&g.to, "to", "", "the `name` of the deputy")
-	f.StringVar(&g.from, "from", "", "the `time` at which it begins (default now)")
-	f.StringVar(&g.until, "until", "", "the `time` at which it ends, such as 2026-12-04T18:00:00Z")
+func addDeputyFlags(f *pflag.FlagSet, opts *actionOptions) {
+	addDeciderFlags(f, opts)
+	f.StringVar(&opts.recipient, "to", "", "the `name` of the deputy")
+	f.StringVar(&opts.fromText, "from", "", "the `time` at which it begins (default now)")
+	f.StringVar(&opts.untilText, "until", "", "the `time` at which it ends, such as 2026-12-04T18:00:00Z")
 }
 
-// deputy prepares naming a deputy.
-func deputy(g *actOptions) (do action, err error) {
-	by, err := g.decision()
+// prepareDeputy prepares naming a deputy.
+func prepareDeputy(opts *actionOptions) (do action, err error) {
+	decision, err := opts.newDecision()
 	if err != nil {
 		return nil, err
 	}
-	d := client.Deputy{To: g.to, By: by.By, Groups: by.Groups, Reason: by.Reason, Key: by.Key}
-	if len(g.args) == 2 {
-		d.ID = g.args[1]
+	d := client.Deputy{To: opts.recipient, By: decision.By, Groups: decision.Groups, Reason: decision.Reason,
+		Key: decision.Key}
+	if len(opts.args) == 2 {
+		d.ID = opts.args[1]
 	}
-	var wrong error
-	d.From, err = g.time("from", g.from)
-	if d.Until, wrong = g.time("until", g.until); err != nil || wrong != nil {
-		return nil, errors.Join(err, wrong)
+	var untilErr error
+	d.From, err = opts.parseTime("from", opts.fromText)
+	if d.Until, untilErr = opts.parseTime("until", opts.untilText); err != nil || untilErr != nil {
+		return nil, errors.Join(err, untilErr)
 	}
-	return steering(func(ctx context.Context, p *client.Process, _ *actOptions) error {
+	return asAction(func(ctx context.Context, p *client.Process, _ *actionOptions) error {
 		return p.NameDeputy(ctx, d)
-	})(g)
+	})(opts)
 }
 
-// time parses the time in a flag; "" gives the zero time.
-func (g *actOptions) time(flag, text string) (at time.Time, err error) {
+// parseTime parses the time in a flag; "" gives the zero time.
+func (g *actionOptions) parseTime(flag, text string) (parsed time.Time, err error) {
 	if text == "" {
-		return at, nil
+		return parsed, nil
 	}
-	if at, err = time.Parse(time.RFC3339, text); err != nil {
-		return at, exit.Usagef("%s %s: --%s is a time such as 2026-12-04T18:00:00Z, not %q", g.verb, g.args[0], flag,
-			text)
+	if parsed, err = time.Parse(time.RFC3339, text); err != nil {
+		return parsed, exit.Usagef("%s %s: --%s is a time such as 2026-12-04T18:00:00Z, not %q", g.verb, g.args[0],
+			flag, text)
 	}
-	return at, nil
+	return parsed, nil
 }
 
-// allow prepares a standing order.
-func allow(g *actOptions) (do action, err error) {
-	o := &g.order
-	if len(g.args) == 2 {
-		o.ID = g.args[1]
+// prepareOrder prepares a standing order.
+func prepareOrder(opts *actionOptions) (do action, err error) {
+	o := &opts.order
+	if len(opts.args) == 2 {
+		o.ID = opts.args[1]
 	} else {
 		o.ID = o.Tool + "-" + uuid.NewString()[:8]
 	}
-	giver, err := g.decision()
+	giver, err := opts.newDecision()
 	if err != nil {
 		return nil, err
 	}
 	o.By, o.Groups, o.Reason, o.Key = giver.By, giver.Groups, giver.Reason, giver.Key
-	o.Until, err = g.time("until", g.until)
-	if g.when != "" {
-		v, wrong := jsonValue(g.when)
-		if o.When = jsonval.AsObject(v); wrong != nil {
-			err = errors.Join(err, exit.Usagef("allow %s: --when: %w", o.ID, wrong))
+	o.Until, err = opts.parseTime("until", opts.untilText)
+	if opts.whenText != "" {
+		v, schemaErr := parseJSONFlag(opts.whenText)
+		if o.When = jsonval.AsObject(v); schemaErr != nil {
+			err = errors.Join(err, exit.Usagef("allow %s: --when: %w", o.ID, schemaErr))
 		} else if o.When == nil {
 			err = errors.Join(err, exit.Usagef("allow %s: --when is a JSON Schema, an object", o.ID))
 		}
@@ -99,28 +100,28 @@ func allow(g *actOptions) (do action, err error) {
 	if err := o.Validate(); err != nil {
 		return nil, exit.Usagef("allow %s: %w", o.ID, err)
 	}
-	return steering(func(ctx context.Context, p *client.Process, g *actOptions) error {
-		return p.Allow(ctx, g.order)
-	})(g)
+	return asAction(func(ctx context.Context, p *client.Process, opts *actionOptions) error {
+		return p.Allow(ctx, opts.order)
+	})(opts)
 }
 
 // listOrders prints the standing orders of a process. It does nothing if the command line gives an order.
-func listOrders(ctx context.Context, a *app.App, g *actOptions) (done bool, err error) {
-	if len(g.args) == 2 || g.order.Tool != "" {
+func listOrders(ctx context.Context, a *app.App, opts *actionOptions) (done bool, err error) {
+	if len(opts.args) == 2 || opts.order.Tool != "" {
 		return false, nil
 	}
-	return true, a.WithProcess(ctx, g.args[0], func(p *client.Process) error {
+	return true, a.WithProcess(ctx, opts.args[0], func(p *client.Process) error {
 		v, err := p.Status(ctx)
 		if err != nil {
 			return err
 		}
 		return a.Show(append(approval.Orders{}, v.Orders...),
-			cmp.Or(ordersText(v.Orders, p.Words(ctx), time.Now()), "there are no standing orders\n"))
+			cmp.Or(ordersText(v.Orders, p.Presenter(ctx), time.Now()), "there are no standing orders\n"))
 	})
 }
 
-// ordersInForce lists the standing orders that are in force, or "" if there are none.
-func ordersInForce(ctx context.Context, s *server.Session, process string) string {
+// ordersInForceText lists the standing orders that are in force, or "" if there are none.
+func ordersInForceText(ctx context.Context, s *server.Session, process string) string {
 	v, err := s.Process(process).Status(ctx)
 	if err != nil {
 		return "" // the waiting Calls were printed anyway
@@ -130,11 +131,11 @@ func ordersInForce(ctx context.Context, s *server.Session, process string) strin
 	if len(list) == 0 {
 		return ""
 	}
-	return "standing orders:\n" + ordersText(list, s.Process(process).Words(ctx), now)
+	return "standing orders:\n" + ordersText(list, s.Process(process).Presenter(ctx), now)
 }
 
 // whenText says in words which Calls an order covers, or as JSON where the words would leave something out.
-func whenText(o *approval.OrderState, words *shown.Words) string {
+func whenText(o *approval.OrderState, words *shown.Presenter) string {
 	terms := desk.RulesInWords(words.ParamsFormat(o.Tool), o.When, shown.English)
 	if text := strings.Join(terms, " and "); !strings.Contains(text, desk.ForOperators) {
 		return text
@@ -142,7 +143,7 @@ func whenText(o *approval.OrderState, words *shown.Words) string {
 	return print.OneLineJSON(o.When)
 }
 
-func ordersText(list approval.Orders, words *shown.Words, now time.Time) string {
+func ordersText(list approval.Orders, words *shown.Presenter, now time.Time) string {
 	var b strings.Builder
 	for _, o := range list {
 		if o.To != "" {

@@ -10,8 +10,8 @@ import (
 	"processidea/starter/internal/print"
 )
 
-// actOutcome says what became of an act. --json prints it.
-type actOutcome struct {
+// actionOutcome says what became of an act. --json prints it.
+type actionOutcome struct {
 	Process  string `json:"process"`
 	Signal   string `json:"signal"`
 	Call     string `json:"call,omitempty"`
@@ -23,7 +23,7 @@ type actOutcome struct {
 
 // printOutcome prints what became of an act, and how many have decided if several must. It returns the error for the
 // exit code.
-func printOutcome(a *app.App, o actOutcome, err error) error {
+func printOutcome(a *app.App, o actionOutcome, err error) error {
 	var refused *client.RefusedError
 	if o.Accepted = !errors.As(err, &refused); !o.Accepted {
 		o.Reason = refused.Reason
@@ -31,8 +31,8 @@ func printOutcome(a *app.App, o actOutcome, err error) error {
 		return err
 	}
 	if a.JSON {
-		if broken := a.PrintJSON(o); broken != nil {
-			return broken
+		if printErr := a.PrintJSON(o); printErr != nil {
+			return printErr
 		}
 	}
 	if !o.Accepted || a.JSON {

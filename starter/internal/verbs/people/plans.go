@@ -23,7 +23,7 @@ import (
 // Plan shows the Plans that wait for a person as a whole.
 func Plan(a *app.App) *cobra.Command {
 	mermaid, calls := false, false
-	c := app.Verb("plan ID", "Show the Plan that waits for a person before anything of it runs",
+	c := app.NewCommand("plan ID", "Show the Plan that waits for a person before anything of it runs",
 		`Show the Plan that waits, as a whole, for a person: its Calls, the instances that they
 are for, and what earlier processes of the same Idea took. A process has its Plans wait
 with config.approval.plan, or where it was started with --plan-first; one that is split
@@ -97,36 +97,36 @@ func plansText(plans []client.Plan, mermaid bool) string {
 	return b.String()
 }
 
-func planFlags(f *pflag.FlagSet, g *actOptions) {
-	addDeciderFlags(f, g)
-	f.StringVar(&g.digest, "digest", "", "the `digest` of the Plan that you saw: no other is decided on")
-	if g.verb == approval.SteerAmendPlan {
-		f.StringVar(&g.file, "file", "", "the JSON `file` with all Calls of the Plan")
+func addPlanFlags(f *pflag.FlagSet, opts *actionOptions) {
+	addDeciderFlags(f, opts)
+	f.StringVar(&opts.digest, "digest", "", "the `digest` of the Plan that you saw: no other is decided on")
+	if opts.verb == approval.SteerAmendPlan {
+		f.StringVar(&opts.file, "file", "", "the JSON `file` with all Calls of the Plan")
 	} else {
-		f.BoolVar(&g.all, "all", false, "every Plan that waits, in all parts")
+		f.BoolVar(&opts.includeAll, "all", false, "every Plan that waits, in all parts")
 	}
 }
 
-// decidePlan prepares a decision on one Plan, or on all with --all.
-func decidePlan(g *actOptions) (action, error) {
-	who, err := g.decision()
+// preparePlanDecision prepares a decision on one Plan, or on all with --all.
+func preparePlanDecision(opts *actionOptions) (action, error) {
+	decision, err := opts.newDecision()
 	if err != nil {
 		return nil, err
 	}
-	d := client.PlanDecision{Kind: strings.TrimSuffix(g.verb, "-plan"), By: who.By, Groups: who.Groups,
-		Reason: who.Reason, Key: who.Key}
+	d := client.PlanDecision{Kind: strings.TrimSuffix(opts.verb, "-plan"), By: decision.By, Groups: decision.Groups,
+		Reason: decision.Reason, Key: decision.Key}
 	if d.Kind == client.Reject && strings.TrimSpace(d.Reason) == "" {
-		return nil, exit.Usagef("%s %s: --reason is missing: say why it is rejected", g.verb, g.process)
+		return nil, exit.Usagef("%s %s: --reason is missing: say why it is rejected", opts.verb, opts.process)
 	}
 	if d.Kind == client.Amend {
-		if d.Calls, err = readCalls(g.file); err != nil {
-			return nil, exit.Usagef("%s %s: --file: %w", g.verb, g.process, err)
+		if d.Calls, err = readCalls(opts.file); err != nil {
+			return nil, exit.Usagef("%s %s: --file: %w", opts.verb, opts.process, err)
 		}
 	}
-	return steering(func(ctx context.Context, p *client.Process, g *actOptions) error {
+	return asAction(func(ctx context.Context, p *client.Process, opts *actionOptions) error {
 		plans, err := p.Plans(ctx)
 		if err == nil {
-			plans, err = selectPlans(plans, g)
+			plans, err = selectPlans(plans, opts)
 		}
 		for _, plan := range plans {
 			d.Request, d.Digest = plan.Request, plan.Digest
@@ -135,28 +135,29 @@ func decidePlan(g *actOptions) (action, error) {
 			}
 		}
 		return err
-	})(g)
+	})(opts)
 }
 
 // selectPlans picks the Plans that a decision is about.
-func selectPlans(plans []client.Plan, g *actOptions) ([]client.Plan, error) {
-	if len(g.args) > 1 {
-		n, err := strconv.Atoi(g.args[1])
+func selectPlans(plans []client.Plan, opts *actionOptions) ([]client.Plan, error) {
+	if len(opts.args) > 1 {
+		n, err := strconv.Atoi(opts.args[1])
 		if err != nil {
 			return nil, exit.Usagef("decide on a Plan of %s: REQUEST is the number of a Request, not %q",
-				g.process, g.args[1])
+				opts.process, opts.args[1])
 		}
 		plans = slices.DeleteFunc(plans, func(p client.Plan) bool { return p.Request != n })
 	}
-	if g.digest != "" {
-		plans = slices.DeleteFunc(plans, func(p client.Plan) bool { return !strings.HasPrefix(p.Digest, g.digest) })
+	if opts.digest != "" {
+		plans = slices.DeleteFunc(plans, func(p client.Plan) bool { return !strings.HasPrefix(p.Digest, opts.digest) })
 	}
 	switch {
 	case len(plans) == 0:
-		return nil, exit.Usagef("decide on a Plan of %s: no such Plan waits (starter plan %s)", g.process, g.process)
-	case len(plans) > 1 && !g.all:
+		return nil, exit.Usagef("decide on a Plan of %s: no such Plan waits (starter plan %s)", opts.process,
+			opts.process)
+	case len(plans) > 1 && !opts.includeAll:
 		return nil, exit.Usagef("decide on a Plan of %s: %d wait: name one with --digest, or all with --all",
-			g.process, len(plans))
+			opts.process, len(plans))
 	}
 	return plans, nil
 }
@@ -166,7 +167,7 @@ func readCalls(file string) ([]any, error) {
 	if file == "" {
 		return nil, fmt.Errorf("it is missing: a JSON file with all Calls of the Plan")
 	}
-	v, err := jsonValue("@" + file)
+	v, err := parseJSONFlag("@" + file)
 	if err != nil {
 		return nil, err
 	}

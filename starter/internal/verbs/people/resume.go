@@ -16,40 +16,41 @@ import (
 	"processidea/starter/internal/server"
 )
 
-func resumeFlags(f *pflag.FlagSet, g *actOptions) {
-	addAuthorFlags(f, g)
-	f.BoolVar(&g.all, "all", false, "all paused processes")
-	f.StringVar(&g.pauseReason, "because", "",
+func addResumeFlags(f *pflag.FlagSet, opts *actionOptions) {
+	addAuthorFlags(f, opts)
+	f.BoolVar(&opts.includeAll, "all", false, "all paused processes")
+	f.StringVar(&opts.pauseReason, "because", "",
 		"with --all: only those paused with this `code`, such as llm_unreachable")
-	set := &g.limits
-	flags.Int(f, &set.Requests, "requests", 1, jsonval.MaxCount, "the new limit of Requests, in all")
-	flags.Int(f, &set.Tokens, "tokens", 1, jsonval.MaxCount, "the new limit of tokens, in all")
-	flags.Int(f, &set.Calls, "calls", 1, jsonval.MaxCount, "the new limit of Calls, in all")
-	flags.Money(f, &set.Money, "money", "the new limit of the LLM's cost in US dollars, in all; 0: no limit")
-	flags.Duration(f, &set.Duration, "duration", jsonval.MinDuration, false,
+	limits := &opts.limits
+	flags.Int(f, &limits.Requests, "requests", 1, jsonval.MaxCount, "the new limit of Requests, in all")
+	flags.Int(f, &limits.Tokens, "tokens", 1, jsonval.MaxCount, "the new limit of tokens, in all")
+	flags.Int(f, &limits.Calls, "calls", 1, jsonval.MaxCount, "the new limit of Calls, in all")
+	flags.Money(f, &limits.Money, "money", "the new limit of the LLM's cost in US dollars, in all; 0: no limit")
+	flags.Duration(f, &limits.Duration, "duration", jsonval.MinDuration, false,
 		"the new limit of the time since the start, such as 72h")
 }
 
 // resumeAll resumes all paused processes, or only those paused with the code of --because.
-func resumeAll(ctx context.Context, a *app.App, g *actOptions) (done bool, err error) {
-	if !g.all && !g.flags.Changed("because") && len(g.args) > 0 {
+func resumeAll(ctx context.Context, a *app.App, opts *actionOptions) (done bool, err error) {
+	if !opts.includeAll && !opts.flags.Changed("because") && len(opts.args) > 0 {
 		return false, nil
 	}
 	for _, limit := range []string{"requests", "tokens", "calls", "money", "duration"} {
-		if g.flags.Changed(limit) {
+		if opts.flags.Changed(limit) {
 			return true, exit.Usagef("resume: --%s is for one process; name it", limit)
 		}
 	}
 	switch {
-	case len(g.args) > 0:
-		return true, exit.Usagef("resume %s: --all and --because apply to all processes: leave out the ID", g.args[0])
-	case g.pauseReason == "" && g.flags.Changed("because"): // probably an unset variable in a script
+	case len(opts.args) > 0:
+		return true, exit.Usagef("resume %s: --all and --because apply to all processes: leave out the ID",
+			opts.args[0])
+	case opts.pauseReason == "" && opts.flags.Changed("because"): // probably an unset variable in a script
 		return true, exit.Usagef("resume: --because needs the code of a pause, and it is empty")
-	case !g.all:
+	case !opts.includeAll:
 		return true, exit.Usagef("resume: name a process, or use --all")
 	}
 	return true, a.WithSession(ctx, func(s *server.Session) error {
-		list, err := s.ResumeAll(ctx, g.pauseReason, g.signer())
+		list, err := s.ResumeAll(ctx, opts.pauseReason, opts.actor())
 		if err != nil {
 			return err
 		}
@@ -60,17 +61,17 @@ func resumeAll(ctx context.Context, a *app.App, g *actOptions) (done bool, err e
 // printResumed prints what became of each process. It returns an error for the exit code if one was not resumed.
 func printResumed(a *app.App, list []client.Resumed) error {
 	var lines strings.Builder
-	left := 0
+	notResumedCount := 0
 	for _, r := range list {
 		text := r.Process + ": resume taken"
 		if !r.Resumed {
-			left++
+			notResumedCount++
 			text = r.Process + ": not resumed: " + r.Reason
 		}
 		lines.WriteString(print.Printable(text) + "\n")
 	}
 	err := a.Show(list, cmp.Or(lines.String(), "no process is paused for this reason\n"))
-	if err == nil && left > 0 {
+	if err == nil && notResumedCount > 0 {
 		err = exit.WithCode(exit.Usage)
 	}
 	return err

@@ -14,55 +14,55 @@ import (
 	"processidea/starter/internal/exit"
 )
 
-func reviseFlags(f *pflag.FlagSet, g *actOptions) {
-	addAuthorFlags(f, g)
-	f.StringVar(&g.file, "file", "", "the `file` with the correction")
-	f.StringSliceVar(&g.reopen, "reopen", nil, "`TOKEN` of an instance that has ended, to work on again")
+func addReviseFlags(f *pflag.FlagSet, opts *actionOptions) {
+	addAuthorFlags(f, opts)
+	f.StringVar(&opts.file, "file", "", "the `file` with the correction")
+	f.StringSliceVar(&opts.reopenTokens, "reopen", nil, "`TOKEN` of an instance that has ended, to work on again")
 }
 
-func revise(g *actOptions) (do action, err error) {
-	var read approval.SteeringPayload
-	if g.file != "" || len(g.reopen) == 0 {
-		if read, err = readCorrection(g.file); err != nil {
+func prepareRevision(opts *actionOptions) (do action, err error) {
+	var payload approval.SteeringPayload
+	if opts.file != "" || len(opts.reopenTokens) == 0 {
+		if payload, err = readCorrection(opts.file); err != nil {
 			return nil, err
 		}
 	}
-	c := client.Correction{Context: read.Context, Reopen: g.reopen, Limits: read.Limits}
-	by := client.By{Name: cmp.Or(read.By, g.signer().Name), Reason: cmp.Or(read.Reason, g.reason)}
-	return steering(func(ctx context.Context, p *client.Process, _ *actOptions) error {
-		return p.Revise(ctx, c, by)
-	})(g)
+	c := client.Correction{Context: payload.Context, Reopen: opts.reopenTokens, Limits: payload.Limits}
+	actor := client.Actor{Name: cmp.Or(payload.By, opts.actor().Name), Reason: cmp.Or(payload.Reason, opts.reason)}
+	return asAction(func(ctx context.Context, p *client.Process, _ *actionOptions) error {
+		return p.Revise(ctx, c, actor)
+	})(opts)
 }
 
-func addFlags(f *pflag.FlagSet, g *actOptions) {
-	addAuthorFlags(f, g)
-	f.StringVar(&g.file, "instances", "", "the `file` with the rows")
+func addAdditionFlags(f *pflag.FlagSet, opts *actionOptions) {
+	addAuthorFlags(f, opts)
+	f.StringVar(&opts.file, "instances", "", "the `file` with the rows")
 }
 
-// add prepares adding the rows of a file to a running process.
-func add(g *actOptions) (action, error) {
-	if g.file == "" {
-		return nil, exit.Usagef("add to %s: --instances is missing", g.process)
+// prepareAddition prepares adding the rows of a file to a running process.
+func prepareAddition(opts *actionOptions) (action, error) {
+	if opts.file == "" {
+		return nil, exit.Usagef("add to %s: --instances is missing", opts.process)
 	}
-	data, err := ideafiles.ReadFile(g.file)
+	data, err := ideafiles.ReadFile(opts.file)
 	if err != nil {
 		return nil, err
 	}
-	return steering(func(ctx context.Context, p *client.Process, g *actOptions) (err error) {
-		g.warnings, err = p.AddRows(ctx, g.file, data, jsonval.OwnTableParts, g.signer())
+	return asAction(func(ctx context.Context, p *client.Process, opts *actionOptions) (err error) {
+		opts.warnings, err = p.AddRows(ctx, opts.file, data, jsonval.OwnTableNodeLimit, opts.actor())
 		return err
-	})(g)
+	})(opts)
 }
 
 // readCorrection reads a file with messages. Limits may stand beside the messages, or under config as in an Idea. The
 // file's by and reason take precedence over the flags.
-func readCorrection(file string) (c approval.SteeringPayload, err error) {
+func readCorrection(file string) (correction approval.SteeringPayload, err error) {
 	if file == "" {
-		return c, exit.Usagef("revise: --file is missing")
+		return correction, exit.Usagef("revise: --file is missing")
 	}
 	v, err := ideafiles.ReadValue(file)
 	if err != nil {
-		return c, err
+		return correction, err
 	}
 	payload := jsonval.Object{}
 	switch v := v.(type) {
@@ -78,18 +78,18 @@ func readCorrection(file string) (c approval.SteeringPayload, err error) {
 			payload[k] = part
 		}
 	default:
-		return c, exit.Usagef("read %s: want a list of messages, or an object with context", file)
+		return correction, exit.Usagef("read %s: want a list of messages, or an object with context", file)
 	}
 	var problems diag.Problems
 	if payload, err = ideafiles.WithInstructions(payload, file, &problems); err != nil {
-		return c, err
+		return correction, err
 	}
 	if errs := problems.Errors(); len(errs) > 0 {
-		return c, &ideafiles.InvalidError{Source: file, Problems: errs}
+		return correction, &ideafiles.InvalidError{Source: file, Problems: errs}
 	}
-	c, err = approval.ReadSteering(approval.SteerRevise, payload)
+	correction, err = approval.ReadSteering(approval.SteerRevise, payload)
 	if err != nil {
-		return c, exit.Usagef("read %s: %w", file, err)
+		return correction, exit.Usagef("read %s: %w", file, err)
 	}
-	return c, nil
+	return correction, nil
 }

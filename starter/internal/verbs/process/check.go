@@ -22,7 +22,7 @@ import (
 // Check says everything that is wrong with a process's files.
 func Check(a *app.App) *cobra.Command {
 	var files fileFlags
-	c := app.Verb("check FILE|FOLDER", "Say everything that is wrong with a process's files",
+	c := app.NewCommand("check FILE|FOLDER", "Say everything that is wrong with a process's files",
 		`Say everything that is wrong with an Idea file and the files beside it, each with its
 place. It needs neither a server nor an LLM. Warnings alone do not fail. An unknown Go tool
 is a warning, because your worker may have it; in a program with its own tools it is an
@@ -36,31 +36,31 @@ error.`,
 
 // checkedProblem is one problem in the output of check --json.
 type checkedProblem struct {
-	JSONPath  string `json:"path"`
-	Message   string `json:"message"`
-	IsWarning bool   `json:"warning"`
-	More      int    `json:"more,omitempty"`
+	JSONPath      string `json:"path"`
+	Message       string `json:"message"`
+	IsWarning     bool   `json:"warning"`
+	UnlistedCount int    `json:"more,omitempty"`
 }
 
-func checkFiles(a *app.App, given string, files fileFlags) error {
+func checkFiles(a *app.App, path string, files fileFlags) error {
 	p, err := a.Place()
 	if err != nil {
 		return err
 	}
-	source, err := files.find(given)
+	source, err := files.findSource(path)
 	if err != nil {
 		return err
 	}
-	known := p.Tools()
-	known.OthersPossible = a.Additions.Tools == nil // a program with its own tools knows all tools of its workers
-	d, problems, err := ideafiles.Load(source, known)
+	tools := p.Tools()
+	tools.MaybeOnOtherWorkers = a.Additions.Tools == nil // a program with its own tools knows all tools of its workers
+	d, problems, err := ideafiles.Load(source, tools)
 	if err != nil {
 		return err
 	}
 	if a.JSON {
 		err = printProblems(a, problems)
 	} else {
-		a.PrintProblems(given, problems)
+		a.PrintProblems(path, problems)
 	}
 	switch {
 	case err != nil:
@@ -77,10 +77,10 @@ func checkFiles(a *app.App, given string, files fileFlags) error {
 	if len(problems) > 0 {
 		verdict = "no errors, " + print.Plural(problems.Count(), "warning")
 	}
-	return a.Print(fmt.Sprintf("%s: %s, %s: %s\n%s", given,
-		print.Plural(len(d.Read.Tools), "Tool"), print.Plural(len(d.Read.InstanceTokens()), "instance"), verdict,
-		p.Tools().SizeText(d.Read)+kinds.Needs(d.AllIdeas()...)+decidersText(d.Read)+
-			finalText(d.Read, p.Tools().Bind(d.Read))))
+	return a.Print(fmt.Sprintf("%s: %s, %s: %s\n%s", path,
+		print.Plural(len(d.Parsed.Tools), "Tool"), print.Plural(len(d.Parsed.InstanceTokens()), "instance"), verdict,
+		p.Tools().BatchSizeText(d.Parsed)+kinds.WorkerRequirements(d.AllIdeas()...)+decidersText(d.Parsed)+
+			irreversibleText(d.Parsed, p.Tools().Bind(d.Parsed))))
 }
 
 // decidersText says which Tools want signed decisions. Only the worker knows whether it has keys to check them.
@@ -96,56 +96,57 @@ func decidersText(idea *ideafile.Idea) string {
 	}
 	return fmt.Sprintf("on its worker, %s must name the deciders' keys: decisions on %s are signed\n",
 		signing.DecidersVariable,
-		diag.FirstNamesAndCount(names))
+		diag.SummarizeNames(names))
 }
 
-// finalText names the Tools without an undo, if the file or a Go function declares an undo for any Tool. It omits those
-// of which their MCP server says so when the process starts (`readOnlyHint`).
-func finalText(idea *ideafile.Idea, bindings ideafile.ToolBindings) string {
+// irreversibleText names the Tools without an undo, if the file or a Go function declares an undo for any Tool. It
+// omits those of which their MCP server says so when the process starts (`readOnlyHint`).
+func irreversibleText(idea *ideafile.Idea, bindings ideafile.ToolBindings) string {
 	var names []string
-	anyDeclared := false
+	hasDeclaredUndo := false
 	for _, t := range idea.Tools {
-		byFunction := bindings[t.Name].Undo
-		anyDeclared = anyDeclared || t.Undo != nil || byFunction != nil && byFunction.Kind == ideafile.UndoByTool
+		functionUndo := bindings[t.Name].Undo
+		hasDeclaredUndo = hasDeclaredUndo || t.Undo != nil ||
+			functionUndo != nil && functionUndo.Kind == ideafile.UndoByTool
 		offered, isMCP := t.MCPToolRef()
 		isUnknown := isMCP && offered.SpecDigest == "" && t.Undo == nil
-		if !isUnknown && t.UndoUnder(bindings[t.Name]).Kind == ideafile.UndoNever {
+		if !isUnknown && t.UndoWithBinding(bindings[t.Name]).Kind == ideafile.UndoImpossible {
 			names = append(names, t.Name)
 		}
 	}
-	if len(names) == 0 || !anyDeclared {
+	if len(names) == 0 || !hasDeclaredUndo {
 		return ""
 	}
-	return fmt.Sprintf("what these did cannot be taken back: %s\n", diag.FirstNamesAndCount(names))
+	return fmt.Sprintf("what these did cannot be taken back: %s\n", diag.SummarizeNames(names))
 }
 
-// shownTools is how many Tools are listed one by one.
-const shownTools = 40
+// maxListedTools is how many Tools are listed one by one.
+const maxListedTools = 40
 
-// runnersText says what runs each Tool. For more than shownTools, it gives the number of Tools of each kind.
-func runnersText(d *ideafiles.Definition, known ideafiles.Tools) string {
-	words := map[ideafile.ToolKind]string{ideafile.KindGo: "a Go function", ideafile.KindHTTP: "an HTTP request",
+// runnersText says what runs each Tool. For more than maxListedTools, it gives the number of Tools of each kind.
+func runnersText(d *ideafiles.Definition, tools ideafiles.Tools) string {
+	textByKind := map[ideafile.ToolKind]string{ideafile.KindGo: "a Go function", ideafile.KindHTTP: "an HTTP request",
 		ideafile.KindMCP:      "an MCP server",
 		ideafile.KindLatent:   "nothing: the LLM writes its result",
 		ideafile.KindDelegate: "another Idea, as a process of its own"}
-	bindings := known.Bind(d.Read)
-	counts := map[ideafile.ToolKind]int{}
+	bindings := tools.Bind(d.Parsed)
+	countByKind := map[ideafile.ToolKind]int{}
 	var b strings.Builder
-	for _, t := range d.Read.Tools {
+	for _, t := range d.Parsed.Tools {
 		kind := bindings[t.Name].Kind
-		counts[kind]++
-		if len(d.Read.Tools) <= shownTools {
-			by := cmp.Or(words[kind], "a worker, as "+string(kind))
+		countByKind[kind]++
+		if len(d.Parsed.Tools) <= maxListedTools {
+			runner := cmp.Or(textByKind[kind], "a worker, as "+string(kind))
 			if name := bindings[t.Name].GoFunctionName; name != "" {
-				by = "the Go function " + name
+				runner = "the Go function " + name
 			}
-			fmt.Fprintf(&b, "  %s is run by %s\n", t.Name, by)
+			fmt.Fprintf(&b, "  %s is run by %s\n", t.Name, runner)
 		}
 	}
-	if len(d.Read.Tools) > shownTools {
-		for kind, v := range jsonval.Sorted(counts) {
+	if len(d.Parsed.Tools) > maxListedTools {
+		for kind, v := range jsonval.Sorted(countByKind) {
 			fmt.Fprintf(&b, "  %s: run by %s\n", print.Plural(v, "Tool"),
-				cmp.Or(words[kind], "a worker, as "+string(kind)))
+				cmp.Or(textByKind[kind], "a worker, as "+string(kind)))
 		}
 	}
 	return b.String()

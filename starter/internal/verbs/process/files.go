@@ -21,8 +21,8 @@ func addRepliesFlag(c *cobra.Command, replies *string) {
 	_ = c.MarkFlagFilename("replies")
 }
 
-func (f *fileFlags) find(given string) (ideafiles.Source, error) {
-	source, err := ideafiles.Find(given, f.instances, f.replies)
+func (f *fileFlags) findSource(path string) (ideafiles.Source, error) {
+	source, err := ideafiles.Find(path, f.instances, f.replies)
 	source.Key = f.key
 	return source, err
 }

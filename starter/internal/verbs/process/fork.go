@@ -22,13 +22,13 @@ import (
 // forkOptions holds the flags of fork.
 type forkOptions struct {
 	launchOptions
-	of      string // the process
-	at      int    // the number of its Idea
-	replies string
-	changes ideafiles.Changes
+	sourceID   string // the process
+	ideaNumber int    // the number of its Idea
+	replies    string
+	changes    ideafiles.Changes
 	// undo first takes back what the other process did after the Idea, on behalf of by. yes skips the question.
-	undo, yes bool
-	by        client.By
+	undo, isConfirmed bool
+	actor             client.Actor
 }
 
 // Fork starts a new process from an Idea of another.
@@ -54,29 +54,29 @@ an ended process did after Idea K, as "undo --to K" does.`,
   starter fork moderation-3 --at 2 --set '①:sentiment="neutral"' --id second-look
   starter fork refund-17 --at 3 --file stricter.yaml --llm gpt-5 --wait 10m`,
 		RunE: func(c *cobra.Command, args []string) error {
-			o.server.Worker, o.idSet, o.of = true, c.Flags().Changed("id"), args[0]
+			o.server.WithWorker, o.hasID, o.sourceID = true, c.Flags().Changed("id"), args[0]
 			if !c.Flags().Changed("at") {
-				return exit.Usagef("fork %s: --at, the number of the Idea, is missing: see %s history %s", o.of,
-					print.Program, print.Quote(o.of))
+				return exit.Usagef("fork %s: --at, the number of the Idea, is missing: see %s history %s", o.sourceID,
+					print.ProgramName, print.Quote(o.sourceID))
 			}
 			return runFork(c.Context(), a, o)
 		},
 	}
-	flags.Int(c.Flags(), &o.at, "at", 1, jsonval.MaxCount, "`number` of the Idea, from 1")
+	flags.Int(c.Flags(), &o.ideaNumber, "at", 1, jsonval.MaxCount, "`number` of the Idea, from 1")
 	addRepliesFlag(c, &o.replies)
 	addChangesFlags(c, &o.changes)
 	c.Flags().BoolVar(&o.undo, "undo", false, "take back first what the process did after the Idea")
-	c.Flags().BoolVar(&o.yes, "yes", false, "with --undo: do not ask")
-	c.Flags().StringVar(&o.by.Name, "by", "", "with --undo: the `name` of the person who takes it back (default: "+
+	c.Flags().BoolVar(&o.isConfirmed, "yes", false, "with --undo: do not ask")
+	c.Flags().StringVar(&o.actor.Name, "by", "", "with --undo: the `name` of the person who takes it back (default: "+
 		"the user's)")
-	c.Flags().StringVar(&o.by.Reason, "reason", "", "with --undo: why, for the record")
+	c.Flags().StringVar(&o.actor.Reason, "reason", "", "with --undo: why, for the record")
 	o.addFlags(c)
 	c.Flags().Lookup("id").Usage = "the new process's `id` (default ID-fork-N)"
 	return c
 }
 
-func addChangesFlags(to *cobra.Command, c *ideafiles.Changes) {
-	f := to.Flags()
+func addChangesFlags(command *cobra.Command, c *ideafiles.Changes) {
+	f := command.Flags()
 	f.StringArrayVar(&c.Set, "set", nil, "`TOKEN:path=JSON`: put a value into State")
 	f.StringArrayVar(&c.Unset, "unset", nil, "`TOKEN:path`: take a value out of State, so that it can be written again")
 	f.StringVar(&c.StateFile, "state", "", "`file` to merge into the States")
@@ -86,7 +86,7 @@ func addChangesFlags(to *cobra.Command, c *ideafiles.Changes) {
 	f.StringVar(&c.LLM, "llm", "", "`name` of the LLM to ask")
 	f.StringSliceVar(&c.Reopen, "reopen", nil, "`TOKEN` of an ended instance to plan for again; or all")
 	for _, name := range []string{"state", "plan", "file"} {
-		_ = to.MarkFlagFilename(name)
+		_ = command.MarkFlagFilename(name)
 	}
 }
 
@@ -116,21 +116,21 @@ func prepareFork(ctx context.Context, a *app.App, p server.Place, o *forkOptions
 		return nil, err
 	}
 	d := &ideafiles.Definition{Idea: idea, Source: ideafiles.Source{
-		Given: fmt.Sprintf("Idea %d of %s", o.at, o.of), Replies: o.replies, RepliesGiven: o.replies != "",
+		Path: fmt.Sprintf("Idea %d of %s", o.ideaNumber, o.sourceID), Replies: o.replies, RepliesGiven: o.replies != "",
 	}}
 	var problems diag.Problems
-	d.Read, problems = ideafile.ReadIdea(idea)
+	d.Parsed, problems = ideafile.ReadIdea(idea)
 	if err := d.ReadReplies(p.Tools(), &problems); err != nil {
 		return nil, err
 	}
-	problems.Append(p.Tools().Problems(d.Read)...)
+	problems.Append(p.Tools().Problems(d.Parsed)...)
 	if err := d.ReadDelegates(p.Tools(), &problems); err != nil {
 		return nil, err
 	}
-	if err := reportProblems(a, p, d, problems, o.record); err != nil {
+	if err := reportProblems(a, p, d, problems, o.recordFile); err != nil {
 		return nil, err
 	}
-	o.forkOf = o.of
+	o.forkOf = o.sourceID
 	warnOfFork(a, o, d)
 	return d, nil
 }
@@ -142,7 +142,7 @@ func forkedIdea(ctx context.Context, p server.Place, o *forkOptions) (jsonval.Ob
 		return nil, err
 	}
 	defer archive.Close()
-	idea, err := archive.Chain(o.of).Fork(ctx, o.at)
+	idea, err := archive.Chain(o.sourceID).Fork(ctx, o.ideaNumber)
 	if err != nil {
 		return nil, err
 	}
@@ -152,35 +152,35 @@ func forkedIdea(ctx context.Context, p server.Place, o *forkOptions) (jsonval.Ob
 
 // warnOfFork says what the new process continues, and what it shares with the other.
 func warnOfFork(a *app.App, o *forkOptions, d *ideafiles.Definition) {
-	e := client.EffectsOf(d.Read)
-	if e.AskedAgain > 0 {
-		a.Note("%s asked about again", print.PluralIs(e.AskedAgain, "Call"))
+	e := client.ForkEffectsOf(d.Parsed)
+	if e.ReviewedCalls > 0 {
+		a.Note("%s asked about again", print.PluralWithVerb(e.ReviewedCalls, "Call"))
 	}
-	if e.Resumed > 0 {
+	if e.ResumedCalls > 0 {
 		a.Note("%s run again, not ended at that moment; effects since then happen twice",
-			print.Plural(e.Resumed, "Call"))
+			print.Plural(e.ResumedCalls, "Call"))
 	}
-	if len(e.DelegatesResumed) > 0 {
+	if len(e.ResumedDelegates) > 0 {
 		a.Note("delegates that were running then continue from what they had done: those of %s",
-			strings.Join(e.DelegatesResumed, ", "))
+			strings.Join(e.ResumedDelegates, ", "))
 	}
-	if len(e.DelegatesBegunAnew) > 0 {
+	if len(e.RestartedDelegates) > 0 {
 		a.Note("delegates that had done nothing yet start again: those of %s",
-			strings.Join(e.DelegatesBegunAnew, ", "))
+			strings.Join(e.RestartedDelegates, ", "))
 	}
-	if len(e.Forgotten) > 0 {
-		a.Note("%s forgotten in %s, and left out", strings.Join(e.Forgotten, ", "), o.of)
+	if len(e.ForgottenInstances) > 0 {
+		a.Note("%s forgotten in %s, and left out", strings.Join(e.ForgottenInstances, ", "), o.sourceID)
 	}
-	if e.Ended > 0 {
+	if e.EndedInstances > 0 {
 		a.Note("%s left settled or failed; --reopen TOKEN, or all, plans for them again",
-			print.PluralIs(e.Ended, "instance"))
+			print.PluralWithVerb(e.EndedInstances, "instance"))
 	}
-	others := ""
-	for _, said := range e.Undone {
-		others = "other "
-		a.Note("%s", said)
+	prefix := ""
+	for _, text := range e.UndoneCallTexts {
+		prefix = "other "
+		a.Note("%s", text)
 	}
 	if !o.undo {
-		a.Note("what %sCalls of %s did in the outside world is done: a fork does not undo it", others, o.of)
+		a.Note("what %sCalls of %s did in the outside world is done: a fork does not undo it", prefix, o.sourceID)
 	}
 }

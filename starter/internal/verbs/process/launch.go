@@ -16,22 +16,23 @@ import (
 )
 
 // reportProblems reports what is wrong with the definition to start from, and says who will answer Requests.
-func reportProblems(a *app.App, p server.Place, d *ideafiles.Definition, problems diag.Problems, record string) error {
+func reportProblems(a *app.App, p server.Place, d *ideafiles.Definition, problems diag.Problems,
+	recordFile string) error {
 	if len(problems.Errors()) > 0 {
-		return &client.InvalidError{Source: d.Source.Given, Problems: problems}
+		return &client.InvalidError{Source: d.Source.Path, Problems: problems}
 	}
 	// The verb check reports strictness warnings.
-	a.PrintProblems(d.Source.Given, slices.DeleteFunc(slices.Clone(problems), check.IsStrictnessWarning))
-	if d.Read.Simulation != nil {
+	a.PrintProblems(d.Source.Path, slices.DeleteFunc(slices.Clone(problems), check.IsStrictnessWarning))
+	if d.Parsed.Simulation != nil {
 		return exit.Usagef(
 			"run %s: it is a simulation with made-up values: continue it with simulate; to run it for real, remove "+
-				"meta.simulated and the messages' _simulated", d.Source.Given)
+				"meta.simulated and the messages' _simulated", d.Source.Path)
 	}
 	if err := p.ChooseReplies(d); err != nil {
 		return err
 	}
-	if d.Replies != "" && record != "" {
-		return exit.Usagef("record %s: no LLM is asked, a script answers: %s", record, d.Source.Replies)
+	if d.Replies != "" && recordFile != "" {
+		return exit.Usagef("record %s: no LLM is asked, a script answers: %s", recordFile, d.Source.Replies)
 	}
 	switch {
 	case d.Replies != "":
@@ -40,15 +41,15 @@ func reportProblems(a *app.App, p server.Place, d *ideafiles.Definition, problem
 		a.Note("no LLM is configured: the Plan runs without one")
 	}
 	if latent := latentTools(p, d); p.Remote == nil && len(latent) > 0 {
-		a.Note("no tool runs %s: the LLM itself writes the result", diag.FirstNamesAndCount(latent))
+		a.Note("no tool runs %s: the LLM itself writes the result", diag.SummarizeNames(latent))
 	}
 	return nil
 }
 
 // latentTools names the Tools whose results the LLM writes.
 func latentTools(p server.Place, d *ideafiles.Definition) (names []string) {
-	bindings := p.Tools().Bind(d.Read)
-	for _, t := range d.Read.Tools {
+	bindings := p.Tools().Bind(d.Parsed)
+	for _, t := range d.Parsed.Tools {
 		if bindings[t.Name].Kind == ideafile.KindLatent {
 			names = append(names, t.Name)
 		}
@@ -59,9 +60,9 @@ func latentTools(p server.Place, d *ideafiles.Definition) (names []string) {
 // launch starts a process, or attaches to it, and waits.
 func launch(ctx context.Context, a *app.App, p server.Place, d *ideafiles.Definition, o launchOptions) error {
 	l := &launchedProcess{App: a, definition: d, options: o}
-	if o.record != "" {
-		l.tape = &server.RepliesRecording{Path: o.record}
-		l.options.server.ReplyRecorder = l.tape.RecordReply
+	if o.recordFile != "" {
+		l.recording = &server.RepliesRecording{Path: o.recordFile}
+		l.options.server.ReplyRecorder = l.recording.RecordReply
 	}
 	session, err := openSession(ctx, p, l.options)
 	if err != nil {
@@ -70,8 +71,8 @@ func launch(ctx context.Context, a *app.App, p server.Place, d *ideafiles.Defini
 	l.session = session
 	err = l.run(ctx)
 	l.session.Close()
-	if broken := l.tape.Stop(); broken != nil {
-		a.Note("%s", broken)
+	if recordErr := l.recording.Stop(); recordErr != nil {
+		a.Note("%s", recordErr)
 		if err == nil {
 			err = exit.WithCode(exit.Failed)
 		}
@@ -86,17 +87,17 @@ func openSession(ctx context.Context, p server.Place, o launchOptions) (*server.
 		if err != nil && p.Remote == nil {
 			return nil,
 				exit.Usagef(`detach: no server runs in %s to continue the process; start one with "%s dev"`,
-					p.Data, print.Program)
+					p.Dir, print.ProgramName)
 		}
 		return s, err
 	}
 	s, err := p.OpenSession(ctx, o.server)
-	if err == nil && o.record != "" && !s.RunsServer {
+	if err == nil && o.recordFile != "" && !s.RunsServer {
 		s.Close()
 		return nil,
 			exit.Usagef(
 				"record %s: the worker that asks the LLM is not in this program: another program runs the server in %s",
-				o.record, p.Data)
+				o.recordFile, p.Dir)
 	}
 	return s, err
 }

@@ -26,7 +26,7 @@ type launchedProcess struct {
 	process    *client.Process
 	definition *ideafiles.Definition // nil once the process is followed
 	options    launchOptions
-	tape       *server.RepliesRecording // nil: nothing is recorded
+	recording  *server.RepliesRecording // nil: nothing is recorded
 }
 
 func (l *launchedProcess) run(ctx context.Context) error {
@@ -40,7 +40,7 @@ func (l *launchedProcess) run(ctx context.Context) error {
 	if l.options.detach {
 		return l.printDetached(ctx)
 	}
-	naming := print.NamingOf(l.definition.Read, client.LanguageOf(ctx))
+	naming := print.NamingOf(l.definition.Parsed, client.LanguageOf(ctx))
 	l.definition = nil // it may be large, and is not needed any more
 	result, err := l.follow(ctx)
 	if errors.Is(err, context.Canceled) {
@@ -64,7 +64,7 @@ func (l *launchedProcess) resume(ctx context.Context) error {
 	if err != nil || status.Status != loop.StatusPaused {
 		return err
 	}
-	return l.process.Resume(ctx, ideafile.Limits{}, client.By{Name: app.UserName()})
+	return l.process.Resume(ctx, ideafile.Limits{}, client.Actor{Name: app.UserName()})
 }
 
 func (l *launchedProcess) start(ctx context.Context) (err error) {
@@ -72,26 +72,26 @@ func (l *launchedProcess) start(ctx context.Context) (err error) {
 	l.process, err = l.session.Start(ctx, client.StartOptions{
 		ID: l.options.id, Idea: d.Idea, Replies: d.Replies, Delegates: d.Delegates,
 		WithSolution: l.options.withSolution, ForkOf: l.options.forkOf,
-		By: app.UserName(),
+		StartedBy: app.UserName(),
 	})
 	var claimed *client.ClaimedError
 	switch {
 	case errors.Is(err, client.ErrOtherStart):
 		return exit.Usagef("run %s as %s: %w, or with other replies: choose another --id, or go on from one of its "+
-			"Ideas with \"%s fork %[2]s --at K\"", d.Source.Given, l.options.id, client.ErrOtherStart, print.Program)
+			"Ideas with \"%s fork %[2]s --at K\"", d.Source.Path, l.options.id, client.ErrOtherStart, print.ProgramName)
 	case errors.As(err, &claimed):
 		return exit.Usagef(
 			"run %s as %s: the store already has %s under this id, of a process that Temporal does not know; "+
 				"choose another id, continue from one of them with \"%[6]s fork %[4]s --at %[5]d\", or remove them "+
 				"with \"%[6]s gc\"",
-			d.Source.Given, claimed.ID, print.Plural(claimed.Ideas, "Idea"), print.Quote(claimed.ID), claimed.Ideas,
-			print.Program)
+			d.Source.Path, claimed.ID, print.Plural(claimed.Ideas, "Idea"), print.Quote(claimed.ID), claimed.Ideas,
+			print.ProgramName)
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
-	case err != nil || l.tape == nil:
+	case err != nil || l.recording == nil:
 		return err
 	}
-	return l.tape.Start(l.process.ID(), l.process.Attached())
+	return l.recording.Start(l.process.ID(), l.process.Attached())
 }
 
 // announce says what runs, and where it can be seen.
@@ -114,7 +114,7 @@ func (l *launchedProcess) announce() {
 // printDetached prints the current status and waits for nothing. A new process has only its instances to show. For many
 // instances at work, people get one line instead of a table.
 func (l *launchedProcess) printDetached(ctx context.Context) error {
-	tokens := l.definition.Read.InstanceTokens()
+	tokens := l.definition.Parsed.InstanceTokens()
 	if l.process.Attached() {
 		v, err := l.process.Status(ctx)
 		if err != nil || v.Status != loop.StatusRunning || len(tokens) < 2 || l.JSON {
@@ -122,36 +122,36 @@ func (l *launchedProcess) printDetached(ctx context.Context) error {
 		}
 	}
 	if !l.JSON {
-		of := ""
+		count := ""
 		if len(tokens) > 1 {
-			of = ", " + print.Plural(len(tokens), "instance")
+			count = ", " + print.Plural(len(tokens), "instance")
 		}
-		return l.Print(fmt.Sprintf("%s: running%s; to follow it: %s watch %s\n", print.Printable(l.process.ID()), of,
-			print.Program, print.Quote(l.process.ID())))
+		return l.Print(fmt.Sprintf("%s: running%s; to follow it: %s watch %s\n", print.Printable(l.process.ID()), count,
+			print.ProgramName, print.Quote(l.process.ID())))
 	}
 	result := loop.Result{ProcessID: l.process.ID(), Status: loop.StatusRunning,
 		Instances: map[string]loop.InstanceResult{}}
 	for _, token := range tokens {
 		result.Instances[token] = loop.InstanceResult{Status: ideafile.InstanceWorking}
 	}
-	return l.Finish(result, print.NamingOf(l.definition.Read, client.LanguageOf(ctx)))
+	return l.Finish(result, print.NamingOf(l.definition.Parsed, client.LanguageOf(ctx)))
 }
 
 // follow waits for the process. If the program that ran the server ends, the process goes on at the next server, which
 // may run in this program.
 func (l *launchedProcess) follow(ctx context.Context) (loop.Result, error) {
-	var over <-chan time.Time
+	var waitExpired <-chan time.Time
 	if l.options.wait > 0 {
-		over = time.After(l.options.wait)
+		waitExpired = time.After(l.options.wait)
 	}
-	person := terminal.NewPerson(l.In, l.Err, l.process, app.UserName(), app.GroupsOr(l.options.groups))
+	person := terminal.NewPerson(l.In, l.Err, l.process, app.UserName(), app.GroupsOrDefault(l.options.groups))
 	if person != nil {
 		person.Key, _ = app.SigningKey("") // run has already checked the key
 	}
 	for {
 		f := terminal.Follower{
 			Session: l.session, Process: l.process, Progress: terminal.NewProgress(l.Err, l.process.ID()),
-			WaitEnds: over, Person: person, LLMWait: l.options.llmWait,
+			WaitExpired: waitExpired, Person: person, LLMTimeout: l.options.llmWait,
 		}
 		result, err := f.Follow(ctx)
 		if !errors.Is(err, terminal.ErrAbandoned) {
@@ -181,7 +181,7 @@ func (l *launchedProcess) reopenSession(ctx context.Context) error {
 
 // commandLine is the command that continues the process.
 func (l *launchedProcess) commandLine() string {
-	words := []string{print.Program}
+	words := []string{print.ProgramName}
 	for _, arg := range os.Args[1:] {
 		if arg != "--resume" {
 			words = append(words, print.Quote(arg))

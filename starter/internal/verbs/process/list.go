@@ -23,7 +23,7 @@ import (
 // List lists the processes.
 func List(a *app.App) *cobra.Command {
 	o := client.ListOptions{Limit: 100}
-	c := app.Verb("list", "List the processes, the latest first, with what they wait for",
+	c := app.NewCommand("list", "List the processes, the latest first, with what they wait for",
 		"",
 		`  starter list
   starter list --paused
@@ -65,7 +65,7 @@ func tellDelegates(ctx context.Context, s *server.Session, p *client.Summary) {
 	}
 	var lines []string
 	tell := func(process, sentence string, since time.Time) {
-		if spelling.WholeProcess(process) != p.Process {
+		if spelling.WholeProcessID(process) != p.Process {
 			lines = append(lines, fmt.Sprintf("a person: %s, since %s", sentence, since.Local().Format(time.DateTime)))
 		}
 	}
@@ -85,7 +85,7 @@ func listText(processes []client.Summary, width int) string {
 		if p.Ended != nil {
 			ended = p.Ended.Local().Format(time.DateTime)
 		}
-		for n, cell := range []string{p.Process, p.Standing(), waitsFor(p), p.Started.Local().Format(time.DateTime),
+		for n, cell := range []string{p.Process, p.Standing(), waitsForText(p), p.Started.Local().Format(time.DateTime),
 			ended, p.Path} {
 			columns[n] = append(columns[n], print.Compact(cell, print.MaxValueWidth))
 		}
@@ -93,8 +93,8 @@ func listText(processes []client.Summary, width int) string {
 	return print.Table(columns, width)
 }
 
-// waitsFor says why a process is paused, how many decisions it waits for, or that it did not answer.
-func waitsFor(p client.Summary) string {
+// waitsForText says why a process is paused, how many decisions it waits for, or that it did not answer.
+func waitsForText(p client.Summary) string {
 	waiting := slices.Clone(p.Waiting)
 	for _, h := range p.HeldUp {
 		if n := slices.Index(waiting, h.String()); n >= 0 {
@@ -113,5 +113,5 @@ func waitsFor(p client.Summary) string {
 	return print.Compact(strings.Join(waiting, "; "), maxReasonWidth)
 }
 
-// maxReasonWidth bounds the text of waitsFor, in characters; list --json has all of it.
+// maxReasonWidth bounds the text of waitsForText, in characters; list --json has all of it.
 const maxReasonWidth = 90

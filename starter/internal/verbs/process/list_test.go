@@ -13,19 +13,19 @@ import (
 func TestWhatHoldsAPausedProcessUpIsNotCutOffBehindThePause(t *testing.T) {
 	p := client.Summary{Status: loop.StatusPaused, Code: "llm_error", Waiting: []string{"held up: no room", "no LLM"},
 		Awaiting: 2}
-	if got := waitsFor(p); got != "held up: no room; llm_error: no LLM; 2 decisions" {
+	if got := waitsForText(p); got != "held up: no room; llm_error: no LLM; 2 decisions" {
 		t.Errorf("%q", got)
 	}
 	h := turn.HeldUp{Message: "the LLM's server answered 429: your tier is exhausted; " +
 		strings.Repeat("come back ", 9),
-		Since: time.Unix(0, 0), Next: time.Unix(3600, 0)}
+		Since: time.Unix(0, 0), NextAttempt: time.Unix(3600, 0)}
 	running := client.Summary{Status: loop.StatusRunning, Waiting: []string{h.String()}, HeldUp: []turn.HeldUp{h}}
-	if got := waitsFor(running); !strings.HasPrefix(got,
+	if got := waitsForText(running); !strings.HasPrefix(got,
 		"held up, next try 01:00:00 UTC: the LLM's server answered 429: your tier is exhausted") {
 		t.Errorf("%q", got)
 	}
 	p.Waiting = []string{strings.Repeat("no LLM ", 99)}
-	if got := waitsFor(p); !strings.HasPrefix(got, "llm_error: no LLM no LLM") {
+	if got := waitsForText(p); !strings.HasPrefix(got, "llm_error: no LLM no LLM") {
 		t.Errorf("%q", got)
 	}
 }
@@ -38,7 +38,7 @@ func TestAProcessThatDidNotAnswerIsToldFromOneThatWaitsForNothing(t *testing.T) 
 		"? (it did not answer in time)": {Status: loop.StatusRunning, NoAnswer: true},
 		"2 decisions; ? (it did not answer in time)": {Status: loop.StatusRunning, NoAnswer: true, Awaiting: 2},
 	} {
-		if got := waitsFor(p); got != want {
+		if got := waitsForText(p); got != want {
 			t.Errorf("%+v waits for %q, want %q", p, got, want)
 		}
 	}

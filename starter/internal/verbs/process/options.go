@@ -17,15 +17,15 @@ import (
 
 // launchOptions are what the verbs that start a process have in common.
 type launchOptions struct {
-	id     string
-	idSet  bool   // the command line names the id
-	record string // the file that records the LLM's replies; empty: no recording
-	detach bool
-	wait   time.Duration // 0: until the end
+	id         string
+	hasID      bool   // the command line names the id
+	recordFile string // the file that records the LLM's replies; empty: no recording
+	detach     bool
+	wait       time.Duration // 0: until the end
 	// llmWait is how long an LLM's server that has never answered the process may be unreachable; 0: for ever.
 	llmWait time.Duration
 	groups  []string // the groups of the person who decides at the terminal
-	server  server.Hosting
+	server  server.HostOptions
 	// withSolution runs the Calls of the Idea's solution.
 	withSolution bool
 	resume       bool // resume the process if it is paused
@@ -38,7 +38,7 @@ type launchOptions struct {
 func (o *launchOptions) addFlags(c *cobra.Command) {
 	app.AddHostingFlags(c, &o.server)
 	c.Flags().StringVar(&o.id, "id", "", "the process's `id` (default: one is made up)")
-	c.Flags().StringVar(&o.record, "record", "", "write what the LLM says to `file`, as replies")
+	c.Flags().StringVar(&o.recordFile, "record", "", "write what the LLM says to `file`, as replies")
 	c.Flags().BoolVar(&o.withSolution, "with-solution", false,
 		"run the Calls of the Idea's solution, except those that its record calls done")
 	c.Flags().BoolVar(&o.detach, "detach", false, "start the process and return at once")
@@ -64,21 +64,21 @@ func (o *launchOptions) applyTo(d *ideafiles.Definition) {
 	}
 	d.Idea = jsonval.WithKey(d.Idea, "config",
 		jsonval.DeepMerge(d.Idea["config"], jsonval.Object{"approval": jsonval.Object{"plan": true}}))
-	d.Read, _ = ideafile.ReadIdea(d.Idea)
+	d.Parsed, _ = ideafile.ReadIdea(d.Idea)
 }
 
 // validate refuses invalid combinations of flags.
 func (o *launchOptions) validate(p server.Place) error {
-	if o.idSet {
+	if o.hasID {
 		if err := client.ValidateID(o.id); err != nil {
 			return exit.Usagef("run as %q: %w", o.id, err)
 		}
 	}
 	switch {
-	case o.record != "" && p.Remote != nil:
-		return exit.Usagef("record %s: the worker that asks the LLM is not in this program", o.record)
-	case o.record != "" && o.detach:
-		return exit.Usagef("record %s: not with --detach", o.record)
+	case o.recordFile != "" && p.Remote != nil:
+		return exit.Usagef("record %s: the worker that asks the LLM is not in this program", o.recordFile)
+	case o.recordFile != "" && o.detach:
+		return exit.Usagef("record %s: not with --detach", o.recordFile)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 
 // Result prints the current or final Result of a process.
 func Result(a *app.App) *cobra.Command {
-	c := app.Verb("result ID", "Print how a process stands, or how it ended",
+	c := app.NewCommand("result ID", "Print how a process stands, or how it ended",
 		`Print how a process stands, or how it ended, as run does, with run's exit codes.
 It waits for nothing.`,
 		`  starter result refund-17

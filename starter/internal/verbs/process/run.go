@@ -32,7 +32,7 @@ A second run with the same id and files attaches to the process, at work or ende
   starter run plan.json --record replies.jsonl
   starter run again.json --with-solution`,
 		RunE: func(c *cobra.Command, args []string) error {
-			o.server.Worker, o.idSet = true, c.Flags().Changed("id")
+			o.server.WithWorker, o.hasID = true, c.Flags().Changed("id")
 			return run(c.Context(), a, args[0], files, o)
 		},
 	}
@@ -46,7 +46,7 @@ A second run with the same id and files attaches to the process, at work or ende
 }
 
 // run starts a process or attaches to it, and waits.
-func run(ctx context.Context, a *app.App, given string, files fileFlags, o launchOptions) error {
+func run(ctx context.Context, a *app.App, path string, files fileFlags, o launchOptions) error {
 	if _, err := app.SigningKey(""); err != nil {
 		return err // a bad key must stop the command before anything starts
 	}
@@ -54,7 +54,7 @@ func run(ctx context.Context, a *app.App, given string, files fileFlags, o launc
 	if err != nil {
 		return err
 	}
-	d, err := prepareRun(a, p, given, files, &o)
+	d, err := prepareRun(a, p, path, files, &o)
 	if err != nil {
 		return err
 	}
@@ -62,12 +62,12 @@ func run(ctx context.Context, a *app.App, given string, files fileFlags, o launc
 }
 
 // prepareRun reads and checks everything that the process starts from. It reports errors before anything starts.
-func prepareRun(a *app.App, p server.Place, given string, files fileFlags,
+func prepareRun(a *app.App, p server.Place, path string, files fileFlags,
 	o *launchOptions) (*ideafiles.Definition, error) {
 	if err := o.validate(p); err != nil {
 		return nil, err
 	}
-	source, err := files.find(given)
+	source, err := files.findSource(path)
 	if err != nil {
 		return nil, err
 	}
@@ -75,10 +75,10 @@ func prepareRun(a *app.App, p server.Place, given string, files fileFlags,
 	if err != nil {
 		return nil, err
 	}
-	if err := reportProblems(a, p, d, problems, o.record); err != nil {
+	if err := reportProblems(a, p, d, problems, o.recordFile); err != nil {
 		return nil, err
 	}
-	if !o.idSet {
+	if !o.hasID {
 		o.id = client.NewID(source.Name())
 	}
 	return d, nil

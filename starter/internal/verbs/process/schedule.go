@@ -26,20 +26,20 @@ Temporal Schedule: Temporal starts the processes, and a worker must run for them
 		Example: "  starter schedule new nightly examples/moderation --cron \"0 2 * * *\"\n  starter schedule list",
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newSchedule(a), listSchedules(a),
-		scheduleVerb(a, "pause", "Start no processes until it is resumed; those that run go on",
+	c.AddCommand(scheduleNewCommand(a), scheduleListCommand(a),
+		scheduleActionCommand(a, "pause", "Start no processes until it is resumed; those that run go on",
 			(*schedules.Schedules).Pause),
-		scheduleVerb(a, "resume", "Start processes again", (*schedules.Schedules).Resume),
-		scheduleVerb(a, "now", "Start a process at once, besides those at its times", startNow),
-		scheduleVerb(a, "end", "Remove a schedule; the processes that it has started stay",
+		scheduleActionCommand(a, "resume", "Start processes again", (*schedules.Schedules).Resume),
+		scheduleActionCommand(a, "now", "Start a process at once, besides those at its times", startNow),
+		scheduleActionCommand(a, "end", "Remove a schedule; the processes that it has started stay",
 			withoutNote((*schedules.Schedules).End)))
 	return c
 }
 
-func newSchedule(a *app.App) *cobra.Command {
+func scheduleNewCommand(a *app.App) *cobra.Command {
 	var files fileFlags
 	var o schedules.Options
-	c := app.Verb("new NAME FILE|FOLDER", "Make a schedule that starts an Idea file",
+	c := app.NewCommand("new NAME FILE|FOLDER", "Make a schedule that starts an Idea file",
 		`Make a schedule that starts a process from an Idea file at each of its times, with instances
 and replies as for "run". The files are read once, now. Each process is named by schedule
 and time: nightly-2026-11-23T02:00:00Z.
@@ -67,12 +67,12 @@ a start that Temporal missed may still happen (default a year). Both are Tempora
 	return c
 }
 
-func makeSchedule(ctx context.Context, a *app.App, given string, files fileFlags, o schedules.Options) error {
+func makeSchedule(ctx context.Context, a *app.App, path string, files fileFlags, o schedules.Options) error {
 	p, err := a.Place()
 	if err != nil {
 		return err
 	}
-	source, err := files.find(given)
+	source, err := files.findSource(path)
 	if err != nil {
 		return err
 	}
@@ -83,9 +83,9 @@ func makeSchedule(ctx context.Context, a *app.App, given string, files fileFlags
 	if err := reportProblems(a, p, d, problems, ""); err != nil {
 		return err
 	}
-	o.Idea, o.Replies, o.Delegates, o.By = d.Idea, d.Replies, d.Delegates, app.UserName()
+	o.Idea, o.Replies, o.Delegates, o.StartedBy = d.Idea, d.Replies, d.Delegates, app.UserName()
 	return a.WithSession(ctx, func(s *server.Session) error {
-		if err := schedules.Of(s.Client).Make(ctx, o); err != nil {
+		if err := schedules.ForClient(s.Client).Make(ctx, o); err != nil {
 			return err
 		}
 		a.Note("made schedule %s", o.ID)
@@ -93,13 +93,13 @@ func makeSchedule(ctx context.Context, a *app.App, given string, files fileFlags
 	})
 }
 
-func listSchedules(a *app.App) *cobra.Command {
-	return app.Verb("list", "List schedules: when they start processes, and which they started last",
+func scheduleListCommand(a *app.App) *cobra.Command {
+	return app.NewCommand("list", "List schedules: when they start processes, and which they started last",
 		"",
 		"  starter schedule list --json",
 		func(ctx context.Context, _ []string) error {
 			return a.WithSession(ctx, func(s *server.Session) error {
-				list, err := schedules.Of(s.Client).List(ctx)
+				list, err := schedules.ForClient(s.Client).List(ctx)
 				if err != nil {
 					return err
 				}
@@ -131,11 +131,11 @@ func schedulesText(list []schedules.Schedule, width int) string {
 	return print.Table(columns, width)
 }
 
-// scheduleVerb makes a verb that applies do to a schedule.
-func scheduleVerb(a *app.App, name, short string,
+// scheduleActionCommand makes a verb that applies do to a schedule.
+func scheduleActionCommand(a *app.App, name, short string,
 	do func(s *schedules.Schedules, ctx context.Context, id, note string) error) *cobra.Command {
 	note := ""
-	c := app.Verb(name+" NAME", short,
+	c := app.NewCommand(name+" NAME", short,
 		"",
 		fmt.Sprintf("  starter schedule %s nightly", name),
 		func(ctx context.Context, args []string) error {
@@ -143,7 +143,7 @@ func scheduleVerb(a *app.App, name, short string,
 				return exit.Usagef("%s schedule: NAME is empty", name)
 			}
 			return a.WithSession(ctx,
-				func(s *server.Session) error { return do(schedules.Of(s.Client), ctx, args[0], note) })
+				func(s *server.Session) error { return do(schedules.ForClient(s.Client), ctx, args[0], note) })
 		})
 	if name == "pause" || name == "resume" {
 		c.Flags().StringVar(&note, "note", "", "why; a `text` for people")

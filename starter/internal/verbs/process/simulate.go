@@ -22,17 +22,17 @@ import (
 
 // simulateOptions holds the flags of simulate.
 type simulateOptions struct {
-	files   fileFlags
-	schemas bool
-	tools   string
-	keep    string
-	wait    time.Duration
+	files       fileFlags
+	fromSchemas bool
+	toolPlayer  string
+	keepFolder  string
+	wait        time.Duration
 }
 
 // Simulate runs a process without touching anything outside.
 func Simulate(a *app.App) *cobra.Command {
 	var o simulateOptions
-	c := app.Verb("simulate FILE|FOLDER", "Try a process out without touching anything",
+	c := app.NewCommand("simulate FILE|FOLDER", "Try a process out without touching anything",
 		`Try a process as run would run it, but with every Tool played: no tool, MCP server or person
 is asked, whatever the file says. The configured LLM plans and plays the Tools. Without one,
 recorded replies answer, or Plans and values are made up from the schemas. Missing data is
@@ -47,42 +47,42 @@ files are thrown away; --keep keeps them in a folder, for the other verbs to rea
   starter show --data trial ID`,
 		func(ctx context.Context, args []string) error { return runSimulate(ctx, a, args[0], o) })
 	o.files.add(c)
-	c.Flags().BoolVar(&o.schemas, "schemas", false,
+	c.Flags().BoolVar(&o.fromSchemas, "schemas", false,
 		"ask no LLM and no script: make Plans and values up from the schemas")
-	c.Flags().StringVar(&o.tools, "tools", "", "who plays the Tools: llm or schemas (default the one who plans)")
-	c.Flags().StringVar(&o.keep, "keep", "", "leave everything in `folder`, which must be new or empty")
+	c.Flags().StringVar(&o.toolPlayer, "tools", "", "who plays the Tools: llm or schemas (default the one who plans)")
+	c.Flags().StringVar(&o.keepFolder, "keep", "", "leave everything in `folder`, which must be new or empty")
 	addWaitFlag(c, &o.wait)
 	return c
 }
 
 // runSimulate runs a process with simulated Tools, and reports the outcome.
-func runSimulate(ctx context.Context, a *app.App, given string, o simulateOptions) error {
+func runSimulate(ctx context.Context, a *app.App, path string, o simulateOptions) error {
 	if err := o.validate(a); err != nil {
 		return err
 	}
-	source, err := o.files.find(given)
+	source, err := o.files.findSource(path)
 	if err != nil {
 		return err
 	}
-	known := server.Place{Additions: a.Additions}.Tools()
-	made, problems, err := simulation.Prepare(source, known,
-		simulation.Options{Schemas: o.schemas, Tools: o.tools, LLM: server.HasLLM()})
+	tools := server.Place{Additions: a.Additions}.Tools()
+	prepared, problems, err := simulation.Prepare(source, tools,
+		simulation.Options{FromSchemas: o.fromSchemas, ToolPlayer: o.toolPlayer, HasLLM: server.HasLLM()})
 	if err != nil {
 		return err
 	}
-	a.PrintProblems(given, problems)
-	introduceSimulation(a, made)
-	p, tidy, err := simulationPlace(a, o.keep)
+	a.PrintProblems(path, problems)
+	introduceSimulation(a, prepared)
+	p, cleanup, err := simulationPlace(a, o.keepFolder)
 	if err != nil {
 		return err
 	}
-	defer tidy()
-	report, err := carryOut(ctx, a, p, made, o.wait)
+	defer cleanup()
+	report, err := runSimulation(ctx, a, p, prepared, o.wait)
 	if err != nil {
 		return err
 	}
-	if o.keep != "" {
-		report.Data = p.Data
+	if o.keepFolder != "" {
+		report.Data = p.Dir
 	}
 	return printSimulation(a, report)
 }
@@ -90,73 +90,73 @@ func runSimulate(ctx context.Context, a *app.App, given string, o simulateOption
 // validate refuses invalid flags: a simulation must never use the folder of real processes.
 func (o simulateOptions) validate(a *app.App) error {
 	switch {
-	case a.Data != "":
+	case a.DataFolder != "":
 		return exit.Usagef("simulate in %s: a simulation uses a folder of its own; --keep FOLDER keeps it",
-			a.Data)
+			a.DataFolder)
 	case o.wait < 0:
 		return exit.Usagef("--wait %s: it must not be negative", o.wait)
-	case o.tools != "" && o.tools != ideafile.FakedByLLM && o.tools != ideafile.FakedBySchemas:
-		return exit.Usagef("simulate: --tools %s: want llm or schemas", o.tools)
-	case o.schemas && (o.files.replies != "" || o.tools == ideafile.FakedByLLM):
+	case o.toolPlayer != "" && o.toolPlayer != ideafile.FakedByLLM && o.toolPlayer != ideafile.FakedBySchemas:
+		return exit.Usagef("simulate: --tools %s: want llm or schemas", o.toolPlayer)
+	case o.fromSchemas && (o.files.replies != "" || o.toolPlayer == ideafile.FakedByLLM):
 		return exit.Usagef("simulate: --schemas asks no LLM: leave out --replies and --tools llm")
-	case o.keep == "":
+	case o.keepFolder == "":
 		return nil
 	}
-	entries, err := os.ReadDir(o.keep)
+	entries, err := os.ReadDir(o.keepFolder)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return exit.Usagef("keep simulation in %s: %w", o.keep, ideafiles.WithoutPath(err))
+		return exit.Usagef("keep simulation in %s: %w", o.keepFolder, ideafiles.WithoutPath(err))
 	}
 	if len(entries) > 0 {
-		return exit.Usagef("keep simulation in %s: the folder is not empty", o.keep)
+		return exit.Usagef("keep simulation in %s: the folder is not empty", o.keepFolder)
 	}
 	return nil
 }
 
 // introduceSimulation says who plans, who plays the Tools, and what was made up beforehand.
-func introduceSimulation(a *app.App, made *simulation.Prepared) {
-	plans := map[string]string{ideafile.FakedByLLM: "the LLM plans",
-		ideafile.RecordedReplies: "recorded replies plan, " + made.Source.Replies,
-		ideafile.FakedBySchemas:  "Plans are made up from the schemas"}[made.By.LLMRepliesFrom]
-	tools := map[string]string{ideafile.FakedByLLM: "the LLM plays the Tools",
-		ideafile.FakedBySchemas: "results are made up from the schemas"}[made.By.ToolResultsFrom]
-	a.Note("simulation: nothing outside is touched; %s, and %s", plans, tools)
-	if len(made.MadeUp) > 0 {
-		a.Note("simulation: made up, since the start does not provide it: %s", strings.Join(made.MadeUp, ", "))
+func introduceSimulation(a *app.App, prepared *simulation.Prepared) {
+	plannerText := map[string]string{ideafile.FakedByLLM: "the LLM plans",
+		ideafile.RecordedReplies: "recorded replies plan, " + prepared.Source.Replies,
+		ideafile.FakedBySchemas:  "Plans are made up from the schemas"}[prepared.Players.LLMRepliesFrom]
+	toolText := map[string]string{ideafile.FakedByLLM: "the LLM plays the Tools",
+		ideafile.FakedBySchemas: "results are made up from the schemas"}[prepared.Players.ToolResultsFrom]
+	a.Note("simulation: nothing outside is touched; %s, and %s", plannerText, toolText)
+	if len(prepared.MadeUpRefs) > 0 {
+		a.Note("simulation: made up, since the start does not provide it: %s", strings.Join(prepared.MadeUpRefs, ", "))
 	}
-	if len(made.Unasked) > 0 {
+	if len(prepared.UnaskedMCPServers) > 0 {
 		a.Note("simulation: MCP servers %s are not asked for their tools, so these are unknown; simulate an Idea "+
 			"that lists them (starter show)",
-			strings.Join(slices.Sorted(slices.Values(made.Unasked)), ", "))
+			strings.Join(slices.Sorted(slices.Values(prepared.UnaskedMCPServers)), ", "))
 	}
 }
 
 // simulationPlace returns a place only for the simulation, with a server and a store that nothing real uses.
-func simulationPlace(a *app.App, keep string) (p server.Place, tidy func(), err error) {
-	tidy = func() {}
-	if keep == "" {
-		if keep, err = os.MkdirTemp("", "processidea-simulation-"); err != nil {
-			return p, tidy, exit.Usagef("make folder for simulation: %w", err)
+func simulationPlace(a *app.App, keepFolder string) (p server.Place, cleanup func(), err error) {
+	cleanup = func() {}
+	if keepFolder == "" {
+		if keepFolder, err = os.MkdirTemp("", "processidea-simulation-"); err != nil {
+			return p, cleanup, exit.Usagef("make folder for simulation: %w", err)
 		}
-		folder := keep
-		tidy = func() { _ = os.RemoveAll(folder) }
+		folder := keepFolder
+		cleanup = func() { _ = os.RemoveAll(folder) }
 	}
-	data, err := filepath.Abs(keep)
-	return server.Place{Data: data, Store: filepath.Join(data, "store"), Additions: a.Additions, Temporal: a.Temporal,
-		Note: a.Note}, tidy, err
+	data, err := filepath.Abs(keepFolder)
+	return server.Place{Dir: data, Store: filepath.Join(data, "store"), Additions: a.Additions, Temporal: a.Temporal,
+		Note: a.Note}, cleanup, err
 }
 
-// carryOut runs the simulation on a server of its own, whose worker reaches nothing but the LLM.
-func carryOut(ctx context.Context, a *app.App, p server.Place, made *simulation.Prepared,
+// runSimulation runs the simulation on a server of its own, whose worker reaches nothing but the LLM.
+func runSimulation(ctx context.Context, a *app.App, p server.Place, prepared *simulation.Prepared,
 	wait time.Duration) (*simulation.Report, error) {
 	o := launchOptions{
-		id: client.NewID("simulated-" + made.Source.Name()), wait: wait,
-		server: server.Hosting{UIPort: -1, GatewayPort: -1, Worker: true, Isolated: true},
+		id: client.NewID("simulated-" + prepared.Source.Name()), wait: wait,
+		server: server.HostOptions{UIPort: -1, GatewayPort: -1, WithWorker: true, Isolated: true},
 	}
 	s, err := p.OpenSession(ctx, o.server)
 	if err != nil {
 		return nil, err
 	}
-	l := &launchedProcess{App: a, session: s, definition: made.Definition, options: o}
+	l := &launchedProcess{App: a, session: s, definition: prepared.Definition, options: o}
 	defer func() { l.session.Close() }()
 	if err := l.start(ctx); err != nil {
 		return nil, err
@@ -165,5 +165,5 @@ func carryOut(ctx context.Context, a *app.App, p server.Place, made *simulation.
 	if err != nil {
 		return nil, err
 	}
-	return made.Report(ctx, l.session.Client, l.process, result)
+	return prepared.Report(ctx, l.session.Client, l.process, result)
 }

@@ -48,21 +48,21 @@ func simulationText(r *simulation.Report) string {
 	if r.Approvals > 0 {
 		fmt.Fprintf(&b, "a person would have been asked about %s\n", print.Plural(r.Approvals, "Call"))
 	}
-	printOpen(&b, r)
+	printUnfinished(&b, r)
 	printGraph(&b, r)
 	if r.Data != "" {
-		print.Fprintf(&b, "\nkept in %s: %s show --data %s %s\n", r.Data, print.Program,
+		print.Fprintf(&b, "\nkept in %s: %s show --data %s %s\n", r.Data, print.ProgramName,
 			print.Quote(r.Data), print.Quote(r.ProcessID))
 	}
 	return b.String()
 }
 
 func costText(r *simulation.Report) string {
-	about := ""
+	prefix := ""
 	if r.Estimated {
-		about = "about "
+		prefix = "about "
 	}
-	return fmt.Sprintf("%s, %s%s", print.Plural(r.Total.Requests, "Request"), about, r.Total.TokenUsage)
+	return fmt.Sprintf("%s, %s%s", print.Plural(r.Total.Requests, "Request"), prefix, r.Total.TokenUsage)
 }
 
 func printTools(b *strings.Builder, r *simulation.Report) {
@@ -73,7 +73,7 @@ func printTools(b *strings.Builder, r *simulation.Report) {
 	}
 }
 
-func printOpen(b *strings.Builder, r *simulation.Report) {
+func printUnfinished(b *strings.Builder, r *simulation.Report) {
 	for n, line := range r.Open {
 		if n == 0 {
 			b.WriteString("still open:\n")

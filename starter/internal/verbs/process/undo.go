@@ -25,12 +25,13 @@ import (
 // undoOptions holds the flags of undo.
 type undoOptions struct {
 	launchOptions
-	of, as      string // the process, and the process that takes it back
-	choice      undo.Choice
-	by          client.By
-	dryRun, yes bool
-	review      bool
-	beforeFork  bool // undo is part of fork: success is not reported, and having nothing to take back is no error
+	target, undoID      string // the process, and the process that takes it back
+	choice              undo.Choice
+	actor               client.Actor
+	dryRun, isConfirmed bool
+	review              bool
+	// undo is part of fork: success is not reported, and having nothing to take back is no error
+	isBeforeFork bool
 }
 
 // Undo takes back what a process did.
@@ -53,34 +54,35 @@ one Call with all that read from it. Without them, all is taken back.`,
   starter undo trip-4 --by ann --reason "the customer fell ill"
   starter undo refunds --call 1.2@13 --yes --reason "the wrong account"`,
 		RunE: func(c *cobra.Command, args []string) error {
-			o.of, o.server.Worker = args[0], true
-			o.choice.IsInstance = c.Flags().Changed("instance")
-			var wrong []error
-			if o.choice.CallID != "" && (o.choice.ToIdea > 0 || o.choice.IsInstance) {
-				wrong = append(wrong, exit.Usagef(
-					"undo %s: --call undoes one Call and all that read from it: leave out --to and --instance", o.of))
+			o.target, o.server.WithWorker = args[0], true
+			o.choice.HasInstance = c.Flags().Changed("instance")
+			var errs []error
+			if o.choice.CallID != "" && (o.choice.AfterIdea > 0 || o.choice.HasInstance) {
+				errs = append(errs, exit.Usagef(
+					"undo %s: --call undoes one Call and all that read from it: leave out --to and --instance",
+					o.target))
 			}
-			if o.by.Name = cmp.Or(o.by.Name, app.UserName()); o.by.Reason == "" && !o.dryRun {
-				wrong = append(wrong, exit.Usagef("undo %s: --reason is missing: say why, for the record", o.of))
+			if o.actor.Name = cmp.Or(o.actor.Name, app.UserName()); o.actor.Reason == "" && !o.dryRun {
+				errs = append(errs, exit.Usagef("undo %s: --reason is missing: say why, for the record", o.target))
 			}
-			if wrong != nil {
-				return errors.Join(wrong...)
+			if errs != nil {
+				return errors.Join(errs...)
 			}
 			return undoProcess(c.Context(), a, o)
 		},
 	}
 	f := c.Flags()
-	flags.Int(f, &o.choice.ToIdea, "to", 1, jsonval.MaxCount,
+	flags.Int(f, &o.choice.AfterIdea, "to", 1, jsonval.MaxCount,
 		"leave what was done when the Idea of this `number` was made")
 	f.StringVar(&o.choice.Instance, "instance", "", "only what was done in the instance of this `token`")
 	f.StringVar(&o.choice.CallID, "call", "", "only what this `Call` did, and all that read from it")
-	f.StringVar(&o.as, "as", "", "the `id` of the process that takes back (default: ID-undo-1, or the next number)")
+	f.StringVar(&o.undoID, "as", "", "the `id` of the process that takes back (default: ID-undo-1, or the next number)")
 	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be taken back, and do nothing")
-	f.BoolVar(&o.yes, "yes", false, "do not ask")
+	f.BoolVar(&o.isConfirmed, "yes", false, "do not ask")
 	f.BoolVar(&o.review, "review", false,
 		"each Call waits for a person: approve runs it, answer says how else it was taken back, reject leaves it")
-	f.StringVar(&o.by.Name, "by", "", "the `name` of the person who takes it back (default: the user's)")
-	f.StringVar(&o.by.Reason, "reason", "", "why, for the record")
+	f.StringVar(&o.actor.Name, "by", "", "the `name` of the person who takes it back (default: the user's)")
+	f.StringVar(&o.actor.Reason, "reason", "", "why, for the record")
 	f.BoolVar(&o.detach, "detach", false, "start taking back and return at once")
 	f.StringArrayVar(&o.groups, "group", nil,
 		"a `group` of the person who decides at the terminal; may be repeated (default $PROCESSIDEA_GROUPS, "+
@@ -91,9 +93,10 @@ one Call with all that read from it. Without them, all is taken back.`,
 }
 
 // UndoAll takes back all that an ended process did. yes skips the question.
-func UndoAll(ctx context.Context, a *app.App, id string, by client.By, yes bool) error {
+func UndoAll(ctx context.Context, a *app.App, id string, actor client.Actor, confirmed bool) error {
 	return undoProcess(ctx, a, undoOptions{
-		launchOptions: launchOptions{server: server.Hosting{Worker: true}}, of: id, by: by, yes: yes,
+		launchOptions: launchOptions{server: server.HostOptions{WithWorker: true}}, target: id, actor: actor,
+		isConfirmed: confirmed,
 	})
 }
 
@@ -102,13 +105,13 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 	if err != nil {
 		return err
 	}
-	options := client.UndoOptions{Choice: o.choice, Tools: p.Tools(), As: o.as, By: o.by, Review: o.review,
-		Wait: o.wait}
+	options := client.UndoOptions{Choice: o.choice, Tools: p.Tools(), UndoID: o.undoID, Actor: o.actor,
+		Review: o.review, Wait: o.wait}
 	if o.detach {
 		options.Wait = time.Nanosecond
 	}
 	if o.dryRun {
-		u, err := planUndo(ctx, a, o.of, options)
+		u, err := planUndo(ctx, a, o.target, options)
 		if err != nil {
 			return err
 		}
@@ -118,9 +121,9 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 		}
 		return a.Show(u, text)
 	}
-	if !o.yes && !o.beforeFork && !a.CanAsk() { // refuse before anything is paused
+	if !o.isConfirmed && !o.isBeforeFork && !a.CanPrompt() { // refuse before anything is paused
 		return exit.Usagef("undo %s: nothing was undone: repeat with --yes to undo it, or with --dry-run to see what "+
-			"that would do", o.of)
+			"that would do", o.target)
 	}
 	session, err := openSession(ctx, p, o.launchOptions)
 	if err != nil {
@@ -128,15 +131,15 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 	}
 	l := &launchedProcess{App: a, session: session, options: o.launchOptions}
 	defer func() { l.session.Close() }()
-	paused, err := session.PrepareUndo(ctx, o.of, options)
+	paused, err := session.PrepareUndo(ctx, o.target, options)
 	if paused {
-		a.Note("%s is paused first, so that all that it did is on record; to go on: %s resume %s", o.of, print.Program,
-			print.Quote(o.of))
+		a.Note("%s is paused first, so that all that it did is on record; to go on: %s resume %s", o.target,
+			print.ProgramName, print.Quote(o.target))
 	}
 	if err != nil {
 		return err
 	}
-	u, err := l.agreedUndo(ctx, o, options)
+	u, err := l.planAndConfirmUndo(ctx, o, options)
 	if u != nil {
 		if err = l.undo(ctx, u, o); !client.IsUndoUnderWay(err) {
 			return err
@@ -145,35 +148,35 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 	if paused {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), serverTimeout) // the person may have interrupted
 		defer cancel()
-		if session.GiveUpUndo(ctx, o.of, options) == nil {
-			a.Note("nothing of %s is taken back: it goes on", o.of)
+		if session.GiveUpUndo(ctx, o.target, options) == nil {
+			a.Note("nothing of %s is taken back: it goes on", o.target)
 		}
 	}
 	return err
 }
 
-// agreedUndo shows what is to be taken back, and asks. It returns nil if there is nothing to take back.
-func (l *launchedProcess) agreedUndo(ctx context.Context, o undoOptions, options client.UndoOptions) (
+// planAndConfirmUndo shows what is to be taken back, and asks. It returns nil if there is nothing to take back.
+func (l *launchedProcess) planAndConfirmUndo(ctx context.Context, o undoOptions, options client.UndoOptions) (
 	u *client.Undoing, err error) {
-	u, err = l.session.PlanUndo(ctx, o.of, options)
+	u, err = l.session.PlanUndo(ctx, o.target, options)
 	switch {
 	case err != nil:
 		return nil, err
 	case !u.IsNothing() && !l.JSON:
 		err = l.Print(undoPlanText(u))
 	case !u.IsNothing():
-	case !o.beforeFork:
+	case !o.isBeforeFork:
 		_, err = l.session.StartUndo(ctx, u) // its error says that there is nothing to undo
 		return nil, err
 	default:
-		if len(u.Cannot) > 0 {
-			l.Note("nothing of %s is taken back; what cannot be: %s", o.of,
-				diag.FirstNamesAndCount(notUndoneTexts(u.Cannot)))
+		if len(u.CannotUndo) > 0 {
+			l.Note("nothing of %s is taken back; what cannot be: %s", o.target,
+				diag.SummarizeNames(notUndoneTexts(u.CannotUndo)))
 		}
 		return nil, nil
 	}
 	if err == nil {
-		err = agreeToUndo(l.App, u, o.yes)
+		err = confirmUndo(l.App, u, o.isConfirmed)
 	}
 	if err != nil {
 		return nil, err
@@ -191,17 +194,17 @@ func (l *launchedProcess) undo(ctx context.Context, u *client.Undoing, o undoOpt
 		return l.Show(u, underWayText(u))
 	case u.UnderWay:
 		return cmp.Or(l.Show(u, underWayText(u)), exit.WithCode(exit.Paused))
-	case u.As == u.Process:
-		return l.Show(u, fmt.Sprintf("%s: %s taken back; it is paused\n", u.As,
-			print.PluralIs(max(len(u.Undo), len(u.Withdraw)), "Call")))
+	case u.UndoID == u.Process:
+		return l.Show(u, fmt.Sprintf("%s: %s taken back; it is paused\n", u.UndoID,
+			print.PluralWithVerb(max(len(u.Steps), len(u.CallsToWithdraw)), "Call")))
 	}
 	l.announce()
 	if o.detach {
 		return l.Show(u,
-			fmt.Sprintf("%s: running; to follow it: %s watch %s\n", u.As, print.Program, print.Quote(u.As)))
+			fmt.Sprintf("%s: running; to follow it: %s watch %s\n", u.UndoID, print.ProgramName, print.Quote(u.UndoID)))
 	}
 	result, err := l.follow(ctx)
-	if err != nil || o.beforeFork && result.Status == loop.StatusCompleted {
+	if err != nil || o.isBeforeFork && result.Status == loop.StatusCompleted {
 		return err
 	}
 	return l.Finish(result, print.Naming{})
@@ -209,36 +212,37 @@ func (l *launchedProcess) undo(ctx context.Context, u *client.Undoing, o undoOpt
 
 // underWayText says that a running process is still taking back, and what it waits for.
 func underWayText(u *client.Undoing) string {
-	text := u.As + ": it takes back still; it is paused"
+	text := u.UndoID + ": it takes back still; it is paused"
 	if len(u.Waits) > 0 {
-		text = fmt.Sprintf("%s: it takes back once a person has decided on %s: %s approvals %s", u.As,
-			diag.FirstNamesAndCount(u.Waits), print.Program, print.Quote(u.As))
+		text = fmt.Sprintf("%s: it takes back once a person has decided on %s: %s approvals %s", u.UndoID,
+			diag.SummarizeNames(u.Waits), print.ProgramName, print.Quote(u.UndoID))
 	}
 	return print.Printable(text) + "\n"
 }
 
 // undoBeforeFork takes back what a process did after the Idea at which it is forked.
 func undoBeforeFork(ctx context.Context, a *app.App, o forkOptions) error {
-	if o.by.Name = cmp.Or(o.by.Name, app.UserName()); o.by.Reason == "" {
-		return exit.Usagef("fork %s --undo: --reason is missing: say why, for the record", o.of)
+	if o.actor.Name = cmp.Or(o.actor.Name, app.UserName()); o.actor.Reason == "" {
+		return exit.Usagef("fork %s --undo: --reason is missing: say why, for the record", o.sourceID)
 	}
 	return undoProcess(ctx, a, undoOptions{
-		launchOptions: launchOptions{server: o.server, groups: o.groups}, of: o.of, choice: undo.Choice{ToIdea: o.at},
-		by: o.by, yes: o.yes,
-		beforeFork: true,
+		launchOptions: launchOptions{server: o.server, groups: o.groups}, target: o.sourceID,
+		choice: undo.Choice{AfterIdea: o.ideaNumber},
+		actor:  o.actor, isConfirmed: o.isConfirmed,
+		isBeforeFork: true,
 	})
 }
 
 // planUndo returns what would be taken back. If no server answers in time, it reads that from the store, which does not
 // know which process would do it.
 func planUndo(ctx context.Context, a *app.App, id string, o client.UndoOptions) (u *client.Undoing, err error) {
-	asking, cancel := context.WithTimeout(ctx, serverTimeout)
+	queryCtx, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()
-	unanswered := a.WithSession(asking, func(s *server.Session) error {
-		u, err = s.PlanUndo(asking, id, o)
+	sessionErr := a.WithSession(queryCtx, func(s *server.Session) error {
+		u, err = s.PlanUndo(queryCtx, id, o)
 		return nil
 	})
-	if unanswered == nil && !errors.Is(err, client.ErrUnreachable) && asking.Err() == nil {
+	if sessionErr == nil && !errors.Is(err, client.ErrUnreachable) && queryCtx.Err() == nil {
 		return u, err
 	}
 	a.Note("no server answers: if %s is at work, it is paused first, and takes back by itself", id)
@@ -251,12 +255,13 @@ func planUndo(ctx context.Context, a *app.App, id string, o client.UndoOptions) 
 // serverTimeout is the maximum wait for a server that knows whether a process is at work.
 const serverTimeout = 5 * time.Second
 
-// agreeToUndo asks whether to take Calls back. It returns an error unless the answer is yes.
-func agreeToUndo(a *app.App, u *client.Undoing, yes bool) error {
-	if yes {
+// confirmUndo asks whether to take Calls back. It returns an error unless the answer is yes.
+func confirmUndo(a *app.App, u *client.Undoing, confirmed bool) error {
+	if confirmed {
 		return nil
 	}
-	agreed, asked := a.Ask(fmt.Sprintf("take back %s as %s? [y]es, [n]o: ", print.Plural(len(u.Undo), "Call"), u.As))
+	agreed, asked := a.Ask(fmt.Sprintf("take back %s as %s? [y]es, [n]o: ", print.Plural(len(u.Steps), "Call"),
+		u.UndoID))
 	switch {
 	case !asked:
 		return exit.Usagef("undo %s: nothing was undone: repeat with --yes to undo it", u.Process)
@@ -270,25 +275,25 @@ func agreeToUndo(a *app.App, u *client.Undoing, yes bool) error {
 func undoPlanText(u *client.Undoing) string {
 	var b strings.Builder
 	print.Fprintf(&b, "of %s, %s would be taken back, as %s\n", u.Process,
-		print.Plural(len(u.Undo), "Call"), u.As)
-	writeSteps(&b, u.Undo, "  ")
+		print.Plural(len(u.Steps), "Call"), u.UndoID)
+	writeSteps(&b, u.Steps, "  ")
 	for _, list := range []struct {
 		heading string
 		calls   []undo.NotUndone
-	}{{"cannot be taken back:", u.Cannot}, {"stays:", u.Kept}} {
+	}{{"cannot be taken back:", u.CannotUndo}, {"stays:", u.KeptCalls}} {
 		if len(list.calls) > 0 {
 			fmt.Fprintln(&b, list.heading)
 		}
 		for _, l := range list.calls {
-			print.Fprintf(&b, "  %s: %s\n", l.Did.Name(), l.Because)
-			if of := l.DelegateToUndo(); of != "" {
-				print.Fprintf(&b, "    %s undo %s --reason TEXT\n", print.Program, print.Quote(of))
+			print.Fprintf(&b, "  %s: %s\n", l.OriginalCall.Name(), l.Reason)
+			if delegate := l.DelegateToUndo(); delegate != "" {
+				print.Fprintf(&b, "    %s undo %s --reason TEXT\n", print.ProgramName, print.Quote(delegate))
 			}
 		}
 	}
-	if u.AtWork && len(u.Withdraw) > 0 {
+	if u.AtWork && len(u.CallsToWithdraw) > 0 {
 		print.Fprintf(&b, "withdrawn from State, since they left nothing else: %s\n",
-			diag.FirstNamesAndCount(u.Withdraw))
+			diag.SummarizeNames(u.CallsToWithdraw))
 	}
 	return b.String()
 }
@@ -296,7 +301,7 @@ func undoPlanText(u *client.Undoing) string {
 // notUndoneTexts says for each Call why it is not taken back.
 func notUndoneTexts(list []undo.NotUndone) (names []string) {
 	for _, l := range list {
-		names = append(names, l.Did.Name()+": "+l.Because)
+		names = append(names, l.OriginalCall.Name()+": "+l.Reason)
 	}
 	return names
 }
@@ -305,13 +310,13 @@ func notUndoneTexts(list []undo.NotUndone) (names []string) {
 func writeSteps(b *strings.Builder, steps []undo.Step, indent string) {
 	for _, s := range steps {
 		if s.DelegateUndo == nil {
-			print.Fprintf(b, "%s%s by %s %s\n", indent, s.Did.Name(), s.Tool, jsonval.EncodeToString(s.Params))
+			print.Fprintf(b, "%s%s by %s %s\n", indent, s.OriginalCall.Name(), s.Tool, jsonval.EncodeToString(s.Params))
 			continue
 		}
-		print.Fprintf(b, "%s%s by what takes back %s:\n", indent, s.Did.Name(), s.DelegateUndo.Process)
-		writeSteps(b, s.DelegateUndo.Undo, indent+"  ")
-		for _, l := range s.DelegateUndo.Kept {
-			print.Fprintf(b, "%s  %s stays: %s\n", indent, l.Did.Name(), l.Because)
+		print.Fprintf(b, "%s%s by what takes back %s:\n", indent, s.OriginalCall.Name(), s.DelegateUndo.Process)
+		writeSteps(b, s.DelegateUndo.Steps, indent+"  ")
+		for _, l := range s.DelegateUndo.KeptCalls {
+			print.Fprintf(b, "%s  %s stays: %s\n", indent, l.OriginalCall.Name(), l.Reason)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 // Watch shows the progress of a process until it ends.
 func Watch(a *app.App) *cobra.Command {
 	var wait time.Duration
-	c := app.Verb("watch ID", "Show the progress of a process until it ends, and print its result",
+	c := app.NewCommand("watch ID", "Show the progress of a process until it ends, and print its result",
 		`Show the progress of a process on standard error, through pauses too, until it
 ends, and print its result as run does.`,
 		`  starter watch refund-17
@@ -33,9 +33,9 @@ func runWatch(ctx context.Context, a *app.App, id string, wait time.Duration) er
 		if err != nil {
 			return err
 		}
-		f := terminal.Follower{Session: s, Process: p, Progress: terminal.NewProgress(a.Err, id), ThroughPauses: true}
+		f := terminal.Follower{Session: s, Process: p, Progress: terminal.NewProgress(a.Err, id), IgnoresPauses: true}
 		if wait > 0 {
-			f.WaitEnds = time.After(wait)
+			f.WaitExpired = time.After(wait)
 		}
 		result, err := f.Follow(ctx)
 		if errors.Is(err, terminal.ErrAbandoned) {

@@ -14,27 +14,27 @@ import (
 	"processidea/store/signing"
 )
 
-// addKey adds a public key that somebody else has made, such as a passkey, to the keys that workers trust.
-func addKey(a *app.App) *cobra.Command {
+// addKeyCommand adds a public key that somebody else has made, such as a passkey, to the keys that workers trust.
+func addKeyCommand(a *app.App) *cobra.Command {
 	var groups []string
-	var deciders string
-	c := app.Verb("add FILE", "Add somebody's public key, such as a passkey, to those that workers trust",
+	var decidersFile string
+	c := app.NewCommand("add FILE", "Add somebody's public key, such as a passkey, to those that workers trust",
 		`Add a public key that somebody else has made to the JWKS that PROCESSIDEA_DECIDERS names:
 one that "keys person" printed, or a passkey's, as the desk shows it. "-" reads it from
 standard input. Check the printed person and groups; --group sets other groups. The key
 counts at once. To withdraw a key, add "withdrawn" to its entry.`,
 		`  starter keys add passkey.json --deciders deciders.json
   starter keys add - --deciders deciders.json --group finance < passkey.json`,
-		func(_ context.Context, args []string) error { return addPublicKey(a, args[0], groups, deciders) })
+		func(_ context.Context, args []string) error { return addPublicKey(a, args[0], groups, decidersFile) })
 	c.Flags().StringArrayVar(&groups, "group", nil,
 		"a `group` of the person, instead of those that the key names; may be repeated")
-	c.Flags().StringVar(&deciders, "deciders", os.Getenv(signing.DecidersVariable),
+	c.Flags().StringVar(&decidersFile, "deciders", os.Getenv(signing.DecidersVariable),
 		"the JWKS `file` to which the key is added; made where there is none ($"+signing.DecidersVariable+")")
 	return c
 }
 
-func addPublicKey(a *app.App, file string, groups []string, deciders string) error {
-	if deciders == "" || strings.Contains(deciders, "://") {
+func addPublicKey(a *app.App, file string, groups []string, decidersFile string) error {
+	if decidersFile == "" || strings.Contains(decidersFile, "://") {
 		return exit.Usagef("add a key: --deciders FILE, the file to add it to, is missing")
 	}
 	var data []byte
@@ -54,7 +54,7 @@ func addPublicKey(a *app.App, file string, groups []string, deciders string) err
 	if len(groups) > 0 {
 		entry["groups"] = jsonval.ToJSONValue(groups)
 	}
-	list, err := withKey(deciders, jsonval.Encode(entry))
+	list, err := jwksWithKey(decidersFile, jsonval.Encode(entry))
 	if err != nil {
 		return err
 	}
@@ -62,11 +62,11 @@ func addPublicKey(a *app.App, file string, groups []string, deciders string) err
 	if err != nil {
 		return exit.Usagef("add a key: %w", err)
 	}
-	if err := replaceFile(deciders, list); err != nil {
+	if err := replaceFile(decidersFile, list); err != nil {
 		return err
 	}
 	id, _ := entry["kid"].(string)
-	a.Note("%s is in %s", describeKey(keys.Find(id)), deciders)
+	a.Note("%s is in %s", describeKey(keys.Find(id)), decidersFile)
 	return nil
 }
 

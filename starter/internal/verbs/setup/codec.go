@@ -14,15 +14,15 @@ import (
 	"processidea/worker/codecserver"
 )
 
-// tokenVariable names the codec server's bearer token. It is not a flag, since all users of the machine can see flags.
-const tokenVariable = "PROCESSIDEA_CODEC_TOKEN"
+// tokenEnvVar names the codec server's bearer token. It is not a flag, since all users of the machine can see flags.
+const tokenEnvVar = "PROCESSIDEA_CODEC_TOKEN"
 
 // Codec serves payloads to the Temporal UI.
 func Codec(a *app.App) *cobra.Command {
-	var listen string
+	var address string
 	var origins []string
-	var open bool
-	c := app.Verb("codec", "Show the Temporal UI what histories hold encrypted, or in the store",
+	var withoutToken bool
+	c := app.NewCommand("codec", "Show the Temporal UI what histories hold encrypted, or in the store",
 		`Serve a codec server until stopped: it shows the Temporal UI and the temporal CLI what
 histories hold encrypted or in the store. The keys are those of PROCESSIDEA_KEYS. ("run"
 and "dev" have one of their own for their UI.)
@@ -33,24 +33,24 @@ programs other than browsers may ask too. Other machines always need a token.`,
 		`  starter codec --origin https://temporal.example.com
   PROCESSIDEA_CODEC_TOKEN=… starter codec --listen :8081 --origin https://temporal.example.com
   temporal workflow show --workflow-id p --codec-endpoint http://127.0.0.1:8081 --codec-auth "Bearer …"`,
-		func(ctx context.Context, _ []string) error { return runCodec(ctx, a, listen, origins, open) })
-	c.Flags().StringVar(&listen, "listen", "127.0.0.1:8081", "`address` to listen on")
+		func(ctx context.Context, _ []string) error { return runCodec(ctx, a, address, origins, withoutToken) })
+	c.Flags().StringVar(&address, "listen", "127.0.0.1:8081", "`address` to listen on")
 	c.Flags().StringSliceVar(&origins, "origin", nil,
 		"`origin` of the Temporal UI, such as https://temporal.example.com")
-	c.Flags().BoolVar(&open, "without-token", false,
+	c.Flags().BoolVar(&withoutToken, "without-token", false,
 		"listen beyond this machine without a token, in a container whose port only this machine can reach; needs "+
 			"--origin")
 	return c
 }
 
-func runCodec(ctx context.Context, a *app.App, listen string, origins []string, open bool) error {
-	token := os.Getenv(tokenVariable)
-	if open && len(origins) == 0 {
+func runCodec(ctx context.Context, a *app.App, address string, origins []string, withoutToken bool) error {
+	token := os.Getenv(tokenEnvVar)
+	if withoutToken && len(origins) == 0 {
 		return exit.Usagef("serve --without-token: name the allowed pages with --origin")
 	}
-	if token == "" && !onLoopback(listen) && !open {
+	if token == "" && !isOnLoopback(address) && !withoutToken {
 		return exit.Usagef("listen on %s: other machines can reach it, but %s is not set",
-			listen, tokenVariable)
+			address, tokenEnvVar)
 	}
 	for _, origin := range origins {
 		if err := access.CheckOrigin(origin); err != nil {
@@ -66,9 +66,9 @@ func runCodec(ctx context.Context, a *app.App, listen string, origins []string, 
 		return err
 	}
 	defer archive.Close()
-	lost := make(chan error, 1)
-	endpoint, stop, err := server.ServeCodec(ctx, listen, codecserver.Options{Store: archive.Store(), Origins: origins,
-		Token: token}, func(err error) { lost <- err })
+	failed := make(chan error, 1)
+	endpoint, stop, err := server.ServeCodec(ctx, address, codecserver.Options{Store: archive.Store(), Origins: origins,
+		Token: token}, func(err error) { failed <- err })
 	if err != nil {
 		return err
 	}
@@ -76,14 +76,14 @@ func runCodec(ctx context.Context, a *app.App, listen string, origins []string, 
 	a.Note("the codec server is at %s", endpoint)
 	a.Note("stop with Ctrl-C")
 	select {
-	case err := <-lost:
+	case err := <-failed:
 		return err
 	case <-ctx.Done():
 		return nil
 	}
 }
 
-func onLoopback(listen string) bool {
-	host, _, err := net.SplitHostPort(listen)
+func isOnLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
 	return err == nil && access.IsLoopback(host)
 }

@@ -16,8 +16,8 @@ import (
 
 // Dev runs an embedded Temporal server, its web UI and a worker until stopped.
 func Dev(a *app.App) *cobra.Command {
-	var h server.Hosting
-	c := app.Verb("dev", "Run an embedded Temporal server, its web UI and a worker until stopped",
+	var h server.HostOptions
+	c := app.NewCommand("dev", "Run an embedded Temporal server, its web UI and a worker until stopped",
 		`Run an embedded Temporal server, its web UI and a worker until stopped by Ctrl-C.
 The other verbs find it from the same working directory, and from elsewhere by the
 variables that it prints. Processes that were left go on.`,
@@ -26,11 +26,11 @@ variables that it prints. Processes that were left go on.`,
   starter dev --worker=false`,
 		func(ctx context.Context, _ []string) error { return runDev(ctx, a, h) })
 	app.AddHostingFlags(c, &h)
-	c.Flags().BoolVar(&h.Worker, "worker", true, "run a worker too")
+	c.Flags().BoolVar(&h.WithWorker, "worker", true, "run a worker too")
 	return c
 }
 
-func runDev(ctx context.Context, a *app.App, h server.Hosting) error {
+func runDev(ctx context.Context, a *app.App, h server.HostOptions) error {
 	p, err := a.Place()
 	if err != nil {
 		return err
@@ -38,8 +38,8 @@ func runDev(ctx context.Context, a *app.App, h server.Hosting) error {
 	if h.Port < 0 {
 		return exit.Usagef("listen on port %d: it must not be negative", h.Port)
 	}
-	h.Warn = true
-	s, err := p.HostAlone(ctx, h)
+	h.WarnOnTerminal = true
+	s, err := p.HostExclusively(ctx, h)
 	if err != nil {
 		return err
 	}
@@ -52,34 +52,35 @@ func runDev(ctx context.Context, a *app.App, h server.Hosting) error {
 }
 
 // introduceServer says where the server is. With --json, that is the verb's result.
-func introduceServer(a *app.App, s *server.Session, h server.Hosting) error {
-	n, _ := s.Place.RunningServer()
+func introduceServer(a *app.App, s *server.Session, h server.HostOptions) error {
+	info, _ := s.Place.RunningServer()
 	if a.JSON {
-		return a.PrintJSON(n)
+		return a.PrintJSON(info)
 	}
-	a.Note("Temporal is at %s, its data in %s", n.Address, s.Place.Data)
+	a.Note("Temporal is at %s, its data in %s", info.Address, s.Place.Dir)
 	a.Note("the worker's log is %s; its warnings appear here too", s.Place.LogFile())
-	if n.UI != "" {
-		a.Note("its web UI is at %s", n.UI)
+	if info.UI != "" {
+		a.Note("its web UI is at %s", info.UI)
 	}
-	if n.Gateway != "" {
-		a.Note("its desk and HTTP API are at %s", n.Gateway)
+	if info.Gateway != "" {
+		a.Note("its desk and HTTP API are at %s", info.Gateway)
 	}
-	a.Note("to use it from elsewhere: export TEMPORAL_ADDRESS=%s PROCESSIDEA_STORE=%s", n.Address, print.Quote(n.Store))
+	a.Note("to use it from elsewhere: export TEMPORAL_ADDRESS=%s PROCESSIDEA_STORE=%s", info.Address,
+		print.Quote(info.Store))
 	id := s.Archive().Store().Keys().Primary()
 	if id != "" {
 		a.Note("everything is encrypted with key %s: other programs need %s", id, encryption.KeysVariable)
 	}
 	switch {
-	case !h.Worker:
+	case !h.WithWorker:
 		a.Note("no worker runs; start one with the variables above")
-	case n.LLM:
+	case info.LLM:
 		a.Note("a worker runs, and asks the LLM that the environment names")
 	default:
 		a.Note("a worker runs, but no LLM is configured: processes need recorded replies (OPENAI_API_KEY and " +
 			"OPENAI_BASE_URL are not set)")
 	}
-	if place := os.Getenv(signing.DecidersVariable); h.Worker && place != "" {
+	if place := os.Getenv(signing.DecidersVariable); h.WithWorker && place != "" {
 		a.Note("signed decisions are checked with the keys in %s", place)
 	}
 	a.Note("stop with Ctrl-C")

@@ -18,7 +18,7 @@ import (
 func Init(a *app.App) *cobra.Command {
 	var checkout, table string
 	var withoutGo, http bool
-	c := app.Verb("init [NAME]", "Write a first process of your own: an Idea file, a Tool in Go, a test",
+	c := app.NewCommand("init [NAME]", "Write a first process of your own: an Idea file, a Tool in Go, a test",
 		`Write a first process of your own into a new folder: its Idea file, which your editor
 completes and checks, the replies of a scripted LLM, and a README. A person approves
 one of its Calls.
@@ -45,7 +45,7 @@ NAME.`,
 			case withoutGo && checkout != "":
 				return exit.Usagef("init: --without-go and --checkout exclude each other")
 			}
-			o := scaffold.Options{Folder: name, Program: print.Program, HTTP: http, Table: table}
+			o := scaffold.Options{Folder: name, Program: print.ProgramName, HTTP: http, Table: table}
 			if !http && !withoutGo {
 				if err := findCheckout(a, &o, checkout); err != nil {
 					return exit.Usagef("init %s: %w", name, err)
@@ -66,9 +66,9 @@ NAME.`,
 }
 
 // findCheckout finds the checkout for a Go program. A named one must exist; without one there is just no Go program.
-func findCheckout(a *app.App, o *scaffold.Options, named string) (err error) {
-	if named != "" {
-		if o.Checkout, err = filepath.Abs(named); err == nil {
+func findCheckout(a *app.App, o *scaffold.Options, folder string) (err error) {
+	if folder != "" {
+		if o.Checkout, err = filepath.Abs(folder); err == nil {
 			err = scaffold.CheckCheckout(o.Checkout)
 		}
 		return err
@@ -91,13 +91,13 @@ func printInit(a *app.App, o scaffold.Options, files []scaffold.File) error {
 	for _, f := range files {
 		fmt.Fprintf(&text, "%-14s %s\n", f.Name, f.About)
 	}
-	run, test := o.Program+" run .", ""
+	runCommand, testCommand := o.Program+" run .", ""
 	switch {
 	case o.HTTP: // its servers must be named first
-		run = o.Program + " simulate ."
+		runCommand = o.Program + " simulate ."
 	case o.Checkout != "":
-		run, test = "go run . run .", "; go test ."
+		runCommand, testCommand = "go run . run .", "; go test ."
 	}
-	fmt.Fprintf(&text, "\nNow: cd %s; %s%s\n", o.Folder, run, test)
+	fmt.Fprintf(&text, "\nNow: cd %s; %s%s\n", o.Folder, runCommand, testCommand)
 	return a.Print(text.String())
 }

@@ -19,7 +19,7 @@ func Keys(a *app.App) *cobra.Command {
 		Example: "  starter keys new\n  starter keys person ann@example.com --group finance",
 		Args:    cobra.NoArgs,
 	}
-	c.AddCommand(app.Verb("new [ID]", "Print a fresh key, as an entry of PROCESSIDEA_KEYS",
+	c.AddCommand(app.NewCommand("new [ID]", "Print a fresh key, as an entry of PROCESSIDEA_KEYS",
 		`Print a fresh key, as an entry of PROCESSIDEA_KEYS: its id and 32 random bytes. The id
 (default: today's date) stands in the clear on all that the key encrypts. Separate entries
 by commas: the first encrypts, all decrypt.`,
@@ -30,13 +30,13 @@ by commas: the first encrypts, all decrypt.`,
 			if len(args) > 0 {
 				id = args[0]
 			}
-			return newKey(a, id)
+			return printNewKey(a, id)
 		}))
-	c.AddCommand(personKey(a), gatewayKey(a), addKey(a))
+	c.AddCommand(personKeyCommand(a), gatewayKeyCommand(a), addKeyCommand(a))
 	return c
 }
 
-func newKey(a *app.App, id string) error {
+func printNewKey(a *app.App, id string) error {
 	entry, err := encryption.GenerateKey(id)
 	if err != nil {
 		return exit.Usagef("%w", err)

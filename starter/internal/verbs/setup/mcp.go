@@ -22,9 +22,9 @@ import (
 
 // MCP serves agents on the standard streams.
 func MCP(a *app.App) *cobra.Command {
-	h := server.Hosting{Worker: true}
-	approvals := false
-	c := app.Verb("mcp [FOLDER]", "Serve agents, by the Model Context Protocol on the standard streams",
+	h := server.HostOptions{WithWorker: true}
+	allowDecisions := false
+	c := app.NewCommand("mcp [FOLDER]", "Serve agents, by the Model Context Protocol on the standard streams",
 		`Serve agents by the Model Context Protocol on the standard streams. Each Idea file of the
 folder is a tool that starts a process; other tools look at processes, compare their Ideas,
 fork and simulate them. It uses the server that runs in the data folder, or starts one, as
@@ -38,14 +38,14 @@ Agents decide only with --approvals, and never where a policy wants a signed dec
 			if len(args) > 0 {
 				folder = args[0]
 			}
-			return serveAgents(ctx, a, h, folder, approvals)
+			return serveAgents(ctx, a, h, folder, allowDecisions)
 		})
 	app.AddHostingFlags(c, &h)
-	c.Flags().BoolVar(&approvals, "approvals", false, "let agents decide on Calls, as you")
+	c.Flags().BoolVar(&allowDecisions, "approvals", false, "let agents decide on Calls, as you")
 	return c
 }
 
-func serveAgents(ctx context.Context, a *app.App, h server.Hosting, folder string, approvals bool) error {
+func serveAgents(ctx context.Context, a *app.App, h server.HostOptions, folder string, allowDecisions bool) error {
 	if folder != "" {
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 			return exit.Usagef("mcp %s: it is not a folder", folder)
@@ -60,13 +60,13 @@ func serveAgents(ctx context.Context, a *app.App, h server.Hosting, folder strin
 		return err
 	}
 	defer s.Close()
-	who := gatewayserver.SystemUser(os.Getenv)
-	who.Rights = access.Rights
-	agents := &gateway.Server{Ideas: folder, Approvals: approvals, API: api.New(api.Options{
-		Client: s.Client, Feed: feed.Of(s.Client), Tools: p.Tools(),
+	person := gatewayserver.SystemUser(os.Getenv)
+	person.Rights = access.Rights
+	agents := &gateway.Server{IdeaFolder: folder, AllowDecisions: allowDecisions, API: api.New(api.Options{
+		Client: s.Client, Feed: feed.NewForClient(s.Client), Tools: p.Tools(),
 		Log: slog.New(slog.NewTextHandler(a.Err, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})}
-	err = agents.ForPerson(&who).Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(a.In), Writer: nopCloser{a.Out}})
+	err = agents.ForPerson(&person).Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(a.In), Writer: nopCloser{a.Out}})
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {
 		return nil
 	}

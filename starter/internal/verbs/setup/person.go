@@ -19,11 +19,11 @@ import (
 	"processidea/store/signing"
 )
 
-// personKey makes the key of a person.
-func personKey(a *app.App) *cobra.Command {
+// personKeyCommand makes the key of a person.
+func personKeyCommand(a *app.App) *cobra.Command {
 	var groups []string
-	var out, deciders string
-	c := app.Verb("person NAME", "Make a person's own key to sign decisions with",
+	var keyFile, decidersFile string
+	c := app.NewCommand("person NAME", "Make a person's own key to sign decisions with",
 		`Make a person's own key (Ed25519) to sign decisions with: "approve --key FILE", or
 PROCESSIDEA_KEY=FILE. NAME is the one that policies know. The private key goes into a new
 file that nobody else may read. The public key is printed as an entry of the JWKS that
@@ -31,52 +31,54 @@ PROCESSIDEA_DECIDERS names; --deciders FILE adds it there. Whoever keeps that fi
 belongs to which group.`,
 		`  starter keys person ann@example.com --group finance
   starter keys person ann --group finance --out ann.key --deciders deciders.json`,
-		func(_ context.Context, args []string) error { return newPersonKey(a, args[0], groups, out, deciders) })
+		func(_ context.Context, args []string) error {
+			return newPersonKey(a, args[0], groups, keyFile, decidersFile)
+		})
 	c.Flags().StringArrayVar(&groups, "group", nil, "a `group` of the person; may be repeated")
-	c.Flags().StringVar(&out, "out", "",
+	c.Flags().StringVar(&keyFile, "out", "",
 		"the `file` for the private key (default NAME.key under process-idea in the user's folder for settings)")
-	c.Flags().StringVar(&deciders, "deciders", "",
+	c.Flags().StringVar(&decidersFile, "deciders", "",
 		"the JWKS `file` to which the public key is added; made where there is none")
 	return c
 }
 
-func newPersonKey(a *app.App, person string, groups []string, out, deciders string) error {
+func newPersonKey(a *app.App, person string, groups []string, keyFile, decidersFile string) error {
 	k, err := signing.NewPersonKey(person, groups)
 	if err != nil {
 		return exit.Usagef("%w", err)
 	}
-	return keepKey(a, k, person, signing.KeyVariable, out, deciders)
+	return saveKey(a, k, person, signing.KeyVariable, keyFile, decidersFile)
 }
 
-// keepKey writes a private key to a file, and its public half to the JWKS. variable is the environment variable that
+// saveKey writes a private key to a file, and its public half to the JWKS. variable is the environment variable that
 // names the key file where it is used.
-func keepKey(a *app.App, k *signing.PrivateKey, person, variable, out, deciders string) error {
-	public, err := k.Public()
+func saveKey(a *app.App, k *signing.PrivateKey, person, variable, keyFile, decidersFile string) error {
+	publicKey, err := k.Public()
 	if err != nil {
 		return err
 	}
-	if out == "" {
-		if out, err = defaultKeyFile(person); err != nil {
+	if keyFile == "" {
+		if keyFile, err = defaultKeyFile(person); err != nil {
 			return err
 		}
 	}
 	var list []byte
-	if deciders != "" { // read it before anything is written
-		if list, err = withKey(deciders, public); err != nil {
+	if decidersFile != "" { // read it before anything is written
+		if list, err = jwksWithKey(decidersFile, publicKey); err != nil {
 			return err
 		}
 	}
-	if err := writePrivate(out, k.Encode()); err != nil {
+	if err := writePrivate(keyFile, k.Encode()); err != nil {
 		return err
 	}
-	if deciders != "" {
-		if err := replaceFile(deciders, list); err != nil {
+	if decidersFile != "" {
+		if err := replaceFile(decidersFile, list); err != nil {
 			return err
 		}
-		a.Note("the public key is in %s", deciders)
+		a.Note("the public key is in %s", decidersFile)
 	}
-	a.Note("the private key is in %s: export %s=%s", out, variable, print.Quote(out))
-	return a.Print(string(public) + "\n")
+	a.Note("the private key is in %s: export %s=%s", keyFile, variable, print.Quote(keyFile))
+	return a.Print(string(publicKey) + "\n")
 }
 
 // defaultKeyFile is the file of a person's key if --out names none.
@@ -108,8 +110,8 @@ func writePrivate(name string, data []byte) error {
 	return nil
 }
 
-// withKey returns the contents of a JWKS file with one more key.
-func withKey(name string, public []byte) ([]byte, error) {
+// jwksWithKey returns the contents of a JWKS file with one more key.
+func jwksWithKey(name string, publicKey []byte) ([]byte, error) {
 	jwks := jsonval.Object{"keys": []any{}}
 	data, err := os.ReadFile(name)
 	if err == nil {
@@ -120,19 +122,19 @@ func withKey(name string, public []byte) ([]byte, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, exit.Usagef("add a key to %s: %w", name, err)
 	}
-	entry, err := jsonval.DecodeObject(public)
+	entry, err := jsonval.DecodeObject(publicKey)
 	if err != nil {
 		return nil, err
 	}
 	list := jsonval.AsList(jwks["keys"])
 	jwks["keys"] = append(list, entry)
-	return []byte(print.Indent(jwks) + "\n"), nil
+	return []byte(print.IndentJSON(jwks) + "\n"), nil
 }
 
 // replaceFile replaces a file as a whole, since a worker reads it whenever it changes. A link stays a link.
 func replaceFile(name string, data []byte) error {
-	if at, err := filepath.EvalSymlinks(name); err == nil {
-		name = at
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		name = target
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), ".deciders-*")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 // Schema prints the JSON Schema of an Idea file.
 func Schema(a *app.App) *cobra.Command {
-	return app.Verb("schema", "Print the JSON Schema of an Idea file, by which an editor completes and checks it",
+	return app.NewCommand("schema", "Print the JSON Schema of an Idea file, by which an editor completes and checks it",
 		`Print the JSON Schema of an Idea file. An editor that knows JSON Schema completes and
 checks a file which names it: "$schema": "./idea.schema.json". "check" finds what a
 schema cannot say.`,

@@ -26,14 +26,14 @@ func Tools(a *app.App) *cobra.Command {
 		Example: `  starter tools import petshop.yaml > tools.json`,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(importVerb(a))
+	c.AddCommand(importCommand(a))
 	return c
 }
 
-func importVerb(a *app.App) *cobra.Command {
+func importCommand(a *app.App) *cobra.Command {
 	var o openapi.Options
-	var to string
-	c := app.Verb("import FILE", "Make HTTP tools from the operations of an OpenAPI document",
+	var outputFile string
+	c := app.NewCommand("import FILE", "Make HTTP tools from the operations of an OpenAPI document",
 		`Make HTTP tools from the operations of an OpenAPI document, 3.0 or 3.1, JSON or YAML.
 It prints {"tools": {…}}, as it stands under "schema" of an Idea file.
 Nothing is ever loaded: a document that refers to other files is refused.
@@ -47,13 +47,13 @@ DELETE): its Tool has "_approval": true. --approve all asks before every operati
 		`  starter tools import petshop.yaml > tools.json
   starter tools import openapi.json --only listPets,addPet --server https://pets.example/v2
   starter tools import openapi.json --server '$env:PETS_URL' --secrets PETS_ -o tools.json`,
-		func(_ context.Context, args []string) error { return importTools(a, args[0], to, o) })
+		func(_ context.Context, args []string) error { return importTools(a, args[0], outputFile, o) })
 	c.Flags().StringVar(&o.Server, "server", "", "`URL` of the API, or $env:NAME (default the document's first server)")
-	c.Flags().StringSliceVar(&o.Only, "only", nil, "only these operationIds or names of Tools")
+	c.Flags().StringSliceVar(&o.Operations, "only", nil, "only these operationIds or names of Tools")
 	c.Flags().StringVar(&o.Approve, "approve", openapi.ApproveWrites,
 		"before which operations a person is asked: writes, all or none")
-	c.Flags().StringVar(&o.Secrets, "secrets", "", "`PREFIX` of the variables that hold secrets")
-	c.Flags().StringVarP(&to, "output", "o", "", "`FILE` to write, instead of standard output")
+	c.Flags().StringVar(&o.SecretPrefix, "secrets", "", "`PREFIX` of the variables that hold secrets")
+	c.Flags().StringVarP(&outputFile, "output", "o", "", "`FILE` to write, instead of standard output")
 	return c
 }
 
@@ -65,7 +65,7 @@ type importedTools struct {
 	Hosts   []string          `json:"hosts"`
 }
 
-func importTools(a *app.App, file, to string, o openapi.Options) error {
+func importTools(a *app.App, file, outputFile string, o openapi.Options) error {
 	data, err := ideafiles.ReadFile(file)
 	if err != nil {
 		return err
@@ -78,8 +78,8 @@ func importTools(a *app.App, file, to string, o openapi.Options) error {
 	if err != nil {
 		return err
 	}
-	if to != "" {
-		err = os.WriteFile(to, text, 0o600)
+	if outputFile != "" {
+		err = os.WriteFile(outputFile, text, 0o600)
 	} else {
 		_, err = a.Out.Write(text)
 	}
@@ -110,20 +110,20 @@ func explainImport(a *app.App, file string, r *openapi.Result) {
 		a.Note("import %s: %s", file, n)
 	}
 	text := fmt.Sprintf("import %s: %s", file, print.Plural(len(r.Tools), "Tool"))
-	var needs []string
-	places := map[string]bool{}
+	var neededSecrets []string
+	secretPlaces := map[string]bool{}
 	for _, tool := range r.Tools {
-		places[httptool.SecretPlaceOf(jsonval.AsText(jsonval.At(tool, "_activity", "http", "url")))] = true
+		secretPlaces[httptool.OriginOf(jsonval.AsText(jsonval.Lookup(tool, "_activity", "http", "url")))] = true
 	}
 	host := "HOST"
-	if len(places) == 1 {
-		host = jsonval.SortedKeys(places)[0]
+	if len(secretPlaces) == 1 {
+		host = jsonval.SortedKeys(secretPlaces)[0]
 	}
 	for _, name := range jsonval.SortedKeys(r.Secrets) {
-		needs = append(needs, fmt.Sprintf("%s@%s (%s)", name, host, r.Secrets[name]))
+		neededSecrets = append(neededSecrets, fmt.Sprintf("%s@%s (%s)", name, host, r.Secrets[name]))
 	}
-	if len(needs) > 0 {
-		text += "; the worker needs " + strings.Join(needs, ", ") + ", named in " + httptool.SecretsVariable
+	if len(neededSecrets) > 0 {
+		text += "; the worker needs " + strings.Join(neededSecrets, ", ") + ", named in " + httptool.SecretsVariable
 	}
 	if len(r.Hosts) > 0 {
 		text += fmt.Sprintf("; %s must name %s", httptool.AllowVariable, strings.Join(r.Hosts, ","))

@@ -13,7 +13,7 @@ import (
 // Worker is the production worker as a verb. It has the tools that a program of one's own adds.
 func Worker(a *app.App) *cobra.Command {
 	var store string
-	c := service.Command(a.Err, service.WithOwn(a.Additions), service.WithStore(func() string { return store }))
+	c := service.Command(a.Err, service.WithAdditions(a.Additions), service.WithStore(func() string { return store }))
 	adoptCommand(c, func() error {
 		if a.JSON {
 			return exit.Usagef("worker: --json has no effect, since it prints no result; for a JSON log use " +
@@ -26,15 +26,15 @@ func Worker(a *app.App) *cobra.Command {
 	return c
 }
 
-// workerAlone matches the command name worker in an example.
-var workerAlone = regexp.MustCompile(`(?m)^( +(?:[A-Z_]+=\S+ )*)worker`)
+// workerNamePattern matches the command name worker in an example.
+var workerNamePattern = regexp.MustCompile(`(?m)^( +(?:[A-Z_]+=\S+ )*)worker`)
 
 // adoptCommand makes a program's command and its subcommands verbs of this program. first runs before each.
-func adoptCommand(c *cobra.Command, first func() error) {
-	c.Example = workerAlone.ReplaceAllString(c.Example, "${1}starter worker")
+func adoptCommand(c *cobra.Command, beforeRun func() error) {
+	c.Example = workerNamePattern.ReplaceAllString(c.Example, "${1}starter worker")
 	run := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
-		err := first()
+		err := beforeRun()
 		if err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func adoptCommand(c *cobra.Command, first func() error) {
 		}
 		return err
 	}
-	for _, below := range c.Commands() {
-		adoptCommand(below, first)
+	for _, sub := range c.Commands() {
+		adoptCommand(sub, beforeRun)
 	}
 }
