@@ -128,8 +128,12 @@ func (v *visit) newCallPage(a client.Approval) *callPage {
 	return p
 }
 
-// isIrreversible reports whether a Call of a Tool can never be undone, as far as this gateway knows.
+// isIrreversible reports whether a Call of a Tool can never be undone, as far as this gateway knows. t is nil if the
+// Tool is unknown.
 func (d *Desk) isIrreversible(t *ideafile.Tool) bool {
+	if t == nil {
+		return false
+	}
 	soleToolIdea := &ideafile.Idea{Tools: []*ideafile.Tool{t}}
 	return t.UndoWithBinding(d.Tools.Bind(soleToolIdea)[t.Name]).Kind == ideafile.UndoImpossible
 }

@@ -24,7 +24,12 @@ type decidedPage struct {
 	Facts         []fact
 	StandingOrder *orderForm // nil: the person may give none, or the process has ended
 	Undo          string     // the page on which to undo it; empty: not offered
+	OutcomeText   string     // empty: it did not run, or is not recorded yet
 }
+
+// callOutcomeTexts say what became of a Call that was decided on.
+var callOutcomeTexts = map[ideafile.CallStatus]string{ideafile.Done: "It has happened.",
+	ideafile.Undone: "It was taken back.", ideafile.Failed: "It failed."}
 
 func unknownOrigin(jsonval.Path, any) string { return "" }
 
@@ -51,7 +56,8 @@ func (v *visit) newDecidedPage(notWaitingErr error) (p decidedPage, err error) {
 	if err != nil {
 		return p, err
 	}
-	p = decidedPage{frame: v.frame(clipName(decidedCall.Sentence)), Call: call, D: decidedCall}
+	p = decidedPage{frame: v.frame(clipName(decidedCall.Sentence)), Call: call, D: decidedCall,
+		OutcomeText: callOutcomeTexts[decidedCall.Status]}
 	if name := decidedCall.InstanceName; !strings.HasSuffix(call, "@"+name) {
 		p.Name = name
 	}
@@ -59,7 +65,8 @@ func (v *visit) newDecidedPage(notWaitingErr error) (p decidedPage, err error) {
 	if p.May[string(access.Decide)] && v.isAtWork(process) {
 		p.StandingOrder = orderFormOf(process, call, decidedCall.Tool, decidedCall.Call, p.Now)
 	}
-	if p.May[string(access.Steer)] && decidedCall.Status == ideafile.Done {
+	if p.May[string(access.Steer)] && decidedCall.Status == ideafile.Done &&
+		!v.isIrreversible(ideafile.FindTool(v.tools(v.Context(), process), decidedCall.Tool)) {
 		p.Undo = undoHref(spelling.WholeProcessID(process), url.Values{"call": {call}})
 	}
 	return p, nil

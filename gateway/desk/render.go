@@ -35,6 +35,7 @@ type frame struct {
 	Who             string // empty: nobody is logged in
 	May             map[string]bool
 	Assets          string // the folder of what pages load
+	Path            string // of the page's address
 	Now             time.Time
 	Live            bool // the page reloads itself, if scripts run
 	PasskeysEnabled bool // people sign with passkeys here
@@ -47,8 +48,9 @@ type frame struct {
 func (f frame) Sees() bool { return f.Who == "" || f.May[string(access.Look)] }
 
 func (v *visit) frame(title string) frame {
-	f := frame{Title: cmp.Or(title, "It did not work"), Who: v.user.Name, Assets: assetsPath(), Now: time.Now(),
-		May: map[string]bool{}, PasskeysEnabled: v.DeciderKeys != nil, Process: v.process, Href: processHref(v.process)}
+	f := frame{Title: cmp.Or(title, "It did not work"), Who: v.user.Name, Assets: assetsPath(), Path: v.URL.Path,
+		Now: time.Now(), May: map[string]bool{}, PasskeysEnabled: v.DeciderKeys != nil, Process: v.process,
+		Href: processHref(v.process)}
 	for _, right := range v.user.Rights {
 		f.May[string(right)] = true
 	}

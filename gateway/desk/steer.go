@@ -22,7 +22,7 @@ func (v *visit) steer() error {
 	case !slices.Contains([]string{"pause", "resume", "revise", "cancel"}, action):
 		formErr = api.Unprocessable("There is no such button.")
 	case action == "revise" && text == "":
-		formErr = api.Unprocessable("A correction needs a text: it is read, and the rest is planned anew.")
+		formErr = api.Unprocessable("A correction needs a text: the process reads it and plans the rest again.")
 	case action == "cancel" && v.PostForm.Get("sure") == "":
 		formErr = api.Unprocessable(
 			"Nothing was ended: tick the box beside the button first. An ended process cannot go on.")

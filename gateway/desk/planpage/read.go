@@ -168,7 +168,7 @@ func (p *Page) ShowProblems(problems []api.Place) {
 
 // Errors in a decision on a Plan, or on a Call.
 const (
-	NeedsReason = "A rejection needs a reason: it is read, and the rest is planned anew."
+	NeedsReason = "A rejection needs a reason: the process reads it and plans the rest again."
 	NoDecision  = "There is no such decision."
 )
 
