@@ -80,6 +80,9 @@ var versionForm = regexp.MustCompile(`^\d{4}-\d\d-\d\d$`)
 // unnamedVersion is the version of a server that names none, as servers assume it of a client that names none.
 const unnamedVersion = "2025-03-26"
 
+// firstVersion is the first version of the protocol that was published.
+const firstVersion = "2024-10-07"
+
 // introduced returns the form of an answer to initialize that the SDK gets: the version alone, since servers write the
 // rest in odd forms, and it is not used. An earlier version that the SDK does not know is spoken like the one before
 // it. The version is also recorded: the SDK passes it only to its own connections, and servers want it with every
@@ -97,7 +100,7 @@ func (c exactConnection) introduced(result json.RawMessage) (json.RawMessage, er
 	switch {
 	case isText && text == "":
 		text = unnamedVersion
-	case !versionForm.MatchString(text), text > slices.Max(spoken):
+	case !versionForm.MatchString(text), text < firstVersion, text > slices.Max(spoken):
 		return nil, refusedError{fmt.Errorf("it speaks version %s of the protocol, not one of %s",
 			c.conn.excerpt(string(version)), strings.Join(spoken, ", "))}
 	default:

@@ -257,6 +257,7 @@ func TestAServerIsUsedHoweverItIntroducesItself(t *testing.T) {
 		`{"protocolVersion": 1}`:            `it speaks version 1 of the protocol, not one of `,
 		`{"protocolVersion": "99.0"}`:       `it speaks version "99.0" of the protocol, not one of `,
 		`{"protocolVersion": "2099-01-01"}`: `it speaks version "2099-01-01" of the protocol, not one of `,
+		`{"protocolVersion": "1999-01-01"}`: `it speaks version "1999-01-01" of the protocol, not one of `,
 		`null`:                              `its answer to initialize is no JSON object: null`,
 		`"ok"`:                              `its answer to initialize is no JSON object: "ok"`,
 	} {
