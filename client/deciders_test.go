@@ -43,7 +43,8 @@ func TestAForkTellsWhoDecidedOnTheCallsThatItsPoliciesName(t *testing.T) {
 	}
 	seal("q", 1, "", fork, approved("3.1", "prepare", "cid"))
 	again, err := archive.Chain("q").Fork(t.Context(), 1)
-	if got := policy.ReadPriorDecisions(again); err != nil || len(got) != 2 || got[0] != want || got[1].DecidedBy != "cid" {
+	if got := policy.ReadPriorDecisions(again); err != nil || len(got) != 2 || got[0] != want ||
+		got[1].DecidedBy != "cid" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -259,7 +259,7 @@ func (p *Process) DecidePlan(ctx context.Context, d PlanDecision) (decided PlanD
 	if len(plan.Deputies) > 0 { // only the whole knows them, not its parts
 		target = spelling.WholeProcessID(target)
 	}
-	decided.Count, err = p.client.Process(target).steerAndCount(ctx, d.signal(), d.payload())
+	decided.Count, err = p.client.Process(target).steerAndCountVotes(ctx, d.signal(), d.payload())
 	return decided, err
 }
 

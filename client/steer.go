@@ -177,15 +177,15 @@ func withLimits(payload map[string]any, l ideafile.Limits) map[string]any {
 
 // steer signals the process and waits until the signal has taken effect.
 func (p *Process) steer(ctx context.Context, name string, payload map[string]any) error {
-	_, err := p.steerAndCount(ctx, name, payload)
+	_, err := p.steerAndCountVotes(ctx, name, payload)
 	return err
 }
 
-func (p *Process) steerAndCount(ctx context.Context, name string, payload map[string]any) (Count, error) {
+func (p *Process) steerAndCountVotes(ctx context.Context, name string, payload map[string]any) (Count, error) {
 	return p.steerUnlessStopped(ctx, name, payload, nil)
 }
 
-// steerUnlessStopped is steerAndCount, and returns errUnderWay if leave says so.
+// steerUnlessStopped is steerAndCountVotes, and returns errUnderWay if leave says so.
 func (p *Process) steerUnlessStopped(
 	ctx context.Context, name string, payload map[string]any, shouldStopWaiting stopWaitingFunc,
 ) (Count, error) {

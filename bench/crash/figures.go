@@ -88,7 +88,8 @@ func (f *figures) print(file string) error {
 | history events; activities and workflow tasks lost with a worker; workflow tasks failed | %d; %d, %d; %d |
 | rules broken | %d |
 
-`, f.Seed, f.Kills["worker"], f.Kills["server"], f.Kills["both"], f.Processes, f.BaselineSeconds, f.SlowestSeconds, f.Effects,
+`, f.Seed, f.Kills["worker"], f.Kills["server"], f.Kills["both"], f.Processes, f.BaselineSeconds,
+		f.SlowestSeconds, f.Effects,
 		f.RepeatedRequests, f.PersonQuestions, f.Events, f.LostActivities, f.LostTasks, f.FailedTasks,
 		len(f.Violations))
 	data, err := json.Marshal(f)

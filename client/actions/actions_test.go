@@ -53,7 +53,8 @@ func TestActionsAreCountedAsTheyAreBilled(t *testing.T) {
 	} {
 		c.Add(e)
 	}
-	want := Counts{KindStarts: 2, KindChildren: 1, KindActivities: 1, KindRetries: 2, KindMarkers: 3, KindUpserts: 1, KindSignals: 1, KindTimers: 1}
+	want := Counts{KindStarts: 2, KindChildren: 1, KindActivities: 1, KindRetries: 2,
+		KindMarkers: 3, KindUpserts: 1, KindSignals: 1, KindTimers: 1}
 	if !maps.Equal(c.Counts, want) || c.Counts.Total() != 12 {
 		t.Errorf("counted %v, want %v", c.Counts, want)
 	}
@@ -61,7 +62,8 @@ func TestActionsAreCountedAsTheyAreBilled(t *testing.T) {
 	if c.Counts.String() != list {
 		t.Errorf("they read %q", c.Counts)
 	}
-	if grown := c.Counts.IncreaseSince(Counts{KindStarts: 1, KindSignals: 1}); grown[KindStarts] != 1 || grown.Total() != 10 {
+	grown := c.Counts.IncreaseSince(Counts{KindStarts: 1, KindSignals: 1})
+	if grown[KindStarts] != 1 || grown.Total() != 10 {
 		t.Errorf("since then there were %v", grown)
 	}
 }

@@ -17,15 +17,15 @@ import (
 type conditionWriter struct {
 	language shown.Language
 	lookUp   func(kind, text string) string // InContext of the language's catalogue
+	// lacksWords is set when a clause only refers to the condition as it is written.
+	lacksWords *bool
 }
 
-// ForOperators is in each clause that does not say the whole condition.
-const ForOperators = "“For operators”"
-
-// RulesInWords returns each part of a condition in words.
-func RulesInWords(f shown.Format, when any, l shown.Language) []string {
+// RulesInWords returns each part of a condition in words. isWhole is false if there are no words for some of it.
+func RulesInWords(f shown.Format, condition any, l shown.Language) (texts []string, isWhole bool) {
 	r := newConditionWriter(l)
-	return jsonval.Map(r.clauses("", f, jsonval.AsObject(when)), func(c clause) string { return c.text })
+	clauses := r.clauses("", f, jsonval.AsObject(condition))
+	return jsonval.Map(clauses, func(c clause) string { return c.text }), !*r.lacksWords
 }
 
 // ruleInWords returns a condition in words as one text, or "" if it asks for nothing.
@@ -35,7 +35,7 @@ func ruleInWords(f shown.Format, condition any, l shown.Language) string {
 }
 
 func newConditionWriter(l shown.Language) conditionWriter {
-	r := conditionWriter{l, func(_, text string) string { return text }}
+	r := conditionWriter{l, func(_, text string) string { return text }, new(bool)}
 	if all, err := catalogues(); err == nil {
 		r.lookUp = all[l].TranslateAs
 	}
@@ -84,6 +84,7 @@ func (r conditionWriter) sayf(format string, texts ...string) string {
 
 // fallbackClause returns the clause for a condition that has no words here.
 func (r conditionWriter) fallbackClause(subject string) clause {
+	*r.lacksWords = true
 	if subject == "" {
 		return clause{text: r.sayf("a condition is met that stands under “For operators”")}
 	}
@@ -133,7 +134,7 @@ func (r conditionWriter) clauses(subject string, f shown.Format, schema jsonval.
 	return withoutRepeats(list)
 }
 
-// combinedClauses returns the clauses for allOf, anyOf or oneOfText.
+// combinedClauses returns the clauses for allOf, anyOf or oneOf.
 func (r conditionWriter) combinedClauses(subject string, f shown.Format, key string, schemas []any) (parts []clause) {
 	for _, one := range schemas {
 		parts = append(parts, r.joinAnd(r.clauses(subject, f, jsonval.AsObject(one))))

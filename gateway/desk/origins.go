@@ -64,13 +64,13 @@ func placeOf(reference string, presenter *shown.Presenter) (place string, format
 	if err != nil || !known {
 		return reference, shown.Format{}, true
 	}
-	position := "†" + ref.Kind
+	kindKey := "†" + ref.Kind
 	for _, step := range ref.Path {
-		if position, format = placeBelow(position, format, step); position == noSinglePlace {
+		if kindKey, format = placeBelow(kindKey, format, step); kindKey == noSinglePlace {
 			break
 		}
 	}
-	return describePlace(position), format, false
+	return describePlace(kindKey), format, false
 }
 
 // describePlace describes a place in words: †input › order is “order” in what it began with.

@@ -184,9 +184,9 @@ func (c *checker) checkConditionEffects(s jsonval.Object, subject conditionSubje
 	if v, ok := s["const"]; ok {
 		values = append(values, v)
 	}
-	allowed, err := jsonschema.CompileSchema(subject.schema)
+	subjectSchema, err := jsonschema.CompileSchema(subject.schema)
 	for _, v := range values {
-		if subject.schema != nil && err == nil && allowed.Validate(v) != nil {
+		if subject.schema != nil && err == nil && subjectSchema.Validate(v) != nil {
 			c.addWarning(path, "no Call can have the value %s here: the Tool's schema does not allow it",
 				jsonval.ClipForError(jsonval.EncodeToString(v)))
 		}

@@ -106,11 +106,11 @@ func (p *Process) TakeEndedUndo() (o *approval.UndoOrder, refusal error) {
 		return nil, nil
 	}
 	p.Undo = nil
-	hasOtherFates := slices.ContainsFunc(u.Fates, func(f approval.Fate) bool { return !f.NothingToDo })
+	hasEffect := slices.ContainsFunc(u.Fates, func(f approval.Fate) bool { return !f.NothingToDo })
 	var reasons []string
 	code := ""
 	for _, f := range u.Fates {
-		if f.Reason != "" && !(hasOtherFates && f.NothingToDo) {
+		if f.Reason != "" && !(hasEffect && f.NothingToDo) {
 			reasons, code = append(reasons, f.Reason), cmp.Or(code, f.Code)
 		}
 	}

@@ -57,7 +57,7 @@ func (s *Store) LinkAt(ctx context.Context, process string, ideaNumber int) (l L
 }
 
 func (m *manifest) link() Link {
-	// A createdAtKey that is no time yields the zero time; Verify reports it.
+	// A createdAt that is no time yields the zero time; Verify reports it.
 	created, _ := time.Parse(time.RFC3339Nano, m.metaText(createdAtKey))
 	var parts []string
 	for _, part := range jsonval.AsList(m.Meta["parts"]) {

@@ -10,9 +10,9 @@ import (
 
 // Naming is what people call instances, and how their values are shown. The zero value shows everything as it is.
 type Naming struct {
-	inputs   jsonval.Object // the instances' own, by token
-	words    *shown.Presenter
-	language shown.Language
+	inputs    jsonval.Object // the instances' own, by token
+	presenter *shown.Presenter
+	language  shown.Language
 }
 
 // NamingOf returns the Naming of an Idea.
@@ -28,10 +28,10 @@ func NamingOf(idea *ideafile.Idea, l shown.Language) Naming {
 
 // name is an instance's name, with its token, by which commands know it; the unnamed one has none.
 func (n Naming) name(token string) string {
-	if n.words == nil {
+	if n.presenter == nil {
 		return token
 	}
-	name := n.words.KnownInstanceName(token)
+	name := n.presenter.KnownInstanceName(token)
 	if token == "" || name == token || strings.HasSuffix(name, "("+token+")") {
 		return name
 	}
@@ -40,18 +40,18 @@ func (n Naming) name(token string) string {
 
 // ofState returns a value of State as it is shown, or as it is if its schema says nothing about that.
 func (n Naming) ofState(key string, v any) any {
-	if n.words == nil {
+	if n.presenter == nil {
 		return v
 	}
-	return n.shown(n.words.StateFormat().FormatAt(jsonval.Path{key}), v)
+	return n.shown(n.presenter.StateFormat().FormatAt(jsonval.Path{key}), v)
 }
 
 // ofInput is ofState for a whole input.
 func (n Naming) ofInput(v any) any {
-	if n.words == nil {
+	if n.presenter == nil {
 		return v
 	}
-	return n.shown(n.words.InputFormat(), v)
+	return n.shown(n.presenter.InputFormat(), v)
 }
 
 func (n Naming) shown(f shown.Format, v any) any {

@@ -152,8 +152,8 @@ func (f *Follower) isPaused() bool {
 
 // watchLLM starts LLMWait when an LLM's server that has never answered the process becomes unreachable.
 func (f *Follower) watchLLM() {
-	isUntried := func(h turn.HeldUp) bool { return h.NeverWorked && h.Cause == turn.CodeLLMUnreachable }
-	switch isAway := f.status != nil && slices.ContainsFunc(f.status.HeldUp, isUntried); {
+	neverAnswered := func(h turn.HeldUp) bool { return h.NeverWorked && h.Cause == turn.CodeLLMUnreachable }
+	switch isAway := f.status != nil && slices.ContainsFunc(f.status.HeldUp, neverAnswered); {
 	case !isAway:
 		f.llmDeadline = nil
 	case f.llmDeadline == nil && f.LLMTimeout > 0:

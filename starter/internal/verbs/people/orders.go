@@ -136,11 +136,11 @@ func ordersInForceText(ctx context.Context, s *server.Session, process string) s
 
 // whenText says in words which Calls an order covers, or as JSON where the words would leave something out.
 func whenText(o *approval.OrderState, words *shown.Presenter) string {
-	terms := desk.RulesInWords(words.ParamsFormat(o.Tool), o.When, shown.English)
-	if text := strings.Join(terms, " and "); !strings.Contains(text, desk.ForOperators) {
-		return text
+	terms, isWhole := desk.RulesInWords(words.ParamsFormat(o.Tool), o.When, shown.English)
+	if !isWhole {
+		return print.OneLineJSON(o.When)
 	}
-	return print.OneLineJSON(o.When)
+	return strings.Join(terms, " and ")
 }
 
 func ordersText(list approval.Orders, words *shown.Presenter, now time.Time) string {
