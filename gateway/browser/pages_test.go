@@ -162,6 +162,10 @@ func (t *tab) inspect(name string, show func(), axeSource string) {
 				`[...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().right > innerWidth && !e.closest(".scroll")).slice(0, 3).map((e) => e.outerHTML.slice(0, 160))`))
 		}
 	}
+	if edges := js[[]float64](t, `[...new Set([...document.querySelectorAll("header.top, main, footer")].map((e) =>
+		e.getBoundingClientRect().right - parseFloat(getComputedStyle(e).paddingRight)))]`); len(edges) != 1 {
+		t.Errorf("%s has its right edge at each of %v", name, edges)
+	}
 	if axeSource == "" {
 		return
 	}

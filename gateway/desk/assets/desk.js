@@ -10,6 +10,22 @@ for (const all of document.querySelectorAll("[data-all]")) {
   }
 }
 
+const language = document.documentElement.lang;
+
+// A browser shows the date in a field its own way. Below stands which day that is, in the page's words.
+const dates = new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, { dateStyle: "long", timeZone: "UTC" });
+const sayDate = (field) => {
+  if (!field.nextElementSibling?.matches("output")) {
+    field.after(Object.assign(document.createElement("output"), { className: "note" }));
+  }
+  field.nextElementSibling.value = field.valueAsDate ? dates.format(field.valueAsDate) : "";
+};
+document.addEventListener("input", ({ target }) => {
+  if (target.matches("input[type=date]")) {
+    sayDate(target);
+  }
+});
+
 // A form is sent once, however often its button is pressed.
 for (const form of document.querySelectorAll("form[method=post]")) {
   form.addEventListener("submit", (event) => {
@@ -28,6 +44,7 @@ addEventListener("pageshow", () => {
     delete form.dataset.sent;
     form.removeAttribute("aria-busy");
   }
+  document.querySelectorAll("input[type=date]").forEach(sayDate);
 });
 
 // A page of what happens looks again every few seconds, until a person has touched it.
