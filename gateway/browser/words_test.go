@@ -60,7 +60,16 @@ func TestTheDeskSpeaksTheWordsOfTheBusiness(t *testing.T) {
 		if rows != "order A-3, order A-1, order A-2" {
 			t.Errorf("the rows stand as %s", rows)
 		}
+		b.says("Only what fits: Process: "+id, "The same wording in all: Letter", "All 3 together")
+		b.lacks("Waiting for") // the filter is folded
+		b.click(box("order A-1"))
+		b.click(box("order A-3"))
+		b.says("2 ticked: 18,329.00 EUR")
 		b.picture("inbox")
+		b.click("//input[@data-all]")
+		b.says("3 ticked: 18,329.05 EUR")
+		b.click("//input[@data-all]")
+		b.lacks("ticked")
 		b.press(link("order A-1"))
 		b.says("Refund 2,299.00 EUR to Ann Smith", "order A-1", "1 December 2026", "Dear Ann Smith,",
 			"you get 229900 cents", "The goods came back whole")

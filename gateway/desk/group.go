@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"processidea/client"
@@ -27,6 +28,7 @@ type callGroup struct {
 	Processes int
 	Process   string // the process, if there is only one
 	Alike     []labelledCell
+	Worded    []labelledCell // templates with one wording, which differ by what fills them in
 	Columns   []column
 	Rows      []row
 	Deadline  bool // some Calls have one
@@ -42,6 +44,8 @@ type callGroup struct {
 type labelledCell struct {
 	Name, Full, Text string
 	Number           bool
+	IsToday          bool   // it is a date, and today's
+	Amount           string // of money that has a sum: a whole number of the column's smallest unit
 }
 
 // Class is how a cell of the table is laid out.
@@ -59,6 +63,11 @@ type column struct {
 	Name, Full string
 	Number     bool
 	Sum        string // of money
+	Currency   string
+	// Digits is how many digits the amounts have after the point, and MinDigits how many are shown at least.
+	Digits, MinDigits int
+
+	amounts []string // of the rows, as in labelledCell
 }
 
 // row is one Call.
@@ -122,32 +131,10 @@ func groupOf(list []client.Approval, person *access.Person) callGroup {
 		g.Process = blobs.RootOf(list[0].Process)
 	}
 	titleByField := fieldTitles(table, list)
-	sum := func(name string) string {
-		fields := jsonval.Map(list, func(a client.Approval) *shown.Field { return a.Field(name) })
-		return shown.SumText(fields, list[0].Language)
-	}
-	isLeftOut := func(name string) bool {
-		return slices.Contains(omittedFields, name) ||
-			slices.ContainsFunc(list[0].HiddenNames, func(hidden string) bool {
-				return name == hidden || strings.HasPrefix(name, hidden+".")
-			})
-	}
-	for _, f := range table.SharedFields {
-		if sum(f.Name) != "" {
-			table.Columns = append(table.Columns, f.Name) // even if all amounts are alike, the column shows their sum
-		} else if !isLeftOut(f.Name) {
-			text, isNumeric := cellText(list[0], f.Name, f.Value, maxAlikeChars)
-			if p := list[0].Field(f.Name); len(list) > 1 && p != nil && p.Format.Display == shown.Letter {
-				text = shortText(f.Value, maxAlikeChars) // the template, since what fills it differs
-			}
-			g.Alike = append(g.Alike, labelledCell{titleByField[f.Name], f.Name, text, isNumeric})
-		}
-	}
-	for _, name := range sortColumns(table.Columns, list[0].Fields) {
-		if !isLeftOut(name) {
-			c := column{Name: titleByField[name], Full: name, Number: true, Sum: sum(name)}
-			g.HasSums = g.HasSums || c.Sum != ""
-			g.Columns = append(g.Columns, c)
+	columns := append(slices.Clone(table.Columns), g.addSharedFields(list, table.SharedFields, titleByField)...)
+	for _, name := range sortColumns(columns, list[0].Fields) {
+		if !isLeftOut(list[0], name) {
+			g.addColumn(fieldsNamed(list, name), list[0].Language, column{Name: titleByField[name], Full: name})
 		}
 	}
 	for _, a := range list {
@@ -155,6 +142,49 @@ func groupOf(list []client.Approval, person *access.Person) callGroup {
 	}
 	g.disambiguateRows()
 	return g
+}
+
+// addSharedFields adds the fields that have one value in all Calls, and returns the names of those that need a column
+// nevertheless: amounts, for their sum, and what reads differently in versions of a process.
+func (g *callGroup) addSharedFields(list []client.Approval, shared []bulk.Field,
+	titles map[string]string) (columns []string) {
+	for _, f := range shared {
+		fields := fieldsNamed(list, f.Name)
+		readsAlike, isLetter := readAlike(fields), fields[0] != nil && fields[0].Format.Display == shown.Letter
+		cell := cellOf(list[0], f.Name, f.Value, maxAlikeChars)
+		cell.Name = titles[f.Name]
+		switch {
+		case shown.SumText(fields, list[0].Language) != "" || !readsAlike && !isLetter:
+			columns = append(columns, f.Name)
+		case isLeftOut(list[0], f.Name):
+		case readsAlike:
+			g.Alike = append(g.Alike, cell)
+		default:
+			cell.Text = shortText(f.Value, maxAlikeChars)
+			g.Worded = append(g.Worded, cell)
+		}
+	}
+	return columns
+}
+
+func (g *callGroup) addColumn(fields []*shown.Field, l shown.Language, c column) {
+	if c.Number, c.Sum = true, shown.SumText(fields, l); c.Sum != "" {
+		c.amounts, c.Digits, c.MinDigits = shown.WholeAmounts(fields)
+		c.Currency, g.HasSums = fields[0].Format.Currency, true
+	}
+	g.Columns = append(g.Columns, c)
+}
+
+// fieldsNamed returns a field of each Call; nil where there is none.
+func fieldsNamed(list []client.Approval, name string) []*shown.Field {
+	return jsonval.Map(list, func(a client.Approval) *shown.Field { return a.Field(name) })
+}
+
+// isLeftOut reports whether a table does not show a field.
+func isLeftOut(a client.Approval, name string) bool {
+	return slices.Contains(omittedFields, name) || slices.ContainsFunc(a.HiddenNames, func(hidden string) bool {
+		return name == hidden || strings.HasPrefix(name, hidden+".")
+	})
 }
 
 // disambiguateRows adds to rows that read the same what they differ in: the instance, or the step.
@@ -193,8 +223,11 @@ func (g *callGroup) addRow(a client.Approval, person *access.Person) {
 		c := &g.Columns[n]
 		cell := labelledCell{Full: c.Full}
 		if v, has := values[c.Full]; has {
-			cell.Text, cell.Number = cellText(a, c.Full, v, maxCellChars)
+			cell = cellOf(a, c.Full, v, maxCellChars)
 			c.Number = c.Number && cell.Number
+		}
+		if c.Sum != "" {
+			cell.Amount = c.amounts[len(g.Rows)]
 		}
 		r.Cells = append(r.Cells, cell)
 	}
@@ -221,13 +254,53 @@ func describeCase(a client.Approval) string {
 	return client.Decided{Sentence: sentence, InstanceName: name}.About()
 }
 
-// cellText formats one value of a Call; number reports whether it is aligned to the right.
-func cellText(a client.Approval, name string, v any, length int) (text string, isNumeric bool) {
+// cellOf shows one value of a Call. A number is aligned to the right.
+func cellOf(a client.Approval, name string, v any, length int) labelledCell {
 	f := a.Field(name)
 	if f == nil {
-		return shortText(v, length), isNumber(v)
+		return labelledCell{Full: name, Text: shortText(v, length), Number: isNumber(v)}
 	}
-	return shortText(f.Shown, length), isNumber(v) || f.Format.Display == shown.Money
+	return labelledCell{Full: name, Text: shortText(f.Shown, length),
+		Number: isNumber(v) || f.Format.Display == shown.Money, IsToday: isToday(f, time.Now())}
+}
+
+// readAlike reports whether a field that has one value in all Calls reads alike in them, too. A letter does not if what
+// fills it in differs, nor does a value that two versions of a process show in two ways.
+func readAlike(fields []*shown.Field) bool {
+	return !slices.ContainsFunc(fields, func(f *shown.Field) bool {
+		return (f == nil) != (fields[0] == nil) || f != nil && f.Shown != fields[0].Shown
+	})
+}
+
+// isToday reports whether a field is a date, and today's by the server's clock.
+func isToday(f *shown.Field, now time.Time) bool {
+	text := jsonval.AsText(f.Value)
+	switch f.Format.Display {
+	case shown.DateTime:
+		if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
+			return isSameDay(t, now)
+		}
+	case shown.Date:
+	default:
+		return false
+	}
+	return text == now.Local().Format(time.DateOnly)
+}
+
+func isSameDay(a, b time.Time) bool {
+	return a.Local().Format(time.DateOnly) == b.Local().Format(time.DateOnly)
+}
+
+// dueText says of what happens by itself at a deadline that it is today, or should have happened; "" for later.
+func dueText(now time.Time, deadline *time.Time) string {
+	switch {
+	case deadline == nil:
+	case !deadline.After(now):
+		return "overdue"
+	case isSameDay(now, *deadline):
+		return "due today"
+	}
+	return ""
 }
 
 // sortColumns puts the names of columns into the order of the schema. Names that the schema lacks come last.

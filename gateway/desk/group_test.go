@@ -134,3 +134,117 @@ func TestWhatIsForOperatorsIsNoColumnWithItsMembersEither(t *testing.T) {
 		t.Error("it is shown of one Call")
 	}
 }
+
+// What happens by itself today, or should have, is told in words, and bold; so is a date that is today's.
+func TestWhatIsDueTodayStandsOut(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.Local)
+	waiting := func(deadline time.Duration) client.Approval {
+		at := now.Add(deadline)
+		return client.Approval{Process: "p",
+			Pending: approval.Pending{CallID: "1.1", Deadline: &at, OnTimeout: "reject"}}
+	}
+	list := []client.Approval{waiting(-time.Hour), waiting(2 * time.Hour), waiting(12 * time.Hour)}
+	page := inboxPage{frame: frame{Now: now}, Groups: []callGroup{groupOf(list, &access.Person{})}, Due: 2,
+		pagination: pagination{Total: 3}}
+	if all := shows(t, "inbox", page); !strings.Contains(all, `<b class="due">overdue:</b>`) ||
+		strings.Count(all, `<b class="due">due today:</b>`) != 1 || strings.Count(all, `class="due"`) != 2 {
+		t.Error(all)
+	}
+	all, _ := pageText(t, shown.German, "inbox", page)
+	wantTexts(t, "the inbox", all, []string{"3 Fälle", "2 sind heute fällig oder überfällig", "überfällig: jetzt",
+		"heute fällig: in 2 Stunden"})
+	for text, format := range map[string]shown.Display{"2026-11-30": shown.Date, "2026-11-30T23:59:59Z": shown.Plain,
+		"2026-12-01": shown.Date, now.UTC().Format(time.RFC3339): shown.DateTime} {
+		want := format != shown.Plain && text != "2026-12-01"
+		if got := isToday(&shown.Field{Value: text, Format: shown.Format{Display: format}}, now); got != want {
+			t.Errorf("%s: %t", text, got)
+		}
+	}
+	cells := []labelledCell{{Name: "Due on", Text: "30 November 2026", IsToday: true}}
+	if all := shows(t, "inbox", inboxPage{Groups: []callGroup{{Alike: cells, Rows: []row{{}}}}}); !strings.Contains(all,
+		"<b>30 November 2026 (today)</b>") {
+		t.Error(all)
+	}
+}
+
+// lettersOf are Calls that write to people, one letter each.
+func lettersOf(t *testing.T, params ...string) (list []client.Approval) {
+	t.Helper()
+	idea, problems := ideafile.ReadIdea(modeltest.MustDecodeJSON(`{"schema": {"tools": {"write": {"type": "object",
+		"properties": {"letter": {"type": "string", "_display": "letter"}, "to": {"type": "string"},
+			"fee": {"type": "number", "_display": "money", "currency": "EUR"}}}}},
+		"context": [{"type": "text", "text": "Go."}]}`).(map[string]any))
+	if len(problems.Errors()) > 0 {
+		t.Fatal(problems)
+	}
+	for _, one := range params {
+		p := jsonval.AsObject(modeltest.MustDecodeJSON(one))
+		list = append(list, client.Approval{Process: "p", Call: shown.NewPresenter(idea).Call("write", p, "",
+			shown.InstanceValues{}, shown.English), Pending: approval.Pending{CallID: "1.1", Tool: "write", Params: p,
+			AllowedDecisions: policy.AllKinds()}})
+	}
+	return list
+}
+
+func TestOnlyWhatReadsAlikeIsSaidToBeTheSame(t *testing.T) {
+	t.Parallel()
+	who := &access.Person{Name: "ann", Rights: []access.Right{access.Decide}}
+	for _, one := range []struct {
+		list        []client.Approval
+		want, lacks []string
+	}{
+		{list: lettersOf(t, `{"letter": "Dear {to}", "to": "Ann"}`, `{"letter": "Dear {to}", "to": "Bob"}`),
+			want: []string{"The same wording in all: Letter filled in differently", "Dear {to}",
+				"What stands in braces"},
+			lacks: []string{"The same in all"}},
+		{list: lettersOf(t, `{"letter": "Dear {to}", "to": "Ann"}`, `{"letter": "Dear {to}", "to": "Ann"}`),
+			want: []string{"The same in all: Letter, To", "Dear Ann"}, lacks: []string{"wording", "{to}"}},
+		{list: lettersOf(t, `{"letter": "Dear {to}", "to": "Ann"}`),
+			want: []string{"What would happen", "Dear Ann"}, lacks: []string{"wording", "{to}"}},
+	} {
+		all, _ := pageText(t, shown.English, "inbox", inboxPage{Groups: []callGroup{groupOf(one.list, who)}})
+		wantTexts(t, "the inbox", all, one.want, one.lacks...)
+	}
+	// Two versions of a process show one value in two ways: that is no letter, and stands in a column.
+	list := lettersOf(t, `{"to": "Ann", "letter": "x"}`, `{"to": "Ann", "letter": "x"}`)
+	list[1].Fields = slices.Clone(list[1].Fields)
+	list[1].Field("to").Shown = "Ann Smith"
+	if g := groupOf(list, who); len(g.Columns) != 1 || g.Columns[0].Full != "to" ||
+		g.Rows[1].Cells[0].Text != "Ann Smith" {
+		t.Errorf("%+v", g.Columns)
+	}
+}
+
+// The script of the page adds up whole numbers, so that no digit is lost.
+func TestATableGivesItsAmountsAsWholeNumbers(t *testing.T) {
+	t.Parallel()
+	who := &access.Person{Name: "ann", Rights: []access.Right{access.Decide}}
+	list := lettersOf(t, `{"fee": 0.125}`, `{"fee": 12345678901234567890}`, `{"fee": -1}`)
+	page := shows(t, "inbox", inboxPage{Groups: []callGroup{groupOf(list, who)}})
+	for _, want := range []string{`data-amount="125"`, `data-amount="12345678901234567890000"`, `data-amount="-1000"`,
+		`data-digits="3" data-min-digits="2" data-currency="EUR">12,345,678,901,234,567,889.125 EUR`,
+		`role="status" data-ticked="ticked"`, "All 3 together"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the inbox lacks %s: %s", want, page)
+		}
+	}
+}
+
+// A filter is folded, so that what waits is on the first screen of a phone; what is set stands on one line.
+func TestAFilterIsFoldedAndSaysWhatIsSet(t *testing.T) {
+	t.Parallel()
+	page := inboxPage{Filter: filter{Text: "coat", Tool: "pay", Process: "p", Age: "1d", Due: "4h"}, Narrowed: true,
+		Tools: map[string]string{"pay": "Pay somebody"}}
+	if all := shows(t, "inbox", page); !strings.Contains(all, `<details class="filters">`) {
+		t.Error(all)
+	}
+	all, _ := pageText(t, shown.English, "inbox", page)
+	wantTexts(t, "the inbox", all, []string{"Only what fits: Text: coat Kind: Pay somebody Process: p " +
+		"Waiting for more than a day Deadline within 4 hours Show all"}, "whenever")
+	all, _ = pageText(t, shown.German, "inbox", page)
+	wantTexts(t, "the inbox", all, []string{"Nur was passt: Text: coat Art: Pay somebody Prozess: p " +
+		"Wartet seit über einem Tag Frist endet binnen 4 Stunden Alle zeigen"})
+	all, _ = pageText(t, shown.English, "inbox", inboxPage{})
+	wantTexts(t, "the inbox", all, nil, "Only what fits")
+}

@@ -31,6 +31,9 @@ const (
 	maxPageSize     = client.MaxDecisionsPerSignal
 )
 
+// periods are the spans that a filter offers, in their order.
+var periods = []string{"1h", "4h", "1d", "3d", "7d"}
+
 // durationByPeriod are the ages and times to a deadline that a filter can ask for.
 var durationByPeriod = map[string]time.Duration{"1h": time.Hour, "4h": 4 * time.Hour, "1d": 24 * time.Hour,
 	"3d": 72 * time.Hour, "7d": 168 * time.Hour}
@@ -181,6 +184,7 @@ type inboxPage struct {
 	Groups       []callGroup
 	Plans        []planRow
 	pagination            // of the Calls that fit the filter
+	Due          int      // Calls of these that are decided automatically today, or should have been
 	Others       int      // Calls that match, and are for others to decide
 	OtherPlans   int      // Plans for others to decide
 	Second       int      // Calls on which this person has decided, and another person must too
@@ -248,6 +252,9 @@ func (v *visit) newInboxPage(all client.Waiting, query url.Values) inboxPage {
 				p.Others++
 			}
 			continue
+		}
+		if dueText(p.Now, a.Deadline) != "" {
+			p.Due++
 		}
 		matching = append(matching, v.withRecheckText(a))
 	}

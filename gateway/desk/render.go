@@ -204,6 +204,7 @@ var templateFuncs = template.FuncMap{
 	"callHref": callHref, "planHref": planHref, "inWords": resultText, "whatBecame": pastOutcomeText,
 	"isHeldUp": isHeldUp, "isRemark": approval.IsRemark, "started": blobs.RootOf,
 	"short": clipName, "beyond": func(n, maxCount int) int { return max(0, n-maxCount) },
+	"periods": func() []string { return periods },
 	"dict": func(pairs ...any) map[string]any {
 		m := map[string]any{}
 		for n := 0; n+1 < len(pairs); n += 2 {
@@ -245,6 +246,9 @@ func languageFuncs(language shown.Language, catalogue *wording.Catalogue) templa
 		},
 		"ago": func(now, t time.Time) string { return catalogue.TranslateAs("time", agoText(now, t)) },
 		"in":  func(now, t time.Time) string { return catalogue.TranslateAs("time", untilText(now, t)) },
+		"due": func(now time.Time, deadline *time.Time) string {
+			return catalogue.TranslateAs("time", dueText(now, deadline))
+		},
 		"took": func(seconds float64) string {
 			return catalogue.TranslateAs("time", readable.ElapsedText(time.Duration(seconds*float64(time.Second))))
 		},

@@ -145,8 +145,8 @@ func TestManyCallsAreDecidedOnTogether(t *testing.T) {
 		`{"values": {"order": "A3", "cents": 3, "how": "card"}}`,
 		`{"values": {"order": "A4", "cents": 4, "how": "card"}}`)
 	b := h.browse()
-	p := b.open("/?process="+id).is(200).says("4 cases wait for you", "Pay 4 cases of "+id, "The same in all: Template, How",
-		"Order {order}: {cents} cents", "12345678901234567890", "10.50", "in 3 days", "it is rejected")
+	p := b.open("/?process="+id).is(200).says("4 cases wait for you", "Pay 4 cases of "+id, "The same in all: How",
+		"The same wording in all: Template", "Order {order}: {cents} cents", "12345678901234567890", "10.50", "in 3 days", "it is rejected")
 	if heads := all(p.root, "th"); !slices.ContainsFunc(heads,
 		func(n *html.Node) bool { return textOf(n) == "Cents" && attribute(n, "class") == "number" }) {
 		t.Errorf("what differs stands in no column: %s", p.text())
@@ -230,7 +230,7 @@ func TestMoneyIsAddedUpAndCasesWithoutNamesAreToldApart(t *testing.T) {
 		h.post("/api/processes", start).is(201)
 		h.waiting("alike-"+order, 1)
 	}
-	p := h.browse().open("/?text=alike-").is(200).says("2 cases of 2 processes", "Together", "32.00 EUR")
+	p := h.browse().open("/?text=alike-").is(200).says("2 cases of 2 processes", "All 2 together", "32.00 EUR")
 	p.link("16.00 EUR , A2").is(200).says("Order A2")
 }
 

@@ -1,16 +1,45 @@
 // What pages do more of where there are scripts. Every page works without.
 "use strict";
 
-// The box for a whole table ticks those of its rows.
-for (const all of document.querySelectorAll("[data-all]")) {
-  const boxes = [...all.form.querySelectorAll("input[name=pick]")];
-  all.addEventListener("change", () => boxes.forEach((box) => { box.checked = all.checked; }));
-  for (const box of boxes) {
-    box.addEventListener("change", () => { all.checked = boxes.every((one) => one.checked); });
-  }
-}
-
 const language = document.documentElement.lang;
+const point = new Intl.NumberFormat(language).formatToParts(0.5).find((part) => part.type === "decimal").value;
+
+// amountText writes an amount as the server does. It is a whole number of the smallest unit of its column.
+const amountText = (amount, { digits, minDigits, currency }) => {
+  const text = String(amount).replace("-", "").padStart(Number(digits) + 1, "0");
+  const whole = new Intl.NumberFormat(language).format(BigInt(text.slice(0, text.length - digits)));
+  const fraction = text.slice(text.length - digits).replace(/0+$/, "").padEnd(minDigits, "0");
+  return `${amount < 0n ? "-" : ""}${whole}${fraction && point + fraction} ${currency}`.trim();
+};
+
+// sayTicked says how many rows of a table are ticked, and adds up their money to the last digit.
+const sayTicked = (form) => {
+  const said = form.querySelector("[data-ticked]");
+  const rows = [...form.querySelectorAll("input[name=pick]:checked")].map((box) => box.closest("tr"));
+  const sums = [...form.querySelectorAll("tfoot [data-digits]")].map((total, _, all) => {
+    const column = total.cellIndex;
+    const sum = rows.reduce((sum, row) => sum + BigInt(row.cells[column].dataset.amount), 0n);
+    const name = all.length > 1 ? `${form.querySelector("thead tr").cells[column].textContent} ` : "";
+    return name + amountText(sum, total.dataset);
+  });
+  const words = [`${rows.length} ${said.dataset.ticked}`, ...sums.length ? [sums.join(", ")] : []];
+  said.textContent = rows.length ? words.join(": ") : "";
+};
+
+// The box for a whole table ticks those of its rows.
+document.addEventListener("change", ({ target }) => {
+  if (!target.matches("[data-all], input[name=pick]")) {
+    return;
+  }
+  const all = target.form.querySelector("[data-all]");
+  const boxes = [...target.form.querySelectorAll("input[name=pick]")];
+  if (target === all) {
+    boxes.forEach((box) => { box.checked = all.checked; });
+  } else if (all) {
+    all.checked = boxes.every((box) => box.checked);
+  }
+  sayTicked(target.form);
+});
 
 // A browser shows the date in a field its own way. Below stands which day that is, in the page's words.
 const dates = new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, { dateStyle: "long", timeZone: "UTC" });
@@ -27,22 +56,27 @@ document.addEventListener("input", ({ target }) => {
 });
 
 // A form is sent once, however often its button is pressed.
-for (const form of document.querySelectorAll("form[method=post]")) {
-  form.addEventListener("submit", (event) => {
-    if (form.dataset.sent) {
-      event.preventDefault();
-      return;
-    }
-    form.dataset.sent = "yes";
-    form.setAttribute("aria-busy", "true");
-  });
-}
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (!form.matches("[method=post]")) {
+    return;
+  }
+  if (form.dataset.sent) {
+    event.preventDefault();
+    return;
+  }
+  form.dataset.sent = "yes";
+  form.setAttribute("aria-busy", "true");
+}, true);
 
 // Who comes back to a page by the browser's button may send it again.
 addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) {
     delete form.dataset.sent;
     form.removeAttribute("aria-busy");
+  }
+  for (const said of document.querySelectorAll("[data-ticked]")) {
+    sayTicked(said.closest("form"));
   }
   document.querySelectorAll("input[type=date]").forEach(sayDate);
 });

@@ -159,6 +159,22 @@ func SumText(fields []*Field, l Language) string {
 	return fields[0].Format.amountText(sum, l)
 }
 
+// WholeAmounts gives amounts that have a sum as whole numbers, so that a script can add them up to the last digit. The
+// point stands before their last digits; shown are minDigits of these at least.
+func WholeAmounts(fields []*Field) (amounts []string, digits, minDigits int) {
+	all := jsonval.Map(fields, func(f *Field) decimal {
+		d, _ := f.Format.parseAmount(f.Value)
+		return d
+	})
+	minDigits = currencyScale(fields[0].Format.Currency)
+	digits = minDigits
+	for _, d := range all {
+		n, _ := d.FloatPrec()
+		digits = max(digits, n)
+	}
+	return jsonval.Map(all, func(d decimal) string { return d.shiftPoint(digits).plainText() }), digits, minDigits
+}
+
 // CompareAmounts orders two amounts of one currency, each by its own unit; a value that is no amount is the least.
 func CompareAmounts(a, b Field) int {
 	x, isX := a.Format.parseAmount(a.Value)
