@@ -20,8 +20,9 @@ type Decided struct {
 	// Sentence says what the decided Call does, and InstanceName is the name of its instance.
 	Sentence     string `json:"sentence,omitempty"`
 	InstanceName string `json:"instanceName,omitempty"`
-	// Amount is the first amount of money in the Call; nil: it has none.
-	Amount *shown.Field `json:"-"`
+	// Amount is the first amount of money in the Call; nil: it has none. ProcessTitle is what people call its process.
+	Amount       *shown.Field `json:"-"`
+	ProcessTitle string       `json:"-"`
 	// Idea is the number of the Idea whose log has the decision.
 	Idea int `json:"idea"`
 	// Outcome is the final outcome of the Call, with the last decision on it; nil until it is known.
@@ -95,6 +96,7 @@ func (c *Chain) addSentences(ctx context.Context, decisions []Decided, number in
 			shown.InstanceValues{Input: payloadByKind[ideafile.TypeInput], State: payloadByKind[ideafile.TypeState]},
 			LanguageOf(ctx))
 		d.Sentence, d.InstanceName, d.Amount = call.Sentence, call.InstanceName, call.Amount()
+		d.ProcessTitle = call.ProcessTitle
 	}
 }
 

@@ -17,7 +17,7 @@ type addRowsPage struct {
 }
 
 func (v *visit) newAddRowsPage() *addRowsPage {
-	return &addRowsPage{frame: v.frame("Add cases to " + clipName(v.process))}
+	return &addRowsPage{frame: v.processFrame("Add cases to %s")}
 }
 
 func (v *visit) showAdd() error {

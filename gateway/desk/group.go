@@ -128,7 +128,7 @@ func groupOf(list []client.Approval, person *access.Person) callGroup {
 		g.Deadline = g.Deadline || a.Deadline != nil
 	}
 	if g.Processes = len(processes); g.Processes == 1 {
-		g.Process = blobs.RootOf(list[0].Process)
+		g.Process = processTitle(list[0].Process, list[0].ProcessTitle)
 	}
 	titleByField := fieldTitles(table, list)
 	columns := append(slices.Clone(table.Columns), g.addSharedFields(list, table.SharedFields, titleByField)...)

@@ -248,3 +248,36 @@ func TestAFilterIsFoldedAndSaysWhatIsSet(t *testing.T) {
 	all, _ = pageText(t, shown.English, "inbox", inboxPage{})
 	wantTexts(t, "the inbox", all, nil, "Only what fits")
 }
+
+// A process is called by its kind. One whose kind nobody knows, and that of a delegate's case, is called by its id.
+func TestAProcessIsCalledByItsKind(t *testing.T) {
+	t.Parallel()
+	const title = "Supplier payments"
+	for _, one := range [][3]string{{"p", title, title}, {"p/~part/1", title, title}, {"p", "", "p"},
+		{"p/1.2", title, "p"}} {
+		if got := processTitle(one[0], one[1]); got != one[2] {
+			t.Errorf("%s: %q, want %q", one[0], got, one[2])
+		}
+	}
+	list := []client.Approval{{Process: "pay-7", Call: shown.Call{ProcessTitle: title}}}
+	all, _ := pageText(t, shown.English, "inbox", inboxPage{Groups: []callGroup{groupOf(list, &access.Person{})}})
+	wantTexts(t, "the inbox", all, []string{"1 case of Supplier payments"}, "pay-7")
+	all, operators := pageText(t, shown.English, "call", &callPage{A: list[0]})
+	wantTexts(t, "the page of a case", all, []string{"Inbox › Supplier payments"}, "pay-7")
+	wantTexts(t, "the page of a case", operators, []string{"Process pay-7"})
+	of := frame{Title: "The record of Supplier payments", Process: "pay-7", ProcessTitle: "Supplier payments"}
+	all, _ = pageText(t, shown.German, "idea", &ideaPage{frame: of})
+	wantTexts(t, "an entry", all, []string{"Prozesse › Supplier payments",
+		"Die Aufzeichnung von Supplier payments pay-7"})
+	past := []client.PastDecision{{Process: "pay-7", Decided: client.Decided{ProcessTitle: title,
+		Decision: approval.Decision{CallID: "1.1"}}}}
+	all, _ = pageText(t, shown.English, "mine", ownDecisionsPage{List: past})
+	wantTexts(t, "what was decided", all, []string{title})
+	for path, want := range map[string]string{"team/supplierPayments": "Supplier payments", "refunds": "Refunds",
+		"": ""} {
+		idea, _ := ideafile.ReadIdea(jsonval.Object{"meta": jsonval.Object{"path": path}})
+		if got := shown.NewPresenter(idea).ProcessTitle; got != want {
+			t.Errorf("%q: %q, want %q", path, got, want)
+		}
+	}
+}

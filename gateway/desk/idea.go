@@ -59,7 +59,7 @@ func (v *visit) showIdea() error {
 	if err != nil {
 		return err
 	}
-	p := ideaPage{frame: v.frame("The record"), Last: latest.At, Instance: q.Get("instance")}
+	p := ideaPage{frame: v.processFrame("The record"), Last: latest.At, Instance: q.Get("instance")}
 	p.labels, p.language = v.planLabels(id), client.LanguageOf(v.Context())
 	p.words = p.labels.Presenter
 	p.InstanceName = p.instanceName(p.Instance)
@@ -79,7 +79,7 @@ func (v *visit) showIdea() error {
 	if err != nil {
 		return err
 	}
-	p.Link, p.Title = view.shownIdea.Link, fmt.Sprintf("Entry %d of the record of %s", p.At, clipName(id))
+	p.Link, p.Title = view.shownIdea.Link, fmt.Sprintf("Entry %d of the record of %s", p.At, p.ProcessTitle)
 	neighbours := paginate(p.Last, 1, p.At, func(n int) string { return p.ideaHref(n, p.Instance) })
 	p.Earlier, p.Later = neighbours.Prev, neighbours.Next
 	p.addStates(view, p.language)

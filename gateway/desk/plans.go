@@ -90,7 +90,7 @@ func (v *visit) waitingPlan() (client.Plan, error) {
 func (v *visit) newPlanPage(plan client.Plan) planPage {
 	l := client.LanguageOf(v.Context())
 	labels := v.planLabels(plan.Process)
-	p := planPage{frame: v.frame(strings.ToUpper(plan.Name()[:1]) + plan.Name()[1:]),
+	p := planPage{frame: v.processFrame(strings.ToUpper(plan.Name()[:1]) + plan.Name()[1:]),
 		Page: planpage.New(plan, v.tools(v.Context(), plan.Process), labels, l,
 			func(t *ideafile.Tool) form.Form { return replaceForm(t, l) }),
 		Href: planHref(plan.Process), Drawn: len(plan.Calls) <= maxDrawnCalls}

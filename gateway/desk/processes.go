@@ -132,7 +132,7 @@ func (v *visit) newProcessPage() (*processPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &processPage{frame: v.frame(clipName(id)), Status: status}
+	p := &processPage{frame: v.processFrame("%s"), Status: status}
 	p.Live = true
 	p.Ended = hasEnded(status.Status)
 	plan, err := v.planOrPrevious(v.Context(), id, len(status.Instances), !p.Ended && status.Unseen == "")

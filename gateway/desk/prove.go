@@ -38,7 +38,7 @@ func (v *visit) showVerify() error {
 	if err != nil {
 		return err
 	}
-	p := verifyPage{frame: v.frame("The record of " + clipName(id)), Report: c.report,
+	p := verifyPage{frame: v.processFrame("The record of %s"), Report: c.report,
 		Proof: report.ProofSummary(c.report), Checked: c.checkedAt}
 	all := c.decisions
 	presenter, l := v.Client.Process(id).Presenter(v.Context()), client.LanguageOf(v.Context())

@@ -23,6 +23,7 @@ import (
 	"processidea/gateway/desk/wording"
 	"processidea/model/approval"
 	"processidea/model/ideafile/shown"
+	"processidea/model/ideafile/spelling"
 	"processidea/store/blobs"
 )
 
@@ -39,8 +40,9 @@ type frame struct {
 	Now             time.Time
 	Live            bool // the page reloads itself, if scripts run
 	PasskeysEnabled bool // people sign with passkeys here
-	// Process is the id of the process in the address, and Href its page.
-	Process, Href string
+	// Process is the id of the process in the address, and Href its page. ProcessTitle is what people call it; without
+	// a title, its id.
+	Process, ProcessTitle, Href string
 }
 
 // Sees reports whether the pages of waiting and running work are offered. People who are not logged in are asked to log
@@ -55,6 +57,24 @@ func (v *visit) frame(title string) frame {
 		f.May[string(right)] = true
 	}
 	return f
+}
+
+// processFrame is the frame of a page about the process of the address. In its title, %s is what people call that.
+func (v *visit) processFrame(title string) frame {
+	f := v.frame(title)
+	f.ProcessTitle = clipName(cmp.Or(v.Client.Process(v.process).Presenter(v.Context()).ProcessTitle, v.process))
+	f.Title = strings.Replace(f.Title, "%s", f.ProcessTitle, 1)
+	return f
+}
+
+// processTitle is what people call the process that they started; without a title, its id. title is that of the process
+// with a Call: a delegate knows only its own.
+func processTitle(process, title string) string {
+	root := blobs.RootOf(process)
+	if spelling.WithoutParts(process) != root {
+		return root
+	}
+	return cmp.Or(clip(title, maxCellChars), root)
 }
 
 // catalogues are the wordings of the languages.
@@ -204,7 +224,7 @@ var templateFuncs = template.FuncMap{
 	"callHref": callHref, "planHref": planHref, "inWords": resultText, "whatBecame": pastOutcomeText,
 	"isHeldUp": isHeldUp, "isRemark": approval.IsRemark, "started": blobs.RootOf,
 	"short": clipName, "beyond": func(n, maxCount int) int { return max(0, n-maxCount) },
-	"periods": func() []string { return periods },
+	"periods": func() []string { return periods }, "processTitle": processTitle,
 	"dict": func(pairs ...any) map[string]any {
 		m := map[string]any{}
 		for n := 0; n+1 < len(pairs); n += 2 {

@@ -49,7 +49,7 @@ type undoRow struct {
 
 // readUndoChoice reads what to undo.
 func (v *visit) readUndoChoice() (*undoPage, client.UndoOptions) {
-	p := &undoPage{frame: v.frame("Take back what " + clipName(v.process) + " did"), Instance: v.FormValue("instance"),
+	p := &undoPage{frame: v.processFrame("Take back what %s did"), Instance: v.FormValue("instance"),
 		Call: v.FormValue("call")}
 	o := client.UndoOptions{Choice: undo.Choice{Instance: p.Instance, HasInstance: p.Instance != "", CallID: p.Call}}
 	p.Reason, p.Review = strings.TrimSpace(v.FormValue("reason")), v.FormValue("review") != ""

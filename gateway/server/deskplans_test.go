@@ -21,7 +21,7 @@ func TestAPlanIsFoundInTheInboxUnderstoodAndApproved(t *testing.T) {
 			"Its Plan waits for a person")
 	})
 	p := b.open("/?process=" + id).link("Plan 1").is(200)
-	p.says("Plan 1 of "+id, "Altogether Book (2 times), Tell (2 times)", "nothing of it has begun",
+	p.says("Plan 1 of Trip", "Altogether Book (2 times), Tell (2 times)", "nothing of it has begun",
 		"If nobody decides, it goes on waiting", "①, ②",
 		"It runs the program formatText.",
 		"Seat of step 1.1 Book", "“Seat”", "What running it would cost", "digest "+plan["digest"].(string))

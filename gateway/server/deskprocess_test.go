@@ -57,12 +57,12 @@ func TestOneGoesBackInTheTimeOfAProcessAndForksIt(t *testing.T) {
 	p.says("What changed from entry 1", "“receipt” in what is known of it", "added", "Order A1: 1 cents", "Order A2: 2 cents",
 		"ann of finance: approved: Pay: A1, 1 (①)", "The reason: as agreed", "by step 0.1 Pay")
 	p.link("Earlier").is(200).link("Later").is(200)
-	p.form("Go there").set("at", "1").press("Go there").is(200).says("Entry 1 of the record of "+id,
+	p.form("Go there").set("at", "1").press("Go there").is(200).says("Entry 1 of the record of Payment "+id,
 		"Show ① alone none")
 	first := b.open("/desk/processes/"+id+"/idea?at=1").is(200).says("This is the first one",
 		"Show ① alone none").lacks("Order A1: 1")
 	if again := first.form("Go there").set("at", "2").press("Go there").is(200); !strings.Contains(again.text(),
-		"Entry 2 of the record of "+id) {
+		"Entry 2 of the record of Payment "+id) {
 		t.Error(again.text())
 	}
 	p.link("alone").is(200).says("①", "Order A1").lacks("Order A2")

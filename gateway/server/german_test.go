@@ -72,8 +72,8 @@ func TestTheDeskSpeaksTheLanguageOfItsReader(t *testing.T) {
 	b.open("/desk/calls/"+id+"/none").is(404).isGerman().says("Hier ist nichts", "Der Schritt none von "+id)
 	of := "/desk/processes/" + id
 	b.open(of).is(200).isGerman().says(id+" läuft", "1 Fall wartet auf eine Entscheidung", "Anhalten")
-	b.open(of+"/idea").is(200).isGerman().says("Was sich geändert hat", "Eintrag 3 der Aufzeichnung von "+id)
-	b.open(of + "/add").is(200).isGerman().says("Fälle zu " + id + " hinzufügen")
+	b.open(of+"/idea").is(200).isGerman().says("Was sich geändert hat", "Eintrag 3 der Aufzeichnung von Payment "+id)
+	b.open(of + "/add").is(200).isGerman().says("Fälle zu Payment hinzufügen " + id)
 	b.open(of + "/undo").is(200).isGerman()
 	b.open("/desk/start").is(200).isGerman().says("Einen Prozess starten", "Erst simulieren")
 	b.open("/desk/insights").is(200).isGerman().says("Wie entschieden wird", "genehmigt")
@@ -85,7 +85,7 @@ func TestTheDeskSpeaksTheLanguageOfItsReader(t *testing.T) {
 	end.press("Beenden").is(200)
 	h.get("/api/processes/" + id + "/result?wait=30").is(200)
 	b.open(of).is(200).isGerman().says(id + " abgebrochen")
-	b.open(of+"/verify").is(200).isGerman().says("Die Aufzeichnung von "+id, "ann", "genehmigt")
+	b.open(of+"/verify").is(200).isGerman().says("Die Aufzeichnung von Payment "+id, "ann", "genehmigt")
 	stranger := h.stranger()
 	stranger.client.Transport = german{}
 	stranger.open("/").is(401).isGerman().says("Anmelden")
@@ -97,7 +97,7 @@ func TestAPlanIsReadInGerman(t *testing.T) {
 	id, _ := h.planned("", `{"name": "Ann"}`, `{"name": "Bob"}`)
 	b := h.inGerman()
 	p := b.open("/?process=" + id).is(200).isGerman().says("1 Plan wartet auf Sie").link("Plan 1")
-	p.isGerman().says("Plan 1 von "+id, "Insgesamt Book (2-mal), Tell (2-mal)",
+	p.isGerman().says("Plan 1 von Trip", "Insgesamt Book (2-mal), Tell (2-mal)",
 		"Er führt das Programm formatText aus.",
 		"Seat von Schritt 1.1 Book")
 	p.form("Den Plan ablehnen").press("Den Plan ablehnen").is(422).isGerman().says("Eine Ablehnung braucht einen Grund")

@@ -52,6 +52,8 @@ type Call struct {
 
 	Parts     Parts  `json:"-"` // of Sentence
 	ToolTitle string `json:"-"`
+	// ProcessTitle is the Presenter's.
+	ProcessTitle string `json:"-"`
 	// HiddenNames are the names of those parameters that only operators look at.
 	HiddenNames []string `json:"-"`
 	// Language is the language of the texts.
@@ -83,6 +85,9 @@ type InstanceValues struct{ Input, State any }
 
 // Presenter are the words of one Idea.
 type Presenter struct {
+	// ProcessTitle is what people call processes of the Idea's kind; empty: the Idea does not say.
+	ProcessTitle string
+
 	toolByName   map[string]*toolPresenter
 	inputFormat  Format
 	stateFormat  Format
@@ -107,6 +112,7 @@ func NewPresenter(idea *ideafile.Idea) *Presenter {
 	if idea == nil {
 		return w
 	}
+	w.ProcessTitle = titleFromName(idea.ProcessPath[strings.LastIndex(idea.ProcessPath, "/")+1:])
 	view := ideafile.OwnInstanceView(idea.Context, "")
 	w.sharedInput = view.PayloadByKind[ideafile.TypeInput]
 	format := func(kind string) Format {
@@ -232,7 +238,7 @@ func (w *Presenter) StateFormat() Format { return w.stateFormat }
 
 // Call puts a Call with its parameters into words.
 func (w *Presenter) Call(tool string, params jsonval.Object, token string, c InstanceValues, l Language) Call {
-	out := Call{InstanceName: w.Name(token, c, l), ToolTitle: w.Tool(tool), Language: l}
+	out := Call{InstanceName: w.Name(token, c, l), ToolTitle: w.Tool(tool), ProcessTitle: w.ProcessTitle, Language: l}
 	t := w.toolByName[tool]
 	if t == nil {
 		t = &toolPresenter{}
