@@ -214,7 +214,8 @@ func (r conditionWriter) keywordText(subject string, f shown.Format, key string,
 	if format, found := countTextByKeyword[key]; found {
 		number, isNumber := value.(json.Number)
 		n, err := number.Int64()
-		return r.sayf(format[0], subject, r.translate("count", readable.Plural(int(n), format[1]))), isNumber && err == nil
+		count := r.translate("count", readable.Plural(int(n), format[1]))
+		return r.sayf(format[0], subject, count), isNumber && err == nil
 	}
 	switch key {
 	case "const":
