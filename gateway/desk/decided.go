@@ -58,6 +58,7 @@ func (v *visit) newDecidedPage(notWaitingErr error) (p decidedPage, err error) {
 	}
 	p = decidedPage{frame: v.frame(clipName(decidedCall.Sentence)), Call: call, D: decidedCall,
 		OutcomeText: callOutcomeTexts[decidedCall.Status]}
+	p.ProcessTitle = v.processTitle(process)
 	if name := decidedCall.InstanceName; !strings.HasSuffix(call, "@"+name) {
 		p.Name = name
 	}

@@ -39,8 +39,9 @@ type frame struct {
 	Now             time.Time
 	Live            bool // the page reloads itself, if scripts run
 	PasskeysEnabled bool // people sign with passkeys here
-	// Process is the id of the process in the address, and Href its page.
-	Process, Href string
+	// Process is the id of the process in the address, and Href its page. ProcessTitle is what people call the process
+	// that was started; pages that do not name it leave it empty.
+	Process, Href, ProcessTitle string
 }
 
 // Sees reports whether the pages of waiting and running work are offered. People who are not logged in are asked to log
@@ -200,7 +201,7 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 var templateFuncs = template.FuncMap{
 	"iso":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"clip": clip, "pretty": form.Pretty, "visible": visibleText,
-	"lower": strings.ToLower, "long": clipParagraph, "processHref": processHref,
+	"contains": strings.Contains, "lower": strings.ToLower, "long": clipParagraph, "processHref": processHref,
 	"callHref": callHref, "planHref": planHref, "inWords": resultText, "whatBecame": pastOutcomeText,
 	"isHeldUp": isHeldUp, "isRemark": approval.IsRemark, "started": blobs.RootOf,
 	"short": clipName, "beyond": func(n, maxCount int) int { return max(0, n-maxCount) },

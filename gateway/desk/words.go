@@ -1,6 +1,8 @@
 package desk
 
 import (
+	"cmp"
+
 	"processidea/client"
 	"processidea/client/readable"
 	"processidea/client/rulewords"
@@ -8,6 +10,7 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
+	"processidea/store/blobs"
 )
 
 // Functions for texts on pages, by their names in templates.
@@ -25,6 +28,13 @@ func clipName(s string) string      { return visibleText(clip(s, maxCellChars)) 
 func clipParagraph(s string) string { return visibleText(clip(s, maxTextBytes)) }
 
 const maxTextBytes = readable.MaxTextBytes
+
+// processTitle returns what people call the process that somebody started and a process belongs to: the name of its
+// Idea, or else its id.
+func (v *visit) processTitle(process string) string {
+	id := blobs.RootOf(process)
+	return clipName(cmp.Or(v.Client.Process(id).Presenter(v.Context()).ProcessTitle(), id))
+}
 
 // planLabels returns the names for the picture of a process's Plan.
 func (v *visit) planLabels(process string) plangraph.Labels {

@@ -83,6 +83,7 @@ type InstanceValues struct{ Input, State any }
 
 // Presenter are the words of one Idea.
 type Presenter struct {
+	processPath  string // meta.path
 	toolByName   map[string]*toolPresenter
 	inputFormat  Format
 	stateFormat  Format
@@ -107,6 +108,7 @@ func NewPresenter(idea *ideafile.Idea) *Presenter {
 	if idea == nil {
 		return w
 	}
+	w.processPath = idea.ProcessPath
 	view := ideafile.OwnInstanceView(idea.Context, "")
 	w.sharedInput = view.PayloadByKind[ideafile.TypeInput]
 	format := func(kind string) Format {
@@ -175,6 +177,15 @@ func (w *Presenter) InstanceAmount(token string, l Language) string {
 	return ""
 }
 
+// InputSummary says what an instance is about by the most telling values of its input, without money: "Order: A-1,
+// Customer: Ann"; "" if none is telling.
+func (w *Presenter) InputSummary(input any, l Language) string {
+	texts := jsonval.Map(w.inputFormat.tellingFields(input, l), func(f Field) string {
+		return f.Title + ": " + oneLine(f.Shown, maxShownFieldLength)
+	})
+	return strings.Join(texts, ", ")
+}
+
 func (w *Presenter) nameWithoutToken(token string, c InstanceValues, l Language) string {
 	parts, ok := w.nameTemplate.fill(l, w.referenceLookup(nil, nil, c))
 	if name := parts.String(); ok && strings.TrimSpace(name) != "" {
@@ -182,6 +193,9 @@ func (w *Presenter) nameWithoutToken(token string, c InstanceValues, l Language)
 	}
 	return token
 }
+
+// ProcessTitle is what people call a process of the Idea; "" if the Idea has no name.
+func (w *Presenter) ProcessTitle() string { return titleFromName(w.processPath) }
 
 // Tool is the title of a Tool.
 func (w *Presenter) Tool(name string) string {
@@ -382,6 +396,27 @@ func defaultSentence(title string, fields []Field) Parts {
 		parts = append(parts, Part{Text: separator}, Part{oneLine(f.Shown, maxShownFieldLength), true})
 	}
 	return parts
+}
+
+// tellingFields returns the most telling values of an object, without money.
+func (f Format) tellingFields(v any, l Language) (list []Field) {
+	values := jsonval.AsObject(v)
+	for _, name := range f.OrderedNames(values) {
+		member, v := f.Properties[name], values[name]
+		if member.Display == Hidden || member.Display == Money {
+			continue
+		}
+		if _, isObject := v.(jsonval.Object); isObject {
+			list = append(list, member.tellingFields(v, l)...)
+		} else if one := (Field{Title: member.TitleOr(name), Value: v, Shown: member.Text(v, l),
+			Format: member}); one.isInformative() {
+			list = append(list, one)
+		}
+		if len(list) >= maxShownFields {
+			return list[:maxShownFields]
+		}
+	}
+	return list
 }
 
 // isInformative reports whether a field's value is short enough to read at a glance.
