@@ -204,7 +204,7 @@ func TestTheCasesOfAProcessSayWhatTheyAreAboutAndCost(t *testing.T) {
 	}
 	page := &processPage{}
 	page.Status.Instances = map[string]loop.InstanceResult{"①": {Status: "settled"}, "②": {Status: "settled"}}
-	page.addInstanceRows(nil, shown.NewPresenter(idea), shown.German)
+	page.addInstanceRows(nil, shown.NewPresenter(idea), shown.German, nil)
 	all, _ := pageText(t, shown.German, "process", page)
 	wantTexts(t, "the process", all, []string{"① 2.299,00 EUR erledigt ② erledigt", "Wie viel"}, "Kosten")
 }
