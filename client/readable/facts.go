@@ -42,6 +42,7 @@ type FactBuilder struct {
 	FactsLeft, BytesLeft int
 	OriginOf             func(path jsonval.Path, v any) string // where a value comes from; may be nil
 	ShowsHidden          bool                                  // also shows what only operators look at
+	TitlesForNames       bool                                  // members that no schema describes get titles, too
 	language             shown.Language
 }
 
@@ -82,6 +83,9 @@ func (t *FactBuilder) build(name string, path jsonval.Path, format shown.Format,
 			continue
 		}
 		name := format.MemberTitle(step)
+		if t.TitlesForNames {
+			name = member.TitleOr(step)
+		}
 		if isList {
 			name = fmt.Sprint(len(f.Facts) + 1)
 		}

@@ -33,7 +33,7 @@ func decideInEveryWay(b *tab, id string) {
 	b.says("Done", "1 case is approved")
 
 	b.show(id, "shoe")
-	b.write("#reject-reason", "not ours")
+	b.write("#reason", "not ours")
 	b.press(button("Reject"))
 	b.says("1 case is rejected")
 
@@ -108,7 +108,7 @@ func TestAFormIsSentOnceHoweverOftenItsButtonIsPressed(t *testing.T) {
 	inEach(t, func(h *house) {
 		b := h.browse()
 		b.show(h.pays(row("A1", 1)), "A1")
-		sent := js[int](b, `(() => { const form = document.querySelector("form.decision"); let sent = 0;
+		sent := js[int](b, `(() => { const form = document.querySelector("main form"); let sent = 0;
 			form.addEventListener("submit", (e) => { if (!e.defaultPrevented) sent++; e.preventDefault(); });
 			form.querySelector("button.main").click(); form.querySelector("button.main").click(); return sent })()`)
 		if sent != 1 {

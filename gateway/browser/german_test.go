@@ -25,7 +25,7 @@ func TestACaseIsDecidedInGerman(t *testing.T) {
 	b.says("2 angekreuzt: 18.329,00 EUR")
 	b.press(link("order A-1"))
 	b.says("Was geschehen würde", "2.299,00 EUR", "1. Dezember 2026")
-	b.write("#approve-reason", "die Ware ist da")
+	b.write("#reason", "die Ware ist da")
 	address := b.address()
 	b.press(button("Genehmigen"))
 	b.says("Erledigt", "1 Fall ist genehmigt")

@@ -59,7 +59,7 @@ func TestHostileDataIsTextInABrowser(t *testing.T) {
 	}
 	b.open(inbox + "&text=txt.exe")
 	b.press("//tbody//th//a")
-	b.write("#reject-reason", "no "+nasty[:60])
+	b.write("#reason", "no "+nasty[:60])
 	b.press(button("Reject"))
 	b.says("1 case is rejected")
 	b.ranNothing("the outcome")

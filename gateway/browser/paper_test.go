@@ -24,7 +24,7 @@ func TestADecidedCaseIsPrintedWithWhoDecided(t *testing.T) {
 	b.open("/?process=" + id)
 	b.press(link("order A-1"))
 	address := b.address()
-	b.write("#approve-reason", "the goods are here")
+	b.write("#reason", "the goods are here")
 	b.press(button("Approve"))
 	b.open(address)
 	b.says("It was approved by ann", "the goods are here")

@@ -162,7 +162,7 @@ func TestAPersonSignsDecisionsWithAPasskeyAndAnybodyChecksThem(t *testing.T) {
 	b.lacks("Approve the selected")
 	b.signs(id, "A1", "Approve", func() {})
 	b.says("1 case is approved")
-	b.signs(id, "A2", "Reject", func() { b.write("#reject-reason", "not ours <b>") })
+	b.signs(id, "A2", "Reject", func() { b.write("#reason", "not ours <b>") })
 	b.says("1 case is rejected")
 	b.signs(id, "A3", "Change it", func() {
 		b.click(summary("Change it"))

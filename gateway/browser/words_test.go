@@ -73,13 +73,21 @@ func TestTheDeskSpeaksTheWordsOfTheBusiness(t *testing.T) {
 		b.press(link("order A-1"))
 		b.says("Refund 2,299.00 EUR to Ann Smith", "order A-1", "1 December 2026", "Dear Ann Smith,",
 			"you get 229900 cents", "The goods came back whole")
+		for _, width := range []int64{1280, 390} {
+			b.width(width)
+			if !js[bool](b, `(() => { const button = document.querySelector("button[value=approve]").getBoundingClientRect();
+				return button.top >= 0 && button.bottom <= innerHeight })()`) {
+				t.Errorf("whoever opens the case on a screen of %d pixels does not see how to decide", width)
+			}
+		}
+		b.width(1280)
 		if marked := js[string](b,
 			`[...document.querySelectorAll("mark")].map((m) => m.textContent).join(", ")`); marked != "Ann Smith, 229900" {
 			t.Errorf("in the letter is marked %s", marked)
 		}
 		b.picture("call")
 		address := b.address()
-		b.write("#approve-reason", "the goods are here")
+		b.write("#reason", "the goods are here")
 		b.press(button("Approve"))
 		b.says("Done")
 		b.open(address)
@@ -99,7 +107,13 @@ func TestTheDeskSpeaksTheWordsOfTheBusiness(t *testing.T) {
 			`"config": {"approval": {"plan": true}, `, 1))
 		h.planned(plan)
 		b.open("/desk/plans/" + id + "-plan")
-		b.says("Refund 2,299.00 EUR to Ann Smith", "18,329.05 EUR")
+		b.says("3 × Refund a customer, 18,329.05 EUR", "Refund 2,299.00 EUR to Ann Smith")
+		b.width(390)
+		for _, amount := range []string{"2,299.00 EUR", "18,329.05 EUR"} {
+			if n := strings.Count(b.text(), amount); n != 1 {
+				t.Errorf("a phone shows %s %d times", amount, n)
+			}
+		}
 		b.picture("plan")
 		b.open("/desk/insights")
 		b.picture("insights")

@@ -23,10 +23,11 @@ type callPage struct {
 	Tool          *ideafile.Tool   // nil: it is not known
 	Tools         []*ideafile.Tool // the Tools that a replacing Call may have
 	Params        []fact
+	Origins       []fact // where values of Params come from
 	Words         *shown.Presenter
-	Because       string // the rule for asking a person, in words; "": none
-	Input         *fact  // what the case began with; nil: nothing
-	State         *fact
+	Because       string   // the rule for asking a person, in words; "": none
+	Input         *fact    // what else the case began with; nil: nothing
+	State         *fact    // what else is known of it
 	Result        *fact    // that was written for it; nil: none
 	Unfitted      *fact    // the parameters before they were adapted; nil: they were not
 	IsFinal       bool     // nothing takes it back
@@ -117,7 +118,8 @@ func (v *visit) newCallPage(a client.Approval) *callPage {
 		}
 	}
 	p.Params = factsOfFields(a, newOriginLookup(wiredParams, a, words))
-	p.Input, p.State = caseFact(words.InputFormat(), a.Input, a), caseFact(words.StateFormat(), a.State, a)
+	p.Origins = takeOrigins(p.Params, "")
+	p.Input, p.State = remainingFact(words.InputFormat(), a.Input, a), remainingFact(words.StateFormat(), a.State, a)
 	p.Result = caseFact(words.ResultFormat(a.Tool), a.Output, a)
 	if adaptation := a.ParamsAdaptation; adaptation != nil && len(adaptation.OriginalParams) > 0 {
 		p.Unfitted = caseFact(words.ParamsFormat(a.Tool), jsonval.ToJSONValue(adaptation.OriginalParams), a)
@@ -179,6 +181,18 @@ func caseFact(format shown.Format, v any, a client.Approval) *fact {
 		return nil
 	}
 	f := newFactBuilder(a.Language).BuildAt(nil, "", format, v)
+	return &f
+}
+
+// remainingFact describes what the parameters of a Call do not show of its case; nil for nothing.
+func remainingFact(format shown.Format, data any, a client.Approval) *fact {
+	left := withoutShown(data, a.Fields)
+	if left == nil {
+		return nil
+	}
+	builder := newFactBuilder(a.Language)
+	builder.TitlesForNames = true
+	f := builder.BuildAt(nil, "", format, left)
 	return &f
 }
 

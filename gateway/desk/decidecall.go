@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
@@ -25,8 +26,8 @@ func (v *visit) decideCall() error {
 		return v.giveOrder()
 	}
 	decision := api.Decision{Process: v.process, Decision: client.Decision{
-		Call: v.PathValue("call"), Kind: v.PostForm.Get("decision"), Digest: v.PostForm.Get("digest"),
-		Reason: v.formValue("reason"),
+		Call: v.PathValue("call"), Kind: cmp.Or(v.PostForm.Get("decision"), v.PostForm.Get("sign")),
+		Digest: v.PostForm.Get("digest"), Reason: normalizeNewlines(v.formValue("reason")),
 	}}
 	if decision.Kind != client.Comment {
 		decision.To = v.formValue("to")
@@ -52,7 +53,7 @@ func (v *visit) decideCall() error {
 	results := v.Decide(v.Context(), []api.Decision{decision})
 	accepted := results[0].Outcome == api.OutcomeAccepted
 	if accepted && approval.IsRemark(decision.Kind) {
-		return v.redirect(callHref(decision.Process, decision.Call) + "#why")
+		return v.redirect(callHref(decision.Process, decision.Call) + "#runs")
 	}
 	if current, findErr := v.findWaitingCall(); !accepted && err == nil && findErr == nil {
 		p := v.callPageForDecision(decision, current)

@@ -51,9 +51,10 @@ func TestAPartOrADelegateIsNamedByTheProcessThatPeopleStarted(t *testing.T) {
 	list[1].Process = "q"
 	all, _ := pageText(t, shown.English, "inbox", inboxPage{Groups: []callGroup{groupOf(list, &access.Person{})}})
 	wantTexts(t, "the inbox", all, []string{"of 2 processes"}, "~part")
-	waits := &callPage{A: client.Approval{Process: "p/~part/1"}}
-	all, _ = pageText(t, shown.English, "call", waits)
-	wantTexts(t, "the page of a case", all, []string{"Inbox › p "}, "~part")
+	waits := &callPage{A: client.Approval{Process: "p/~part/1", Call: shown.Call{ProcessTitle: "Refunds"}}}
+	all, operators := pageText(t, shown.English, "call", waits)
+	wantTexts(t, "the page of a case", all, []string{"Inbox › Refunds "}, "~part")
+	wantTexts(t, "the page of a case", operators, []string{"Process p/~part/1"})
 }
 
 func TestACaseWithoutANameIsTheOneThatIsPaid(t *testing.T) {

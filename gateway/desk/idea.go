@@ -198,9 +198,10 @@ func (p *ideaPage) addChanges(d *client.Diff) {
 		}
 	}
 	for _, c := range d.Changes {
-		place, format, isCode := placeOf(c.Path, p.words)
-		add(c.Instance, changeRow{What: c.Kind, Path: place, IsCode: isCode}, format.Display != shown.Hidden,
-			c.From, c.To, func(v any) string { return format.Text(v, p.language) })
+		place, format, isCode := placeOf(c.Path, p.words, false)
+		row := changeRow{What: c.Kind, Path: describePlace(place), IsCode: isCode}
+		add(c.Instance, row, format.Display != shown.Hidden, c.From, c.To,
+			func(v any) string { return format.Text(v, p.language) })
 	}
 	for _, c := range d.Calls {
 		row := changeRow{What: c.Kind, Path: "Step " + c.ID + " " + p.words.Tool(c.Tool)}

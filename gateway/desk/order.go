@@ -260,7 +260,7 @@ type orderRow struct {
 func orderRows(orders approval.Orders, presenter *shown.Presenter, l shown.Language, now time.Time) (rows []orderRow) {
 	for _, o := range orders {
 		row := orderRow{OrderState: o, ToolTitle: presenter.Tool(o.Tool), InForce: o.IsInForce(now)}
-		row.Terms, _ = RulesInWords(presenter.ParamsFormat(o.Tool), o.When, l)
+		row.Terms = rulesInWords(presenter.ParamsFormat(o.Tool), o.When, l)
 		if o.When != nil {
 			row.Written = form.Pretty(o.When)
 		}

@@ -24,11 +24,29 @@ func newOriginLookup(wiring map[string]string, a client.Approval,
 		if len(path) == 1 && wiring[path[0]] != "" {
 			return describeWiring(wiring[path[0]], presenter)
 		}
-		if key, ok := valueKey(v); ok && strings.TrimSpace(placeByValue[key]) != "" {
-			return "the same as " + describePlace(placeByValue[key])
+		key, _ := valueKey(v)
+		switch place := placeByValue[key]; strings.TrimSpace(place) {
+		case "":
+			return ""
+		case "†input", "†state":
+			return "taken from " + rootText(place)
+		default:
+			return "the same as " + describePlace(place)
 		}
-		return ""
 	}
+}
+
+// takeOrigins removes from facts where their values come from, and lists that. prefix leads to the names of the facts.
+func takeOrigins(facts []fact, prefix string) (origins []fact) {
+	for n := range facts {
+		f := &facts[n]
+		if f.From != "" {
+			origins = append(origins, fact{Name: prefix + f.Name, Text: f.From})
+			f.From = ""
+		}
+		origins = append(origins, takeOrigins(f.Facts, prefix+f.Name+stepSeparator)...)
+	}
+	return origins
 }
 
 // describeWiring describes what a Tool's designer wired: a Reference, or a value made from several. It returns "" if
@@ -36,12 +54,13 @@ func newOriginLookup(wiring map[string]string, a client.Approval,
 func describeWiring(wiring string, presenter *shown.Presenter) string {
 	refs, _ := refexpr.FindReferences(wiring)
 	var places []string
+	isWhole := false
 	for _, ref := range refs {
-		place, format, isCode := placeOf(ref.String(), presenter)
+		place, format, isCode := placeOf(ref.String(), presenter, true)
 		if isCode || format.Display == shown.Hidden {
 			return ""
 		}
-		places = append(places, place)
+		places, isWhole = append(places, place), len(ref.Path) == 0
 	}
 	switch {
 	case len(places) == 0:
@@ -49,39 +68,48 @@ func describeWiring(wiring string, presenter *shown.Presenter) string {
 	case len(places) > 1:
 		return "always made from several values of the case"
 	case refexpr.IsTemplate(wiring):
-		return "always made from " + places[0]
+		return "always made from " + cmp.Or(rootText(places[0]), describePlace(places[0]))
+	case rootText(places[0]) != "" && !isWhole:
+		return "always taken from " + rootText(places[0])
 	}
-	return "always " + places[0]
+	return "always " + describePlace(places[0])
 }
 
-// placeOf describes the place of a Reference in words, and returns the format of its value. The format is hidden if a
+// placeOf returns the place of a Reference, for describePlace, and the format of its value. The format is hidden if a
 // step on the way to the value is. isCode means that the Reference is no place in an instance's input or State; it is
-// then returned unchanged.
-func placeOf(reference string, presenter *shown.Presenter) (place string, format shown.Format, isCode bool) {
+// then returned unchanged. onlyTitles leaves out steps that the schema does not describe, since their names are data.
+func placeOf(reference string, presenter *shown.Presenter, onlyTitles bool) (place string, format shown.Format,
+	isCode bool) {
 	ref, err := refexpr.ParseReference(reference)
 	format, known := map[string]shown.Format{"input": presenter.InputFormat(),
 		"state": presenter.StateFormat()}[ref.Kind]
 	if err != nil || !known {
 		return reference, shown.Format{}, true
 	}
-	kindKey := "†" + ref.Kind
+	place = "†" + ref.Kind
 	for _, step := range ref.Path {
-		if kindKey, format = placeBelow(kindKey, format, step); kindKey == noSinglePlace {
+		if place, format = placeBelow(place, format, step, onlyTitles); place == noSinglePlace {
 			break
 		}
 	}
-	return describePlace(kindKey), format, false
+	return place, format, false
+}
+
+// rootText describes the input or the State of an instance; "" for a place below.
+func rootText(place string) string {
+	return map[string]string{"†input": "what it began with", "†state": "what is known of it"}[place]
 }
 
 // describePlace describes a place in words: †input › order is “order” in what it began with.
 func describePlace(place string) string {
-	rootTexts := map[string]string{"†input": "all of what it began with", "†state": "all of what is known of it"}
-	for start, whole := range rootTexts {
-		if name, found := strings.CutPrefix(place, start+stepSeparator); found {
-			return "“" + name + "” in " + strings.TrimPrefix(whole, "all of ")
+	for _, root := range []string{"†input", "†state"} {
+		if name, found := strings.CutPrefix(place, root+stepSeparator); found {
+			return "“" + name + "” in " + rootText(root)
+		} else if place == root {
+			return "all of " + rootText(root)
 		}
 	}
-	return cmp.Or(rootTexts[place], place)
+	return place
 }
 
 // stepSeparator stands between the names that lead to a value.
@@ -90,39 +118,34 @@ const stepSeparator = " › "
 // noSinglePlace marks a value that is at several places, or at one that only operators see.
 const noSinglePlace = " "
 
-// placeBelow returns the place of a member, and how the member is shown.
-func placeBelow(parent string, f shown.Format, name string) (string, shown.Format) {
+// placeBelow returns the place of a member, and how the member is shown. With onlyTitles, a member that the schema does
+// not describe has the place of its parent.
+func placeBelow(parent string, f shown.Format, name string, onlyTitles bool) (string, shown.Format) {
 	title, member := f.MemberTitle(name), f.FormatAt(jsonval.Path{name})
-	if n, err := strconv.Atoi(name); err == nil && f.Items != nil {
-		title = strconv.Itoa(n + 1) // as pages number them
-	}
-	if parent == noSinglePlace || member.Display == shown.Hidden {
+	_, isDescribed := f.Properties[name]
+	n, err := strconv.Atoi(name)
+	isItem := err == nil && f.Items != nil
+	switch {
+	case parent == noSinglePlace || member.Display == shown.Hidden:
 		return noSinglePlace, member
+	case isItem:
+		title = strconv.Itoa(n + 1) // as pages number them
+	case onlyTitles && !isDescribed:
+		return parent, member
 	}
 	return parent + stepSeparator + clipName(title), member
 }
 
-// collectPlaces records the place of each value. A value at several places is marked: an equal value could come from
-// any of them.
+// collectPlaces records the place of each value, by the titles that lead to it. A value at several places is marked: an
+// equal value could come from any of them.
 func collectPlaces(placeByValue map[string]string, place string, f shown.Format, v any, depth int) {
 	const maxPlaces, maxDepth = 2000, 6
 	if len(placeByValue) > maxPlaces || depth > maxDepth {
 		return
 	}
-	switch v := v.(type) {
-	case jsonval.Object:
-		for _, k := range jsonval.SortedKeys(v) {
-			childPlace, format := placeBelow(place, f, k)
-			collectPlaces(placeByValue, childPlace, format, v[k], depth+1)
-		}
-	case []any:
-		for n, one := range v {
-			childPlace := place
-			if place != noSinglePlace {
-				childPlace = place + stepSeparator + strconv.Itoa(n+1) // as pages number them
-			}
-			collectPlaces(placeByValue, childPlace, f.FormatAt(jsonval.Path{strconv.Itoa(n)}), one, depth+1)
-		}
+	for step, member := range jsonval.Members(v) {
+		childPlace, format := placeBelow(place, f, step, true)
+		collectPlaces(placeByValue, childPlace, format, member, depth+1)
 	}
 	if key, isDistinctive := valueKey(v); isDistinctive {
 		if placeByValue[key] != "" {
@@ -141,4 +164,44 @@ func valueKey(v any) (key string, isDistinctive bool) {
 		return "n" + v.String(), len(v) > 1
 	}
 	return "", false
+}
+
+// withoutShown returns the data of an instance without the values that fields show; nil if nothing is left. A field
+// shows a value of its own name, and a distinctive value that the data has once.
+func withoutShown(data any, fields []shown.Field) any {
+	isShown, countByKey := map[string]bool{}, map[string]int{}
+	memberKey := func(name string, v any) string { return "m" + name + "\n" + jsonval.EncodeToString(v) }
+	for _, f := range fields {
+		isShown[memberKey(f.Name[strings.LastIndex(f.Name, ".")+1:], f.Value)] = true
+		if key, isDistinctive := valueKey(f.Value); isDistinctive {
+			isShown[key] = true
+		}
+	}
+	jsonval.ContainsAny(data, func(v any) bool {
+		key, _ := valueKey(v)
+		countByKey[key]++
+		return false
+	})
+	var strip func(v any) any
+	strip = func(v any) any {
+		object, isObject := v.(jsonval.Object)
+		if !isObject {
+			return v
+		}
+		left := jsonval.Object{}
+		for name, member := range object {
+			key, isDistinctive := valueKey(member)
+			if isShown[memberKey(name, member)] || isDistinctive && isShown[key] && countByKey[key] == 1 {
+				continue
+			}
+			if rest := strip(member); rest != nil || member == nil {
+				left[name] = rest
+			}
+		}
+		if len(left) == 0 && len(object) > 0 {
+			return nil
+		}
+		return left
+	}
+	return strip(data)
 }

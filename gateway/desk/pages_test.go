@@ -204,7 +204,7 @@ func TestTheCasesOfAProcessSayWhatTheyAreAboutAndCost(t *testing.T) {
 	}
 	page := &processPage{}
 	page.Status.Instances = map[string]loop.InstanceResult{"①": {Status: "settled"}, "②": {Status: "settled"}}
-	page.addInstanceRows(nil, shown.NewPresenter(idea), shown.German)
+	page.addInstanceRows(nil, shown.NewPresenter(idea), shown.German, nil)
 	all, _ := pageText(t, shown.German, "process", page)
 	wantTexts(t, "the process", all, []string{"① 2.299,00 EUR erledigt ② erledigt", "Wie viel"}, "Kosten")
 }
@@ -377,6 +377,8 @@ func TestWhereAWiredValueComesFromIsSaidInWords(t *testing.T) {
 		"†state.lines[0].cents":              "always “Lines › 1 › Price” in what is known of it",
 		"†input":                             "always all of what it began with",
 		"†`Dear ${input.name}`":              "always made from “Supplier” in what it began with",
+		"†input.cents":                       "always taken from what it began with", // a name that is data is not said
+		"†`${input.cents} cents`":            "always made from what it began with",
 		"†input.name || †state.lines":        "always made from several values of the case",
 		"†`${input.name} ${state.bank}`":     "",
 		"†state.bank.swift":                  "",

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -52,7 +53,6 @@ type planPage struct {
 	*planpage.Page
 	Href    string
 	Drawn   bool
-	Summary []approval.PlanToolCount // by the titles of the Tools
 	InWords []client.PlannedCall
 	Sum     string // of the money of all Calls
 	More    int    // Calls that InWords leaves out
@@ -63,13 +63,35 @@ type planPage struct {
 // maxSentences bounds the Calls of a Plan that its page describes in words.
 const maxSentences = 100
 
-// summaryOf counts the Calls of a Plan by the titles of their Tools.
-func summaryOf(p approval.Plan, presenter *shown.Presenter) []approval.PlanToolCount {
-	p.Calls = slices.Clone(p.Calls)
-	for n := range p.Calls {
-		p.Calls[n].Written.Tool = presenter.Tool(p.Calls[n].Written.Tool)
+// planTitle says what a Plan would do: its only step, or else each kind of step, how often, and how much money that is
+// if that is known and of one currency.
+func planTitle(p client.Plan, presenter *shown.Presenter) string {
+	if len(p.InWords) == 1 {
+		return p.InWords[0].Sentence
 	}
-	return p.CountByTool()
+	amountsByTool := map[string][]*shown.Field{}
+	for _, c := range p.InWords {
+		amountsByTool[c.ToolTitle] = append(amountsByTool[c.ToolTitle], c.Amount())
+	}
+	steps := jsonval.Map(p.CallsByTool, func(t approval.PlanToolCount) string {
+		title := presenter.Tool(t.Tool)
+		text, sum, amounts := title, "", amountsByTool[title]
+		if t.Calls > 1 {
+			text = fmt.Sprintf("%d × %s", t.Calls, title)
+		}
+		switch {
+		case len(amounts) != t.Calls: // some are not in words
+		case t.Calls > 1:
+			sum = shown.SumText(amounts, p.InWords[0].Language)
+		case amounts[0] != nil && amounts[0].Value != nil:
+			sum = amounts[0].Shown
+		}
+		if sum != "" {
+			text += ", " + sum
+		}
+		return text
+	})
+	return strings.Join(steps, "; ")
 }
 
 // waitingPlan returns the Plan that waits in the process of the address.
@@ -90,13 +112,12 @@ func (v *visit) waitingPlan() (client.Plan, error) {
 func (v *visit) newPlanPage(plan client.Plan) planPage {
 	l := client.LanguageOf(v.Context())
 	labels := v.planLabels(plan.Process)
-	p := planPage{frame: v.processFrame(strings.ToUpper(plan.Name()[:1]) + plan.Name()[1:]),
+	p := planPage{frame: v.processFrame(clipName(planTitle(plan, labels.Presenter))),
 		Page: planpage.New(plan, v.tools(v.Context(), plan.Process), labels, l,
 			func(t *ideafile.Tool) form.Form { return replaceForm(t, l) }),
 		Href: planHref(plan.Process), Drawn: len(plan.Calls) <= maxDrawnCalls}
 	p.Denied = planDenialReason(v.user, plan.PlanView)
 	p.Disagreements = jsonval.Map(plan.Disagreements, func(text string) string { return recheckText(text, labels, l) })
-	p.Summary = summaryOf(plan.Plan, labels.Presenter)
 	for _, one := range plan.CallsByTool {
 		p.More += one.Calls
 	}

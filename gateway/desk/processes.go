@@ -108,6 +108,8 @@ type instanceRow struct {
 	loop.InstanceResult
 	Token string
 	Name  string // its name for people; without one, its token
+	// About says what an instance without a name is about; empty: unknown.
+	About string
 	// Amount is the money that the instance is about; empty: unknown.
 	Amount string
 	Href   string
@@ -152,7 +154,7 @@ func (v *visit) newProcessPage() (*processPage, error) {
 		p.Undo = undoHref(id, url.Values{})
 	}
 	presenter, language := v.Client.Process(id).Presenter(v.Context()), client.LanguageOf(v.Context())
-	p.addInstanceRows(v.URL.Query(), presenter, language)
+	p.addInstanceRows(v.URL.Query(), presenter, language, v.casesOf(id, status))
 	p.Failures = failureRows(status.Failures, presenter)
 	p.Orders = orderRows(status.Orders, presenter, language, p.Now)
 	if v.URL.Query().Has("actions") { // reads every history, so the page does not reload itself
@@ -201,17 +203,23 @@ func (v *visit) listIdeas(id string) (list []report.Idea, omittedCount int) {
 	return list[:len(list)-omittedCount], omittedCount
 }
 
-// addInstanceRows adds the instances of the requested part of the list.
-func (p *processPage) addInstanceRows(q url.Values, presenter *shown.Presenter, l shown.Language) {
+// addInstanceRows adds the instances of the requested part of the list. It offers to take back only what can be.
+func (p *processPage) addInstanceRows(q url.Values, presenter *shown.Presenter, l shown.Language,
+	cases *processCases) {
 	var tokens []string
+	hasUndo := false
 	p.Shown, p.Counts = q.Get("status"), map[ideafile.InstanceStatus]int{}
 	for token, i := range p.Status.Instances {
+		hasUndo = hasUndo || p.canUndo(token, cases)
 		if p.Counts[i.Status]++; i.Status.HasEnded() {
 			p.Finished++
 		}
 		if p.Shown == "" || string(i.Status) == p.Shown {
 			tokens = append(tokens, token)
 		}
+	}
+	if !hasUndo && len(p.Status.Instances) > 0 {
+		p.Undo = ""
 	}
 	slices.SortFunc(tokens, ideafiles.CompareTokens)
 	page, _ := strconv.Atoi(q.Get("page"))
@@ -222,12 +230,21 @@ func (p *processPage) addInstanceRows(q url.Values, presenter *shown.Presenter, 
 		row := instanceRow{InstanceResult: p.Status.Instances[token], Token: token,
 			Name: clipName(presenter.KnownInstanceName(token)), Amount: clipName(presenter.InstanceAmount(token, l)),
 			Href: p.Href + "/idea?" + url.Values{"instance": {token}}.Encode()}
-		if p.Undo != "" && token != "" {
+		if row.Name == token {
+			row.About = clipName(presenter.InputSummary(cases.input(token), l))
+		}
+		if p.Undo != "" && token != "" && p.canUndo(token, cases) {
 			row.Undo = undoHref(p.Status.ProcessID, url.Values{"instance": {token}})
 		}
 		p.HasAmounts, p.HasCosts = p.HasAmounts || row.Amount != "", p.HasCosts || row.Cost > 0
 		p.Instances = append(p.Instances, row)
 	}
+}
+
+// canUndo reports whether something that an instance did can be taken back: while the process is at work, only if the
+// instance has not ended.
+func (p *processPage) canUndo(token string, cases *processCases) bool {
+	return cases.canUndo(token) && (p.Ended || !p.Status.Instances[token].Status.HasEnded())
 }
 
 // drawPlan gives the Plan of a process as a picture.

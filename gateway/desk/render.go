@@ -220,7 +220,7 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 var templateFuncs = template.FuncMap{
 	"iso":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"clip": clip, "pretty": form.Pretty, "visible": visibleText,
-	"lower": strings.ToLower, "long": clipParagraph, "processHref": processHref,
+	"contains": strings.Contains, "lower": strings.ToLower, "long": clipParagraph, "processHref": processHref,
 	"callHref": callHref, "planHref": planHref, "inWords": resultText, "whatBecame": pastOutcomeText,
 	"isHeldUp": isHeldUp, "isRemark": approval.IsRemark, "started": blobs.RootOf,
 	"short": clipName, "beyond": func(n, maxCount int) int { return max(0, n-maxCount) },

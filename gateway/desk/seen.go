@@ -20,6 +20,7 @@ type cachedIdea struct {
 
 	loadAuthors func(context.Context) (*chain.Authors, error)
 	loadPlan    func(context.Context) (*client.PlanDrawing, error)
+	loadCases   func(context.Context) (*processCases, error)
 	size        int
 
 	mu                 sync.Mutex // for changes
@@ -73,6 +74,7 @@ func (d *Desk) loadIdea(ctx context.Context, process string, ideaNumber int) (*c
 	i.size = 2 * jsonval.SizeUpToLimit(i.Idea, maxCachedBytes) // twice, for the changes in it
 	i.loadAuthors = memoize(func(ctx context.Context) (*chain.Authors, error) { return c.Authors(ctx, link.At) })
 	i.loadPlan = memoize(c.PlanWithStatus)
+	i.loadCases = memoize(func(context.Context) (*processCases, error) { return d.readCases(i.Idea), nil })
 	if i.size <= maxCachedBytes/2 {
 		d.ideaCache.Put(key, i)
 	}

@@ -3,6 +3,7 @@ package desk
 import (
 	"processidea/client"
 	"processidea/client/readable"
+	"processidea/client/rulewords"
 	"processidea/model/check/plangraph"
 	"processidea/model/diag"
 	"processidea/model/ideafile/shown"
@@ -37,4 +38,23 @@ func (v *visit) planLabels(process string) plangraph.Labels {
 // factsOf describes the members of a value.
 func factsOf(v any, l shown.Language) []fact {
 	return newFactBuilder(l).Build(jsonval.ToJSONValue(v)).Facts
+}
+
+// rulesInWords returns each part of a condition on a Call's parameters in words.
+func rulesInWords(f shown.Format, condition any, l shown.Language) []string {
+	texts, _ := rulewords.List(f, condition, l, translatorOf(l))
+	return texts
+}
+
+// ruleInWords is rulesInWords as one text.
+func ruleInWords(f shown.Format, condition any, l shown.Language) string {
+	return rulewords.Text(f, condition, l, translatorOf(l))
+}
+
+// translatorOf returns what puts texts of some kind into a language.
+func translatorOf(l shown.Language) rulewords.Translate {
+	if all, err := catalogues(); err == nil {
+		return all[l].TranslateAs
+	}
+	return nil
 }

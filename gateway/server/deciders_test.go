@@ -153,7 +153,7 @@ func TestWhoMayNotDecideIsNotAskedAtTheDesk(t *testing.T) {
 	b := h.browse()
 	b.open("/?process="+id).is(200).says("1 case waits for other people").lacks("for you.", "Approve")
 	p := b.open("/?who=all&process=" + id).is(200).says(why).lacks("Approve")
-	p.link("@").is(200).says(why).lacks("It happens as it is shown.")
+	p.link("@").is(200).says(why).lacks("needed if you reject")
 }
 
 func jsonText(v any) string { data, _ := json.Marshal(v); return string(data) }

@@ -21,7 +21,7 @@ func TestAPlanIsFoundInTheInboxUnderstoodAndApproved(t *testing.T) {
 			"Its Plan waits for a person")
 	})
 	p := b.open("/?process=" + id).link("Plan 1").is(200)
-	p.says("Plan 1 of Trip", "Altogether Book (2 times), Tell (2 times)", "nothing of it has begun",
+	p.says("Plan 1 of "+id, "2 × Book; 2 × Tell It came in", "nothing of it has begun",
 		"If nobody decides, it goes on waiting", "①, ②",
 		"It runs the program formatText.",
 		"Seat of step 1.1 Book", "“Seat”", "What running it would cost", "digest "+plan["digest"].(string))
@@ -98,7 +98,7 @@ func TestAPlanThatHasChangedIsNotDecidedOnAndShownAnew(t *testing.T) {
 			"values": map[string]any{}}},
 	}).is(200)
 	now := p.form("Approve the Plan").press("Approve the Plan").is(409).says("has changed since you looked",
-		"Not by us", "Altogether Tell", "Somebody has changed what was planned").lacks("4A")
+		"Tell: Not by us It came in", "Somebody has changed what was planned").lacks("4A")
 	now.form("Approve the Plan").press("Approve the Plan").is(200).says("The Plan is approved.")
 	if got := h.states(id); !strings.Contains(got, "Not by us") {
 		t.Error(got)
@@ -143,7 +143,7 @@ func TestAPlanReadsInTheWordsOfTheBusiness(t *testing.T) {
 		}
 	}
 	p := b.open("/desk/plans/" + h.Name()).is(200)
-	p.says("Cases order A-1, order A-2 ").lacks("①")
+	p.says("2 × Book a seat, 2,300.00 EUR; 2 × Tell It came in", "Inbox › Trip", "Cases order A-1, order A-2 ").lacks("①")
 	for _, img := range all(p.root, "img") {
 		if svg := b.open(attribute(img, "src")).is(200).source; !strings.Contains(svg, ">1 Book a seat<") {
 			t.Error(svg)

@@ -64,14 +64,14 @@ func TestTheDeskSpeaksTheLanguageOfItsReader(t *testing.T) {
 	b.open("/?process="+id).is(200).isGerman().says("Eingang", "2 Fälle warten auf Sie.", "Ausgewählte genehmigen",
 		"Inbox", "in 3 Tagen Ablehnung", "Eingegangen", "gerade eben")
 	p := b.open("/?text=D-2&process="+id).link("@").is(200).isGerman().says("Was geschehen würde",
-		"Wenn niemand entscheidet: Ablehnung in 3 Tagen", "dasselbe wie „values › order“ von dem, womit er begann")
+		"Wenn niemand entscheidet: Ablehnung in 3 Tagen", "übernommen aus: womit er begann")
 	p.form("Anmerken").press("Übergeben").is(409).isGerman()
 	p.form("Ablehnen").press("Ablehnen").is(422).isGerman().says("Eine Ablehnung braucht einen Grund")
 	p.form("Genehmigen").press("Genehmigen").is(200).isGerman().says("1 Fall ist genehmigt.")
 	b.open(p.address).is(200).isGerman().says("Hier ist nichts mehr zu entscheiden.", "Es wurde genehmigt von ann")
 	b.open("/desk/calls/"+id+"/none").is(404).isGerman().says("Hier ist nichts", "Der Schritt none von "+id)
 	of := "/desk/processes/" + id
-	b.open(of).is(200).isGerman().says(id+" läuft", "1 Fall wartet auf eine Entscheidung", "Anhalten")
+	b.open(of).is(200).isGerman().says("Payment "+id+" läuft", "1 Fall wartet auf eine Entscheidung", "Anhalten")
 	b.open(of+"/idea").is(200).isGerman().says("Was sich geändert hat", "Eintrag 3 der Aufzeichnung von Payment "+id)
 	b.open(of + "/add").is(200).isGerman().says("Fälle zu Payment hinzufügen " + id)
 	b.open(of + "/undo").is(200).isGerman()
@@ -80,11 +80,11 @@ func TestTheDeskSpeaksTheLanguageOfItsReader(t *testing.T) {
 	b.open("/desk/processes").is(200).isGerman().says("läuft")
 	b.open("/desk/key").is(200).isGerman().says("Ihre Passkeys")
 	b.open("/desk/nothing").is(404).isGerman().says("Diese Seite gibt es nicht.")
-	end := b.open(of).form("Beenden")
+	end := b.open(of).form("Den Prozess beenden")
 	end.values.Set("sure", "yes")
-	end.press("Beenden").is(200)
+	end.press("Den Prozess beenden").is(200)
 	h.get("/api/processes/" + id + "/result?wait=30").is(200)
-	b.open(of).is(200).isGerman().says(id + " abgebrochen")
+	b.open(of).is(200).isGerman().says("Payment " + id + " abgebrochen")
 	b.open(of+"/verify").is(200).isGerman().says("Die Aufzeichnung von Payment "+id, "ann", "genehmigt")
 	stranger := h.stranger()
 	stranger.client.Transport = german{}
@@ -97,7 +97,7 @@ func TestAPlanIsReadInGerman(t *testing.T) {
 	id, _ := h.planned("", `{"name": "Ann"}`, `{"name": "Bob"}`)
 	b := h.inGerman()
 	p := b.open("/?process=" + id).is(200).isGerman().says("1 Plan wartet auf Sie").link("Plan 1")
-	p.isGerman().says("Plan 1 von Trip", "Insgesamt Book (2-mal), Tell (2-mal)",
+	p.isGerman().says("Plan 1 von "+id, "2 × Book; 2 × Tell Er kam",
 		"Er führt das Programm formatText aus.",
 		"Seat von Schritt 1.1 Book")
 	p.form("Den Plan ablehnen").press("Den Plan ablehnen").is(422).isGerman().says("Eine Ablehnung braucht einen Grund")

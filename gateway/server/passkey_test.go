@@ -45,7 +45,7 @@ func TestWhoHasAPasskeyMaySignAnyDecisionAndMayAlsoNot(t *testing.T) {
 		"Reject, signed with my passkey")
 	// A person has a passkey at another address of the desk.
 	asked := p.form("Approve")
-	asked.set("reason", "as agreed").values.Set("sign", "passkey")
+	asked.set("reason", "as agreed").values.Set("sign", "approve")
 	refused := asked.post(asked.address, asked.values).is(422).
 		says("Your passkeys are for the desk at https://desk.example.com, and this is " + h.url)
 	if got := refused.form("Approve").values.Get("reason"); got != "as agreed" {
@@ -76,7 +76,7 @@ func TestAGatewayTakesWhatThePasskeySignedAndTheWorkerJudges(t *testing.T) {
 	made.press("Make a passkey").is(422).says("what the browser gave is no passkey")
 
 	asked := b.open("/?process="+id).is(200).link("@").is(200).form("Reject").set("reason", "not ours")
-	asked.values.Set("sign", "passkey")
+	asked.values.Set("sign", "reject")
 	p := asked.post(asked.address, asked.values).is(200).says("This is what you sign", "reject", "not ours",
 		"ann, as one of finance", id)
 	p.form("Sign with").press("Sign with").is(422).says("Passkeys need a script")

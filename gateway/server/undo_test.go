@@ -108,7 +108,7 @@ func TestWhatAProcessDidIsTakenBackAtTheDesk(t *testing.T) {
 	h.get("/api/processes/" + id + "-undo-1/result?wait=30").is(200)
 	desk.open("/desk/processes/"+id).says("It is taken back by by-hand-"+id, "It is taken back by "+id+"-undo-1")
 	desk.open("/desk/processes/"+id+"-undo-1").is(200).says("It takes back what "+id+" did", "it was the wrong one").
-		link(id).is(200).says("Take back what it did")
+		link(id).is(200).says("It is taken back by " + id + "-undo-1")
 }
 
 // A person has not agreed to what was not shown: that something cannot be taken back, though the steps are the same.

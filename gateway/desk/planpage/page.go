@@ -66,10 +66,10 @@ type Call struct {
 	WrongDetail string
 	Kept        bool
 	CanOpen     bool
-	// Fields change the parameters, and Rest is the rest of the Call as JSON; nil Fields: the Call is not being
-	// changed.
-	Fields *form.Field
-	Rest   string
+	// ParamsForm is the form that changes the parameters, and Rest is the rest of the Call as JSON; nil ParamsForm:
+	// the Call is not being changed.
+	ParamsForm *form.Field
+	Rest       string
 	// JSON is an added Call as it was written.
 	JSON string
 

@@ -92,7 +92,7 @@ func TestWhatNobodyTouchedStaysAsItWasPlanned(t *testing.T) {
 	}
 	// Opening a Call decides on nothing, and its form, untouched, changes nothing.
 	p, _, ok := take(url.Values{"keep": {"1", "2"}, "edit": {"1"}})
-	if ok || p.Wrong != "" || p.Calls[0].Fields == nil {
+	if ok || p.Wrong != "" || p.Calls[0].ParamsForm == nil {
 		t.Fatalf("%v %q", ok, p.Wrong)
 	}
 	sent := url.Values{"keep": {"1", "2"}, "open": {"1"}, "c1-rest": {p.Calls[0].Rest}, "c1~kind": {"object"},

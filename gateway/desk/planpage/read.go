@@ -44,7 +44,7 @@ func (p *Page) Read(values url.Values) (calls []any) {
 		if slices.Contains(values[openField], number) && c.CanOpen {
 			writtenCall = p.readEditedCall(c, values)
 		} else if values.Get(editField) == number && c.CanOpen {
-			c.addFields(nil, nil)
+			c.addParamsForm(nil, nil)
 		}
 		if !c.Kept {
 			hasChanges = true
@@ -68,10 +68,10 @@ func (p *Page) Read(values url.Values) (calls []any) {
 	return calls
 }
 
-// addFields adds the fields of a Call, with its own values or with those that were entered.
-func (c *Call) addFields(values url.Values, fieldErrors map[string]string) {
-	if c.Fields = c.form.New(c.params, true); values != nil {
-		c.Fields = c.form.FromEntered(c.params, true, values, fieldErrors)
+// addParamsForm adds the form of a Call's parameters, with its own values or with those that were entered.
+func (c *Call) addParamsForm(values url.Values, fieldErrors map[string]string) {
+	if c.ParamsForm = c.form.New(c.params, true); values != nil {
+		c.ParamsForm = c.form.FromEntered(c.params, true, values, fieldErrors)
 		c.Rest = strings.ReplaceAll(values.Get(c.form.Prefix+restSuffix), "\r\n", "\n")
 		return
 	}
@@ -83,7 +83,7 @@ func (c *Call) addFields(values url.Values, fieldErrors map[string]string) {
 // readEditedCall reads a Call whose fields are open.
 func (p *Page) readEditedCall(c *Call, values url.Values) any {
 	v, fieldErrors := c.form.Read(c.params, values)
-	c.addFields(values, fieldErrors)
+	c.addParamsForm(values, fieldErrors)
 	call, isObject := v.(jsonval.Object)
 	restMembers, err := jsonval.DecodeObject([]byte(c.Rest))
 	switch {
@@ -159,8 +159,8 @@ func (p *Page) ShowProblems(problems []api.Place) {
 		if n, err := strconv.Atoi(m[1]); err == nil && n < len(sentCalls) {
 			sentCalls[n].Wrong, sentCalls[n].WrongDetail = "it cannot run as it is: mend it, or leave it out",
 				problem.Message
-			if c := sentCalls[n]; c.CanOpen && c.Fields == nil {
-				c.addFields(nil, nil)
+			if c := sentCalls[n]; c.CanOpen && c.ParamsForm == nil {
+				c.addParamsForm(nil, nil)
 			}
 		}
 	}

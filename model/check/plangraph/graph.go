@@ -42,8 +42,9 @@ type graphEdge struct {
 
 // newGraph adds all Calls first, because a Call may read what a later one writes.
 func newGraph(calls []any, labels Labels) *graph {
-	g := &graph{labels: labels, nodeIDByGivenValue: map[string]string{}}
-	for n, call := range ideafile.ParseWrittenCalls(calls) {
+	writtenCalls := ideafile.ParseWrittenCalls(calls)
+	g := &graph{labels: labels.withParamTitles(writtenCalls), nodeIDByGivenValue: map[string]string{}}
+	for n, call := range writtenCalls {
 		g.addCall(n, call)
 	}
 	for n := range g.calls {

@@ -17,6 +17,33 @@ import (
 type Labels struct {
 	Presenter *shown.Presenter         // of the Plan's Idea; nil: the names
 	Translate func(text string) string // puts a text of the engine into the reader's language; nil: it stays
+
+	// titleByReference has the titles of parameters that take a value as it is.
+	titleByReference map[string]string
+}
+
+// withParamTitles names each value for which the data's schema has no title by the first parameter that takes it as it
+// is.
+func (l Labels) withParamTitles(calls []ideafile.WrittenCall) Labels {
+	if l.Presenter == nil {
+		return l
+	}
+	l.titleByReference = map[string]string{}
+	for _, call := range calls {
+		l.addParamTitles(l.Presenter.ParamsFormat(call.Tool), call.RawObject())
+	}
+	return l
+}
+
+func (l Labels) addParamTitles(f shown.Format, v any) {
+	for step, member := range jsonval.Members(v) {
+		format := f.FormatAt(jsonval.Path{step})
+		ref, err := refexpr.ParseReference(jsonval.AsText(member))
+		if name := ref.String(); err == nil && l.titleByReference[name] == "" {
+			l.titleByReference[name] = format.Title
+		}
+		l.addParamTitles(format, member)
+	}
 }
 
 // The most characters of a label, and of the instances in one.
@@ -85,7 +112,13 @@ func (l Labels) givenValueLabel(ref refexpr.Reference) string {
 	if len(ref.Path) == 0 && labelByKind[ref.Kind] != "" {
 		return l.translate(labelByKind[ref.Kind])
 	}
-	return jsonval.Clip(cmp.Or(l.Presenter.PathTitle(ref.Kind, ref.Path), ref.String()), maxLabelLength)
+	format := map[string]shown.Format{ideafile.TypeInput: l.Presenter.InputFormat(),
+		ideafile.TypeState: l.Presenter.StateFormat()}[ref.Kind]
+	title := ""
+	if format.FormatAt(ref.Path).Title == "" {
+		title = l.titleByReference[ref.String()]
+	}
+	return jsonval.Clip(cmp.Or(title, l.Presenter.PathTitle(ref.Kind, ref.Path), ref.String()), maxLabelLength)
 }
 
 // InWords returns a value with each expression replaced by the names, in quotation marks, of what it leads to. A value

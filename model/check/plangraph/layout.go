@@ -8,7 +8,7 @@ import (
 
 // Sizes of a drawing, in pixels.
 const (
-	letterWidth, lineHeight    = 7.3, 16.0 // of a monospaced font of 12 pixels
+	letterWidth, lineHeight    = 7.3, 16.0 // of 12 pixels; few words are wider by the letter
 	boxPadding                 = 10.0
 	horizontalGap, verticalGap = 24.0, 52.0
 	margin                     = 16.0

@@ -16,7 +16,7 @@ func RenderSVG(calls []any, statuses []map[ideafile.CallStatus]int, labels Label
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f"`,
 		l.width, l.height, l.width, l.height)
 	b.WriteString(
-		` font-family="ui-monospace, Menlo, Consolas, monospace" font-size="12"><defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4"` +
+		` font-family="system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif" font-size="12"><defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4"` +
 			` markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z" fill="#565c64"/></marker></defs><rect width="100%" height="100%" fill="#fff"/>`)
 	for _, e := range l.edges {
 		l.writeEdge(&b, e)

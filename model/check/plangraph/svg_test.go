@@ -130,7 +130,7 @@ func TestWhatBecameOfACallIsWrittenInItAndColoursIt(t *testing.T) {
 func TestAPictureSpeaksTheWordsOfTheBusiness(t *testing.T) {
 	t.Parallel()
 	raw, err := jsonval.DecodeObject([]byte(`{"config": {"instanceName": "†` + "`order ${input.order}`" + `"},
-		"schema": {"tools": {"refund": {"title": "Refund a customer", "properties": {"to": {}}, "_activity": "note"}}},
+		"schema": {"tools": {"refund": {"title": "Refund a customer", "properties": {"to": {}, "sum": {"title": "Amount"}}, "_activity": "note"}}},
 		"context": [
 			{"type": "input", "schema": {"properties": {"client": {"title": "Customer", "properties": {"name": {}}}}}, "input": {}},
 			{"type": "state", "schema": {"properties": {"letter": {"title": "The letter"}}}, "state": {}},
@@ -143,7 +143,7 @@ func TestAPictureSpeaksTheWordsOfTheBusiness(t *testing.T) {
 		t.Fatal(problems)
 	}
 	calls := []any{
-		map[string]any{"_tool": "refund", "_instance": []any{"①", "②"}, "to": "†input.client.name", "_outputPath": "letter"},
+		map[string]any{"_tool": "refund", "_instance": []any{"①", "②"}, "to": "†input.client.name", "sum": "†input.cents", "_outputPath": "letter"},
 		map[string]any{"_tool": "refund", "to": []any{"†state.letter", "†input", "†state.noteForAll[0].text"},
 			"_after": []any{"†call.1.1"}},
 	}
@@ -151,12 +151,12 @@ func TestAPictureSpeaksTheWordsOfTheBusiness(t *testing.T) {
 		plangraph.Labels{Presenter: shown.NewPresenter(idea), Translate: strings.ToUpper}))
 	all := strings.Join(texts, "|")
 	for _, want := range []string{"|1 Refund a customer|order A-1, order A-2|→ The letter|2 AWAITING-APPROVAL|",
-		"|2 Refund a customer|", "|Customer › Name|", "|WHAT IT BEGAN WITH|", "|Note for all › 0 › Text|", "|AFTER|"} {
+		"|2 Refund a customer|", "|Customer › Name|", "|Amount|", "|WHAT IT BEGAN WITH|", "|Note for all › 0 › Text|", "|AFTER|"} {
 		if !strings.Contains("|"+all+"|", want) {
 			t.Errorf("it does not say %q: %s", want, all)
 		}
 	}
-	for _, name := range []string{"①", "†", "refund|"} {
+	for _, name := range []string{"①", "†", "refund|", "Cents"} {
 		if strings.Contains(all, name) {
 			t.Errorf("it says %q: %s", name, all)
 		}

@@ -181,6 +181,15 @@ func (w *Presenter) InstanceAmount(token string, l Language) string {
 	return ""
 }
 
+// InputSummary says what an instance is about by the most telling values of its input, without money: "Order: A-1,
+// Customer: Ann"; "" if none is telling.
+func (w *Presenter) InputSummary(input any, l Language) string {
+	texts := jsonval.Map(w.inputFormat.tellingFields(input, l), func(f Field) string {
+		return f.Title + ": " + oneLine(f.Shown, maxShownFieldLength)
+	})
+	return strings.Join(texts, ", ")
+}
+
 func (w *Presenter) nameWithoutToken(token string, c InstanceValues, l Language) string {
 	parts, ok := w.nameTemplate.fill(l, w.referenceLookup(nil, nil, c))
 	if name := parts.String(); ok && strings.TrimSpace(name) != "" {
@@ -388,6 +397,27 @@ func defaultSentence(title string, fields []Field) Parts {
 		parts = append(parts, Part{Text: separator}, Part{oneLine(f.Shown, maxShownFieldLength), true})
 	}
 	return parts
+}
+
+// tellingFields returns the most telling values of an object, without money.
+func (f Format) tellingFields(v any, l Language) (list []Field) {
+	values := jsonval.AsObject(v)
+	for _, name := range f.OrderedNames(values) {
+		member, v := f.Properties[name], values[name]
+		if member.Display == Hidden || member.Display == Money {
+			continue
+		}
+		if _, isObject := v.(jsonval.Object); isObject {
+			list = append(list, member.tellingFields(v, l)...)
+		} else if one := (Field{Title: member.TitleOr(name), Value: v, Shown: member.Text(v, l),
+			Format: member}); one.isInformative() {
+			list = append(list, one)
+		}
+		if len(list) >= maxShownFields {
+			return list[:maxShownFields]
+		}
+	}
+	return list
 }
 
 // isInformative reports whether a field's value is short enough to read at a glance.

@@ -114,3 +114,26 @@ func TestWhatAValueHoldsChangesNothingButItself(t *testing.T) {
 		t.Error("a field is cut")
 	}
 }
+
+func TestAProcessIsCalledByTheNameOfItsIdea(t *testing.T) {
+	t.Parallel()
+	for idea, want := range map[string]string{`{"meta": {"path": "refund-policy"}, "context": [{"type": "text", "text": "Go."}]}`: "Refund policy", shop: ""} {
+		if got := words(t, idea).ProcessTitle; got != want {
+			t.Errorf("it is called %q, want %q", got, want)
+		}
+	}
+}
+
+func TestAnInstanceIsToldByTheFirstTellingValuesOfItsInput(t *testing.T) {
+	t.Parallel()
+	w := words(t, `{"context": [{"type": "input", "input": {}, "schema": {"properties": {"cents": {"_display": "money", "currency": "EUR"},
+		"key": {"_display": "hidden"}, "due": {"title": "Due on", "_display": "date"}}}}]}`)
+	for input, want := range map[string]string{
+		`{"a": [1], "cents": 5, "due": "2026-12-01", "key": "sesame", "of": {"customerName": "Ann"}, "z": "late"}`: "Due on: 1 December 2026, Customer name: Ann",
+		`{"a": true, "b": "", "c": null}`: "", `7`: "",
+	} {
+		if got := w.InputSummary(modeltest.MustDecodeJSON(input), shown.English); got != want {
+			t.Errorf("%s: %q, want %q", input, got, want)
+		}
+	}
+}

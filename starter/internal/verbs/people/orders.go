@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"processidea/client"
-	"processidea/gateway/desk"
+	"processidea/client/rulewords"
 	"processidea/internal/flags"
 	"processidea/model/approval"
 	"processidea/model/ideafile/shown"
@@ -136,7 +136,7 @@ func ordersInForceText(ctx context.Context, s *server.Session, process string) s
 
 // whenText says in words which Calls an order covers, or as JSON where the words would leave something out.
 func whenText(o *approval.OrderState, words *shown.Presenter) string {
-	terms, isWhole := desk.RulesInWords(words.ParamsFormat(o.Tool), o.When, shown.English)
+	terms, isWhole := rulewords.List(words.ParamsFormat(o.Tool), o.When, shown.English, nil)
 	if !isWhole {
 		return print.OneLineJSON(o.When)
 	}

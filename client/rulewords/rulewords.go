@@ -1,4 +1,4 @@
-package desk
+package rulewords
 
 import (
 	"encoding/json"
@@ -12,34 +12,36 @@ import (
 	"processidea/model/jsonval"
 )
 
-// conditionWriter puts conditions on a Call's parameters, which are JSON Schemas, into words of a reader's language. It
-// mentions conditions for which it has no words, because pages also show conditions as written, for operators.
+// Translate returns a text in the reader's language. kind says which texts a text is among.
+type Translate func(kind, text string) string
+
+// conditionWriter puts conditions into words of a reader's language.
 type conditionWriter struct {
-	language shown.Language
-	lookUp   func(kind, text string) string // InContext of the language's catalogue
+	language  shown.Language
+	translate Translate
 	// lacksWords is set when a clause only refers to the condition as it is written.
 	lacksWords *bool
 }
 
-// RulesInWords returns each part of a condition in words. isWhole is false if there are no words for some of it.
-func RulesInWords(f shown.Format, condition any, l shown.Language) (texts []string, isWhole bool) {
-	r := newConditionWriter(l)
+// List returns each part of a condition in words. isWhole is false if there are no words for some of it. translate may
+// be nil for English.
+func List(f shown.Format, condition any, l shown.Language, translate Translate) (texts []string, isWhole bool) {
+	r := newConditionWriter(l, translate)
 	clauses := r.clauses("", f, jsonval.AsObject(condition))
 	return jsonval.Map(clauses, func(c clause) string { return c.text }), !*r.lacksWords
 }
 
-// ruleInWords returns a condition in words as one text, or "" if it asks for nothing.
-func ruleInWords(f shown.Format, condition any, l shown.Language) string {
-	r := newConditionWriter(l)
+// Text is List as one text; "" if the condition asks for nothing.
+func Text(f shown.Format, condition any, l shown.Language, translate Translate) string {
+	r := newConditionWriter(l, translate)
 	return r.joinAnd(r.clauses("", f, jsonval.AsObject(condition))).text
 }
 
-func newConditionWriter(l shown.Language) conditionWriter {
-	r := conditionWriter{l, func(_, text string) string { return text }, new(bool)}
-	if all, err := catalogues(); err == nil {
-		r.lookUp = all[l].TranslateAs
+func newConditionWriter(l shown.Language, translate Translate) conditionWriter {
+	if translate == nil {
+		translate = func(_, text string) string { return text }
 	}
-	return r
+	return conditionWriter{l, translate, new(bool)}
 }
 
 // clause is a condition in words. A compound clause gets parentheses within another one.
@@ -79,7 +81,7 @@ func (r conditionWriter) sayf(format string, texts ...string) string {
 		place := fmt.Sprintf("{%d}", n+1)
 		format, pairs = strings.Replace(format, "%s", place, 1), append(pairs, place, text)
 	}
-	return strings.NewReplacer(pairs...).Replace(r.lookUp("rule", format))
+	return strings.NewReplacer(pairs...).Replace(r.translate("rule", format))
 }
 
 // fallbackClause returns the clause for a condition that has no words here.
@@ -212,7 +214,8 @@ func (r conditionWriter) keywordText(subject string, f shown.Format, key string,
 	if format, found := countTextByKeyword[key]; found {
 		number, isNumber := value.(json.Number)
 		n, err := number.Int64()
-		return r.sayf(format[0], subject, r.lookUp("count", readable.Plural(int(n), format[1]))), isNumber && err == nil
+		count := r.translate("count", readable.Plural(int(n), format[1]))
+		return r.sayf(format[0], subject, count), isNumber && err == nil
 	}
 	switch key {
 	case "const":

@@ -1,9 +1,10 @@
-package desk
+package rulewords_test
 
 import (
 	"strings"
 	"testing"
 
+	"processidea/client/rulewords"
 	"processidea/model/ideafile/shown"
 	"processidea/model/modeltest"
 )
@@ -47,7 +48,7 @@ func TestARuleIsSaidInWords(t *testing.T) {
 		`{"required": ["to"], "if": {"required": ["tags"]}, "then": true, "else": {"required": ["amount"]}}`:                                  "(unless “Tags” is given, “Amount” is given) and “Paid to” is given",
 		`{"if": {"required": ["tags"]}, "required": ["to"]}`:                                                                                  "“Paid to” is given", `{"then": {"required": ["tags"]}}`: "",
 	} {
-		if got := ruleInWords(format, modeltest.MustDecodeJSON(when), shown.English); got != want {
+		if got := rulewords.Text(format, modeltest.MustDecodeJSON(when), shown.English, nil); got != want {
 			t.Errorf("%s is\n%q, want\n%q", when, got, want)
 		}
 	}
@@ -74,27 +75,8 @@ func TestWhatOfARuleHasNoWordsIsMentioned(t *testing.T) {
 		`{"if": {"required": ["to"]}, "then": false}`: whole,
 		`{"if": {}, "then": {"required": ["to"]}}`:    whole,
 	} {
-		if got := ruleInWords(format, modeltest.MustDecodeJSON(when), shown.English); got != want {
+		if got := rulewords.Text(format, modeltest.MustDecodeJSON(when), shown.English, nil); got != want {
 			t.Errorf("%s is\n%q, want\n%q", when, got, want)
 		}
-	}
-}
-
-func TestARuleIsSaidInGerman(t *testing.T) {
-	t.Parallel()
-	schema := modeltest.MustDecodeJSON(paying)
-	terms, isWhole := RulesInWords(shown.FormatOf(schema, schema), modeltest.MustDecodeJSON(`{"properties": {
-		"amount": {"exclusiveMinimum": 1000}, "to": {"maxLength": 1234, "not": {"const": "A and “B” is 1 or more"}},
-		"lines": {"contains": {"properties": {"price": {"maximum": 1.5}}}}, "orderNumber": {"format": "uuid"}},
-		"if": {"properties": {"to": {"format": "email"}}}, "then": {"properties": {"amount": {"multipleOf": 2.5}}},
-		"else": {"oneOf": [{"required": ["to"]}, {"required": ["tags"]}]}}`), shown.German)
-	if got, want := strings.Join(terms, "\n"), "falls gilt: „Paid to“ ist eine E-Mail-Adresse, "+
-		"dann: „Amount“ ist ein Vielfaches von 2,50 EUR, und sonst: (genau eines davon trifft zu: "+
-		"„Paid to“ ist angegeben, oder „Tags“ ist angegeben)\n"+
-		"„Amount“ ist mehr als 1.000,00 EUR\n"+
-		"„Price“ ist 1,50 EUR oder weniger in einem Eintrag von „Lines“\n"+
-		"„Order number“ erfüllt eine Bedingung, die unter „Für die Technik“ steht\n"+
-		"„Paid to“ hat höchstens 1.234 Zeichen\n„Paid to“ ist nicht A and “B” is 1 or more"; got != want || isWhole {
-		t.Errorf("it is\n%s\nwant\n%s", got, want)
 	}
 }

@@ -1,0 +1,90 @@
+package desk
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	"processidea/client"
+	"processidea/model/approval"
+	"processidea/model/ideafile/shown"
+	"processidea/model/jsonval"
+	"processidea/model/modeltest"
+)
+
+// waitingCall is a Call of the Tool of the Idea paid, whose case repeats its values and has others.
+func waitingCall(t *testing.T) client.Approval {
+	t.Helper()
+	params := jsonval.Object{"amount": json.Number("229900"), "to": "Acme", "list": modeltest.MustDecodeJSON(`[1, 2]`)}
+	input := modeltest.MustDecodeJSON(`{"cents": 229900, "name": "Acme", "list": [1, 2], "orderNumber": "A-1",
+		"where": {"cents": 5, "nothing": null}}`)
+	words := wordsOf(t, paid)
+	a := client.Approval{Pending: approval.Pending{CallID: "1.1", Tool: "pay", Params: params,
+		AllowedDecisions: []string{client.Approve, client.Reject}}}
+	a.Input = input
+	a.Call = words.Call("pay", params, "", shown.InstanceValues{Input: input}, shown.English)
+	return a
+}
+
+func TestWhatDecidesStandsBeforeWhatExplains(t *testing.T) {
+	t.Parallel()
+	a := waitingCall(t)
+	p := &callPage{A: a, Allowed: map[string]bool{client.Approve: true, client.Reject: true}}
+	p.Params = factsOfFields(a, newOriginLookup(nil, a, wordsOf(t, paid)))
+	p.Origins = takeOrigins(p.Params, "")
+	p.Input = remainingFact(shown.Format{}, a.Input, a)
+	all, _ := pageText(t, shown.English, "call", p)
+	at := -1
+	for _, text := range []string{"Amount 2,299.00 EUR Paid to Acme", "Reason (needed if you reject", "Approve Reject",
+		"Why you are asked", "What else it began with Order number A-1 Where Cents 5 Nothing",
+		"Where these values come from Amount taken from what it began with Paid to the same as “Supplier”"} {
+		next := strings.Index(all, text)
+		if next <= at {
+			t.Errorf("%q stands at %d, behind %d: %s", text, next, at, all)
+		}
+		at = next
+	}
+	p.Allowed = map[string]bool{client.Reject: true}
+	all, _ = pageText(t, shown.English, "call", p)
+	wantTexts(t, "the page", all, []string{"Reason (needed: the process reads it"}, "Approve", "if you reject")
+}
+
+var formOfPage = regexp.MustCompile(`(?s)<main.*?<form.*?</form>`)
+
+// One reason is for both decisions, and the name of the button is the decision, also of one that is signed.
+func TestBothDecisionsHaveOneReason(t *testing.T) {
+	t.Parallel()
+	p := &callPage{A: waitingCall(t), Allowed: map[string]bool{client.Approve: true, client.Reject: true},
+		Reason: "not ours", Wrong: "A reason.", WrongIn: client.Reject, Passkey: true}
+	form := formOfPage.FindString(shows(t, "call", p))
+	for text, count := range map[string]int{`name="reason"`: 1, "not ours": 1, `aria-describedby="wrong"`: 1,
+		`name="decision" value="approve"`: 1, `name="decision" value="reject"`: 1, `name="sign" value="approve"`: 1,
+		`name="sign" value="reject"`: 1, `type="hidden" name="decision"`: 0} {
+		if got := strings.Count(form, text); got != count {
+			t.Errorf("the form has %s %d times: %s", text, got, form)
+		}
+	}
+	p.Denied = "Sign it."
+	if form := formOfPage.FindString(shows(t, "call", p)); strings.Contains(form, `name="decision"`) ||
+		!strings.Contains(form, `<p class="buttons"> <button name="sign" value="approve">`) {
+		t.Errorf("who must sign is offered %s", form)
+	}
+}
+
+// What the parameters show is not repeated, unless another value of the case is the same.
+func TestTheRestOfACaseIsWhatIsNotShownYet(t *testing.T) {
+	t.Parallel()
+	fields := waitingCall(t).Fields
+	for data, want := range map[string]string{
+		`{"cents": 229900, "name": "Acme", "list": [1, 2]}`: `null`,
+		`{"cents": 229900, "limit": 229900}`:                `{"cents":229900,"limit":229900}`,
+		`{"list": [2, 1], "to": "Acme"}`:                    `{"list":[2,1]}`,
+		`{"in": {"name": "Acme"}, "a": 7, "of": {}}`:        `{"a":7,"of":{}}`,
+		`"all well"`: `"all well"`,
+	} {
+		if got := jsonval.EncodeToString(withoutShown(modeltest.MustDecodeJSON(data), fields)); got != want {
+			t.Errorf("%s: %s, want %s", data, got, want)
+		}
+	}
+}

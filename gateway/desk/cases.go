@@ -1,0 +1,97 @@
+package desk
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"processidea/client"
+	"processidea/gateway/api"
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/turn"
+)
+
+// processCases is what the latest Idea of a process says of its instances.
+type processCases struct {
+	inputs map[string]any // by token
+	// reversibleCalls has, by token, the ids of the Calls that ran and that something takes back.
+	reversibleCalls map[string][]string
+}
+
+// canUndo reports whether something that an instance did can be taken back; of unknown cases it may be.
+func (c *processCases) canUndo(token string) bool {
+	return c == nil || len(c.reversibleCalls[token]) > 0
+}
+
+// input returns the input of an instance; nil: it is not known.
+func (c *processCases) input(token string) any {
+	if c == nil {
+		return nil
+	}
+	return c.inputs[token]
+}
+
+// readCases reads what an Idea says of its instances; nil if it cannot be read.
+func (d *Desk) readCases(source jsonval.Object) *processCases {
+	idea, _ := ideafile.ReadIdeaWithCheckedTools(source)
+	if idea == nil {
+		return nil
+	}
+	cases := &processCases{map[string]any{}, map[string][]string{}}
+	for token, messages := range ideafile.GroupMessagesByInstance(idea.Context) {
+		cases.inputs[token] = ideafile.OwnInstanceView(messages, token).PayloadByKind[ideafile.TypeInput]
+	}
+	bindings, tokens := d.Tools.Bind(idea), idea.InstanceTokens()
+	for _, m := range idea.Context {
+		for _, call := range turn.ReadRecord(m, tokens) {
+			for token, status := range call.StatusByInstance {
+				name := call.WrittenCall.Tool
+				if ran, isOther := call.RanCallByInstance[token]; isOther {
+					name = ran.Tool
+				}
+				hasRun := (status == ideafile.Done || status == ideafile.Failed) && !call.CallKey().IsUndo()
+				if tool := idea.Tool(name); hasRun && tool != nil && isReversible(tool, bindings[name]) {
+					cases.reversibleCalls[token] = append(cases.reversibleCalls[token], call.CallKey().ID(token))
+				}
+			}
+		}
+	}
+	return cases
+}
+
+func isReversible(t *ideafile.Tool, b ideafile.ToolBinding) bool {
+	kind := t.UndoWithBinding(b).Kind
+	return kind == ideafile.UndoByTool || kind == ideafile.UndoByProcess
+}
+
+// casesOf returns what the record says of the instances of a process; nil: it is not known yet, or parts have them.
+func (v *visit) casesOf(id string, status api.ProcessStatus) *processCases {
+	if len(status.Parts) > 0 {
+		return nil
+	}
+	cases, _ := findOrPrevious(v.Context(), v.Desk, v.storeTasks, "cases\n"+id,
+		func(*processCases) bool { return true },
+		func(ctx context.Context) (*processCases, error) {
+			idea, err := v.loadIdea(ctx, id, 0)
+			if err != nil {
+				return nil, err
+			}
+			cases, err := idea.loadCases(ctx)
+			if err != nil || cases == nil || len(status.UndoneBy) == 0 {
+				return cases, err
+			}
+			undone, err := v.Client.Chain(id).UndoneCalls(ctx)
+			if err != nil {
+				return nil, err
+			}
+			left := maps.Clone(cases.reversibleCalls)
+			for token, calls := range left {
+				left[token] = slices.DeleteFunc(slices.Clone(calls), func(call string) bool {
+					return slices.ContainsFunc(undone, func(u client.UndoneCall) bool { return u.CallID == call })
+				})
+			}
+			return &processCases{cases.inputs, left}, nil
+		})
+	return cases
+}

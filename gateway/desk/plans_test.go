@@ -1,0 +1,69 @@
+package desk
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"processidea/client"
+	"processidea/gateway/desk/planpage"
+	"processidea/model/approval"
+	"processidea/model/ideafile/shown"
+	"processidea/model/jsonval"
+	"processidea/protocol"
+)
+
+func planned(t *testing.T, tool, cents string) client.PlannedCall {
+	t.Helper()
+	params := jsonval.Object{}
+	if cents != "" {
+		params["amount"] = json.Number(cents)
+	}
+	return client.PlannedCall{Call: wordsOf(t, paid).Call(tool, params, "", shown.InstanceValues{}, shown.English)}
+}
+
+func TestThePageOfAPlanIsCalledByWhatThePlanDoes(t *testing.T) {
+	t.Parallel()
+	counts := func(pairs ...any) (list []approval.PlanToolCount) {
+		for n := 0; n < len(pairs); n += 2 {
+			list = append(list, approval.PlanToolCount{Tool: pairs[n].(string), Calls: pairs[n+1].(int)})
+		}
+		return list
+	}
+	for want, plan := range map[string]client.Plan{
+		"Pay somebody: 2,299.00 EUR": {CallsByTool: counts("pay", 1),
+			InWords: []client.PlannedCall{planned(t, "pay", "229900")}},
+		"2 × Pay somebody, 2,299.05 EUR": {CallsByTool: counts("pay", 2),
+			InWords: []client.PlannedCall{planned(t, "pay", "229900"), planned(t, "pay", "5")}},
+		"2 × Pay somebody; Log": {CallsByTool: counts("pay", 2, "log", 1), // one amount is not known yet
+			InWords: []client.PlannedCall{planned(t, "pay", "5"), planned(t, "log", ""), planned(t, "pay", "")}},
+		"Pay somebody, 0.05 EUR; 2 × Log": {CallsByTool: counts("pay", 1, "log", 2),
+			InWords: []client.PlannedCall{planned(t, "pay", "5"), planned(t, "log", ""), planned(t, "log", "")}},
+		"3 × Pay somebody": {CallsByTool: counts("pay", 3), // not all are in words
+			InWords: []client.PlannedCall{planned(t, "pay", "5"), planned(t, "pay", "5")}},
+	} {
+		if got := planTitle(plan, wordsOf(t, paid)); got != want {
+			t.Errorf("it is called %q, want %q", got, want)
+		}
+	}
+}
+
+// An amount that the sentence says is not said beside it once more where a row is a card; nor is the sum of the title.
+func TestTheAmountOfAPlannedStepIsSaidOnceOnAPhone(t *testing.T) {
+	t.Parallel()
+	said, unsaid := planned(t, "pay", "5"), planned(t, "pay", "7")
+	unsaid.Sentence, unsaid.Parts = "Pay somebody", nil
+	page := planPage{frame: frame{Title: "2 × Pay somebody, 0.12 EUR", ProcessTitle: "Refunds"}, Sum: "0.12 EUR",
+		Page: &planpage.Page{}, InWords: []client.PlannedCall{said, unsaid}}
+	page.Plan.PlanView = protocol.PlanView{Process: "p-7"}
+	source := shows(t, "plan", page)
+	for text, count := range map[string]int{`class="number again"`: 1, `<tfoot class="again">`: 1, `name="reason"`: 1} {
+		if got := strings.Count(formOfPage.FindString(source), text); got != count {
+			t.Errorf("the form has %s %d times: %s", text, got, source)
+		}
+	}
+	all, operators := pageText(t, shown.English, "plan", page)
+	wantTexts(t, "the page of a Plan", all, []string{"Inbox › Refunds 2 × Pay somebody, 0.12 EUR It came in",
+		"Approve the Plan Reject the Plan", "needed if you reject"}, "begins the process", "p-7")
+	wantTexts(t, "the page of a Plan", operators, []string{"of p-7"})
+}
