@@ -7,10 +7,11 @@ import (
 	"golang.org/x/net/html"
 )
 
-// rowsOf gives the rows of a page's tables that have a text.
-func (p *page) rowsOf(text string) (list []*html.Node) {
+// rowsOf gives the rows of a page's tables whose first link leads to a process or to one of its Calls.
+func (p *page) rowsOf(process string) (list []*html.Node) {
 	for _, row := range all(p.root, "tr") {
-		if strings.Contains(textOf(row), text) {
+		links := all(row, "a")
+		if len(links) > 0 && strings.Contains(attribute(links[0], "href")+"/", "/"+process+"/") {
 			list = append(list, row)
 		}
 	}
@@ -34,7 +35,7 @@ func TestWhatIDecidedIsListedWithWhatBecameOfIt(t *testing.T) {
 	var p *page
 	eventually(t, "what was decided is recorded", func() bool {
 		p = b.open("/").is(200).link("What you have decided").is(200)
-		rows = p.rowsOf(id + " ")
+		rows = p.rowsOf(id)
 		return len(rows) == 2 && strings.Contains(textOf(rows[0]), "it has happened")
 	})
 	for n, texts := range [][]string{{"Pay a refund: 1,234.59 EUR", "approved"}, {"asked", ", approved by ann"}} {

@@ -98,7 +98,7 @@ func TestAPlanThatHasChangedIsNotDecidedOnAndShownAnew(t *testing.T) {
 			"values": map[string]any{}}},
 	}).is(200)
 	now := p.form("Approve the Plan").press("Approve the Plan").is(409).says("has changed since you looked",
-		"Tell: Not by us It came in", "Somebody has changed what was planned").lacks("4A")
+		"Trip Tell: Not by us This Plan has changed", "Somebody has changed what was planned").lacks("4A")
 	now.form("Approve the Plan").press("Approve the Plan").is(200).says("The Plan is approved.")
 	if got := h.states(id); !strings.Contains(got, "Not by us") {
 		t.Error(got)

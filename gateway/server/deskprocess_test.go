@@ -11,7 +11,7 @@ func TestAProcessIsSeenSteeredAndEndedAtTheDesk(t *testing.T) {
 	h := open(t)
 	id := h.pays(`{"values": {"order": "A1", "cents": 1}}`, `{"values": {"order": "A2", "cents": 2}}`)
 	b := h.browse()
-	p := b.open("/desk/processes?status=running").is(200).link(id).is(200).says("Payment running",
+	p := b.open("/desk/processes?status=running").is(200).link(id).is(200).says("Payment "+id+" running",
 		"2 cases wait for a person", "2 waiting", "The Plan", "Entry 1", "Pause")
 	if live := all(p.root, "body"); !has(live[0], "data-live") {
 		t.Error("the page does not look again")
@@ -30,7 +30,7 @@ func TestAProcessIsSeenSteeredAndEndedAtTheDesk(t *testing.T) {
 	p = p.form("Pause").set("reason", "lunch").press("Pause").is(200).says("paused")
 	b.open("/desk/processes?status=paused").is(200).form("Let them go on").set("because", "another").
 		press("Let them go on").is(200).says("Resumed processes: 0.")
-	p = b.open("/desk/processes/" + id).is(200).says("Payment paused")
+	p = b.open("/desk/processes/" + id).is(200).says("Payment "+id+" paused")
 	p = p.form("Let it go on").press("Let it go on").is(200).says("running")
 	p.form("Send the correction").press("Send the correction").is(422).says("needs a text")
 	p = p.form("Send the correction").set("text", "Be kind.").press("Send the correction").is(200).says("running")
@@ -39,7 +39,7 @@ func TestAProcessIsSeenSteeredAndEndedAtTheDesk(t *testing.T) {
 	f.values.Set("sure", "yes")
 	f.press("End the process").is(200)
 	h.get("/api/processes/" + id + "/result?wait=30").is(200)
-	b.open("/desk/processes/"+id).is(200).says("Payment cancelled").lacks("Pause", "End the process")
+	b.open("/desk/processes/"+id).is(200).says("Payment "+id+" cancelled").lacks("Pause", "End the process")
 	b.open("/desk/processes/nobody").is(404)
 	b.open("/desk/processes?status=nothing&page=wrong").is(422)
 }
@@ -51,7 +51,7 @@ func TestOneGoesBackInTheTimeOfAProcessAndForksIt(t *testing.T) {
 	b.open("/?process="+id).form("Approve").set("all", "yes", "reason",
 		"as agreed").press("Approve the selected").is(200).form("Approve").press("Approve all of them").is(200)
 	h.receipts(id)
-	b.open("/desk/processes/"+id).is(200).says("Payment completed", "2 done")
+	b.open("/desk/processes/"+id).is(200).says("Payment "+id+" completed", "2 done")
 	// What was sealed together is up to the process: what changed since the first Idea is not.
 	p := b.open("/desk/processes/" + id + "/idea?since=1").is(200)
 	p.says("What changed from entry 1", "“receipt” in what is known of it", "added", "Order A1: 1 cents", "Order A2: 2 cents",
@@ -70,7 +70,7 @@ func TestOneGoesBackInTheTimeOfAProcessAndForksIt(t *testing.T) {
 		"People decided 2 times: 2 under a name that was only stated, 0 signed",
 		"approved: Pay: A1, 1 (①)", "The step 0.1@① pay", "as agreed",
 		"declared: the name was only stated, not proved")
-	fork := first.form("Start a process from here").press("Start a process from here").is(200).says("Payment running",
+	fork := first.form("Start a process from here").press("Start a process from here").is(200).says("Payment "+id+"-fork-1 running",
 		"Process "+id+"-fork-1")
 	if !strings.HasPrefix(fork.address, "/desk/processes/"+url.PathEscape(id)+"-fork-1") {
 		t.Errorf("it leads to %s", fork.address)
