@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ type orderForm struct {
 	Href, Tool, ToolTitle string
 	Fields                []orderField
 	Count, Until, Reason  string            // what the form offers, or what was entered
+	IsOpen                bool              // it was sent before
 	Wrong                 map[string]string // what is wrong, by control; under "": with the order as a whole
 }
 
@@ -36,61 +38,98 @@ type orderField struct {
 	Choice   string // any, same or most
 }
 
-// maxOrderFields bounds the parameters that the form offers. It offers no text of more than maxOrderTextBytes bytes.
+func (f orderField) IsLetter() bool { return f.Format.Display == shown.Letter }
+func (f orderField) IsMoney() bool  { return f.Format.Display == shown.Money }
+
+// maxOrderFields bounds the parameters that the form offers. It offers no text and no letter of more bytes than these.
 const (
-	maxOrderFields    = 30
-	maxOrderTextBytes = 1000
+	maxOrderFields      = 30
+	maxOrderTextBytes   = 1000
+	maxOrderLetterBytes = 8000
 )
 
 func orderFormOf(process, call, tool string, c shown.Call, now time.Time) *orderForm {
 	f := &orderForm{Href: callHref(process, call), Tool: tool, ToolTitle: c.ToolTitle, Count: "10",
 		Until: now.Add(7 * 24 * time.Hour).UTC().Format(time.DateOnly)}
-	for n, field := range c.Fields {
-		if n == maxOrderFields {
-			break
+	for n, field := range c.Fields[:min(len(c.Fields), maxOrderFields)] {
+		if one, isOffered := orderFieldOf(field, c); isOffered {
+			one.Control = "o" + strconv.Itoa(n)
+			f.Fields = append(f.Fields, one)
 		}
-		if text, isText := field.Value.(string); isText && len(text) > maxOrderTextBytes {
-			continue
-		}
-		one := orderField{Field: field, Control: "o" + strconv.Itoa(n), JSON: jsonval.EncodeToString(field.Value),
-			Choice: "any"}
-		switch field.Value.(type) {
-		case json.Number:
-			one.IsNumber, one.Limit, one.Choice = true, field.Format.InputText(field.Value, c.Language), "most"
-		case bool: // a text, unlike a switch, differs with each case
-			one.Choice = "same"
-		case string:
-		default:
-			continue
-		}
-		f.Fields = append(f.Fields, one)
 	}
 	return f
+}
+
+// orderFieldOf suggests what the Call has where other cases may have the same, or less. Other texts differ with each
+// case.
+func orderFieldOf(field shown.Field, c shown.Call) (one orderField, isOffered bool) {
+	one = orderField{Field: field, JSON: jsonval.EncodeToString(field.Value), Choice: "any"}
+	isShared := field.Format.IsChoice
+	switch value := field.Value.(type) {
+	case json.Number:
+		one.IsNumber, one.Limit, one.Choice = true, field.Format.InputText(value, c.Language), "most"
+	case bool:
+		isShared = true
+	case string:
+		isShared = isShared || isSharedLetter(field, c)
+		if len(value) > maxOrderTextBytes && (!one.IsLetter() || len(value) > maxOrderLetterBytes) {
+			return one, false
+		}
+	default:
+		return one, false
+	}
+	if isShared {
+		one.Choice = "same"
+	}
+	return one, true
+}
+
+// isSharedLetter reports whether a letter seems to be for all cases: data of the case is filled in, and its own words
+// contain none.
+func isSharedLetter(letter shown.Field, c shown.Call) bool {
+	hasData := slices.ContainsFunc(letter.Parts, func(p shown.Part) bool { return p.IsData })
+	return hasData && !slices.ContainsFunc(c.Fields, func(f shown.Field) bool {
+		text, isText := f.Value.(string)
+		return isText && text != "" && f.Format.Display != shown.Letter && !f.Format.IsChoice &&
+			slices.ContainsFunc(letter.Parts, func(p shown.Part) bool {
+				return !p.IsData && strings.Contains(p.Text, text)
+			})
+	})
 }
 
 // refill shows what was entered, with what is wrong.
 func (f *orderForm) refill(entered url.Values, fieldErrors map[string]string) {
 	f.Count, f.Until, f.Reason, f.Wrong = entered.Get("count"), entered.Get("until"), entered.Get("reason"), fieldErrors
+	f.IsOpen = true
 	for n := range f.Fields {
 		one := &f.Fields[n]
 		one.Choice, one.Limit = entered.Get(one.Control), entered.Get(one.Control+"-most")
 	}
 }
 
-// giveOrder gives a standing order.
+// giveOrder gives a standing order, once the person has seen what it would approve.
 func (v *visit) giveOrder() error {
 	o, fieldErrors := v.readOrder()
-	status := http.StatusUnprocessableEntity
-	if len(fieldErrors) == 0 {
-		err := v.steerAndReturn(ordersPlace, func(ctx context.Context, p *client.Process) error {
-			return p.Allow(ctx, api.OrderFrom(v.user, o))
-		})
-		problem := api.ProblemOf(err)
-		if err == nil || problem.Status >= http.StatusInternalServerError {
-			return err
-		}
-		status, fieldErrors[""] = problem.Status, detailOf(err)
+	switch {
+	case len(fieldErrors) > 0:
+		return v.showOrderAgain(http.StatusUnprocessableEntity, fieldErrors)
+	case v.PostForm.Get("change") != "":
+		return v.showOrderAgain(http.StatusOK, nil)
+	case v.PostForm.Get("sure") == "":
+		return v.askWhetherOrder(o)
 	}
+	err := v.steerAndReturn(ordersPlace, func(ctx context.Context, p *client.Process) error {
+		return p.Allow(ctx, api.OrderFrom(v.user, o))
+	})
+	problem := api.ProblemOf(err)
+	if err == nil || problem.Status >= http.StatusInternalServerError {
+		return err
+	}
+	return v.showOrderAgain(problem.Status, map[string]string{"": detailOf(err)})
+}
+
+// showOrderAgain shows the form as it was filled in, on the page of its Call, with what is wrong.
+func (v *visit) showOrderAgain(status int, fieldErrors map[string]string) error {
 	a, err := v.findWaitingCall()
 	if err == nil {
 		p := v.newCallPage(a)
@@ -121,12 +160,16 @@ func (v *visit) readOrder() (o client.StandingOrder, fieldErrors map[string]stri
 	o.When, fieldErrors = v.readOrderFields(o.Tool)
 	var err error
 	if text := v.formValue("count"); text != "" {
-		if o.Count, err = strconv.Atoi(text); err != nil || o.Count < 1 {
-			fieldErrors["count"] = "How many must be a whole number from 1, such as 40."
+		if o.Count, err = strconv.Atoi(text); err != nil || o.Count < 1 || o.Count > approval.MaxOrderCount {
+			fieldErrors["count"] = "How many must be a whole number from 1 to 100,000, such as 40."
 		}
 	}
-	if o.Until, err = v.readDay("until", oneDay); err != nil {
+	o.Until, err = v.readDay("until", oneDay)
+	switch {
+	case err != nil:
 		fieldErrors["until"] = err.Error()
+	case !o.Until.IsZero() && !time.Now().Before(o.Until):
+		fieldErrors["until"] = "This day is over: choose a later one."
 	}
 	if v.formValue("count")+v.formValue("until") == "" {
 		fieldErrors["count"] = "Say how many at most, or which day is the last: without both it would never end."

@@ -13,9 +13,9 @@ import (
 var pageData = map[string]any{
 	"add": &addRowsPage{}, "call": &callPage{}, "decided": decidedPage{}, "enter": enterPage{}, "idea": &ideaPage{},
 	"inbox": inboxPage{}, "insights": insightsPage{}, "leadon": redirectPage{}, "mine": ownDecisionsPage{},
-	"outcome": outcomePage{}, "plan": planPage{}, "planoutcome": outcomePage{}, "problem": problemPage{},
-	"process": &processPage{}, "processes": processesPage{}, "start": &startPage{}, "sure": confirmPage{},
-	"underway": underwayPage{}, "undo": &undoPage{}, "verify": verifyPage{},
+	"ordersure": &orderSurePage{}, "outcome": outcomePage{}, "plan": planPage{}, "planoutcome": outcomePage{},
+	"problem": problemPage{}, "process": &processPage{}, "processes": processesPage{}, "start": &startPage{},
+	"sure": confirmPage{}, "underway": underwayPage{}, "undo": &undoPage{}, "verify": verifyPage{},
 	"key": struct {
 		frame
 		D ownkey.KeyPage

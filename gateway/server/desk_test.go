@@ -268,7 +268,7 @@ func TestACallIsUnderstoodAndApproved(t *testing.T) {
 	}
 	for _, address := range []string{p.address, typed} {
 		b.open(address).is(200).says("Nothing is left to decide here", "It was approved by ann", "A-77").lacks(
-			"Approve these beforehand") // the process has ended
+			"Show what it would approve") // the process has ended
 	}
 }
 

@@ -30,7 +30,7 @@ func TestAProcessIsSeenSteeredAndEndedAtTheDesk(t *testing.T) {
 	p = p.form("Pause").set("reason", "lunch").press("Pause").is(200).says("paused")
 	b.open("/desk/processes?status=paused").is(200).form("Let them go on").set("because", "another").
 		press("Let them go on").is(200).says("Resumed processes: 0.")
-	p = b.open("/desk/processes/" + id).is(200).says("Payment "+id+" paused")
+	p = b.open("/desk/processes/" + id).is(200).says("Payment " + id + " paused")
 	p = p.form("Let it go on").press("Let it go on").is(200).says("running")
 	p.form("Send the correction").press("Send the correction").is(422).says("needs a text")
 	p = p.form("Send the correction").set("text", "Be kind.").press("Send the correction").is(200).says("running")

@@ -69,9 +69,10 @@ func TestMoneyIsTypedInTheUnitOfItsCurrencyInBothForms(t *testing.T) {
 	if now := fmt.Sprint(h.waiting(id, 1)[0]["params"]); !strings.Contains(now, "amount:234560") {
 		t.Error(now)
 	}
-	order := h.inGerman().open("/?process=" + id).link("@").is(200).form("Vorab genehmigen")
-	order.set("o1-most", "2.345,601").press("Vorab genehmigen").is(422).says("EUR hat höchstens 2 Stellen")
-	order.set("o1-most", "2.345,60").press("Vorab genehmigen").is(200).says("2.345,60 EUR")
+	order := h.inGerman().open("/?process=" + id).link("@").is(200).form("Zeigen, was genehmigt würde")
+	order.set("o1-most", "2.345,601").press("Zeigen").is(422).says("EUR hat höchstens 2 Stellen")
+	order.set("o1-most", "2.345,60").press("Zeigen").is(200).says("2.345,60 EUR").
+		form("Vorab genehmigen").press("Vorab genehmigen").is(200).says("2.345,60 EUR")
 }
 
 func TestToolsAndRulesAreSaidInTheWordsOfTheBusiness(t *testing.T) {

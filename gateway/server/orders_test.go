@@ -22,31 +22,40 @@ func TestAStandingOrderIsGivenFromACallAndEndedAtTheDesk(t *testing.T) {
 		}
 	}
 	at := "/desk/calls/" + url.PathEscape(id) + "/" + url.PathEscape(call)
-	f := b.open(at).is(200).form("Approve these beforehand")
+	const look, give = "Show what it would approve", "Approve these beforehand"
+	f := b.open(at).is(200).form(look)
+	// It suggests what this case has, but for what only this case can have.
+	if got := f.values; got.Get("o0") != "same" || got.Get("o1") != "any" || got.Get("o2") != "most" ||
+		got.Get("o2-most") != "300" {
+		t.Errorf("the form suggests %s", got.Encode())
+	}
 	// What is wrong stands beside its field, and nothing that was entered is lost.
 	f.set("o2", "most", "o2-most", "a lot", "o1", "same", "until", "soon", "reason", "small ones")
-	wrong := f.set("count", "0").press("Approve these beforehand").is(422).says("see what is wrong below")
-	f = wrong.form("Approve these beforehand")
+	wrong := f.set("count", "0").press(look).is(422).says("see what is wrong below")
+	f = wrong.form(look)
 	for control, text := range map[string]string{"o2-most": "this is not a number", "order-count": "whole number",
 		"order-until": "must be a date"} {
-		inputs := all(wrong.root, "input")
-		is := func(n *html.Node) bool { return attribute(n, "id") == control }
-		input := inputs[slices.IndexFunc(inputs, is)]
-		if !strings.Contains(textOf(input.Parent), text) || attribute(input, "aria-invalid") != "true" {
-			t.Errorf("beside %s stands %q", control, textOf(input.Parent))
-		}
+		wrong.saysBeside(control, text)
 	}
 	if got := f.values.Encode(); f.values.Get("o2-most") != "a lot" || f.values.Get("o1") != "same" ||
 		f.values.Get("count") != "0" || f.values.Get("reason") != "small ones" {
 		t.Errorf("the form has %s", got)
 	}
 	f.set("o2-most", "300.0", "o1", "any", "count", "").set("until", "")
-	f.press("Approve these beforehand").is(422).says("see what is wrong below", "it would never end")
-	late := f.set("until", "2001-01-01").press("Approve these beforehand").is(409).form("Approve these beforehand")
-	if got := late.values.Get("until"); got != "2001-01-01" {
-		t.Errorf("the last day is %q", got)
+	f.press(look).is(422).says("see what is wrong below").saysBeside("order-count", "it would never end")
+	f.set("until", "2001-01-01").press(look).is(422).saysBeside("order-until", "This day is over")
+	// Nothing is approved before somebody has seen what would be, and nothing that was entered is lost on the way back.
+	sure := f.set("count", "10", "until", "2999-12-31").press(look).is(200).says("Is this what you mean?",
+		"It would approve 2 cases now.", "until the end of 31 December 2999 (UTC), but no more than 10 cases in all",
+		"if all of this is so", "“Cents” is 300 or less", "“Template” is Order {order}: {cents} cents", "small ones",
+		"A2", "A3", "Nothing is approved yet").lacks("A1")
+	h.waiting(id, 3)
+	f = sure.form(give).press("Change it").is(200).lacks("see what is wrong").form(look)
+	if got := f.values; got.Get("o2-most") != "300.0" || got.Get("until") != "2999-12-31" ||
+		got.Get("reason") != "small ones" {
+		t.Errorf("on the way back the form has %s", got.Encode())
 	}
-	page := f.set("count", "10", "until", "").press("Approve these beforehand").is(200)
+	page := f.press(look).is(200).form(give).press(give).is(200)
 	page.says("Approved beforehand", "“Cents” is 300 or less", "small ones", "of 10")
 	left := h.waiting(id, 1)
 	if !strings.Contains(fmt.Sprint(left[0]["params"]), "A1") {
@@ -55,11 +64,23 @@ func TestAStandingOrderIsGivenFromACallAndEndedAtTheDesk(t *testing.T) {
 	page = b.open("/desk/processes/" + url.PathEscape(id)).is(200).says("2 of 10")
 	page.form("End it").press("End it").is(200).says("ended by ann")
 	// The Call that was approved under it still offers the same for all like it.
-	b.open(at).is(200).says("by a standing order").form("Approve these beforehand").set("count", "many").
-		press("Approve these beforehand").is(422).says("by a standing order", "whole number")
+	b.open(at).is(200).says("by a standing order").form(look).set("count", "many").press(look).is(422).
+		says("by a standing order", "whole number")
+	b.open(at).is(200).form(look).press(look).is(200).says("It would approve nothing now").form(give).
+		press("Change it").is(200).says("by a standing order").form(look)
 	h.post("/api/processes/"+id+"/allow", `{"id": "rest", "tool": "pay", "count": 5, "reason": "late"}`).is(204)
 	if got := h.receipts(id); strings.Count(got, "cents") != 3 {
 		t.Errorf("%s", got)
+	}
+}
+
+// saysBeside checks that a text stands beside a control, which is marked as wrong.
+func (p *page) saysBeside(control, text string) {
+	p.Helper()
+	inputs := all(p.root, "input")
+	input := inputs[slices.IndexFunc(inputs, func(n *html.Node) bool { return attribute(n, "id") == control })]
+	if !strings.Contains(textOf(input.Parent), text) || attribute(input, "aria-invalid") != "true" {
+		p.Errorf("beside %s stands %q", control, textOf(input.Parent))
 	}
 }
 
@@ -110,7 +131,8 @@ func TestAnOrderOnThePageOfAPartIsForTheWholeProcess(t *testing.T) {
 	if deputy.address != "/desk/processes/"+id {
 		t.Errorf("it leads to %s", deputy.address)
 	}
-	b.open(at).is(200).says("Nothing is left to decide here").form("Approve these beforehand").set("count", "10").
+	b.open(at).is(200).says("Nothing is left to decide here").form("Show what it would approve").
+		set("count", "10").press("Show what it would approve").is(200).form("Approve these beforehand").
 		press("Approve these beforehand").is(200).says("of 10")
 	eventually(t, "the order counts in all parts", func() bool {
 		list, _ := h.get("/api/processes/" + id).is(200).object()["orders"].([]any)

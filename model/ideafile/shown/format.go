@@ -49,6 +49,7 @@ type Format struct {
 	Display    Display
 	Currency   string // an ISO code; empty: the amount alone
 	MinorUnits bool
+	IsChoice   bool // the schema lists the values
 	// Properties are the formats of an object's members, by name; Order is the order of display.
 	Properties map[string]Format
 	Order      []string
@@ -89,6 +90,7 @@ func (f *Format) readAnnotations(m jsonval.Object) {
 	if f.Help == "" {
 		f.Help = strings.TrimSpace(jsonval.AsText(m["description"]))
 	}
+	f.IsChoice = f.IsChoice || m["enum"] != nil
 	d := Display(jsonval.AsText(m[jsonschema.DisplayKey]))
 	if f.Display != Plain || !slices.Contains(Displays, d) {
 		return

@@ -175,6 +175,15 @@ func WholeAmounts(fields []*Field) (amounts []string, digits, minDigits int) {
 	return jsonval.Map(all, func(d decimal) string { return d.shiftPoint(digits).plainText() }), digits, minDigits
 }
 
+// MultipleText is n times an amount of money; "" if the value is none.
+func (f Format) MultipleText(v any, n int, l Language) string {
+	d, isAmount := f.parseAmount(v)
+	if !isAmount {
+		return ""
+	}
+	return f.amountText(decimal{d.Mul(d.Rat, big.NewRat(int64(n), 1))}, l)
+}
+
 // CompareAmounts orders two amounts of one currency, each by its own unit; a value that is no amount is the least.
 func CompareAmounts(a, b Field) int {
 	x, isX := a.Format.parseAmount(a.Value)

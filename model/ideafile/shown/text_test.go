@@ -186,6 +186,12 @@ func TestMoneyIsAddedUpToTheDigit(t *testing.T) {
 			t.Errorf("the sum is %q, want %q", got, one.want)
 		}
 	}
+	if got := hundred[0].Format.MultipleText(json.Number("33"), 3, shown.English); got != "0.99 EUR" {
+		t.Errorf("three times 0.33 EUR is %q", got)
+	}
+	if got := five[0].Format.MultipleText("a lot", 3, shown.English); got != "" {
+		t.Errorf("three times a lot is %q", got)
+	}
 	ordered := slices.Concat(in(euros, "?", json.Number("-1")), five, in(euros, json.Number("9.5"), json.Number("10")), hundred,
 		in(euros, json.Number("101")))
 	for n := range ordered[1:] {

@@ -1,0 +1,144 @@
+package desk
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"processidea/client"
+	"processidea/gateway/access"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
+	"processidea/model/ideafile/shown"
+	"processidea/model/jsonval"
+	"processidea/model/modeltest"
+)
+
+const refunding = `{"schema": {"tools": {"refund": {"title": "Refund a customer", "type": "object", "properties": {
+		"letter": {"title": "Letter", "_display": "letter"}, "customer": {"title": "Customer", "type": "string"},
+		"amount": {"title": "Amount", "_display": "money", "currency": "EUR"}, "how": {"enum": ["card", "cash"]},
+		"due": {"title": "Due on", "_display": "date"}, "urgent": {"type": "boolean"}}}}},
+	"context": [{"type": "input", "input": {}}]}`
+
+// refund is a Call that waits.
+func refund(t *testing.T, n int, params string, deciders ...policy.Rule) client.Approval {
+	t.Helper()
+	p := jsonval.AsObject(modeltest.MustDecodeJSON(params))
+	token := fmt.Sprint(n)
+	return client.Approval{Process: "p", Instance: token,
+		Call: wordsOf(t, refunding).Call("refund", p, token, shown.InstanceValues{}, shown.English),
+		Pending: approval.Pending{CallID: "1.1@" + token, Tool: "refund", Params: p, Deciders: deciders,
+			AllowedDecisions: policy.AllKinds()}}
+}
+
+func TestAnOrderSuggestsWhatItsCaseHasAndNothingOfTheCaseAlone(t *testing.T) {
+	t.Parallel()
+	for letter, want := range map[string]string{
+		"Dear {customer}, you get {amount} by card.": "same", // for all
+		"Dear Ann, you get {amount}.":                "any",  // hers
+		"Thank you.":                                 "any",  // nothing says that others get it
+	} {
+		a := refund(t, 1, `{"letter": "`+letter+`", "customer": "Ann", "amount": 12.50, "how": "card", "due": "2026-12-01",
+			"urgent": false}`)
+		f := orderFormOf("p", "1.1@1", "refund", a.Call, time.Now())
+		got := map[string]string{}
+		for _, one := range f.Fields {
+			got[one.Name] = one.Choice + one.Limit
+		}
+		if want := map[string]string{"letter": want, "customer": "any", "amount": "most12.5", "how": "same", "due": "any",
+			"urgent": "same"}; fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: %v, want %v", letter, got, want)
+		}
+		page := &callPage{Words: shown.NewPresenter(nil), StandingOrder: f}
+		all, _ := pageText(t, shown.English, "call", page)
+		wantTexts(t, "the form", all, []string{"only the same letter", "up to the amount below", "only Ann"}, "only Dear")
+		const open = `id="order" open`
+		isOpen := strings.Contains(shows(t, "call", page), open)
+		if f.refill(url.Values{}, nil); isOpen || !strings.Contains(shows(t, "call", page), open) {
+			t.Error("the form is not open only where it was sent before")
+		}
+	}
+	long := refund(t, 1, `{"letter": "{customer}`+strings.Repeat("x", 2000)+`", "customer": "`+strings.Repeat("y", 2000)+`"}`)
+	if f := orderFormOf("p", "1.1@1", "refund", long.Call, time.Now()); len(f.Fields) != 1 || !f.Fields[0].IsLetter() {
+		t.Errorf("it offers %d fields", len(f.Fields))
+	}
+}
+
+// sureOf is the second look at an order for refunds up to 100.00 EUR, of Calls that wait.
+func sureOf(o client.StandingOrder, list ...client.Approval) *orderSurePage {
+	ann := &access.Person{Name: "ann", Groups: []string{"finance"}, Rights: []access.Right{access.Decide}}
+	o.Tool, o.When = "refund", modeltest.MustDecodeJSON(
+		`{"properties": {"amount": {"type": "number", "maximum": 100}}, "required": ["amount"]}`).(map[string]any)
+	p := &orderSurePage{Count: o.Count, Entered: url.Values{"tool": {"refund"}}}
+	p.addCovered(fittingCalls(o, list, ann, time.Now()), shown.English)
+	return p
+}
+
+func TestAnOrderShowsFirstWhatItWouldApproveNow(t *testing.T) {
+	t.Parallel()
+	pay := func(n int, amount string, deciders ...policy.Rule) client.Approval {
+		return refund(t, n, `{"customer": "Customer `+fmt.Sprint(n)+`", "amount": `+amount+`}`, deciders...)
+	}
+	var many []client.Approval
+	for n := range 12 {
+		many = append(many, pay(n, "100"))
+	}
+	changed, noApproval, mine := pay(3, "1"), pay(4, "2"), pay(5, "3", policy.Rule{RequiredCount: 2})
+	changed.TimesAsked, noApproval.AllowedDecisions = 1, []string{client.Reject}
+	mine.DecidedSoFar = []approval.Vote{{Kind: client.Approve, DecidedBy: "ann"}}
+	two := policy.Rule{Groups: []string{"finance"}, RequiredCount: 2}
+	others := policy.Rule{Groups: []string{"heads"}}
+	for name, c := range map[string]struct {
+		page *orderSurePage
+		want []string
+		no   string
+	}{
+		"some": {sureOf(client.StandingOrder{Count: 30}, pay(1, "100"), pay(2, "100.01"), pay(3, "12.50")),
+			[]string{"It would approve 2 cases now, 112.50 EUR in all.", "no more than 30 cases in all", "Customer 1",
+				"Customer 3"}, "Customer 2"},
+		"one": {sureOf(client.StandingOrder{Count: 3}, pay(1, "100")), []string{"1 case now, 100.00 EUR in all."}, "others"},
+		"none, as no person may be left out": {sureOf(client.StandingOrder{Count: 3}, changed, noApproval, mine,
+			pay(6, "1", others)), []string{"It would approve nothing now"}, "EUR"},
+		"others must too": {sureOf(client.StandingOrder{Count: 3}, pay(1, "5", two)),
+			[]string{"1 case now", "Of these, others must approve too: 1 case."}, ""},
+		"its count": {sureOf(client.StandingOrder{Count: 2}, many...), []string{"2 cases now, 200.00 EUR in all.",
+			"as many as you allow. Also fitting, but left waiting: 10 cases."}, "Later"},
+		"many": {sureOf(client.StandingOrder{}, many...), []string{"12 cases now, 1,200.00 EUR in all.", "Customer 9",
+			"and 2 more cases"}, "Customer 10"},
+		"no longer": {sureOf(client.StandingOrder{Until: time.Now().Add(-time.Hour)}, many...),
+			[]string{"It would approve nothing now", "Later it would approve every case that fits"}, "EUR"},
+	} {
+		all, _ := pageText(t, shown.English, "ordersure", c.page)
+		wantTexts(t, name, all, append(c.want, "Nothing is approved yet"))
+		if c.no != "" {
+			wantTexts(t, name, all, nil, c.no)
+		}
+	}
+}
+
+func TestAnOrderSaysHowLongItHoldsAndWhatItCanComeTo(t *testing.T) {
+	t.Parallel()
+	entered := url.Values{"o0-name": {"customer"}, "o1-name": {"amount"}, "o1": {"most"}, "o1-most": {"1,000.50"}}
+	formats := wordsOf(t, refunding).ParamsFormat("refund")
+	if got := orderCeiling(entered, formats, 3, shown.English); got != "3,001.50 EUR" {
+		t.Errorf("it can come to %q", got)
+	}
+	for key, value := range map[string]string{"o1": "any", "o1-most": "a lot", "o1-name": "customer"} {
+		changed := url.Values{"o1-name": {"amount"}, "o1": {"most"}, "o1-most": {"1"}}
+		if changed.Set(key, value); orderCeiling(changed, formats, 3, shown.English) != "" {
+			t.Errorf("%s %s: it has a bound", key, value)
+		}
+	}
+	for l, want := range map[shown.Language][]string{
+		shown.English: {"Later it would approve every case that fits, until the end of 7 December 2026 (UTC), but no more " +
+			"than 3 cases in all.", "All of them together can come to 3.00 EUR at most."},
+		shown.German: {"bis einschließlich 7. Dezember 2026 (UTC); insgesamt höchstens 3 Fälle.", "höchstens 3,00 EUR"},
+	} {
+		format := shown.Format{Display: shown.Date}
+		all, _ := pageText(t, l, "ordersure", &orderSurePage{Count: 3, LastDay: format.Text("2026-12-07", l),
+			AtMost: formats.FormatAt(jsonval.Path{"amount"}).MultipleText("1", 3, l)})
+		wantTexts(t, "the page", all, want)
+	}
+}

@@ -1,0 +1,105 @@
+package desk
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"processidea/client"
+	"processidea/gateway/access"
+	"processidea/model/approval"
+	"processidea/model/approval/policy"
+	"processidea/model/ideafile/shown"
+	"processidea/model/ideafile/spelling"
+	"processidea/model/jsonval"
+)
+
+// orderSurePage asks for confirmation before a standing order is given. It shows the Calls that it would approve now.
+type orderSurePage struct {
+	frame
+	CallHref    string // the page on which the order was filled in
+	ToolTitle   string
+	Terms       []string // its conditions in words
+	Covered     int      // cases that it would approve now
+	About       []string // the first of them
+	More        int      // those that About leaves out
+	Sum         string   // of their money; empty: it is not known, or there is none
+	BeyondCount int      // cases that fit too, and are more than the order may approve
+	NeedOthers  int      // cases among Covered that other people must approve too
+	Count       int      // as entered; 0: any number
+	LastDay     string   // empty: there is none
+	AtMost      string   // what all of its cases can come to; empty: it has no such bound
+	Reason      string
+	Entered     url.Values
+}
+
+// maxOrderNames is how many cases the page names.
+const maxOrderNames = 10
+
+func (v *visit) askWhetherOrder(o client.StandingOrder) error {
+	list, err := v.ApprovalsIn(v.Context(), spelling.WholeProcessID(v.process))
+	if err != nil {
+		return err
+	}
+	l, presenter := client.LanguageOf(v.Context()), v.Client.Process(v.process).Presenter(v.Context())
+	formats := presenter.ParamsFormat(o.Tool)
+	p := orderSurePage{frame: v.frame("Is this what you mean?"), CallHref: callHref(v.process, v.PathValue("call")),
+		ToolTitle: presenter.Tool(o.Tool), Count: o.Count, Reason: o.Reason, Entered: v.PostForm,
+		AtMost: orderCeiling(v.PostForm, formats, o.Count, l)}
+	p.Terms = rulesInWords(formats, jsonval.Object(o.When), l)
+	if day := v.formValue("until"); day != "" {
+		p.LastDay = shown.Format{Display: shown.Date}.Text(day, l)
+	}
+	p.addCovered(fittingCalls(o, list, v.caller(), p.Now), l)
+	return v.show("ordersure", p)
+}
+
+// fittingCalls returns the waiting Calls to which a person gives their approval by an order, in the order in which the
+// process looks at them.
+func fittingCalls(o client.StandingOrder, list []client.Approval, giver *access.Person,
+	now time.Time) (fitting []client.Approval) {
+	order := approval.StandingOrder{Tool: o.Tool, When: o.When, Until: o.Until}
+	own := approval.Decision{DecidedBy: giver.Name, Account: giver.Account, Groups: giver.Groups}
+	person := policy.Person{Name: giver.Name, Groups: giver.Groups, Account: giver.Account, Signed: giver.Key != nil}
+	for _, a := range list {
+		if slices.Contains(a.AllowedDecisions, client.Approve) && order.NotCoveredReason(a.Pending, now) == "" &&
+			capacityDenialReason(a, own, person) == "" {
+			fitting = append(fitting, a)
+		}
+	}
+	return fitting
+}
+
+// addCovered adds the Calls that fit, of which the order approves no more than its count.
+func (p *orderSurePage) addCovered(fitting []client.Approval, l shown.Language) {
+	if p.Count > 0 && len(fitting) > p.Count {
+		p.BeyondCount, fitting = len(fitting)-p.Count, fitting[:p.Count]
+	}
+	p.Covered, p.More = len(fitting), max(0, len(fitting)-maxOrderNames)
+	for _, a := range fitting {
+		if len(a.DecidedSoFar)+1 < a.Deciders.RequiredApprovals() {
+			p.NeedOthers++
+		}
+	}
+	p.About = jsonval.Map(fitting[:p.Covered-p.More], describeCase)
+	amounts := jsonval.Map(fitting, func(a client.Approval) *shown.Field { return a.Amount() })
+	if p.Sum = shown.SumText(amounts, l); len(amounts) == 1 && amounts[0] != nil {
+		p.Sum = amounts[0].Format.MultipleText(amounts[0].Value, 1, l)
+	}
+}
+
+// orderCeiling returns what the cases of an order can come to: its count times the bound of the first field with money.
+func orderCeiling(entered url.Values, formats shown.Format, count int, l shown.Language) string {
+	for n := range maxOrderFields {
+		control := "o" + strconv.Itoa(n)
+		format := formats.FormatAt(strings.Split(entered.Get(control+"-name"), "."))
+		if format.Display == shown.Money && count > 0 {
+			rule, _ := orderRule(entered, control, format, l)
+			return format.MultipleText(cmp.Or(rule["maximum"], rule["const"]), count, l)
+		}
+	}
+	return ""
+}
