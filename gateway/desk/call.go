@@ -193,6 +193,9 @@ func remainingFact(format shown.Format, data any, a client.Approval) *fact {
 	builder := newFactBuilder(a.Language)
 	builder.TitlesForNames = true
 	f := builder.BuildAt(nil, "", format, left)
+	if _, isObject := left.(jsonval.Object); isObject && len(f.Facts)+f.Left == 0 { // only operators see what is left
+		return nil
+	}
 	return &f
 }
 

@@ -72,6 +72,17 @@ func TestBothDecisionsHaveOneReason(t *testing.T) {
 	}
 }
 
+func TestNothingIsLeftOfACaseIfOnlyOperatorsSeeTheRest(t *testing.T) {
+	t.Parallel()
+	a := waitingCall(t)
+	for data, isLeft := range map[string]bool{`{"name": "Acme", "secret": 1}`: false, `{"secret": 1, "a": 7}`: true} {
+		format := wordsOf(t, paid).ParamsFormat("pay") // its secret is for operators
+		if got := remainingFact(format, modeltest.MustDecodeJSON(data), a); (got != nil) != isLeft {
+			t.Errorf("of %s is left %+v", data, got)
+		}
+	}
+}
+
 // What the parameters show is not repeated, unless another value of the case is the same.
 func TestTheRestOfACaseIsWhatIsNotShownYet(t *testing.T) {
 	t.Parallel()

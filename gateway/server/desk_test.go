@@ -404,7 +404,7 @@ func TestACallIsRejectedAnsweredAndReplaced(t *testing.T) {
 		`{"values": {"order": "glove", "cents": 3}}`)
 	b := h.browse()
 	show := func(order string) *page {
-		return b.open("/?text=" + order + "&process=" + id).link("@").is(200).says("order " + order)
+		return b.open("/?text=" + order + "&process=" + id).link("@").is(200).says("Order " + order)
 	}
 	p := show("coat")
 	p.form("Reject").press("Reject").is(422).says("needs a reason")
@@ -431,7 +431,7 @@ func TestACallThatHasChangedIsShownAnew(t *testing.T) {
 		f := p.form(button)
 		f.values.Set("digest", strings.Repeat("0", 64))
 		f.press(button).is(409).says("has changed since you looked, and nothing was decided", "What would happen",
-			"Look at the receipt first.", "order A")
+			"Look at the receipt first.", "Order A")
 	}
 	h.waiting(id, 1)
 	p.form("Reject").set("reason", "enough").press("Reject").is(200)
