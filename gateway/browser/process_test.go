@@ -34,7 +34,7 @@ func followed(h *house) {
 	id := h.pays(row("A1", 1), row("A2", 2))
 	b := h.browse()
 	b.open("/desk/processes/" + id)
-	b.says("Payment running", "2 cases wait for a person")
+	b.says("Payment "+id+" running", "2 cases wait for a person")
 	js[any](b, `window.same = "page"`)
 	restartTemporal(h.T)
 	h.stop()
@@ -46,7 +46,7 @@ func followed(h *house) {
 	other.press(button("Approve all of them"))
 	other.says("2 cases are approved")
 	eventually(h, "the page shows the end by itself",
-		func() bool { return strings.Contains(b.text(), "Payment completed") })
+		func() bool { return strings.Contains(b.text(), "Payment "+id+" completed") })
 	if js[string](b, `window.same || ""`) != "page" {
 		h.Error("the page was loaded anew")
 	}
@@ -62,7 +62,7 @@ func TestAPersonTravelsInTimeAndForksInABrowser(t *testing.T) {
 		b.press(button("Approve all of them"))
 		h.receipts(id)
 		b.open("/desk/processes/" + id)
-		b.says("Payment completed", "2 done")
+		b.says("Payment "+id+" completed", "2 done")
 		if loaded := js[int](b, `document.querySelector(".picture img").naturalWidth`); loaded == 0 {
 			h.Error("the picture of the Plan is not shown")
 		}
@@ -85,7 +85,7 @@ func TestAPersonTravelsInTimeAndForksInABrowser(t *testing.T) {
 		}
 		b.open("/desk/processes/" + id + "/idea?at=1")
 		b.press(button("Start a process from here"))
-		b.says("Payment running")
+		b.says("Payment " + id + "-fork-1 running")
 		if !strings.HasSuffix(b.address(), id+"-fork-1") {
 			h.Errorf("it leads to %s", b.address())
 		}
@@ -109,7 +109,7 @@ func TestAProcessIsSteeredInABrowserWithoutScripts(t *testing.T) {
 	b.press(button("End the process"))
 	h.receipts(id)
 	b.open("/desk/processes/" + id)
-	b.says("Payment cancelled")
+	b.says("Payment " + id + " cancelled")
 }
 
 const parcels = `meta: {path: parcels, template: true}
