@@ -31,10 +31,12 @@ step() {
 }
 
 # beside COMMAND… runs a command of one or more steps beside those that follow, at the lowest priority: what computes, beside what waits.
-# There can be one. What it says is printed when it ends, so that no two steps mix their lines.
+# There can be one: a second waits for the first. What it says is printed when it ends, so that no two steps mix their lines.
 beside() {
-	mkdir "$said/beside"
-	touch "$said/beside/times" "$said/beside/failures"
+	[ -z "$beside" ] || joined
+	mkdir -p "$said/beside"
+	: >"$said/beside/times"
+	: >"$said/beside/failures"
 	set -m # a group of its own, so that the end of the run ends all of it
 	(
 		renice -n 19 -p "$BASHPID" >/dev/null
