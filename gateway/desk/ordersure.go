@@ -46,7 +46,8 @@ func (v *visit) askWhetherOrder(o client.StandingOrder) error {
 	}
 	l, presenter := client.LanguageOf(v.Context()), v.Client.Process(v.process).Presenter(v.Context())
 	formats := presenter.ParamsFormat(o.Tool)
-	p := orderSurePage{frame: v.processFrame("Is this what you mean?"), CallHref: callHref(v.process, v.PathValue("call")),
+	p := orderSurePage{frame: v.processFrame("Is this what you mean?"),
+		CallHref:  callHref(v.process, v.PathValue("call")),
 		ToolTitle: presenter.Tool(o.Tool), Count: o.Count, Reason: o.Reason, Entered: v.PostForm,
 		AtMost: orderCeiling(v.PostForm, formats, o.Count, l)}
 	p.Terms = rulesInWords(formats, jsonval.Object(o.When), l)
