@@ -40,7 +40,7 @@ func readOptions(args []string, stderr io.Writer) (o options, err error) {
 	f.IntVar(&o.rounds, "rounds", 0, "how often each work is done (default: what suits the work)")
 	f.BoolVar(&o.quick, "quick", false,
 		"small sizes, one round: whether it works, not how fast; without names every work there is")
-	if o.works, err = works.AllWorks.Parse(f, "work", args, stderr); err != nil {
+	if o.works, err = works.AllWorks.Parse(f, args, stderr); err != nil {
 		return o, err
 	}
 	switch {
