@@ -14,8 +14,8 @@
 //
 // The packages: internal/works holds what is measured, a file for each work; internal/bed holds the environment;
 // internal/script holds the LLM's replies; internal/report evaluates the samples; internal/usage reads this program's
-// memory and time; internal/rechecks simulates LLMs that err. There are two more programs: crash kills workers and
-// servers at random, and peers does the same works on other engines.
+// memory and time; internal/rechecks simulates LLMs that err. Another program, peers, does the same works on other
+// engines.
 //
 // A process that pauses, or does not complete, ends the program with the reason.
 //
