@@ -20,5 +20,5 @@
 // A process that pauses, or does not complete, ends the program with the reason.
 //
 // Invariant: each round runs on a bed of its own, so that nothing that one work leaves behind is counted for another.
-// For the same reason each work runs in a process of its own, unless it is measured alone or a profile is taken.
+// For the same reason each work runs in a process of its own, unless it is measured alone.
 package main
