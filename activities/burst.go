@@ -14,15 +14,12 @@ import (
 // ExecuteBatch runs several pure Calls, one per processor at a time, each with its own timeout.
 func (a *Activities) ExecuteBatch(ctx context.Context, calls []protocol.BatchCall) ([]protocol.BatchCallResult, error) {
 	results := make([]protocol.BatchCallResult, len(calls))
-	var g safego.Group
-	g.SetLimit(runtime.GOMAXPROCS(0))
-	for n, c := range calls {
-		g.Go("activities.burst", func() error {
-			results[n] = a.executeWithTimeout(ctx, c)
+	err := safego.Each(ctx, "activities.burst", len(calls), runtime.GOMAXPROCS(0),
+		func(ctx context.Context, n int) error {
+			results[n] = a.executeWithTimeout(ctx, calls[n])
 			return nil
 		})
-	}
-	return results, g.Wait()
+	return results, err
 }
 
 // executeWithTimeout runs one Call. It leaves a function behind that goes on running after the end of its context.

@@ -27,13 +27,7 @@ func (a *Activities) LoadObject(ctx context.Context, in protocol.LoadInput) (jso
 	if err != nil || in.Members == nil {
 		return object, err
 	}
-	out := jsonval.Object{}
-	for _, name := range in.Members {
-		if v, ok := object[name]; ok {
-			out[name] = v
-		}
-	}
-	return out, nil
+	return jsonval.WithOnlyKeys(object, in.Members...), nil
 }
 
 func (a *Activities) readObject(ctx context.Context, h jsonval.BlobHandle) (jsonval.Object, error) {

@@ -7,7 +7,6 @@
 //	go run ./bench --quick                        # every work there is, once and small: whether it still works
 //	go run ./bench --json figures.json
 //	go run ./bench quality                        # how well a process knows its own answers; simulated
-//	go run ./bench memory                         # how much memory `starter run` takes for works that are hard on it
 //
 // How to read it: every figure is the median over all rounds, with the tenth and the ninetieth percentile beside it.
 // plain is the median of the same work in plain Go, which stores nothing durably. The limit is what the design
@@ -15,12 +14,11 @@
 //
 // The packages: internal/works holds what is measured, a file for each work; internal/bed holds the environment;
 // internal/script holds the LLM's replies; internal/report evaluates the samples; internal/usage reads this program's
-// memory and time; internal/named reads command lines; internal/rechecks simulates LLMs that err; internal/memory
-// measures memory, with each case in a child process that acts as `starter`. There are two more programs: crash kills
-// workers and servers at random, and peers does the same works on other engines.
+// memory and time; internal/rechecks simulates LLMs that err. Another program, peers, does the same works on other
+// engines.
 //
 // A process that pauses, or does not complete, ends the program with the reason.
 //
 // Invariant: each round runs on a bed of its own, so that nothing that one work leaves behind is counted for another.
-// For the same reason each work runs in a process of its own, unless it is measured alone or a profile is taken.
+// For the same reason each work runs in a process of its own, unless it is measured alone.
 package main

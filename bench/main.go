@@ -7,14 +7,10 @@ import (
 	"os/signal"
 	"syscall"
 
-	"processidea/bench/internal/memory"
 	"processidea/bench/internal/rechecks"
 )
 
 func main() {
-	if memory.IsChild() {
-		memory.RunChild()
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	if err := runCommand(ctx, os.Args[1:]); err != nil {
@@ -24,9 +20,6 @@ func main() {
 }
 
 func runCommand(ctx context.Context, args []string) error {
-	if len(args) > 0 && args[0] == "memory" {
-		return memory.Main(ctx, args[1:], os.Stdout, os.Stderr)
-	}
 	if len(args) == 1 && args[0] == "quality" {
 		return rechecks.Main(os.Stdout)
 	}

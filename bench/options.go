@@ -19,7 +19,6 @@ type options struct {
 	fromFiles    []string
 	boundsFile   string
 	updateBounds bool // set the bounds in the file of against
-	profileFile  string
 	rounds       int
 	quick        bool
 }
@@ -36,11 +35,10 @@ func readOptions(args []string, stderr io.Writer) (o options, err error) {
 		"plain workflows took in the same run")
 	f.BoolVar(&o.updateBounds, "update", false,
 		"set the bounds in the file of --against: what this run took, and a tenth more")
-	f.StringVar(&o.profileFile, "cpuprofile", "", "file for a processor profile of all works, for go tool pprof")
 	f.IntVar(&o.rounds, "rounds", 0, "how often each work is done (default: what suits the work)")
 	f.BoolVar(&o.quick, "quick", false,
 		"small sizes, one round: whether it works, not how fast; without names every work there is")
-	if o.works, err = works.AllWorks.Parse(f, "work", args, stderr); err != nil {
+	if o.works, err = works.AllWorks.Parse(f, args, stderr); err != nil {
 		return o, err
 	}
 	switch {
@@ -71,10 +69,6 @@ func boundedWorks(name string) (selected []works.Work, err error) {
 	}
 	return selected, err
 }
-
-// runsInOneProcess reports whether all works run in this process: if there is only one, or if one profile is to cover
-// all.
-func (o options) runsInOneProcess() bool { return len(o.works) == 1 || o.profileFile != "" }
 
 // arguments returns the flags with which a child process does some rounds of a work with these options.
 func (o options) arguments(rounds int) []string {

@@ -7,12 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime/pprof"
 	"strings"
 
 	"processidea/bench/internal/bed"
 	"processidea/bench/internal/report"
 	"processidea/bench/internal/works"
+	"processidea/model/jsonval"
 )
 
 // run measures the works one after the other, or reads earlier measurements.
@@ -72,16 +72,16 @@ func measureOrRead(ctx context.Context, o options) ([]report.Figure, error) {
 	switch {
 	case len(o.fromFiles) > 0:
 		return report.Read(o.fromFiles)
-	case o.runsInOneProcess():
-		return measureInProcess(ctx, o)
+	case len(o.works) == 1:
+		return measureInProcess(ctx, o, o.works[0])
 	}
 	return measure(ctx, o)
 }
 
 // measure does each work's share of a pass in a child process. A stopped embedded server leaves some of its memory
 // behind, and clients; these must not count for the next work.
-func measure(ctx context.Context, o options) ([]report.Figure, error) {
-	records := newRecords(o.works)
+func measure(ctx context.Context, o options) (all []report.Figure, err error) {
+	records := jsonval.Map(o.works, func(w works.Work) *report.Record { return report.NewRecord(w.Name) })
 	for pass := range passCount {
 		for i, w := range o.works {
 			rounds := roundsInPass(o.roundsOf(w), pass)
@@ -95,7 +95,10 @@ func measure(ctx context.Context, o options) ([]report.Figure, error) {
 			records[i].AddFigures(figures)
 		}
 	}
-	return sumFigures(records), nil
+	for _, r := range records {
+		all = append(all, r.Figures()...)
+	}
+	return all, nil
 }
 
 // measureInChild runs this program again for some rounds of one work.
@@ -119,71 +122,21 @@ func measureInChild(ctx context.Context, o options, w works.Work, rounds int) ([
 	return report.Read([]string{figuresFile})
 }
 
-// measureInProcess does the works in this process.
-func measureInProcess(ctx context.Context, o options) ([]report.Figure, error) {
-	stop, err := profile(o.profileFile)
-	if err != nil {
-		return nil, err
-	}
-	defer stop()
-	if err := warmUp(ctx, o); err != nil {
-		return nil, err
-	}
-	records := newRecords(o.works)
-	for i, w := range o.works {
-		for round := range o.roundsOf(w) {
-			if err := runRound(ctx, w, works.Round{Record: records[i], Number: round, Quick: o.quick}); err != nil {
-				return nil, fmt.Errorf("measure %s: %w", w.Name, err)
-			}
+// measureInProcess does a work in this process. Before, it does the work once at a small size and drops the figures,
+// since everything takes longer in a program that has just started.
+func measureInProcess(ctx context.Context, o options, w works.Work) ([]report.Figure, error) {
+	if !o.quick {
+		if err := runRound(ctx, w, works.Round{Record: report.NewRecord(w.Name), Quick: true}); err != nil {
+			return nil, fmt.Errorf("warm up with %s: %w", w.Name, err)
 		}
 	}
-	return sumFigures(records), nil
-}
-
-// warmUp runs the first work once at a small size and drops the figures, since everything takes longer in a program
-// that has just started.
-func warmUp(ctx context.Context, o options) error {
-	if o.quick || len(o.works) == 0 {
-		return nil
+	record := report.NewRecord(w.Name)
+	for round := range o.roundsOf(w) {
+		if err := runRound(ctx, w, works.Round{Record: record, Number: round, Quick: o.quick}); err != nil {
+			return nil, fmt.Errorf("measure %s: %w", w.Name, err)
+		}
 	}
-	w := o.works[0]
-	if err := runRound(ctx, w, works.Round{Record: report.NewRecord(w.Name), Quick: true}); err != nil {
-		return fmt.Errorf("warm up with %s: %w", w.Name, err)
-	}
-	return nil
-}
-
-// profile writes a processor profile to a file until stop is called. Without a path it does nothing.
-func profile(path string) (stop func(), err error) {
-	if path == "" {
-		return func() {}, nil
-	}
-	f, err := os.Create(path)
-	if err != nil {
-		return nil, fmt.Errorf("bench: create profile: %w", err)
-	}
-	if err := pprof.StartCPUProfile(f); err != nil {
-		return nil, fmt.Errorf("bench: profile: %w", err)
-	}
-	return func() {
-		pprof.StopCPUProfile()
-		_ = f.Close()
-	}, nil
-}
-
-func newRecords(list []works.Work) (records []*report.Record) {
-	for _, w := range list {
-		records = append(records, report.NewRecord(w.Name))
-	}
-	return records
-}
-
-// sumFigures sums up every record.
-func sumFigures(records []*report.Record) (all []report.Figure) {
-	for _, r := range records {
-		all = append(all, r.Figures()...)
-	}
-	return all
+	return record.Figures(), nil
 }
 
 // floorSize is the number of plain workflows that show after each round how fast the machine is.

@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 
 	"processidea/client/internal/kind"
+	"processidea/connect"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
@@ -143,23 +144,23 @@ func (c *Client) listWorkflow(ctx context.Context, r *workflowservice.ListWorkfl
 
 // Executions yields every workflow that a query finds, the latest first. An error comes last.
 func (c *Client) Executions(ctx context.Context, query string) iter.Seq2[*workflowpb.WorkflowExecutionInfo, error] {
-	return func(yield func(*workflowpb.WorkflowExecutionInfo, error) bool) {
-		request := &workflowservice.ListWorkflowExecutionsRequest{Namespace: c.namespace, PageSize: 200, Query: query}
-		for {
-			page, err := c.listWorkflow(ctx, request)
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for _, info := range page.GetExecutions() {
-				if !yield(info, nil) {
-					return
-				}
-			}
-			request.NextPageToken = page.GetNextPageToken()
-			if len(request.NextPageToken) == 0 {
-				return
-			}
-		}
+	return connect.Executions(ctx, c.listWorkflow,
+		&workflowservice.ListWorkflowExecutionsRequest{Namespace: c.namespace, PageSize: 200, Query: query})
+}
+
+// Revision says how far a process has come, without a worker: while it stays the same, so does the Status.
+type Revision struct {
+	Run    string // the run of the workflow
+	Events int64  // of that run's history
+	Ended  bool
+}
+
+// Revision asks Temporal how far the process has come. The error wraps ErrNotFound if there is no such process.
+func (p *Process) Revision(ctx context.Context) (Revision, error) {
+	info, err := p.describe(ctx)
+	if err != nil {
+		return Revision{}, err
 	}
+	return Revision{Run: info.GetExecution().GetRunId(), Events: info.GetHistoryLength(),
+		Ended: info.GetCloseTime() != nil}, nil
 }

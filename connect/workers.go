@@ -10,6 +10,7 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
 
 	"processidea/protocol"
 	"processidea/store/blobs"
@@ -42,4 +43,13 @@ func StoresOfWorkers(ctx context.Context, c client.Client) ([]string, error) {
 		}
 	}
 	return ids, nil
+}
+
+// Version is the Worker Deployment Version that a worker serves: a deployment and a build of it. The zero value is an
+// unversioned worker.
+type Version struct{ Deployment, BuildID string }
+
+// DeploymentVersion returns the version as a type of the SDK.
+func (v Version) DeploymentVersion() worker.WorkerDeploymentVersion {
+	return worker.WorkerDeploymentVersion{DeploymentName: v.Deployment, BuildID: v.BuildID}
 }

@@ -110,3 +110,13 @@ func (e *editor) setValues() error {
 	}
 	return nil
 }
+
+// WithPayload returns a message with another payload, under the key of the message's type regardless of its original
+// form.
+func WithPayload(m ideafile.Message, payload any) map[string]any {
+	keptKeys := []string{"type", "kind", "_instance", "schema"}
+	if m.PayloadKey() != "" {
+		keptKeys = append(keptKeys, "title", "description", "_status", "_error")
+	}
+	return jsonval.WithKey(jsonval.WithOnlyKeys(m.Source, keptKeys...), m.Type, payload)
+}

@@ -3,6 +3,7 @@ package ideafiles
 import (
 	"bytes"
 	"cmp"
+	_ "embed"
 	"maps"
 	"os"
 	"path/filepath"
@@ -270,3 +271,9 @@ func stripByteOrderMark(data []byte) []byte {
 	}
 	return bytes.TrimPrefix(data, byteOrderMark)
 }
+
+// Schema is the JSON Schema of an Idea file, with which editors complete and check the file. It finds mistakes in form
+// only: `starter check` finds the others.
+//
+//go:embed idea.schema.json
+var Schema []byte

@@ -1,6 +1,9 @@
 package access
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -28,8 +31,9 @@ type Roles struct {
 }
 
 type role struct {
-	rights         []Right
-	people, groups []string
+	May    []Right  `json:"may"`
+	People []string `json:"people"`
+	Groups []string `json:"groups"`
 }
 
 // wildcard, in a role's people, means everybody with a token.
@@ -49,7 +53,7 @@ func (r *Roles) RightsOf(name string, groups []string) ([]Right, error) {
 	var rights []Right
 	for _, role := range list {
 		if role.appliesTo(name, groups) {
-			rights = append(rights, role.rights...)
+			rights = append(rights, role.May...)
 		}
 	}
 	return rights, err
@@ -59,8 +63,8 @@ func (r role) appliesTo(name string, groups []string) bool {
 	hasName := func(list []string, one string) bool {
 		return slices.ContainsFunc(list, func(n string) bool { return policy.SameName(n, one) })
 	}
-	return slices.Contains(r.people, wildcard) || hasName(r.people, name) ||
-		slices.ContainsFunc(groups, func(g string) bool { return hasName(r.groups, g) })
+	return slices.Contains(r.People, wildcard) || hasName(r.People, name) ||
+		slices.ContainsFunc(groups, func(g string) bool { return hasName(r.Groups, g) })
 }
 
 func (r *Roles) currentRoles() ([]role, error) {
@@ -95,59 +99,49 @@ func (r *Roles) currentRoles() ([]role, error) {
 const rolesBrokenMessage = "this gateway's file of roles is broken: nobody may do anything here until it is mended"
 
 func readRoles(data []byte) ([]role, error) {
-	file, err := jsonval.DecodeObject(data)
-	if err != nil {
+	if _, err := jsonval.DecodeObject(data); err != nil {
 		return nil, err
 	}
-	entries, ok := file["roles"].([]any)
-	if !ok || len(file) != 1 {
-		return nil, fmt.Errorf(`want {"roles": [{"may", "people", "groups"}, …]}`)
+	var file struct {
+		Roles []role `json:"roles"`
 	}
-	var list []role
-	for n, entry := range entries {
-		one, err := readRole(entry)
-		if err != nil {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&file); err != nil {
+		return nil, err
+	}
+	if file.Roles == nil {
+		return nil, errors.New(`want {"roles": [{"may", "people", "groups"}, …]}`)
+	}
+	for n, one := range file.Roles {
+		if err := one.check(); err != nil {
 			return nil, fmt.Errorf("roles[%d]: %w", n, err)
 		}
-		list = append(list, one)
 	}
-	return list, nil
+	return file.Roles, nil
 }
 
-func readRole(v any) (out role, err error) {
-	m, ok := v.(jsonval.Object)
-	if !ok {
-		return out, fmt.Errorf("a role is an object, not %s", jsonval.TypeOf(v))
+func (r role) check() error {
+	if len(r.May) == 0 {
+		return errors.New(`"may" must list at least one right: look, start, decide or steer`)
 	}
-	for key := range m {
-		if !slices.Contains([]string{"may", "people", "groups"}, key) {
-			return out, fmt.Errorf("a role has may, people and groups, not %q", key)
+	for _, right := range r.May {
+		if !slices.Contains(Rights, right) {
+			return fmt.Errorf("unknown right %q; there are look, start, decide and steer", right)
 		}
 	}
-	rightNames, ok := jsonval.AsStringList(m["may"])
-	if !ok || len(rightNames) == 0 {
-		return out, fmt.Errorf(`"may" must list at least one right: look, start, decide or steer`)
+	if len(r.People)+len(r.Groups) == 0 {
+		return errors.New("a role must name people or groups")
 	}
-	for _, right := range rightNames {
-		if !slices.Contains(Rights, Right(right)) {
-			return out, fmt.Errorf("unknown right %q; there are look, start, decide and steer", right)
-		}
-		out.rights = append(out.rights, Right(right))
-	}
-	for key, check := range map[string]func(string) error{"people": policy.CheckName, "groups": policy.CheckGroup} {
-		names, ok := jsonval.AsStringList(m[key])
-		if !ok && m[key] != nil {
-			return out, fmt.Errorf("%q must be a list of names", key)
-		}
-		for _, name := range names {
-			if err := check(name); err != nil {
-				return out, fmt.Errorf("%s: %w", key, err)
-			}
+	for _, name := range r.People {
+		if err := policy.CheckName(name); err != nil {
+			return fmt.Errorf("people: %w", err)
 		}
 	}
-	out.people, _ = jsonval.AsStringList(m["people"])
-	if out.groups, _ = jsonval.AsStringList(m["groups"]); len(out.people)+len(out.groups) == 0 {
-		err = fmt.Errorf("a role must name people or groups")
+	for _, name := range r.Groups {
+		if err := policy.CheckGroup(name); err != nil {
+			return fmt.Errorf("groups: %w", err)
+		}
 	}
-	return out, err
+	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync/atomic"
-	"time"
 
 	"go.temporal.io/server/common/config"
 	sqliteplugin "go.temporal.io/server/common/persistence/sql/sqlplugin/sqlite"
@@ -24,7 +23,7 @@ var openConnections atomic.Int64
 
 // openDatabase creates the file, its tables and the namespace if they are missing, and returns how the server connects
 // to them.
-func openDatabase(dir, namespace string, retention time.Duration) (*config.SQL, error) {
+func openDatabase(dir string) (*config.SQL, error) {
 	path := filepath.Join(dir, databaseFile)
 	_, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
-	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/server/common/testing/freeport"
@@ -22,10 +21,6 @@ type Options struct {
 	UIPort int
 	// DefaultUIPorts are tried in this order, so that the UI usually keeps its address.
 	DefaultUIPorts []int
-	// Namespace is created when missing; empty: "default".
-	Namespace string
-	// Retention is how long the namespace keeps closed workflows, at least an hour; 0: 30 days.
-	Retention time.Duration
 	// SearchAttributes are registered in the namespace before Start returns. It is an error if one exists with another
 	// type.
 	SearchAttributes map[string]enumspb.IndexedValueType
@@ -40,11 +35,10 @@ type Options struct {
 
 // Server is a running Temporal server, with its UI if it was asked for.
 type Server struct {
-	address   string
-	uiURL     string
-	namespace string
-	cleanups  []func() // what Stop does, last first
-	stopOnce  sync.Once
+	address  string
+	uiURL    string
+	cleanups []func() // what Stop does, last first
+	stopOnce sync.Once
 }
 
 // Start runs a server. It returns when the frontend answers, the namespace exists and the search attributes can be
@@ -55,7 +49,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		return nil, err
 	}
 	tuneRuntime(o.Memory)
-	s := &Server{namespace: o.Namespace}
+	s := &Server{}
 	if err := s.start(ctx, o); err != nil {
 		s.Stop()
 		return nil, err
@@ -70,7 +64,7 @@ func (s *Server) Address() string { return s.address }
 func (s *Server) UIURL() string { return s.uiURL }
 
 // Namespace is the name of the server's namespace.
-func (s *Server) Namespace() string { return s.namespace }
+func (s *Server) Namespace() string { return namespace }
 
 // Stop ends the UI and the server and returns when both are down, about a second later. Every call waits for that; only
 // the first one does it.
@@ -96,7 +90,7 @@ func (s *Server) start(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	db, err := openDatabase(o.Dir, o.Namespace, o.Retention)
+	db, err := openDatabase(o.Dir)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"net"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestAPortThatIsTakenAtTheLastMomentIsAnError(t *testing.T) {
@@ -27,7 +26,7 @@ func TestAPortThatIsTakenAtTheLastMomentIsAnError(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := free
 			move(&p, l.Addr().(*net.TCPAddr).Port)
-			db, err := openDatabase(t.TempDir(), defaultNamespace, time.Hour)
+			db, err := openDatabase(t.TempDir())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,12 +12,9 @@ import (
 )
 
 const (
-	defaultNamespace = "default"
+	namespace = "default"
 	// Temporal's own default is a day: the history of a Friday's run would be gone on Monday.
-	defaultRetention = 30 * 24 * time.Hour
-	// The server refuses less when it changes a namespace. Here the namespace is written directly into the database,
-	// where the server would not notice.
-	minRetention = time.Hour
+	retention = 30 * 24 * time.Hour
 	// A start takes half a second; a busy machine may need much longer.
 	startTimeout = time.Minute
 )
@@ -29,15 +26,6 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Port < 0 {
 		return o, fmt.Errorf("devserver: check options: Port %d is negative", o.Port)
-	}
-	if o.Namespace == "" {
-		o.Namespace = defaultNamespace
-	}
-	if o.Retention == 0 {
-		o.Retention = defaultRetention
-	}
-	if o.Retention < minRetention {
-		return o, fmt.Errorf("devserver: check options: Retention %v is under %v", o.Retention, minRetention)
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -7,14 +7,12 @@ import (
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
-	namespacepb "go.temporal.io/api/namespace/v1"
 	"go.temporal.io/api/operatorservice/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/types/known/durationpb"
 
 	"processidea/internal/pause"
 	"processidea/model/jsonval"
@@ -27,45 +25,29 @@ func setUpNamespace(ctx context.Context, address string, o Options) error {
 		return fmt.Errorf("devserver: reach server %s: %w", address, err)
 	}
 	defer conn.Close()
-	if err := setRetention(ctx, workflowservice.NewWorkflowServiceClient(conn), o.Namespace, o.Retention); err != nil {
-		return fmt.Errorf("devserver: prepare namespace %s: %w", o.Namespace, err)
+	workflows := workflowservice.NewWorkflowServiceClient(conn)
+	err = retryUntilReady(ctx, func() error {
+		_, err := workflows.DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: namespace})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("devserver: reach namespace %s: %w", namespace, err)
 	}
 	if len(o.SearchAttributes) == 0 {
 		return nil
 	}
-	if err := addAttributes(ctx, operatorservice.NewOperatorServiceClient(conn), o.Namespace,
-		o.SearchAttributes); err != nil {
-		return fmt.Errorf("devserver: register search attributes in %s: %w", o.Namespace, err)
+	if err := addAttributes(ctx, operatorservice.NewOperatorServiceClient(conn), o.SearchAttributes); err != nil {
+		return fmt.Errorf("devserver: register search attributes in %s: %w", namespace, err)
 	}
-	if err := awaitAttributes(ctx, workflowservice.NewWorkflowServiceClient(conn), o); err != nil {
-		return fmt.Errorf("devserver: try search attributes in %s: %w", o.Namespace, err)
+	if err := awaitAttributes(ctx, workflows, o); err != nil {
+		return fmt.Errorf("devserver: try search attributes in %s: %w", namespace, err)
 	}
 	return nil
 }
 
-// setRetention sets the retention of the namespace, which an earlier start may have made with another.
-func setRetention(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string,
-	retention time.Duration) error {
-	var ns *workflowservice.DescribeNamespaceResponse
-	err := retryUntilReady(ctx, func() (err error) {
-		ns, err = c.DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: namespace})
-		return err
-	})
-	if err != nil || ns.GetConfig().GetWorkflowExecutionRetentionTtl().AsDuration() == retention {
-		return err
-	}
-	return retryUntilReady(ctx, func() error {
-		_, err := c.UpdateNamespace(ctx, &workflowservice.UpdateNamespaceRequest{
-			Namespace: namespace,
-			Config:    &namespacepb.NamespaceConfig{WorkflowExecutionRetentionTtl: durationpb.New(retention)},
-		})
-		return err
-	})
-}
-
 // addAttributes registers the missing search attributes. An attribute that exists with another type is an error. The
 // server itself would accept it and leave it as it is.
-func addAttributes(ctx context.Context, c operatorservice.OperatorServiceClient, namespace string,
+func addAttributes(ctx context.Context, c operatorservice.OperatorServiceClient,
 	wanted map[string]enumspb.IndexedValueType) error {
 	var existing *operatorservice.ListSearchAttributesResponse
 	err := retryUntilReady(ctx, func() (err error) {
@@ -101,7 +83,7 @@ func awaitAttributes(ctx context.Context, c workflowservice.WorkflowServiceClien
 	for _, name := range jsonval.SortedKeys(o.SearchAttributes) {
 		err := retryUntilReady(ctx, func() error {
 			_, err := c.CountWorkflowExecutions(ctx, &workflowservice.CountWorkflowExecutionsRequest{
-				Namespace: o.Namespace, Query: "`" + name + "` IS NOT NULL",
+				Namespace: namespace, Query: "`" + name + "` IS NOT NULL",
 			})
 			return err
 		})

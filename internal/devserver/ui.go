@@ -53,7 +53,7 @@ func uiConfig(port int, frontend string, o Options) *uiconfig.Config {
 		Host:                loopbackIP,
 		Port:                port,
 		EnableUI:            true,
-		DefaultNamespace:    o.Namespace,
+		DefaultNamespace:    namespace,
 		Codec:               uiconfig.Codec{Endpoint: o.CodecEndpoint},
 		// Otherwise the UI logs every request, and its own address, to standard output.
 		HideLogs: true,

@@ -14,7 +14,7 @@ import (
 
 func TestTheUIServesItsPageAndTheNamespace(t *testing.T) {
 	s := start(t, devserver.Options{
-		Dir: t.TempDir(), Namespace: "mine", CodecEndpoint: "http://127.0.0.1:1/codec",
+		Dir: t.TempDir(), CodecEndpoint: "http://127.0.0.1:1/codec",
 	})
 	if page := mustGet(t, s.UIURL()); !strings.Contains(page, "<!doctype html>") {
 		t.Errorf("the page is no HTML:\n%s", page)
@@ -29,8 +29,8 @@ func TestTheUIServesItsPageAndTheNamespace(t *testing.T) {
 	for _, ns := range list.Namespaces {
 		names = append(names, ns.NamespaceInfo.Name)
 	}
-	if !strings.Contains(strings.Join(names, " "), "mine") {
-		t.Errorf("the UI lists the namespaces %q, want mine among them", names)
+	if !strings.Contains(strings.Join(names, " "), "default") {
+		t.Errorf("the UI lists the namespaces %q, want default among them", names)
 	}
 	var settings struct {
 		DefaultNamespace string
@@ -38,14 +38,14 @@ func TestTheUIServesItsPageAndTheNamespace(t *testing.T) {
 		Codec            struct{ Endpoint string }
 	}
 	decode(t, mustGet(t, s.UIURL()+"/api/v1/settings"), &settings)
-	if settings.DefaultNamespace != "mine" || !settings.DisableNewsFetch ||
+	if settings.DefaultNamespace != "default" || !settings.DisableNewsFetch ||
 		settings.Codec.Endpoint != "http://127.0.0.1:1/codec" {
 		t.Errorf("the UI's settings are %+v", settings)
 	}
 }
 
 func TestTheUIAnswersNoForeignPage(t *testing.T) {
-	s := start(t, devserver.Options{Dir: t.TempDir(), Namespace: "mine"})
+	s := start(t, devserver.Options{Dir: t.TempDir()})
 	for _, c := range []struct {
 		name, method, path string
 		headers            []string
@@ -55,9 +55,9 @@ func TestTheUIAnswersNoForeignPage(t *testing.T) {
 		{"DNS rebinding", "GET", "/api/v1/namespaces", []string{"Host", "evil.example:8233"}, true},
 		{"a name that looks like this machine's", "GET", "/api/v1/namespaces",
 			[]string{"Host", "127.0.0.1.evil.example"}, true},
-		{"a form of a foreign page", "POST", "/api/v1/namespaces/mine/workflows/x/terminate",
+		{"a form of a foreign page", "POST", "/api/v1/namespaces/default/workflows/x/terminate",
 			[]string{"Origin", "https://evil.example"}, true},
-		{"a fetch of a foreign page", "POST", "/api/v1/namespaces/mine/workflows/x/terminate",
+		{"a fetch of a foreign page", "POST", "/api/v1/namespaces/default/workflows/x/terminate",
 			[]string{"Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"}, true},
 	} {
 		req, err := http.NewRequestWithContext(within(t), c.method, s.UIURL()+c.path, strings.NewReader(""))

@@ -42,15 +42,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	req, err := readRequest(w, r)
-	defer req.release()
 	number := 0
 	if err == nil {
 		number, err = h.requestNumber(r.Header)
 	}
-	logged := &LoggedRequest{Request: number, Header: r.Header, LLM: req.llm, Stream: req.wantsStream, Arrived: started}
+	logged := &LoggedRequest{Request: number, Header: r.Header, LLM: req.LLM, Stream: req.Stream, Arrived: started}
 	if !h.withoutLog {
 		if !h.withoutBodies {
-			logged.Body, logged.Messages = req.copyContents()
+			logged.Body, logged.Messages = req.body, req.Messages
 		}
 		h.log.add(logged)
 	}
@@ -65,7 +64,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h.onEnd != nil {
 		h.onEnd(number, end)
 	}
-	if end == EndCut && !(h.cleanCut && req.wantsStream) {
+	if end == EndCut {
 		panic(http.ErrAbortHandler)
 	}
 }
@@ -107,10 +106,16 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, req request, lo
 		return s.refuse(r.Context(), w)
 	}
 	base := completion{ID: fmt.Sprintf("chatcmpl-rehearsal-%d", logged.Request), Created: logged.Arrived.Unix(),
-		LLM: req.llm}
+		LLM: req.LLM}
 	s.writer = &jsonWriter{w: w, head: base}
-	if req.wantsStream {
-		s.writer = &sseWriter{w: w, head: base, wantsUsage: req.wantsUsage}
+	if req.Stream {
+		s.writer = &sseWriter{w: w, head: base, wantsUsage: req.StreamOptions.IncludeUsage}
 	}
 	return s.run(r.Context(), req.promptChars())
+}
+
+// ChooseReply returns the reply for the Request with this number, from 1. It is the first reply whose When occurs in
+// the prompt, otherwise the one at this number among those without When. ok is false if there is none.
+func ChooseReply(replies []Reply, number int, prompt string) (r Reply, ok bool) {
+	return NewHandler(replies).choose(number, func() string { return prompt })
 }

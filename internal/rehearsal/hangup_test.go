@@ -40,18 +40,10 @@ func TestAReplyThatIsCutAtNothingIsNeverAnswered(t *testing.T) {
 
 func TestACutReplyThatIsNotStreamedIsNeverAnswered(t *testing.T) {
 	t.Parallel()
-	for _, opts := range [][]Option{nil, {CleanCut()}} {
-		got := askWhole(t, start(t, `{"raw": "12345", "cut": 3}`, opts...), "plan")
-		if !errors.Is(got.err, io.EOF) {
-			t.Errorf("heard %q, error %v", got.content, got.err)
-		}
+	got := askWhole(t, start(t, `{"raw": "12345", "cut": 3}`), "plan")
+	if !errors.Is(got.err, io.EOF) {
+		t.Errorf("heard %q, error %v", got.content, got.err)
 	}
-}
-
-func TestACleanCutIsNoErrorToTheClient(t *testing.T) {
-	t.Parallel()
-	got := ask(t, start(t, `{"raw": "12345", "cut": 3}`, CleanCut()), "plan")
-	got.want(t, "123", "")
 }
 
 func TestARefusalIsCutByItsOwnCharacters(t *testing.T) {

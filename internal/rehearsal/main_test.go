@@ -42,9 +42,3 @@ func parseError(t testing.TB, file string) string {
 func OnEnd(f func(request int, end End)) Option {
 	return func(o *options) { o.onEnd = f }
 }
-
-// CleanCut ends a cut reply as some proxies do: the response is closed in good order,
-// so that a client sees no error, only that the end is missing.
-func CleanCut() Option {
-	return func(o *options) { o.cleanCut = true }
-}

@@ -8,7 +8,6 @@ type Option func(*options)
 
 type options struct {
 	chunkChars    int
-	cleanCut      bool
 	withoutLog    bool
 	withoutBodies bool
 	onChunk       func(request, sent int)

@@ -93,32 +93,12 @@ func AfterDone(ctx context.Context, label string, f func()) (stop func() bool) {
 	})
 }
 
-// Group is an errgroup.Group in which a panic becomes the error of its goroutine. The zero Group is ready for use.
-type Group errgroup.Group
-
-// WithContext makes a Group as errgroup.WithContext does.
-func WithContext(ctx context.Context) (*Group, context.Context) {
-	g, ctx := errgroup.WithContext(ctx)
-	return (*Group)(g), ctx
-}
-
-// SetLimit bounds how many goroutines of the Group run at the same time.
-func (g *Group) SetLimit(n int) { (*errgroup.Group)(g).SetLimit(n) }
-
-// Go starts f, once the limit allows it.
-func (g *Group) Go(label string, f func() error) {
-	(*errgroup.Group)(g).Go(func() error { return Run(label, f) })
-}
-
-// Wait waits for all goroutines of the Group, and returns the first error.
-func (g *Group) Wait() error { return (*errgroup.Group)(g).Wait() }
-
 // Each calls do for 0 to times-1, at most limit at a time, and returns the first error, which cancels the others.
 func Each(ctx context.Context, label string, count, limit int, f func(ctx context.Context, n int) error) error {
-	g, ctx := WithContext(ctx)
+	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(limit)
 	for n := range count {
-		g.Go(label, func() error { return f(ctx, n) })
+		g.Go(func() error { return Run(label, func() error { return f(ctx, n) }) })
 	}
 	return g.Wait()
 }

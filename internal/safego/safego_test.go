@@ -34,12 +34,8 @@ func TestAPanicIsAnError(t *testing.T) {
 		run := map[string]func() error{
 			"Run":  func() error { return safego.Run("test", f) },
 			"Wait": func() error { return safego.Wait("test", f) },
-			"Group": func() error {
-				g, ctx := safego.WithContext(t.Context())
-				g.SetLimit(1)
-				g.Go("test", f)
-				<-ctx.Done()
-				return g.Wait()
+			"Each": func() error {
+				return safego.Each(t.Context(), "test", 1, 1, func(context.Context, int) error { return f() })
 			},
 		}
 		for how, run := range run {

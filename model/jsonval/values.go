@@ -268,6 +268,17 @@ func WithoutKey(m Object, keys ...string) Object {
 	return out
 }
 
+// WithOnlyKeys gives a copy of an object with only some keys, of those that it has.
+func WithOnlyKeys(m Object, keys ...string) Object {
+	out := Object{}
+	for _, key := range keys {
+		if v, ok := m[key]; ok {
+			out[key] = v
+		}
+	}
+	return out
+}
+
 // DeepMerge merges b over a: objects key by key at every depth, any other value as a whole.
 func DeepMerge(a, b any) any { return MergeWith(a, b, DeepMerge) }
 

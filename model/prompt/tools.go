@@ -103,13 +103,8 @@ func outputMethodText(method any) string {
 
 // visibleParams is a Tool's parameter schema as the LLM sees it.
 func visibleParams(t *ideafile.Tool) any {
-	schema, out := schemaWithoutWiredParams(t), jsonval.Object{"type": "object"}
-	for _, k := range []string{"properties", "required", "additionalProperties", "$defs", "definitions"} {
-		if v, ok := schema[k]; ok {
-			out[k] = v
-		}
-	}
-	return out
+	return jsonval.WithKey(jsonval.WithOnlyKeys(schemaWithoutWiredParams(t), "properties", "required",
+		"additionalProperties", "$defs", "definitions"), "type", "object")
 }
 
 // schemaWithoutWiredParams is a Tool's schema without meta properties and without the parameters that its designer

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"processidea/client"
 	"processidea/model/ideafile"
 	"processidea/tools"
 	"processidea/tools/runner"
@@ -26,7 +25,6 @@ type settings struct {
 	hasRows           bool
 	withoutMCPServers bool
 	timeout           time.Duration
-	startChanges      []func(*client.StartOptions)
 }
 
 // WithTools registers the Go tools that the process may use beside the built-in ones, as command.WithTools does.
@@ -96,8 +94,3 @@ func WithoutMCPServers() Option { return func(s *settings) { s.withoutMCPServers
 
 // WithTimeout sets how long the process may take to come to rest. The default is a minute.
 func WithTimeout(d time.Duration) Option { return func(s *settings) { s.timeout = d } }
-
-// WithStart changes the options of the process's start: its id, By, WithSolution.
-func WithStart(change func(*client.StartOptions)) Option {
-	return func(s *settings) { s.startChanges = append(s.startChanges, change) }
-}

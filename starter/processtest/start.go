@@ -48,11 +48,8 @@ func Start(t testing.TB, path string, options ...Option) *Process {
 	}
 	p.delegateTools = delegateToolNames(d)
 	c := startEngine(t, parts)
-	o := client.StartOptions{ID: d.Source.Name(), Idea: d.Idea, Replies: d.Replies, Delegates: d.Delegates}
-	for _, change := range s.startChanges {
-		change(&o)
-	}
-	p.Process, err = c.Start(t.Context(), o)
+	p.Process, err = c.Start(t.Context(),
+		client.StartOptions{ID: d.Source.Name(), Idea: d.Idea, Replies: d.Replies, Delegates: d.Delegates})
 	if err != nil {
 		t.Fatalf("processtest: %v", err)
 	}

@@ -173,13 +173,8 @@ func (s *Store) eraseIdea(ctx context.Context, process string, number int, f *Fo
 	case err != nil || m.Forgotten != nil:
 		return err
 	}
-	remaining := manifest{Format: manifestFormat, Digest: m.Digest, Meta: jsonval.Object{},
-		lineage: lineage{RootIdea: number}, Forgotten: f}
-	for _, k := range metaKeysKeptByForget {
-		if v, exists := m.Meta[k]; exists {
-			remaining.Meta[k] = v
-		}
-	}
+	remaining := manifest{Format: manifestFormat, Digest: m.Digest, lineage: lineage{RootIdea: number}, Forgotten: f,
+		Meta: jsonval.WithOnlyKeys(m.Meta, metaKeysKeptByForget...)}
 	return s.values.Write(ctx, ManifestName(process, number), remaining.encode())
 }
 

@@ -74,9 +74,8 @@ func (d *Diff) compare(from, to jsonval.Object) error {
 	for i, op := range patch {
 		d.Patch[i] = patchStep(op)
 	}
-	err = d.compareValues("", pickKeys(from, "config", "schema", "delegates"),
-		pickKeys(to, "config", "schema", "delegates"),
-		jsonval.Path.String)
+	err = d.compareValues("", jsonval.WithOnlyKeys(from, "config", "schema", "delegates"),
+		jsonval.WithOnlyKeys(to, "config", "schema", "delegates"), jsonval.Path.String)
 	if err != nil {
 		return err
 	}
@@ -91,16 +90,6 @@ func patchStep(op jsondiff.Operation) any {
 		o["value"] = op.Value
 	}
 	return o
-}
-
-func pickKeys(m jsonval.Object, keys ...string) jsonval.Object {
-	out := jsonval.Object{}
-	for _, k := range keys {
-		if v, ok := m[k]; ok {
-			out[k] = v
-		}
-	}
-	return out
 }
 
 // solutionCall is one Call of an Idea's solution.

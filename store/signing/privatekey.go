@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -125,11 +126,7 @@ func (k *PrivateKey) Public() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("signing: encode a key: %w", err)
 	}
-	for _, member := range []string{"iss", "people", "groups", "name", "withdrawn"} {
-		if v, exists := k.members[member]; exists {
-			public[member] = v
-		}
-	}
+	maps.Copy(public, jsonval.WithOnlyKeys(k.members, "iss", "people", "groups", "name", "withdrawn"))
 	return jsonval.Encode(public), nil
 }
 

@@ -239,10 +239,10 @@ func (r *workerSet) Stop() {
 	if r.stopWatching != nil {
 		r.stopWatching()
 	}
-	var requests safego.Group // both drain in the same time
-	requests.Go("engine.requests", func() error { r.requestWorker.Stop(); return nil })
+	stopped := make(chan struct{}) // both drain in the same time
+	safego.Go("engine.requests", func() error { r.requestWorker.Stop(); return nil }, func(error) { close(stopped) })
 	r.Worker.Stop()
-	_ = requests.Wait()
+	<-stopped
 	r.mcp.Close()
 }
 

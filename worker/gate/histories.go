@@ -24,25 +24,25 @@ import (
 
 // replayHistories replays the latest histories of running and of ended processes and instances.
 func (o Options) replayHistories(ctx context.Context, r *Report) error {
+	if o.MaxHistories == 0 {
+		return nil
+	}
 	for _, operator := range []string{"=", "!="} {
 		query := fmt.Sprintf(`WorkflowType IN ('%s', '%s') AND ExecutionStatus %s 'Running'`, protocol.ProcessType,
 			protocol.InstanceType, operator)
-		remaining := o.MaxHistories
-		for page := []byte(nil); remaining > 0; {
-			list, err := o.Temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
-				Namespace: o.Namespace, Query: query, PageSize: int32(min(remaining, 100)), NextPageToken: page,
-			})
+		request := &workflowservice.ListWorkflowExecutionsRequest{
+			Namespace: o.Namespace, Query: query, PageSize: int32(min(o.MaxHistories, 100)),
+		}
+		replayed := 0
+		for e, err := range connect.Executions(ctx, o.Temporal.ListWorkflow, request) {
+			if err == nil {
+				err = o.replay(ctx, workflow.Execution{ID: e.GetExecution().GetWorkflowId(),
+					RunID: e.GetExecution().GetRunId()}, r)
+			}
 			if err != nil {
 				return err
 			}
-			for _, e := range list.GetExecutions() {
-				if err := o.replay(ctx, workflow.Execution{ID: e.GetExecution().GetWorkflowId(),
-					RunID: e.GetExecution().GetRunId()}, r); err != nil {
-					return err
-				}
-			}
-			remaining -= len(list.GetExecutions())
-			if page = list.GetNextPageToken(); len(page) == 0 {
+			if replayed++; replayed == o.MaxHistories {
 				break
 			}
 		}

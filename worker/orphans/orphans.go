@@ -23,6 +23,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
+	"processidea/connect"
 	"processidea/internal/pause"
 	"processidea/internal/safego"
 	"processidea/protocol"
@@ -61,28 +62,23 @@ func CancelOrphans(ctx context.Context, c client.Client) (cancelled int, err err
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	s := orphanFinder{client: c, goneByParent: map[string]bool{}}
-	for page := []byte{}; ; {
-		list, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
-			PageSize: pageSize, NextPageToken: page,
-			Query: fmt.Sprintf("TaskQueue = '%s' AND WorkflowType IN ('%s', '%s') AND ExecutionStatus = 'Running'",
-				protocol.TaskQueue, protocol.InstanceType, protocol.ProcessType),
-		})
+	for child, err := range connect.Executions(ctx, c.ListWorkflow, &workflowservice.ListWorkflowExecutionsRequest{
+		PageSize: pageSize,
+		Query: fmt.Sprintf("TaskQueue = '%s' AND WorkflowType IN ('%s', '%s') AND ExecutionStatus = 'Running'",
+			protocol.TaskQueue, protocol.InstanceType, protocol.ProcessType),
+	}) {
 		if err != nil {
 			return cancelled, fmt.Errorf("orphans: list workflows: %w", err)
 		}
-		for _, child := range list.GetExecutions() {
-			isCancelled, err := s.cancelIfOrphaned(ctx, child)
-			if err != nil {
-				return cancelled, fmt.Errorf("orphans: look after %s: %w", child.GetExecution().GetWorkflowId(), err)
-			}
-			if isCancelled {
-				cancelled++
-			}
+		isCancelled, err := s.cancelIfOrphaned(ctx, child)
+		if err != nil {
+			return cancelled, fmt.Errorf("orphans: look after %s: %w", child.GetExecution().GetWorkflowId(), err)
 		}
-		if page = list.GetNextPageToken(); len(page) == 0 {
-			return cancelled, nil
+		if isCancelled {
+			cancelled++
 		}
 	}
+	return cancelled, nil
 }
 
 // orphanFinder remembers, during one look, which processes are gone.

@@ -3,6 +3,7 @@ package service
 import (
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"strings"
@@ -192,4 +193,13 @@ func (s *settings) readEnvironment(f *pflag.FlagSet, lookupEnv func(string) (str
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// logger returns the logger that the settings describe.
+func (s settings) logger(out io.Writer) *slog.Logger {
+	o := &slog.HandlerOptions{Level: s.logLevel}
+	if s.logFormat == "json" {
+		return slog.New(slog.NewJSONHandler(out, o))
+	}
+	return slog.New(slog.NewTextHandler(out, o))
 }

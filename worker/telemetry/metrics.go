@@ -22,7 +22,7 @@ import (
 type Metrics struct {
 	registry *prometheus.Registry
 	provider *metric.MeterProvider
-	meters   meters
+	meter    api.Meter
 	waiting  waitingReader
 }
 
@@ -43,7 +43,7 @@ func NewMetrics() (*Metrics, error) {
 	secondsView := metric.NewView(metric.Instrument{Kind: metric.InstrumentKindHistogram, Unit: "s"},
 		metric.Stream{Aggregation: metric.AggregationExplicitBucketHistogram{Boundaries: latencyBuckets}})
 	m.provider = metric.NewMeterProvider(metric.WithReader(reader), metric.WithView(secondsView))
-	m.meters = newMeters(m.provider.Meter("processidea"))
+	m.meter = m.provider.Meter("processidea")
 	return m, nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/metric"
+
 	"processidea/client"
 )
 
@@ -45,11 +47,13 @@ func (m *Metrics) recordWaiting(ctx context.Context) {
 		return
 	}
 	for _, one := range list {
-		attrs, age := labels("tool", one.Tool), time.Duration(0)
+		age := time.Duration(0)
 		if one.Count > 0 {
 			age = time.Since(one.Oldest)
 		}
-		m.meters.waitingCalls.Record(ctx, int64(one.Count), attrs)
-		m.meters.oldestWait.Record(ctx, age.Seconds(), attrs)
+		m.set(one.Count, "waiting", "Calls that wait for a person, in all processes, by tool.", "tool", one.Tool)
+		oldest, _ := m.meter.Float64Gauge("processidea_waiting_oldest", metric.WithUnit("s"),
+			metric.WithDescription("How long the oldest of these Calls has waited, by tool."))
+		oldest.Record(ctx, age.Seconds(), attributes([]string{"tool", one.Tool}))
 	}
 }

@@ -108,13 +108,6 @@ func (b *TestBed) startWorker() (err error) {
 	return b.worker.Start()
 }
 
-// RestartWorker replaces the running worker by a new one, which has no workflow in its cache.
-func (b *TestBed) RestartWorker() error {
-	b.worker.Stop()
-	worker.PurgeStickyWorkflowCache()
-	return b.startWorker()
-}
-
 // Close stops everything and deletes its files.
 func (b *TestBed) Close() {
 	b.worker.Stop()
@@ -139,9 +132,6 @@ func (b *TestBed) Watch(ctx context.Context, id string) error {
 	}
 	return nil
 }
-
-// Client is the client for programs that use the processes on the bed.
-func (b *TestBed) Client() *client.Client { return b.client }
 
 // ToolURL is the address of a tool over HTTP.
 func (b *TestBed) ToolURL() string { return b.toolServer.URL }

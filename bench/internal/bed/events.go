@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 
 	"processidea/client/actions"
+	"processidea/connect"
 	"processidea/internal/pause"
 )
 
@@ -67,21 +68,15 @@ func (b *TestBed) Polls() int { return b.requestCounter.Polls() }
 
 // listRuns lists the runs that visibility shows; open is the id of one that has not ended, if any.
 func (b *TestBed) listRuns(ctx context.Context) (runs []*workflow.WorkflowExecutionInfo, anyOpen string, err error) {
-	var page []byte
-	for {
-		r, err := b.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000,
-			NextPageToken: page})
+	for e, err := range connect.Executions(ctx, b.temporal.ListWorkflow,
+		&workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000}) {
 		if err != nil {
 			return nil, "", fmt.Errorf("list workflows: %w", err)
 		}
-		for _, e := range r.GetExecutions() {
-			if e.GetCloseTime() == nil {
-				anyOpen = e.GetExecution().GetWorkflowId()
-			}
+		if e.GetCloseTime() == nil {
+			anyOpen = e.GetExecution().GetWorkflowId()
 		}
-		runs = append(runs, r.GetExecutions()...)
-		if page = r.GetNextPageToken(); len(page) == 0 {
-			return runs, anyOpen, nil
-		}
+		runs = append(runs, e)
 	}
+	return runs, anyOpen, nil
 }

@@ -3,11 +3,11 @@ package report
 import (
 	"fmt"
 	"io"
-	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+
+	"processidea/model/jsonval"
 )
 
 // maxUneven bounds the ratio of the greatest to the smallest cost of one more.
@@ -21,17 +21,14 @@ type Growth struct {
 	Steps      []Step  `json:"steps"`
 	Unevenness float64 `json:"uneven"` // the ratio of the greatest to the smallest cost of one more
 	Met        bool    `json:"met"`
-	// NearlyMet is true if the limit is not met, but would be if the costs were off by their standard errors.
-	NearlyMet bool `json:"close,omitempty"`
 }
 
 // Step is the cost of one more between two sizes, in ms or KB.
 type Step struct {
-	From          int     `json:"from"`
-	To            int     `json:"to"`
-	CostPerUnit   float64 `json:"each"`
-	StandardError float64 `json:"off"` // of Each; 0 if there was one round
-	Unit          string  `json:"unit"`
+	From        int     `json:"from"`
+	To          int     `json:"to"`
+	CostPerUnit float64 `json:"each"`
+	Unit        string  `json:"unit"`
 }
 
 // figureSeries is one figure of one work at several sizes, the smallest first.
@@ -85,14 +82,11 @@ func groupBySize(figures []Figure) (lines []figureSeries) {
 
 // checkSteps compares the steps with the limit.
 func (g *Growth) checkSteps() {
-	byCost := func(a, b Step) int { return int((a.CostPerUnit - b.CostPerUnit) * 1e6) }
-	least, greatest := slices.MinFunc(g.Steps, byCost), slices.MaxFunc(g.Steps, byCost)
-	if least.CostPerUnit > 0 {
-		g.Unevenness = greatest.CostPerUnit / least.CostPerUnit
+	costs := jsonval.Map(g.Steps, func(s Step) float64 { return s.CostPerUnit })
+	if least := slices.Min(costs); least > 0 {
+		g.Unevenness = slices.Max(costs) / least
 	}
 	g.Met = g.Unevenness > 0 && g.Unevenness <= maxUneven
-	g.NearlyMet = !g.Met &&
-		greatest.CostPerUnit-greatest.StandardError <= maxUneven*(least.CostPerUnit+least.StandardError)
 }
 
 // selectTenfoldSizes returns the largest size, a tenth of it, a tenth of that and so on, as far as measured, with the
@@ -115,27 +109,8 @@ func stepBetween(from, to Figure) Step {
 	case "MB":
 		unit, scale = "KB", 1024
 	}
-	scalePerUnit := scale / float64(to.Size-from.Size)
-	return Step{From: from.Size, To: to.Size, CostPerUnit: scalePerUnit * (to.Ours.Median - from.Ours.Median),
-		StandardError: scalePerUnit * math.Hypot(from.Ours.StandardError, to.Ours.StandardError), Unit: unit}
-}
-
-func (g Growth) metText() string {
-	switch {
-	case g.Met:
-		return "yes"
-	case g.NearlyMet:
-		return "too close to tell"
-	}
-	return "no"
-}
-
-// errorText formats the standard error. It is "" if that is too small to show beside the cost.
-func (s Step) errorText() string {
-	if s.StandardError < math.Abs(s.CostPerUnit)/100 {
-		return ""
-	}
-	return " ± " + strconv.FormatFloat(s.StandardError, 'g', 2, 64)
+	return Step{From: from.Size, To: to.Size, Unit: unit,
+		CostPerUnit: scale * (to.Ours.Median - from.Ours.Median) / float64(to.Size-from.Size)}
 }
 
 // PrintGrowths writes the growths as a Markdown table. It writes nothing if there are none.
@@ -151,9 +126,9 @@ func PrintGrowths(w io.Writer, all []Growth) {
 			if n > 0 {
 				steps += "; "
 			}
-			steps += fmt.Sprintf("%d … %d: %s%s %s", s.From, s.To, formatNumber(s.CostPerUnit), s.errorText(), s.Unit)
+			steps += fmt.Sprintf("%d … %d: %s %s", s.From, s.To, formatNumber(s.CostPerUnit), s.Unit)
 		}
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", g.Axis, g.Name, steps, formatNumber(g.Unevenness),
-			formatNumber(maxUneven), g.metText())
+			formatNumber(maxUneven), yesOrNo(g.Met))
 	}
 }

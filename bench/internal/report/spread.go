@@ -7,28 +7,16 @@ import (
 
 // Spread sums up the samples of one figure.
 type Spread struct {
-	P10           float64   `json:"p10"`
-	Median        float64   `json:"median"`
-	P90           float64   `json:"p90"`
-	StandardError float64   `json:"off"` // standard error of the median; 0 for one sample
-	Values        []float64 `json:"values"`
+	P10    float64   `json:"p10"`
+	Median float64   `json:"median"`
+	P90    float64   `json:"p90"`
+	Values []float64 `json:"values"`
 }
 
 // SpreadOf sums up some samples.
 func SpreadOf(values []float64) Spread {
 	sorted := slices.Sorted(slices.Values(values))
-	return Spread{P10: quantile(sorted, 0.1), Median: quantile(sorted, 0.5), P90: quantile(sorted, 0.9),
-		StandardError: standardError(sorted), Values: values}
-}
-
-// standardError estimates the standard error of the median for any distribution of the samples: the rank of the median
-// among n sorted values has a standard error of half the root of n.
-func standardError(sorted []float64) float64 {
-	if len(sorted) == 0 {
-		return 0
-	}
-	halfWidth := 0.5 / math.Sqrt(float64(len(sorted)))
-	return (quantile(sorted, 0.5+halfWidth) - quantile(sorted, 0.5-halfWidth)) / 2
+	return Spread{P10: quantile(sorted, 0.1), Median: quantile(sorted, 0.5), P90: quantile(sorted, 0.9), Values: values}
 }
 
 // quantile returns the value below which a share q of the sorted values lies, interpolated between two values.

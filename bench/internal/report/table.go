@@ -41,10 +41,14 @@ func (f Figure) limitText() string {
 }
 
 func (f Figure) metText() string {
-	switch {
-	case f.Met == nil:
+	if f.Met == nil {
 		return ""
-	case *f.Met:
+	}
+	return yesOrNo(*f.Met)
+}
+
+func yesOrNo(met bool) string {
+	if met {
 		return "yes"
 	}
 	return "no"

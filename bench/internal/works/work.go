@@ -2,9 +2,9 @@ package works
 
 import (
 	"context"
+	"time"
 
 	"processidea/bench/internal/bed"
-	"processidea/bench/internal/named"
 	"processidea/bench/internal/report"
 	"processidea/bench/internal/script"
 	"processidea/worker/engine"
@@ -19,9 +19,6 @@ type Work struct {
 	HasFirmLimits  bool // its figures do not depend on the machine's speed, so exceeding a limit is an error
 	Run            func(context.Context, Round) error
 }
-
-// String is the name.
-func (w Work) String() string { return w.Name }
 
 // Limits returns the limits of the work's worker.
 func (w Work) Limits() engine.Limits {
@@ -62,7 +59,7 @@ func (r Round) pace() string {
 }
 
 // AllWorks lists every work, in the order of the table.
-var AllWorks = named.List[Work]{
+var AllWorks = List{
 	{Name: "diamond", Rounds: 2, Run: diamondWork(false, 1.02)},
 	{Name: "diamond-one-request", Rounds: 2, Run: diamondWork(true, 1.03)},
 	{Name: "chain", Rounds: 3, Run: chainWork(200)},
@@ -80,8 +77,6 @@ var AllWorks = named.List[Work]{
 	{Name: "instances", Rounds: 3, Run: instancesWork(1000)},
 	{Name: "instances-10000", Rounds: 1, runsOnlyByName: true, Run: instancesWork(10000)},
 	{Name: "instances-100000", Rounds: 1, runsOnlyByName: true, Run: instancesWork(100_000)},
-	{Name: "desk", Rounds: 1, runsOnlyByName: true, Run: deskWork(1000)},
-	{Name: "desk-10000", Rounds: 1, runsOnlyByName: true, Run: deskWork(10_000)},
 }
 
 // DefaultWorks lists the works that take minutes at most.
@@ -92,4 +87,22 @@ func DefaultWorks() (usual []Work) {
 		}
 	}
 	return usual
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func inMS(all []time.Duration) (values []float64) {
+	for _, d := range all {
+		values = append(values, milliseconds(d))
+	}
+	return values
+}
+
+// sumSeconds adds up durations.
+func sumSeconds(all []time.Duration) float64 {
+	var s time.Duration
+	for _, d := range all {
+		s += d
+	}
+	return s.Seconds()
 }

@@ -23,13 +23,6 @@ type Books struct {
 	letterByKey map[string]string // by the Call's idempotency key: sent again, a letter is the same
 }
 
-// LetterCount returns how many letters were sent.
-func (b *Books) LetterCount() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.letterByKey)
-}
-
 // ServeHTTP answers GET /invoices/NUMBER and POST /letters.
 func (b *Books) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	mux := http.NewServeMux()

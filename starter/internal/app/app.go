@@ -6,24 +6,27 @@
 package app
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/user"
 	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"processidea/client"
+	gateway "processidea/gateway/server"
 	"processidea/internal/flags"
 	"processidea/model/diag"
 	"processidea/model/loop"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
 	"processidea/starter/internal/server"
+	"processidea/store/signing"
 	"processidea/worker/engine"
 )
 
@@ -187,13 +190,7 @@ func (a *App) Note(format string, args ...any) {
 }
 
 // UserName is the user's name, where it is known.
-func UserName() string {
-	u, err := user.Current()
-	if err == nil {
-		return u.Username
-	}
-	return os.Getenv("USER")
-}
+func UserName() string { return gateway.SystemUser(os.Getenv).Name }
 
 // GroupsOrDefault returns the given groups. If there are none, it reads them from PROCESSIDEA_GROUPS, separated by
 // commas.
@@ -201,13 +198,7 @@ func GroupsOrDefault(explicit []string) []string {
 	if len(explicit) > 0 {
 		return explicit
 	}
-	var groups []string
-	for _, name := range strings.Split(os.Getenv("PROCESSIDEA_GROUPS"), ",") {
-		if name = strings.TrimSpace(name); name != "" {
-			groups = append(groups, name)
-		}
-	}
-	return groups
+	return gateway.SystemUser(os.Getenv).Groups
 }
 
 // AddHostingFlags adds the flags of the embedded server.
@@ -219,4 +210,43 @@ func AddHostingFlags(c *cobra.Command, h *server.HostOptions) {
 		"`port` of its web UI (default 0: 8233, or the next one that is free; -1: no UI)")
 	flags.Int(c.Flags(), &h.GatewayPort, "gateway-port", -1, maxPort,
 		"`port` of its HTTP API (default 0: 8300, or the next one that is free; -1: none)")
+}
+
+// CanPrompt reports whether there is a user at the terminal.
+func (a *App) CanPrompt() bool {
+	stdin, isFile := a.In.(*os.File)
+	return !a.JSON && isFile && term.IsTerminal(int(stdin.Fd())) && print.TerminalWidth(a.Err) > 0
+}
+
+// Ask asks the user at the terminal; asked is false without a terminal.
+func (a *App) Ask(question string) (agreed, asked bool) {
+	if !a.CanPrompt() {
+		return false, false
+	}
+	_, _ = io.WriteString(a.Err, question)
+	line, _ := bufio.NewReader(a.In).ReadString('\n')
+	answer := strings.ToLower(strings.TrimSpace(line))
+	return answer == "y" || answer == "yes", true
+}
+
+// SigningKey reads the key that signs decisions from the named file, otherwise from the file that PROCESSIDEA_KEY
+// names. It returns nil if neither is set.
+func SigningKey(file string) (client.Signer, error) {
+	if file == "" {
+		file = os.Getenv(signing.KeyVariable)
+	}
+	if file == "" {
+		return nil, nil
+	}
+	k, err := signing.LoadPrivateKey(file)
+	if err != nil {
+		return nil, exit.Usagef("%w", err)
+	}
+	return k, nil
+}
+
+// NewCommand makes a command from its usage line, short and long help, examples, and the function that runs it.
+func NewCommand(use, short, long, example string, run func(ctx context.Context, args []string) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Long: long, Example: example,
+		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), args) }}
 }

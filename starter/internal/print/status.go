@@ -2,6 +2,7 @@ package print
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"processidea/client"
@@ -42,22 +43,11 @@ func Status(v client.Status) string {
 
 // MostFrequentFailureText returns the most frequent reason why Calls did not succeed, or "" if all succeeded.
 func MostFrequentFailureText(v client.Status) string {
-	frequent := mostFrequentFailure(v.Failures)
-	if frequent == nil {
+	if len(v.Failures) == 0 {
 		return ""
 	}
+	frequent := slices.MaxFunc(v.Failures, func(a, b turn.CallFailure) int { return a.Count - b.Count })
 	return string(frequent.Status) + " " + frequent.String()
-}
-
-// mostFrequentFailure returns the reason why most of the unsuccessful Calls did not succeed, or nil if all succeeded.
-func mostFrequentFailure(list turn.Failures) *turn.CallFailure {
-	var frequent *turn.CallFailure
-	for n := range list {
-		if frequent == nil || list[n].Count > frequent.Count {
-			frequent = &list[n]
-		}
-	}
-	return frequent
 }
 
 // statusTally counts the instances by status.

@@ -140,3 +140,18 @@ func Ranges(numbers []int) string {
 	}
 	return FitWidth(strings.Join(parts, ", "), MaxValueWidth)
 }
+
+// ProgramName is the program's name. It begins the program's messages and the commands that they suggest. It is set
+// before a verb begins and does not change afterwards.
+var ProgramName = "starter"
+
+// Quote makes an argument safe to paste into a shell.
+func Quote(arg string) string {
+	isPlain := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_./=:,@%+", r)
+	}
+	if arg != "" && strings.IndexFunc(arg, func(r rune) bool { return !isPlain(r) }) < 0 {
+		return arg
+	}
+	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+}

@@ -2,13 +2,13 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/client/simulation"
+	"processidea/starter/internal/exit"
 )
 
 // simulator simulates processes for the desk, one at a time. Each runs on its own temporary server and store, with a
@@ -32,14 +32,13 @@ func (p Place) simulate(ctx context.Context, source ideafiles.Source) (*simulati
 	if err != nil {
 		return nil, err
 	}
-	folder, err := os.MkdirTemp("", "processidea-simulation-")
+	p.Note = func(string, ...any) {}
+	isolated, cleanup, err := p.ForSimulation("")
 	if err != nil {
-		return nil, fmt.Errorf("make folder for simulation: %w", err)
+		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(folder) }()
-	isolated := Place{Dir: folder, Store: filepath.Join(folder, "store"), Additions: p.Additions, Temporal: p.Temporal,
-		Note: func(string, ...any) {}}
-	s, err := isolated.OpenSession(ctx, HostOptions{UIPort: -1, GatewayPort: -1, WithWorker: true, Isolated: true})
+	defer cleanup()
+	s, err := isolated.OpenSession(ctx, SimulationHost)
 	if err != nil {
 		return nil, err
 	}
@@ -53,4 +52,22 @@ func (p Place) simulate(ctx context.Context, source ideafiles.Source) (*simulati
 		return nil, err
 	}
 	return prepared.Report(ctx, s.Client, process, result)
+}
+
+// SimulationHost is a server for one simulation. Its worker reaches nothing but the LLM.
+var SimulationHost = HostOptions{UIPort: -1, GatewayPort: -1, WithWorker: true, Isolated: true}
+
+// ForSimulation returns a place with a server and a store that nothing real uses: in a folder, or in a temporary one,
+// which cleanup removes, if that is empty.
+func (p Place) ForSimulation(folder string) (isolated Place, cleanup func(), err error) {
+	cleanup = func() {}
+	if folder == "" {
+		if folder, err = os.MkdirTemp("", "processidea-simulation-"); err != nil {
+			return p, cleanup, exit.Usagef("make folder for simulation: %w", err)
+		}
+		cleanup = func() { _ = os.RemoveAll(folder) }
+	}
+	folder, err = filepath.Abs(folder)
+	return Place{Dir: folder, Store: filepath.Join(folder, "store"), Additions: p.Additions, Temporal: p.Temporal,
+		Note: p.Note}, cleanup, err
 }

@@ -29,26 +29,22 @@ It is read from the store; no server is needed.`,
 		`  starter blame moderation-3 ①:sentiment
   starter blame refund-17 amount --at 2 --json`,
 		func(ctx context.Context, args []string) error {
-			return runBlame(ctx, a, args[0], args[1], ideaNumber, v)
+			return a.WithArchive(ctx, func(archive *client.Archive) error {
+				b, err := archive.Chain(args[0]).Blame(ctx, args[1], ideaNumber)
+				if err != nil {
+					return err
+				}
+				undone, err := findUndoneCall(ctx, archive, args[0], args[1], b)
+				if err != nil {
+					return err
+				}
+				return a.Show(blameReport{b, undone}, v.blameText(b)+undoneText(undone))
+			})
 		})
 	flags.Int(c.Flags(), &ideaNumber, "at", 1, jsonval.MaxCount,
 		"`number` of the Idea that shows the value, from 1 (default the latest)")
 	v.addFlag(c)
 	return c
-}
-
-func runBlame(ctx context.Context, a *app.App, id, path string, ideaNumber int, v valueFormat) error {
-	return a.WithArchive(ctx, func(archive *client.Archive) error {
-		b, err := archive.Chain(id).Blame(ctx, path, ideaNumber)
-		if err != nil {
-			return err
-		}
-		undone, err := findUndoneCall(ctx, archive, id, path, b)
-		if err != nil {
-			return err
-		}
-		return a.Show(blameReport{b, undone}, v.blameText(b)+undoneText(undone))
-	})
 }
 
 // blameReport says who wrote a value. Undone says how that Call was undone; it is nil if the Call was not undone.

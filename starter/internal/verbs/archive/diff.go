@@ -28,32 +28,28 @@ store; no server is needed.`,
 		`  starter diff refund-17 1 3
   starter diff refund-17 1 3 --patch`,
 		func(ctx context.Context, args []string) error {
-			return runDiff(ctx, a, args[0], args[1], args[2], patch, v)
+			var numbers [2]int
+			for n, text := range args[1:] {
+				number, err := strconv.Atoi(text)
+				if err != nil || number < 1 {
+					return exit.Usagef("compare Ideas of %s: %q is not the number of an Idea", args[0], text)
+				}
+				numbers[n] = number
+			}
+			return a.WithArchive(ctx, func(archive *client.Archive) error {
+				d, err := archive.Chain(args[0]).Diff(ctx, numbers[0], numbers[1])
+				switch {
+				case err != nil:
+					return err
+				case patch:
+					return a.Print(jsonval.EncodeToString(d.Patch) + "\n")
+				}
+				return a.Show(d, v.diffText(d))
+			})
 		})
 	c.Flags().BoolVar(&patch, "patch", false, "print a JSON Patch (RFC 6902)")
 	v.addFlag(c)
 	return c
-}
-
-func runDiff(ctx context.Context, a *app.App, id, fromText, toText string, patch bool, v valueFormat) error {
-	return a.WithArchive(ctx, func(archive *client.Archive) error {
-		var numbers [2]int
-		for i, text := range []string{fromText, toText} {
-			number, err := strconv.Atoi(text)
-			if err != nil || number < 1 {
-				return exit.Usagef("compare Ideas of %s: %q is not the number of an Idea", id, text)
-			}
-			numbers[i] = number
-		}
-		d, err := archive.Chain(id).Diff(ctx, numbers[0], numbers[1])
-		switch {
-		case err != nil:
-			return err
-		case patch:
-			return a.Print(jsonval.EncodeToString(d.Patch) + "\n")
-		}
-		return a.Show(d, v.diffText(d))
-	})
 }
 
 var signByChange = map[string]string{ideadiff.Added: "+", ideadiff.Changed: "~", ideadiff.Removed: "-",

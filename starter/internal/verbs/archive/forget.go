@@ -58,13 +58,14 @@ same command again. Forgetting cannot be undone.`,
 			}
 			return forgetProcess(ctx, a, args[0], instance, o)
 		})
-	c.Flags().BoolVar(&o.Cancel, "cancel", false, "end the process first, if it is at work")
-	c.Flags().BoolVar(&o.WithForks, "with-forks", false, "forget the processes that were forked from it too")
-	c.Flags().StringVar(&instance, "instance", "", "forget the instance of this `token` alone")
-	c.Flags().BoolVar(&o.WithHistory, "with-history", false,
+	f := c.Flags()
+	f.BoolVar(&o.Cancel, "cancel", false, "end the process first, if it is at work")
+	f.BoolVar(&o.WithForks, "with-forks", false, "forget the processes that were forked from it too")
+	f.StringVar(&instance, "instance", "", "forget the instance of this `token` alone")
+	f.BoolVar(&o.WithHistory, "with-history", false,
 		"with --instance: delete the histories of the process itself too")
-	c.Flags().StringVar(&o.Name, "by", "", "the `name` of who does it (default: the user's)")
-	c.Flags().StringVar(&o.Reason, "reason", "", "why; it stays for ever")
+	f.StringVar(&o.Name, "by", "", "the `name` of who does it (default: the user's)")
+	f.StringVar(&o.Reason, "reason", "", "why; it stays for ever")
 	return c
 }
 

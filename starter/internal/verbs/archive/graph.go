@@ -34,7 +34,23 @@ Plan messages, or else the solution. Of a process it draws the Plan that waits f
 or else the latest solution that has Calls, or else the Plan messages.`,
 		`  starter graph refund.json
   starter graph refund-17 --format dot | dot -Tsvg > plan.svg`,
-		func(ctx context.Context, args []string) error { return runGraph(ctx, a, args[0], format) })
+		func(ctx context.Context, args []string) error {
+			target := args[0]
+			draw, ok := graphFormats[format]
+			if !ok {
+				return exit.Usagef("draw %s: no format %q; there are %s", target, format,
+					strings.Join(jsonval.SortedKeys(graphFormats), ", "))
+			}
+			p, err := loadDrawing(ctx, a, target)
+			if err != nil {
+				return err
+			}
+			if len(p.Calls) == 0 {
+				return exit.Usagef("draw %s: it has no Calls", target)
+			}
+			drawing := draw(p.Calls, p.Statuses...)
+			return a.Show(drawnGraph{format, drawing, len(p.Calls)}, strings.TrimSuffix(drawing, "\n")+"\n")
+		})
 	c.Flags().StringVar(&format, "format", format, "mermaid, dot or svg")
 	return c
 }
@@ -44,23 +60,6 @@ type drawnGraph struct {
 	Format string `json:"format"`
 	Graph  string `json:"graph"`
 	Calls  int    `json:"calls"`
-}
-
-func runGraph(ctx context.Context, a *app.App, target, format string) error {
-	draw, ok := graphFormats[format]
-	if !ok {
-		return exit.Usagef("draw %s: no format %q; there are %s", target, format,
-			strings.Join(jsonval.SortedKeys(graphFormats), ", "))
-	}
-	p, err := loadDrawing(ctx, a, target)
-	if err != nil {
-		return err
-	}
-	if len(p.Calls) == 0 {
-		return exit.Usagef("draw %s: it has no Calls", target)
-	}
-	drawing := draw(p.Calls, p.Statuses...)
-	return a.Show(drawnGraph{format, drawing, len(p.Calls)}, strings.TrimSuffix(drawing, "\n")+"\n")
 }
 
 // loadDrawing returns the Calls of the file with this name if it exists, otherwise those of the process with this id.

@@ -46,11 +46,12 @@ says how often it would have asked.`,
 			o.Processes = args
 			return runHarden(ctx, a, file, o)
 		})
-	c.Flags().StringVarP(&file, "output", "o", "", "`file` to write (default standard output)")
-	c.Flags().BoolVar(&o.Template, "template", false, "leave out what the first process began with")
-	c.Flags().BoolVar(&o.Complete, "complete", false,
+	f := c.Flags()
+	f.StringVarP(&file, "output", "o", "", "`file` to write (default standard output)")
+	f.BoolVar(&o.Template, "template", false, "leave out what the first process began with")
+	f.BoolVar(&o.Complete, "complete", false,
 		"never ask an LLM, whatever happens: what fails then fails its instance")
-	c.Flags().BoolVar(&approvals, "approvals", false, "say what people did with the Calls they were asked about")
+	f.BoolVar(&approvals, "approvals", false, "say what people did with the Calls they were asked about")
 	return c
 }
 

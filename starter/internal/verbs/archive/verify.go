@@ -63,9 +63,10 @@ chain (gc removes those).`,
 			}
 			return runVerify(ctx, a, args[0], keys)
 		})
-	c.Flags().BoolVar(&withTemporal, "temporal", false, "compare it with the digests in Temporal's history too")
-	c.Flags().BoolVar(&checkAll, "all", false, "check every chain of the store")
-	c.Flags().StringVar(&decidersFile, "deciders", "",
+	f := c.Flags()
+	f.BoolVar(&withTemporal, "temporal", false, "compare it with the digests in Temporal's history too")
+	f.BoolVar(&checkAll, "all", false, "check every chain of the store")
+	f.StringVar(&decidersFile, "deciders", "",
 		"check signatures of decisions with the keys in this JWKS `file` (default $PROCESSIDEA_DECIDERS)")
 	return c
 }

@@ -62,16 +62,17 @@ an ended process did after Idea K, as "undo --to K" does.`,
 			return runFork(c.Context(), a, o)
 		},
 	}
-	flags.Int(c.Flags(), &o.ideaNumber, "at", 1, jsonval.MaxCount, "`number` of the Idea, from 1")
+	f := c.Flags()
+	flags.Int(f, &o.ideaNumber, "at", 1, jsonval.MaxCount, "`number` of the Idea, from 1")
 	addRepliesFlag(c, &o.replies)
 	addChangesFlags(c, &o.changes)
-	c.Flags().BoolVar(&o.undo, "undo", false, "take back first what the process did after the Idea")
-	c.Flags().BoolVar(&o.isConfirmed, "yes", false, "with --undo: do not ask")
-	c.Flags().StringVar(&o.actor.Name, "by", "", "with --undo: the `name` of the person who takes it back (default: "+
+	f.BoolVar(&o.undo, "undo", false, "take back first what the process did after the Idea")
+	f.BoolVar(&o.isConfirmed, "yes", false, "with --undo: do not ask")
+	f.StringVar(&o.actor.Name, "by", "", "with --undo: the `name` of the person who takes it back (default: "+
 		"the user's)")
-	c.Flags().StringVar(&o.actor.Reason, "reason", "", "with --undo: why, for the record")
+	f.StringVar(&o.actor.Reason, "reason", "", "with --undo: why, for the record")
 	o.addFlags(c)
-	c.Flags().Lookup("id").Usage = "the new process's `id` (default ID-fork-N)"
+	f.Lookup("id").Usage = "the new process's `id` (default ID-fork-N)"
 	return c
 }
 

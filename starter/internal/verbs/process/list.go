@@ -28,25 +28,21 @@ func List(a *app.App) *cobra.Command {
 		`  starter list
   starter list --paused
   starter list --json --limit 0`,
-		func(ctx context.Context, _ []string) error { return runList(ctx, a, o) })
+		func(ctx context.Context, _ []string) error {
+			return a.WithSession(ctx, func(s *server.Session) error {
+				processes, err := s.List(ctx, o)
+				if err != nil {
+					return err
+				}
+				for n := 0; n < len(processes) && !a.JSON; n++ {
+					tellDelegates(ctx, s, &processes[n])
+				}
+				return a.Show(processes, listText(processes, print.TableWidth(a.Out)))
+			})
+		})
 	flags.Int(c.Flags(), &o.Limit, "limit", 0, jsonval.MaxCount, "list so many at most; 0: all")
 	c.Flags().BoolVar(&o.Paused, "paused", false, "list only paused ones, with the code and the reason")
 	return c
-}
-
-func runList(ctx context.Context, a *app.App, o client.ListOptions) error {
-	return a.WithSession(ctx, func(s *server.Session) error {
-		processes, err := s.List(ctx, o)
-		if err != nil {
-			return err
-		}
-		if !a.JSON {
-			for n := range processes {
-				tellDelegates(ctx, s, &processes[n])
-			}
-		}
-		return a.Show(processes, listText(processes, print.TableWidth(a.Out)))
-	})
 }
 
 // tellDelegates replaces the lines on decisions that delegates wait for by the sentences of their Calls and Plans. The

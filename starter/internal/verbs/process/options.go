@@ -37,17 +37,18 @@ type launchOptions struct {
 
 func (o *launchOptions) addFlags(c *cobra.Command) {
 	app.AddHostingFlags(c, &o.server)
-	c.Flags().StringVar(&o.id, "id", "", "the process's `id` (default: one is made up)")
-	c.Flags().StringVar(&o.recordFile, "record", "", "write what the LLM says to `file`, as replies")
-	c.Flags().BoolVar(&o.withSolution, "with-solution", false,
+	f := c.Flags()
+	f.StringVar(&o.id, "id", "", "the process's `id` (default: one is made up)")
+	f.StringVar(&o.recordFile, "record", "", "write what the LLM says to `file`, as replies")
+	f.BoolVar(&o.withSolution, "with-solution", false,
 		"run the Calls of the Idea's solution, except those that its record calls done")
-	c.Flags().BoolVar(&o.detach, "detach", false, "start the process and return at once")
+	f.BoolVar(&o.detach, "detach", false, "start the process and return at once")
 	addWaitFlag(c, &o.wait)
 	o.llmWait = time.Minute
-	flags.Duration(c.Flags(), &o.llmWait, "llm-wait", jsonval.MinDuration, true,
+	flags.Duration(f, &o.llmWait, "llm-wait", jsonval.MinDuration, true,
 		"return with exit code 4 if the LLM's server is away for so long without ever answering the process; 0: "+
 			"go on waiting")
-	c.Flags().StringArrayVar(&o.groups, "group", nil,
+	f.StringArrayVar(&o.groups, "group", nil,
 		"a `group` of the person who decides at the terminal; may be repeated (default $PROCESSIDEA_GROUPS, "+
 			"separated by commas)")
 }
@@ -81,4 +82,25 @@ func (o *launchOptions) validate(p server.Place) error {
 		return exit.Usagef("record %s: not with --detach", o.recordFile)
 	}
 	return nil
+}
+
+// fileFlags are the flags that name files beside the Idea file.
+type fileFlags struct{ instances, key, replies string }
+
+func (f *fileFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.instances, "instances", "", "`file` of instances, one a row: .jsonl or .csv")
+	c.Flags().StringVar(&f.key, "key", "", "`column` of the instances that names them for people, such as order")
+	addRepliesFlag(c, &f.replies)
+	_ = c.MarkFlagFilename("instances")
+}
+
+func addRepliesFlag(c *cobra.Command, replies *string) {
+	c.Flags().StringVar(replies, "replies", "", "`file` of recorded replies that answer in place of an LLM")
+	_ = c.MarkFlagFilename("replies")
+}
+
+func (f *fileFlags) findSource(path string) (ideafiles.Source, error) {
+	source, err := ideafiles.Find(path, f.instances, f.replies)
+	source.Key = f.key
+	return source, err
 }

@@ -30,9 +30,12 @@ Temporal Schedule: Temporal starts the processes, and a worker must run for them
 		scheduleActionCommand(a, "pause", "Start no processes until it is resumed; those that run go on",
 			(*schedules.Schedules).Pause),
 		scheduleActionCommand(a, "resume", "Start processes again", (*schedules.Schedules).Resume),
-		scheduleActionCommand(a, "now", "Start a process at once, besides those at its times", startNow),
+		scheduleActionCommand(a, "now", "Start a process at once, besides those at its times",
+			func(s *schedules.Schedules, ctx context.Context, id, _ string) error {
+				return s.StartNow(ctx, id, app.UserName())
+			}),
 		scheduleActionCommand(a, "end", "Remove a schedule; the processes that it has started stay",
-			withoutNote((*schedules.Schedules).End)))
+			func(s *schedules.Schedules, ctx context.Context, id, _ string) error { return s.End(ctx, id) }))
 	return c
 }
 
@@ -54,16 +57,17 @@ a start that Temporal missed may still happen (default a year). Both are Tempora
 			return makeSchedule(ctx, a, args[1], files, o)
 		})
 	files.add(c)
-	flags.Duration(c.Flags(), &o.Every, "every", time.Second, false, "the interval, such as 1h, in whole seconds")
-	c.Flags().StringArrayVar(&o.Cron, "cron", nil,
+	f := c.Flags()
+	flags.Duration(f, &o.Every, "every", time.Second, false, "the interval, such as 1h, in whole seconds")
+	f.StringArrayVar(&o.Cron, "cron", nil,
 		"a cron `expression`, such as \"0 2 * * 1-5\" or @daily; may be repeated")
-	c.Flags().StringVar(&o.TimeZone, "timezone", "",
+	f.StringVar(&o.TimeZone, "timezone", "",
 		"the time `zone` of the cron expressions, such as Europe/Berlin (default UTC)")
-	c.Flags().StringVar(&o.Overlap, "overlap", "skip", "what happens if the previous one still runs")
-	flags.Duration(c.Flags(), &o.CatchUp, "catch-up", schedules.MinCatchUp, false,
+	f.StringVar(&o.Overlap, "overlap", "skip", "what happens if the previous one still runs")
+	flags.Duration(f, &o.CatchUp, "catch-up", schedules.MinCatchUp, false,
 		"how late a missed start may still happen, from 10s (default a year)")
-	c.Flags().BoolVar(&o.Paused, "paused", false, "start none until it is resumed")
-	c.Flags().StringVar(&o.Note, "note", "", "a `text` for people")
+	f.BoolVar(&o.Paused, "paused", false, "start none until it is resumed")
+	f.StringVar(&o.Note, "note", "", "a `text` for people")
 	return c
 }
 
@@ -149,13 +153,4 @@ func scheduleActionCommand(a *app.App, name, short string,
 		c.Flags().StringVar(&note, "note", "", "why; a `text` for people")
 	}
 	return c
-}
-
-func startNow(s *schedules.Schedules, ctx context.Context, id, _ string) error {
-	return s.StartNow(ctx, id, app.UserName())
-}
-
-func withoutNote(do func(*schedules.Schedules, context.Context, string) error) func(*schedules.Schedules,
-	context.Context, string, string) error {
-	return func(s *schedules.Schedules, ctx context.Context, id, _ string) error { return do(s, ctx, id) }
 }

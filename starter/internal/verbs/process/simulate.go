@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -47,10 +46,11 @@ files are thrown away; --keep keeps them in a folder, for the other verbs to rea
   starter show --data trial ID`,
 		func(ctx context.Context, args []string) error { return runSimulate(ctx, a, args[0], o) })
 	o.files.add(c)
-	c.Flags().BoolVar(&o.fromSchemas, "schemas", false,
+	f := c.Flags()
+	f.BoolVar(&o.fromSchemas, "schemas", false,
 		"ask no LLM and no script: make Plans and values up from the schemas")
-	c.Flags().StringVar(&o.toolPlayer, "tools", "", "who plays the Tools: llm or schemas (default the one who plans)")
-	c.Flags().StringVar(&o.keepFolder, "keep", "", "leave everything in `folder`, which must be new or empty")
+	f.StringVar(&o.toolPlayer, "tools", "", "who plays the Tools: llm or schemas (default the one who plans)")
+	f.StringVar(&o.keepFolder, "keep", "", "leave everything in `folder`, which must be new or empty")
 	addWaitFlag(c, &o.wait)
 	return c
 }
@@ -72,7 +72,8 @@ func runSimulate(ctx context.Context, a *app.App, path string, o simulateOptions
 	}
 	a.PrintProblems(path, problems)
 	introduceSimulation(a, prepared)
-	p, cleanup, err := simulationPlace(a, o.keepFolder)
+	place := server.Place{Additions: a.Additions, Temporal: a.Temporal, Note: a.Note}
+	p, cleanup, err := place.ForSimulation(o.keepFolder)
 	if err != nil {
 		return err
 	}
@@ -93,8 +94,6 @@ func (o simulateOptions) validate(a *app.App) error {
 	case a.DataFolder != "":
 		return exit.Usagef("simulate in %s: a simulation uses a folder of its own; --keep FOLDER keeps it",
 			a.DataFolder)
-	case o.wait < 0:
-		return exit.Usagef("--wait %s: it must not be negative", o.wait)
 	case o.toolPlayer != "" && o.toolPlayer != ideafile.FakedByLLM && o.toolPlayer != ideafile.FakedBySchemas:
 		return exit.Usagef("simulate: --tools %s: want llm or schemas", o.toolPlayer)
 	case o.fromSchemas && (o.files.replies != "" || o.toolPlayer == ideafile.FakedByLLM):
@@ -130,28 +129,11 @@ func introduceSimulation(a *app.App, prepared *simulation.Prepared) {
 	}
 }
 
-// simulationPlace returns a place only for the simulation, with a server and a store that nothing real uses.
-func simulationPlace(a *app.App, keepFolder string) (p server.Place, cleanup func(), err error) {
-	cleanup = func() {}
-	if keepFolder == "" {
-		if keepFolder, err = os.MkdirTemp("", "processidea-simulation-"); err != nil {
-			return p, cleanup, exit.Usagef("make folder for simulation: %w", err)
-		}
-		folder := keepFolder
-		cleanup = func() { _ = os.RemoveAll(folder) }
-	}
-	data, err := filepath.Abs(keepFolder)
-	return server.Place{Dir: data, Store: filepath.Join(data, "store"), Additions: a.Additions, Temporal: a.Temporal,
-		Note: a.Note}, cleanup, err
-}
-
 // runSimulation runs the simulation on a server of its own, whose worker reaches nothing but the LLM.
 func runSimulation(ctx context.Context, a *app.App, p server.Place, prepared *simulation.Prepared,
 	wait time.Duration) (*simulation.Report, error) {
-	o := launchOptions{
-		id: client.NewID("simulated-" + prepared.Source.Name()), wait: wait,
-		server: server.HostOptions{UIPort: -1, GatewayPort: -1, WithWorker: true, Isolated: true},
-	}
+	o := launchOptions{id: client.NewID("simulated-" + prepared.Source.Name()), wait: wait,
+		server: server.SimulationHost}
 	s, err := p.OpenSession(ctx, o.server)
 	if err != nil {
 		return nil, err

@@ -21,29 +21,28 @@ func Watch(a *app.App) *cobra.Command {
 ends, and print its result as run does.`,
 		`  starter watch refund-17
   starter watch refund-17 --wait 1m --json`,
-		func(ctx context.Context, args []string) error { return runWatch(ctx, a, args[0], wait) })
+		func(ctx context.Context, args []string) error {
+			return a.WithSession(ctx, func(s *server.Session) error {
+				p, err := s.Attach(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				f := terminal.Follower{Session: s, Process: p, Progress: terminal.NewProgress(a.Err, p.ID()),
+					IgnoresPauses: true}
+				if wait > 0 {
+					f.WaitExpired = time.After(wait)
+				}
+				result, err := f.Follow(ctx)
+				if errors.Is(err, terminal.ErrAbandoned) {
+					return exit.Unreachablef("watch %s: %w", p.ID(), err)
+				}
+				if err != nil {
+					return err
+				}
+				return a.Finish(result, namingOf(ctx, a, p))
+			})
+		})
 	addWaitFlag(c, &wait)
 	a.AddFailFlag(c)
 	return c
-}
-
-func runWatch(ctx context.Context, a *app.App, id string, wait time.Duration) error {
-	return a.WithSession(ctx, func(s *server.Session) error {
-		p, err := s.Attach(ctx, id)
-		if err != nil {
-			return err
-		}
-		f := terminal.Follower{Session: s, Process: p, Progress: terminal.NewProgress(a.Err, id), IgnoresPauses: true}
-		if wait > 0 {
-			f.WaitExpired = time.After(wait)
-		}
-		result, err := f.Follow(ctx)
-		if errors.Is(err, terminal.ErrAbandoned) {
-			return exit.Unreachablef("watch %s: %w", id, err)
-		}
-		if err != nil {
-			return err
-		}
-		return a.Finish(result, namingOf(ctx, a, p))
-	})
 }

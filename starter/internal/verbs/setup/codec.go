@@ -2,12 +2,12 @@ package setup
 
 import (
 	"context"
-	"net"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"processidea/gateway/access"
+	gateway "processidea/gateway/server"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/server"
@@ -34,10 +34,11 @@ programs other than browsers may ask too. Other machines always need a token.`,
   PROCESSIDEA_CODEC_TOKEN=… starter codec --listen :8081 --origin https://temporal.example.com
   temporal workflow show --workflow-id p --codec-endpoint http://127.0.0.1:8081 --codec-auth "Bearer …"`,
 		func(ctx context.Context, _ []string) error { return runCodec(ctx, a, address, origins, withoutToken) })
-	c.Flags().StringVar(&address, "listen", "127.0.0.1:8081", "`address` to listen on")
-	c.Flags().StringSliceVar(&origins, "origin", nil,
+	f := c.Flags()
+	f.StringVar(&address, "listen", "127.0.0.1:8081", "`address` to listen on")
+	f.StringSliceVar(&origins, "origin", nil,
 		"`origin` of the Temporal UI, such as https://temporal.example.com")
-	c.Flags().BoolVar(&withoutToken, "without-token", false,
+	f.BoolVar(&withoutToken, "without-token", false,
 		"listen beyond this machine without a token, in a container whose port only this machine can reach; needs "+
 			"--origin")
 	return c
@@ -48,7 +49,7 @@ func runCodec(ctx context.Context, a *app.App, address string, origins []string,
 	if withoutToken && len(origins) == 0 {
 		return exit.Usagef("serve --without-token: name the allowed pages with --origin")
 	}
-	if token == "" && !isOnLoopback(address) && !withoutToken {
+	if token == "" && !gateway.IsLocal(address) && !withoutToken {
 		return exit.Usagef("listen on %s: other machines can reach it, but %s is not set",
 			address, tokenEnvVar)
 	}
@@ -81,9 +82,4 @@ func runCodec(ctx context.Context, a *app.App, address string, origins []string,
 	case <-ctx.Done():
 		return nil
 	}
-}
-
-func isOnLoopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	return err == nil && access.IsLoopback(host)
 }

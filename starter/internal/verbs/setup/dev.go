@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/starter/internal/app"
-	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
 	"processidea/starter/internal/server"
 	"processidea/store/encryption"
@@ -24,31 +23,26 @@ variables that it prints. Processes that were left go on.`,
 		`  starter dev
   starter dev --port 7233 --ui-port 8233
   starter dev --worker=false`,
-		func(ctx context.Context, _ []string) error { return runDev(ctx, a, h) })
+		func(ctx context.Context, _ []string) error {
+			p, err := a.Place()
+			if err != nil {
+				return err
+			}
+			h.WarnOnTerminal = true
+			s, err := p.HostExclusively(ctx, h)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			if err := introduceServer(a, s, h); err != nil {
+				return err
+			}
+			<-ctx.Done()
+			return nil
+		})
 	app.AddHostingFlags(c, &h)
 	c.Flags().BoolVar(&h.WithWorker, "worker", true, "run a worker too")
 	return c
-}
-
-func runDev(ctx context.Context, a *app.App, h server.HostOptions) error {
-	p, err := a.Place()
-	if err != nil {
-		return err
-	}
-	if h.Port < 0 {
-		return exit.Usagef("listen on port %d: it must not be negative", h.Port)
-	}
-	h.WarnOnTerminal = true
-	s, err := p.HostExclusively(ctx, h)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	if err := introduceServer(a, s, h); err != nil {
-		return err
-	}
-	<-ctx.Done()
-	return nil
 }
 
 // introduceServer says where the server is. With --json, that is the verb's result.

@@ -57,10 +57,11 @@ NAME.`,
 			}
 			return printInit(a, o, files)
 		})
-	c.Flags().BoolVar(&withoutGo, "without-go", false, "no Go program, whatever is there")
-	c.Flags().BoolVar(&http, "http", false, "Tools over HTTP and a table of instances, without a Go program")
-	c.Flags().StringVar(&table, "csv", "", "`file` with the instances, for --http (default three that are made up)")
-	c.Flags().StringVar(&checkout, "checkout", "",
+	f := c.Flags()
+	f.BoolVar(&withoutGo, "without-go", false, "no Go program, whatever is there")
+	f.BoolVar(&http, "http", false, "Tools over HTTP and a table of instances, without a Go program")
+	f.StringVar(&table, "csv", "", "`file` with the instances, for --http (default three that are made up)")
+	f.StringVar(&checkout, "checkout", "",
 		"`folder` of a checkout of Process Idea for the Go program (default: the one of this program)")
 	return c
 }

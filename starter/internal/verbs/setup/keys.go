@@ -6,9 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"processidea/gateway/server"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/store/encryption"
+	"processidea/store/signing"
 )
 
 // Keys makes keys: for encryption, and for people to sign with.
@@ -42,4 +44,24 @@ func printNewKey(a *app.App, id string) error {
 		return exit.Usagef("%w", err)
 	}
 	return a.Show(map[string]string{"id": id, "key": entry}, entry+"\n")
+}
+
+// gatewayKeyCommand makes the key of a gateway.
+func gatewayKeyCommand(a *app.App) *cobra.Command {
+	var keyFile, decidersFile string
+	c := app.NewCommand("gateway NAME", "Make the key with which a gateway signs what people decide there",
+		`Make the key (Ed25519) with which a gateway signs people's decisions:
+PROCESSIDEA_GATEWAY_KEY=FILE. NAME is the issuer in the proofs, such as the gateway's
+address. The key may speak for anybody, of any group: whoever trusts it trusts the gateway
+and the issuer of its tokens. Files are as for "keys person".`,
+		`  starter keys gateway https://gateway.example.com --out gateway.key --deciders deciders.json`,
+		func(_ context.Context, args []string) error {
+			k, err := signing.NewIssuerKey(args[0])
+			if err != nil {
+				return exit.Usagef("%w", err)
+			}
+			return saveKey(a, k, args[0], server.KeyVariable, keyFile, decidersFile)
+		})
+	addKeyFileFlags(c, &keyFile, &decidersFile)
+	return c
 }

@@ -35,11 +35,15 @@ belongs to which group.`,
 			return newPersonKey(a, args[0], groups, keyFile, decidersFile)
 		})
 	c.Flags().StringArrayVar(&groups, "group", nil, "a `group` of the person; may be repeated")
-	c.Flags().StringVar(&keyFile, "out", "",
-		"the `file` for the private key (default NAME.key under process-idea in the user's folder for settings)")
-	c.Flags().StringVar(&decidersFile, "deciders", "",
-		"the JWKS `file` to which the public key is added; made where there is none")
+	addKeyFileFlags(c, &keyFile, &decidersFile)
 	return c
+}
+
+func addKeyFileFlags(c *cobra.Command, keyFile, decidersFile *string) {
+	c.Flags().StringVar(keyFile, "out", "",
+		"the `file` for the private key (default NAME.key under process-idea in the user's folder for settings)")
+	c.Flags().StringVar(decidersFile, "deciders", "",
+		"the JWKS `file` to which the public key is added; made where there is none")
 }
 
 func newPersonKey(a *app.App, person string, groups []string, keyFile, decidersFile string) error {

@@ -48,12 +48,13 @@ DELETE): its Tool has "_approval": true. --approve all asks before every operati
   starter tools import openapi.json --only listPets,addPet --server https://pets.example/v2
   starter tools import openapi.json --server '$env:PETS_URL' --secrets PETS_ -o tools.json`,
 		func(_ context.Context, args []string) error { return importTools(a, args[0], outputFile, o) })
-	c.Flags().StringVar(&o.Server, "server", "", "`URL` of the API, or $env:NAME (default the document's first server)")
-	c.Flags().StringSliceVar(&o.Operations, "only", nil, "only these operationIds or names of Tools")
-	c.Flags().StringVar(&o.Approve, "approve", openapi.ApproveWrites,
+	f := c.Flags()
+	f.StringVar(&o.Server, "server", "", "`URL` of the API, or $env:NAME (default the document's first server)")
+	f.StringSliceVar(&o.Operations, "only", nil, "only these operationIds or names of Tools")
+	f.StringVar(&o.Approve, "approve", openapi.ApproveWrites,
 		"before which operations a person is asked: writes, all or none")
-	c.Flags().StringVar(&o.SecretPrefix, "secrets", "", "`PREFIX` of the variables that hold secrets")
-	c.Flags().StringVarP(&outputFile, "output", "o", "", "`FILE` to write, instead of standard output")
+	f.StringVar(&o.SecretPrefix, "secrets", "", "`PREFIX` of the variables that hold secrets")
+	f.StringVarP(&outputFile, "output", "o", "", "`FILE` to write, instead of standard output")
 	return c
 }
 

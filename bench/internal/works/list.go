@@ -1,0 +1,48 @@
+package works
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// List holds works that a command line may name.
+type List []Work
+
+// Parse reads flags and names in any order, and returns the named works, or nil if there are no names.
+func (l List) Parse(f *flag.FlagSet, args []string, stderr io.Writer) (selected []Work, err error) {
+	f.SetOutput(stderr)
+	f.Usage = func() {
+		fmt.Fprintf(stderr, "usage: %s [work…] [flags]\nworks: %s\n", f.Name(), l.names())
+		f.PrintDefaults()
+	}
+	for {
+		if err := f.Parse(args); err != nil || f.NArg() == 0 {
+			return selected, err
+		}
+		work, known := l.Find(f.Arg(0))
+		if !known {
+			return nil, fmt.Errorf("there is no work %q; there are %s", f.Arg(0), l.names())
+		}
+		selected, args = append(selected, work), f.Args()[1:]
+	}
+}
+
+func (l List) names() string {
+	var all []string
+	for _, work := range l {
+		all = append(all, work.Name)
+	}
+	return strings.Join(all, ", ")
+}
+
+// Find returns the work with this name.
+func (l List) Find(name string) (work Work, known bool) {
+	for _, work := range l {
+		if work.Name == name {
+			return work, true
+		}
+	}
+	return work, false
+}
