@@ -161,7 +161,7 @@ func (c *converter) followRef(ref string, m jsonval.Object, depth int) any {
 	}
 	c.baseRefs = append(slices.Clip(bases), refsOfAllOf(target)...)
 	siblings := jsonval.Object{}
-	if !c.doc.IsOpenAPI30() { // 3.0 ignores what is beside $ref
+	if !c.doc.is30 { // 3.0 ignores what is beside $ref
 		siblings = maps.Clone(m)
 		delete(siblings, "$ref")
 		siblings = c.convertAt(siblings, depth).(jsonval.Object)

@@ -315,7 +315,7 @@ paths:
 	if got := encoded(tool); !strings.Contains(got, `"enum":[1,2]`) || !strings.Contains(got, `"default":1`) {
 		t.Errorf("the schema's own numbers: %s", got)
 	}
-	if notes := fmt.Sprint(r.Notes); !strings.Contains(notes, "1.10 is read as a text (#/info/version)") {
+	if notes := fmt.Sprint(r.Notes); !strings.Contains(notes, "the document is not valid: ") {
 		t.Errorf("%s", notes)
 	}
 }
