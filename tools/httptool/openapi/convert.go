@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
@@ -57,27 +58,10 @@ func (c *converter) convertAt(schema any, depth int) any {
 	if part, annotations, ok := soleSchema(m); ok {
 		return c.convertAnnotated(part, annotations, depth)
 	}
-	out := c.convertKeywords(m)
-	for _, k := range mapKeywords {
-		if parts, ok := m[k].(jsonval.Object); ok {
-			out[k] = c.convertMembers(parts, out, k == "properties", depth)
-		}
-	}
-	for _, k := range listKeywords {
-		if parts, ok := m[k].([]any); ok {
-			list := make([]any, len(parts))
-			for n, p := range parts {
-				list[n] = c.convertAt(p, depth+1)
-			}
-			out[k] = list
-		}
-	}
+	out := jsonschema.MapSubschemas(c.withoutHidden(c.convertKeywords(m)), func(_ string, part any) any {
+		return c.convertAt(part, depth+1)
+	})
 	c.relaxDiscriminatedOneOf(m, out)
-	for _, k := range subKeywords {
-		if part := m[k]; part != nil {
-			out[k] = c.convertAt(part, depth+1)
-		}
-	}
 	if m["nullable"] == true {
 		return allowNull(out)
 	}
@@ -128,19 +112,20 @@ func (c *converter) convertAnnotated(part any, annotations []jsonval.Object, dep
 	return out
 }
 
-// convertMembers converts the schemas under names. Hidden properties are left out, and are no longer required.
-func (c *converter) convertMembers(parts, out jsonval.Object, areProperties bool, depth int) any {
-	list := jsonval.Object{}
-	for name, p := range parts {
-		if areProperties && c.doc.plainSchema(p)[c.omitKey] == true {
-			if required, ok := out["required"].([]any); ok {
-				out["required"] = slices.DeleteFunc(slices.Clone(required), func(v any) bool { return v == name })
-			}
-			continue
-		}
-		list[name] = c.convertAt(p, depth+1)
+// withoutHidden leaves out the hidden properties of a schema, which are then no longer required.
+func (c *converter) withoutHidden(schema jsonval.Object) jsonval.Object {
+	properties, exists := schema["properties"].(jsonval.Object)
+	if !exists {
+		return schema
 	}
-	return list
+	isHidden := func(name any) bool { return c.doc.plainSchema(properties[jsonval.AsText(name)])[c.omitKey] == true }
+	if required, ok := schema["required"].([]any); ok {
+		schema["required"] = slices.DeleteFunc(slices.Clone(required), isHidden)
+	}
+	properties = maps.Clone(properties)
+	maps.DeleteFunc(properties, func(name string, _ any) bool { return isHidden(name) })
+	schema["properties"] = properties
+	return schema
 }
 
 // followRef replaces a reference into the document by a reference to a definition, or by its target.

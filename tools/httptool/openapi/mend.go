@@ -88,16 +88,15 @@ var (
 func (m *mender) isUsable(k string, v any) bool {
 	_, isText := v.(string)
 	_, isFlag := v.(bool)
-	_, isObject := v.(jsonval.Object)
 	list, isList := v.([]any)
+	holdsSchemas := false
+	jsonschema.MapSubschemas(jsonval.Object{k: v}, func(string, any) any { holdsSchemas = true; return nil })
 	switch {
 	case v == nil, strings.HasPrefix(k, "$"), strings.HasPrefix(k, "x-"), slices.Contains(anyValueKeywords, k),
 		isText && slices.Contains(textKeywords, k), isFlag && strings.HasPrefix(k, "exclusive"):
 		return true
-	case isObject && k != "patternProperties" && (slices.Contains(mapKeywords, k) || slices.Contains(subKeywords, k)):
-		return true
-	case isList && slices.Contains(listKeywords, k):
-		return len(list) > 0
+	case holdsSchemas && k != "patternProperties":
+		return k != "items" || !isList
 	case isList && k == "required":
 		v = jsonval.AppendNew([]any(nil), list...)
 	}

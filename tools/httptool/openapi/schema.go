@@ -75,8 +75,7 @@ func soleSchema(m jsonval.Object) (part any, annotations []jsonval.Object, ok bo
 // isAnnotation reports whether a schema does not constrain values, except for null.
 func isAnnotation(m jsonval.Object) bool {
 	for k := range m {
-		if k == "$ref" || slices.Contains(mapKeywords, k) || slices.Contains(listKeywords, k) ||
-			slices.Contains(subKeywords, k) ||
+		if k == "$ref" || jsonschema.IsApplicator(k) ||
 			(slices.Contains(plainKeys, k) && !slices.Contains([]string{"title", "description", "default"}, k)) ||
 			k == "format" || k == "pattern" {
 			return false
@@ -202,9 +201,8 @@ func (d *document) hasSubtypes(schema any) bool {
 }
 
 // branchingKeywords are keywords of schemas that are more than a list of members.
-var branchingKeywords = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "patternProperties",
-	"propertyNames", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas",
-	"unevaluatedProperties", "$dynamicRef"}
+var branchingKeywords = strings.Fields(`allOf anyOf oneOf not if then else patternProperties propertyNames minProperties
+	maxProperties dependentRequired dependentSchemas unevaluatedProperties $dynamicRef`)
 
 // objectFields returns the properties of an object schema that has nothing else, without the read-only ones; false for
 // any other schema.
@@ -236,22 +234,13 @@ func (d *document) objectFields(schema any) ([]toolParam, bool) {
 	return list, true
 }
 
-// Keywords by the kind of their value. Keywords in none of these lists do not constrain values.
-var (
-	mapKeywords  = []string{"properties", "patternProperties", "dependentSchemas"}
-	listKeywords = []string{"allOf", "anyOf", "oneOf", "prefixItems"}
-	subKeywords  = []string{"items", "additionalItems", "not", "if", "then", "else", "contains", "propertyNames",
-		"additionalProperties",
-		"unevaluatedItems", "unevaluatedProperties"}
-	plainKeys = []string{"type", "title", "description", "enum", "const", "default", "required", "minimum", "maximum",
-		"exclusiveMinimum",
-		"exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems",
-		"minProperties",
-		"maxProperties", "minContains", "maxContains", "dependentRequired"}
-)
+// plainKeys are the keywords that constrain or describe values and hold no schemas.
+var plainKeys = strings.Fields(`type title description enum const default required minimum maximum exclusiveMinimum
+	exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems minProperties maxProperties
+	minContains maxContains dependentRequired`)
 
 // checkedFormats are the formats that are validated, and allowed in strict mode.
-var checkedFormats = []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
+var checkedFormats = strings.Fields("date-time time date duration email hostname ipv4 ipv6 uuid")
 
 // displayByFormat says how values of a format are displayed to people.
 var displayByFormat = map[string]string{"date": "date", "date-time": "datetime"}
@@ -265,7 +254,7 @@ func (c *converter) convertKeywords(m jsonval.Object) jsonval.Object {
 		}
 		switch {
 		case v == nil && k != "const" && k != "default": // as if absent
-		case slices.Contains(plainKeys, k), k == jsonschema.OrderKey:
+		case slices.Contains(plainKeys, k), k == jsonschema.OrderKey, jsonschema.IsApplicator(k):
 			out[k] = v
 		case k == "format" && c.omitKey == "readOnly" && slices.Contains(checkedFormats, jsonval.AsText(v)):
 			out[k] = v // servers are less exact in their answers

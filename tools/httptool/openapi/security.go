@@ -105,7 +105,7 @@ func (t *toolBuilder) addSecret(name string, s securityScheme) {
 }
 
 // badPrefixes begin variables that are the worker's own, or the machine's: no document may name one.
-var badPrefixes = []string{"OPENAI_", "PROCESSIDEA_", "TEMPORAL_", "AWS_", "AZURE_", "GOOGLE_", "PATH", "HOME", "USER"}
+var badPrefixes = strings.Fields("OPENAI_ PROCESSIDEA_ TEMPORAL_ AWS_ AZURE_ GOOGLE_ PATH HOME USER")
 
 // secretVariable returns the name of the variable for a scheme's secret, made from the scheme's name.
 func (d *document) secretVariable(name, prefix string) string {
