@@ -15,7 +15,7 @@ import (
 func (ch *chain) undoWrites(i *pastInstance, prune bool) {
 	i.writesUndone = true
 	state := i.finalState
-	for _, e := range slices.Backward(ch.writesByInstance[i.token]) {
+	for _, e := range slices.Backward(ch.WritesByInstance[i.token]) {
 		state = removeWrite(state, e, prune)
 	}
 	m := ideafile.Message{Type: ideafile.TypeState, PayloadKind: ideafile.TypeState, InstanceToken: i.token,
