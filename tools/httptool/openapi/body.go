@@ -106,9 +106,15 @@ func bestContent(content jsonval.Object) (mediaType, key string) {
 // formatFile is the format of a string that represents a file.
 const formatFile = "binary"
 
+// typeFile is the type of such a string in Swagger 2.
+const typeFile = "file"
+
 var errFileUpload = errors.New("an HTTP tool cannot send a file")
 
-func (d *document) isFile(schema any) bool { return d.plainSchema(schema)["format"] == formatFile }
+func (d *document) isFile(schema any) bool {
+	m := d.plainSchema(schema)
+	return m["format"] == formatFile || m["type"] == typeFile
+}
 
 func isJSON(mediaType string) bool {
 	name, _, err := mime.ParseMediaType(mediaType)

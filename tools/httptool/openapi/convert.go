@@ -41,9 +41,13 @@ func newConverter(d *document, omitKey string, maxDepth, maxNodes int) *converte
 func (c *converter) convert(schema any) any { return c.convertAt(schema, 0) }
 
 func (c *converter) convertAt(schema any, depth int) any {
+	if _, isBool := schema.(bool); isBool {
+		return schema
+	}
 	m, ok := schema.(jsonval.Object)
 	if !ok {
-		return schema // true or false
+		c.dropPart("schema", schema)
+		return jsonval.Object{}
 	}
 	c.nodeCount++
 	if c.nodeCount > c.maxNodes {
@@ -66,6 +70,11 @@ func (c *converter) convertAt(schema any, depth int) any {
 		return allowNull(out)
 	}
 	return out
+}
+
+// dropPart records that a part is left out.
+func (c *converter) dropPart(name string, v any) {
+	c.droppedParts[name+" "+jsonval.Clip(jsonval.EncodeToString(v), 100)] = true
 }
 
 // relaxDiscriminatedOneOf turns oneOf with a discriminator into anyOf: the discriminator says which schema a value

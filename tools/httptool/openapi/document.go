@@ -24,14 +24,13 @@ type document struct {
 	root  jsonval.Object
 	is30  bool
 	notes []string
-	// isReadable reports whether the library can read the document.
-	isReadable bool
 	// minNodesByRef is the minimum size of the schema behind a reference, by the converter's hidden and the reference.
 	// A schema that was too large before is not followed again.
 	minNodesByRef map[string]int
 	// subtypesByRef has the result of findSubtypes by reference.
 	subtypesByRef map[string]jsonval.Object
-	fieldCount    int // how many fields have got a place
+	usableByKey   map[string]bool // by keyword and value
+	fieldCount    int             // how many fields have got a place
 }
 
 // maxValidated bounds the documents that are validated as a whole, in bytes: the validator follows every path to a
@@ -56,7 +55,7 @@ func loadDocument(v any, size int) (*document, error) {
 		return nil, fmt.Errorf("it is of OpenAPI %s; want 3.0 or 3.1", jsonval.Clip(version, 20))
 	}
 	d := &document{root: root, is30: hasVersion("3.0") || version == "3", minNodesByRef: map[string]int{},
-		subtypesByRef: map[string]jsonval.Object{}}
+		subtypesByRef: map[string]jsonval.Object{}, usableByKey: map[string]bool{}}
 	d.validate(size)
 	return d, nil
 }
@@ -66,7 +65,6 @@ func loadDocument(v any, size int) (*document, error) {
 func (d *document) validate(size int) {
 	loader := openapi3.NewLoader() // by default it loads no other files
 	doc, err := loader.LoadFromData(jsonval.Encode(d.root))
-	d.isReadable = err == nil
 	switch {
 	case err != nil && strings.Contains(err.Error(), "disallowed external reference"):
 		return
@@ -81,6 +79,7 @@ func (d *document) validate(size int) {
 	}
 	if err != nil {
 		line, _, _ := strings.Cut(err.Error(), "\n")
+		line, _, _ = strings.Cut(line, ", yaml error")
 		d.notes = append(d.notes, "the document is not valid: "+line)
 	}
 }
@@ -103,24 +102,21 @@ func decodeDocument(data []byte) (any, error) {
 			return nil, errors.New(strings.TrimPrefix(problem.JSONPath+": "+problem.Message, "$: "))
 		}
 	}
-	rewriteSchemas(v, "#", func(_ string, schema any) any {
-		jsonschema.StoreSourceKeyOrder(schema, keyOrder)
-		return schema
-	})
+	storeKeyOrder(v, "#", keyOrder)
 	return v, nil
 }
 
-// rewriteSchemas returns a document with changed schemas. change gets the place of a schema, and the schema.
-func rewriteSchemas(root any, pointer string, change func(pointer string, schema any) any) any {
-	return jsonval.MapMembers(root, func(step string, part any) any {
-		partPointer := pointer + "/" + jsonschema.EscapePointerStep(step)
+// storeKeyOrder stores in the schemas of a document the order in which their properties were written.
+func storeKeyOrder(root any, pointer string, keyOrder jsonval.KeyOrder) {
+	jsonval.MapMembers(root, func(step string, part any) any {
 		switch {
 		case pointer == "#/components/schemas", step == "schema" && path.Dir(pointer) != "#/components":
-			return change(partPointer, part)
+			jsonschema.StoreSourceKeyOrder(part, keyOrder)
 		case step == "example", step == "examples", strings.HasPrefix(step, "x-"): // data, and no part of the document
-			return part
+		default:
+			storeKeyOrder(part, pointer+"/"+step, keyOrder)
 		}
-		return rewriteSchemas(part, partPointer, change)
+		return part
 	})
 }
 

@@ -53,37 +53,20 @@ func Import(data []byte, o Options) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("openapi: read document: %w", err)
 	}
-	r, isComplete, err := importDocument(root, len(data), o)
-	if isComplete {
-		return r, nil
-	}
-	mended, notes := mendDocument(root)
-	if len(notes) == 0 {
-		return r, err
-	}
-	if r, _, err = importDocument(mended, len(data), o); err == nil {
-		r.Notes = append(notes, r.Notes...)
-	}
-	return r, err
-}
-
-// importDocument makes Tools from a document. isComplete reports whether the library can read it, and no operation was
-// left out.
-func importDocument(root any, size int, o Options) (r *Result, isComplete bool, err error) {
-	d, err := loadDocument(root, size)
+	d, err := loadDocument(root, len(data))
 	if err != nil {
-		return nil, false, fmt.Errorf("openapi: read document: %w", err)
+		return nil, fmt.Errorf("openapi: read document: %w", err)
 	}
 	all := d.operations()
 	if len(all) == 0 {
 		text := strings.TrimSuffix("the document describes no operation: "+strings.Join(d.notes, "; "), ": ")
-		return nil, false, fmt.Errorf("openapi: import: %s", text)
+		return nil, fmt.Errorf("openapi: import: %s", text)
 	}
 	chosen, err := chooseOperations(all, o.Operations)
 	if err != nil {
-		return nil, false, fmt.Errorf("openapi: import: %w", err)
+		return nil, fmt.Errorf("openapi: import: %w", err)
 	}
-	r = &Result{Tools: jsonval.Object{}, Notes: d.notes, Secrets: map[string]string{}}
+	r := &Result{Tools: jsonval.Object{}, Notes: d.notes, Secrets: map[string]string{}}
 	hosts := map[string]bool{}
 	for _, op := range chosen {
 		t, err := newTool(d, op, o)
@@ -102,9 +85,9 @@ func importDocument(root any, size int, o Options) (r *Result, isComplete bool, 
 	delete(hosts, "")
 	r.Hosts = jsonval.SortedKeys(hosts)
 	if len(r.Tools) == 0 {
-		return nil, false, fmt.Errorf("openapi: import: no Tool can be made from it: %s", strings.Join(r.Notes, "; "))
+		return nil, fmt.Errorf("openapi: import: no Tool can be made from it: %s", strings.Join(r.Notes, "; "))
 	}
-	return r, d.isReadable && len(r.Tools) == len(chosen), nil
+	return r, nil
 }
 
 func (o *Options) check() error {
