@@ -73,23 +73,10 @@ func (c *tracedCall) applyRecorded(call *past.Call) {
 		c.decisions = call.Decisions
 	}
 	wasAnswered := len(c.decisions) > 0 && c.decisions[len(c.decisions)-1].Kind == policy.Answer
-	c.wasExecuted = !wasAnswered && c.params != nil && (c.status == ideafile.Done || c.status == ideafile.Failed &&
-		didRun(c.fault))
+	neverRan := c.fault != nil && (c.fault.Code == ideafile.CodeBadParams || past.IsBadlyWritten(*c.fault))
+	c.wasExecuted = !wasAnswered && c.params != nil && (c.status == ideafile.Done ||
+		c.status == ideafile.Failed && !neverRan)
 	c.hasResult = c.hasResult && c.status == ideafile.Done
-}
-
-// didRun reports whether a failed Call had run. A badly written Call never did.
-func didRun(f *diag.Fault) bool {
-	if f == nil {
-		return true
-	}
-	switch f.Code {
-	case ideafile.CodeBadForm, ideafile.CodeUnknownTool, ideafile.CodeUnknownKey, ideafile.CodeBadInstance,
-		ideafile.CodeBadReference, ideafile.CodeBadPath,
-		ideafile.CodeBadParams:
-		return false
-	}
-	return true
 }
 
 // replayedCall returns a Call for replay. It has no result written by the LLM, since the chain holds that result like

@@ -1,7 +1,11 @@
 package backtest
 
 import (
+	"slices"
+
+	"processidea/learn/past"
 	"processidea/model/ideafile"
+	"processidea/model/turn"
 )
 
 // readInstance reads one instance, whether it has ended or not.
@@ -18,7 +22,8 @@ func (ch *chain) readInstance(token string) *pastInstance {
 		i.calls = append(i.calls, &call)
 	}
 	i.sharedMessages, i.ownMessages = ch.StartMessages(token)
-	if hasEndedDirectCalls(ch.FirstIdeaByInstance[token], token) {
+	if slices.ContainsFunc(past.DirectCallsAtStart(ch.FirstIdeaByInstance[token]),
+		func(p turn.RecordedCall) bool { return p.StatusByInstance[token].IsFinal() }) {
 		ch.undoWrites(i, true)
 	}
 	for _, e := range ch.WritesByInstance[token] {

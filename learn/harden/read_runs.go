@@ -82,19 +82,15 @@ func (h *hardener) readInstances(process *processRun) error {
 	return nil
 }
 
-// beganBeforeFirstIdea reports whether Calls of a direct Plan had ended before the first Idea. It is false for a fork,
-// whose first Idea shows what it began with.
+// beganBeforeFirstIdea reports whether Calls of a direct Plan had ended before the first Idea.
 func beganBeforeFirstIdea(c *past.Chain) bool {
-	if jsonval.AsObject(c.First().Source["meta"])["origin"] != nil {
-		return false
-	}
-	return slices.ContainsFunc(past.RecordedCalls(c.First()), func(p turn.RecordedCall) bool {
+	return slices.ContainsFunc(past.DirectCallsAtStart(c.First()), func(p turn.RecordedCall) bool {
 		ended := false
 		//workflowcheck:ignore -- the order does not matter
 		for _, s := range p.StatusByInstance {
 			ended = ended || s.IsFinal() && (s == ideafile.Done || p.WrittenCall.RawObject()[ideafile.WhenKey] == nil)
 		}
-		return p.Request == 0 && ended
+		return ended
 	})
 }
 
@@ -163,15 +159,8 @@ func (h *hardener) readCall(r *instanceRun, raw jsonval.Object) (ideafile.Call, 
 // wasRefusedBeforeRun reports whether a Call failed before it could run, because of how it was written. Such a failure
 // says nothing of its Tool.
 func (c *recordedCall) wasRefusedBeforeRun() bool {
-	if c.Fault == nil || c.Status != ideafile.Failed {
-		return false
-	}
-	switch c.Fault.Code {
-	case ideafile.CodeUndecided, ideafile.CodeBadForm, ideafile.CodeUnknownTool, ideafile.CodeUnknownKey,
-		ideafile.CodeBadInstance, ideafile.CodeBadReference, ideafile.CodeBadPath:
-		return true
-	}
-	return false
+	return c.Fault != nil && c.Status == ideafile.Failed &&
+		(c.Fault.Code == ideafile.CodeUndecided || past.IsBadlyWritten(*c.Fault))
 }
 
 // withoutRedundantCalls leaves out the Calls that made no difference: repeats, and Calls for a path that another Call

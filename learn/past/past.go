@@ -131,6 +131,21 @@ func RecordedCalls(idea *ideafile.Idea) (calls []turn.RecordedCall) {
 	return calls
 }
 
+// DirectCallsAtStart reads the records of a direct Plan's Calls that a process's first Idea has. A fork has none: its
+// first Idea shows what it began with.
+func DirectCallsAtStart(first *ideafile.Idea) []turn.RecordedCall {
+	if jsonval.Lookup(first.Source, "meta", "origin") != nil {
+		return nil
+	}
+	return jsonval.Filter(RecordedCalls(first), func(p turn.RecordedCall) bool { return p.Request == 0 })
+}
+
+// IsBadlyWritten reports whether a Call failed because of how it was written, so that it never ran.
+func IsBadlyWritten(f diag.Fault) bool {
+	return slices.Contains([]string{ideafile.CodeBadForm, ideafile.CodeUnknownTool, ideafile.CodeUnknownKey,
+		ideafile.CodeBadInstance, ideafile.CodeBadReference, ideafile.CodeBadPath}, f.Code)
+}
+
 // plannedCalls returns the Calls of an Idea's solution. They count as done, since Calls that were not done have a
 // record.
 func plannedCalls(idea *ideafile.Idea, tokens []string) (list []turn.RecordedCall) {
