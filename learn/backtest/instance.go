@@ -34,37 +34,26 @@ type outcome struct {
 type player struct {
 	flow           *dataflow.Instance
 	outcomes       outcomeSource
-	playedByID     map[string]*playedCall
+	callByID       map[string]*tracedCall
 	unknownReasons []string // what else is unknown, beside results
 	clock          int
 }
 
-// playedCall is what a player knows of a Call.
-type playedCall struct {
-	readyCall      dataflow.ReadyCall // the Call with its parameters, which an Instance forgets at the Call's end
-	outcomeUnknown bool               // it runs, and how it ends is unknown
-	result         *outcome
-	autoApprovals  int // how often the replay approved it because no decision is on record
-	decisionCount  int
-	// beganAt and ended are moments: all Calls that are ready together begin at the same one.
-	beganAt, endedAt int
-}
-
 func newPlayer(flow *dataflow.Instance, outcomes outcomeSource) *player {
-	return &player{flow: flow, outcomes: outcomes, playedByID: map[string]*playedCall{}}
+	return &player{flow: flow, outcomes: outcomes, callByID: map[string]*tracedCall{}}
 }
 
-func (p *player) callOf(id string) *playedCall {
-	if p.playedByID[id] == nil {
-		p.playedByID[id] = &playedCall{}
+func (p *player) callOf(id string) *tracedCall {
+	if p.callByID[id] == nil {
+		p.callByID[id] = &tracedCall{id: id}
 	}
-	return p.playedByID[id]
+	return p.callByID[id]
 }
 
 // isStuck reports whether a running Call has an unknown outcome.
 func (p *player) isStuck() bool {
-	for _, c := range p.playedByID {
-		if c.outcomeUnknown {
+	for _, c := range p.callByID {
+		if c.resultUnknown {
 			return true
 		}
 	}
@@ -84,7 +73,7 @@ func (p *player) playAll() {
 		}
 		progressed = p.decideAll() || p.answerAll() || progressed
 		for _, update := range p.flow.TakeBlobUpdates() {
-			p.callOf(update.CallID).outcomeUnknown = true
+			p.callOf(update.CallID).resultUnknown = true
 			p.unknownReasons = append(p.unknownReasons,
 				update.CallID+" puts large values together, which is not done here")
 		}
@@ -92,15 +81,14 @@ func (p *player) playAll() {
 }
 
 // endCall ends a Call as the memory says. A Call that the memory does not know runs for ever.
-func (p *player) endCall(ready dataflow.ReadyCall, c *playedCall) {
+func (p *player) endCall(ready dataflow.ReadyCall, c *tracedCall) {
 	id := ready.Record.ID
 	o, isKnown := p.outcomes.findOutcome(ready)
 	if !isKnown {
-		c.outcomeUnknown = true
+		c.resultUnknown = true
 		return
 	}
-	remembered := o
-	c.result = &remembered
+	c.result, c.hasResult, c.delegateWrites = o.result, o.fault == nil, o.delegateWrites
 	if o.fault == nil {
 		if err := checkResult(ready.Tool, o.result); err != nil {
 			o.fault = diag.Faultf(ideafile.CodeToolFailed, "the result does not fit the tool's _output: %s", err)
@@ -140,13 +128,13 @@ func (p *player) decideAll() (progressed bool) {
 			progressed = true
 			continue
 		}
-		if c.outcomeUnknown {
+		if c.resultUnknown {
 			continue
 		}
 		approve := approval.Decision{Kind: policy.Approve, CallID: rec.ID, DecidedBy: ideafile.SimulatedPerson,
 			Reason: "nobody had decided on such a Call"}
 		if err := p.flow.ApplyDecision(approve); err != nil {
-			c.outcomeUnknown = true
+			c.resultUnknown = true
 			p.unknownReasons = append(p.unknownReasons, rec.ID+" waits for a person: "+err.Error())
 			continue
 		}
@@ -168,33 +156,30 @@ func (p *player) answerAll() (progressed bool) {
 		case o.fault != nil:
 			p.flow.FailCall(q.CallID, o.fault)
 		default:
-			p.callOf(q.CallID).result = &o
-			p.flow.SucceedCall(q.CallID, o.result)
+			p.answer(q.CallID, o.result)
 		}
 		progressed = true
 	}
 	return progressed
 }
 
+// answer ends a Call with the result that the LLM wrote.
+func (p *player) answer(id string, result any) {
+	c := p.callOf(id)
+	c.result, c.hasResult = result, true
+	p.flow.SucceedCall(id, result)
+}
+
 // readTrace reads how the run went.
 func (p *player) readTrace() *trace {
-	t := &trace{state: p.flow.State()}
+	t := &trace{state: p.flow.State(), unknownReasons: p.unknownReasons}
 	records := p.flow.CallRecords()
 	for _, rec := range records {
-		t.calls = append(t.calls, traceCall(p.flow, rec, p.callOf(rec.ID).readyCall))
+		c := p.callOf(rec.ID)
+		c.readRecord(p.flow, rec)
+		t.calls = append(t.calls, c)
 	}
 	setDepths(t.calls, records)
-	for _, c := range t.calls {
-		played := p.callOf(c.id)
-		c.resultUnknown, c.autoApprovals = played.outcomeUnknown, played.autoApprovals
-		if o := played.result; o != nil {
-			c.result, c.hasResult, c.delegateWrites = o.result, o.fault == nil, o.delegateWrites
-		}
-		if rec := p.flow.FindCall(c.id); c.writtenByLLM {
-			c.result, c.hasResult = rec.Output, true
-		}
-	}
-	t.unknownReasons = p.unknownReasons
 	return t
 }
 

@@ -191,8 +191,7 @@ func (r *ideaRun) deliverAnswer(request *turn.RequestInput, index int, call idea
 	case q.ParamsError != "":
 		r.playerByToken[q.Token].flow.ApplyAdaptedParams(q.CallID, params)
 	default:
-		r.playerByToken[q.Token].callOf(q.CallID).result = &outcome{result: output}
-		r.playerByToken[q.Token].flow.SucceedCall(q.CallID, output)
+		r.playerByToken[q.Token].answer(q.CallID, output)
 	}
 }
 

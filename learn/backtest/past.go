@@ -4,11 +4,9 @@ import (
 	"fmt"
 
 	"processidea/learn/past"
-	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/turn"
 )
 
 // FinishedProcess is a finished process that has been read.
@@ -28,9 +26,8 @@ type SkippedInstance struct {
 // chain holds what one chain of Ideas records, of a process or of one of its parts.
 type chain struct {
 	*past.Chain
-	instances        []*pastInstance
-	output           any                        // the solution's last output; nil if there was none
-	writesByInstance map[string][]turn.LogEntry // by instance, without those that were undone
+	instances []*pastInstance
+	output    any // the solution's last output; nil if there was none
 }
 
 // pastInstance is the recorded past of one instance.
@@ -39,21 +36,13 @@ type pastInstance struct {
 	// ownMessages are the Messages with the data that the instance alone began with; shared are those for all
 	// instances.
 	ownMessages, sharedMessages []ideafile.Message
-	calls                       []*pastCall // in Plan order
-	wasCorrected                bool        // a person wrote State while it ran
-	writesUndone                bool        // undoWrites found the State with which it began
+	calls                       []*past.Call // in Plan order
+	wasCorrected                bool         // a person wrote State while it ran
+	writesUndone                bool         // undoWrites found the State with which it began
 	finalState                  any
 	status                      ideafile.InstanceStatus
 	steps                       []ideafile.StepOutcome // of the instructions that it followed
 	trace                       *trace
-}
-
-// pastCall is a Call in one instance, with its outcome.
-type pastCall struct {
-	past.Call
-	adaptation *approval.ParamsAdaptation
-	// delegateWrites are the values that a delegate wrote into State beside its result, by path.
-	delegateWrites jsonval.Object
 }
 
 // Read reads a finished process, and replays it from its chain. The error says that there is nothing to read, that the
@@ -79,12 +68,7 @@ func openChains(run past.Run) (chains []*chain, err error) {
 		return nil, fmt.Errorf("model: backtest %s: %w", run.ProcessID, err)
 	}
 	for _, part := range parts {
-		c := &chain{Chain: part, writesByInstance: map[string][]turn.LogEntry{}}
-		for _, e := range part.Log {
-			if e.IsWrite() {
-				c.writesByInstance[e.Instance] = turn.AddWrite(c.writesByInstance[e.Instance], e)
-			}
-		}
+		c := &chain{Chain: part}
 		for _, idea := range part.Ideas {
 			if out := jsonval.Lookup(idea.Source, "solution", "output"); out != nil {
 				c.output = out

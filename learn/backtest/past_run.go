@@ -32,7 +32,7 @@ func replayCalls(c *chain, i *pastInstance) (*player, recordedCalls) {
 	palette := ideafile.Palette{Tools: withoutDeciders(c.Last().Tools, c.Last().Config.Approval),
 		BindingByTool: past.BindAllAsGo(c.Last().Tools), AdaptValuesWithLLM: true, InstanceTokens: []string{i.token},
 		UntargetedCallsGoToAll: true, AllowsConditions: true}
-	outcomes := recordedCalls{callByKey: map[ideafile.CallKey]*pastCall{}}
+	outcomes := recordedCalls{callByKey: map[ideafile.CallKey]*past.Call{}}
 	p := newPlayer(dataflow.New(palette, slices.Concat(i.sharedMessages, i.ownMessages), i.token), outcomes)
 	for n, call := range i.calls {
 		// A Plan that ran directly is Request 0, and signals cannot bring Calls of Request 0. So all Request numbers
@@ -63,7 +63,7 @@ func traceRecorded(p *player, outcomes recordedCalls, i *pastInstance) *trace {
 }
 
 // applyRecorded sets a replayed Call to what its chain records.
-func (c *tracedCall) applyRecorded(call *pastCall) {
+func (c *tracedCall) applyRecorded(call *past.Call) {
 	_, c.writtenByLLM = call.Written.RawObject()["_output"]
 	c.status, c.resultUnknown, c.reviewed = call.Status, false, c.reviewed || len(call.Decisions) > 0
 	if call.Fault != nil {
@@ -73,23 +73,10 @@ func (c *tracedCall) applyRecorded(call *pastCall) {
 		c.decisions = call.Decisions
 	}
 	wasAnswered := len(c.decisions) > 0 && c.decisions[len(c.decisions)-1].Kind == policy.Answer
-	c.wasExecuted = !wasAnswered && c.params != nil && (c.status == ideafile.Done || c.status == ideafile.Failed &&
-		didRun(c.fault))
+	neverRan := c.fault != nil && (c.fault.Code == ideafile.CodeBadParams || past.IsBadlyWritten(*c.fault))
+	c.wasExecuted = !wasAnswered && c.params != nil && (c.status == ideafile.Done ||
+		c.status == ideafile.Failed && !neverRan)
 	c.hasResult = c.hasResult && c.status == ideafile.Done
-}
-
-// didRun reports whether a failed Call had run. A badly written Call never did.
-func didRun(f *diag.Fault) bool {
-	if f == nil {
-		return true
-	}
-	switch f.Code {
-	case ideafile.CodeBadForm, ideafile.CodeUnknownTool, ideafile.CodeUnknownKey, ideafile.CodeBadInstance,
-		ideafile.CodeBadReference, ideafile.CodeBadPath,
-		ideafile.CodeBadParams:
-		return false
-	}
-	return true
 }
 
 // replayedCall returns a Call for replay. It has no result written by the LLM, since the chain holds that result like
@@ -119,10 +106,10 @@ func replayedCall(w ideafile.WrittenCall) ideafile.WrittenCall {
 
 // recordedCalls is the memory of a replay of the past: each Call by its place in the Plan.
 type recordedCalls struct {
-	callByKey map[ideafile.CallKey]*pastCall
+	callByKey map[ideafile.CallKey]*past.Call
 }
 
-func (r recordedCalls) find(rec *dataflow.CallRecord) *pastCall {
+func (r recordedCalls) find(rec *dataflow.CallRecord) *past.Call {
 	return r.callByKey[rec.Key()]
 }
 
@@ -132,7 +119,7 @@ func (r recordedCalls) findOutcome(ready dataflow.ReadyCall) (outcome, bool) {
 	case c == nil:
 		return outcome{}, false
 	case c.HasResult && c.Status == ideafile.Done:
-		return outcome{result: c.Result, delegateWrites: c.delegateWrites}, true
+		return outcome{result: c.Result, delegateWrites: c.DelegateWrites}, true
 	case c.Status == ideafile.Done:
 		return outcome{}, false
 	case c.Fault != nil:
@@ -151,10 +138,10 @@ func (r recordedCalls) findDecision(rec *dataflow.CallRecord, _ approval.Pending
 
 func (r recordedCalls) findAnswer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome, bool) {
 	c := r.find(rec)
-	if c == nil || q.ParamsError == "" || !c.adaptation.IsAnswered() {
+	if c == nil || q.ParamsError == "" || !c.Adaptation.IsAnswered() {
 		return outcome{}, false
 	}
-	return outcome{adaptedParams: c.adaptation.AdaptedParams}, true
+	return outcome{adaptedParams: c.Adaptation.AdaptedParams}, true
 }
 
 // withoutDecider returns a decision to apply again, without its groups and proof, which are not checked again.

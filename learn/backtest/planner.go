@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"processidea/learn/past"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
@@ -38,7 +39,7 @@ type pastPlans struct {
 // isLLMPlanned reports whether no Plan ran an instance directly then, so that the LLM planned for it from the
 // beginning.
 func (i *pastInstance) isLLMPlanned() bool {
-	return !slices.ContainsFunc(i.calls, func(c *pastCall) bool { return c.Key.Request == 0 })
+	return !slices.ContainsFunc(i.calls, func(c *past.Call) bool { return c.Key.Request == 0 })
 }
 
 // requestNumbers are the numbers of the Requests that gave an instance Calls.

@@ -81,14 +81,14 @@ func (ch *chain) addUnrecordedCalls(i *pastInstance) {
 	for n, w := range last.Context[planIndex].PlanCalls {
 		key := ideafile.CallKey{Index: last.Context[planIndex].CallIndexOffset + n + 1}
 		if !knownKeys[key] && !w.TargetsOtherInstance(i.token) {
-			i.calls = append(i.calls, &pastCall{Call: past.Call{Key: key, Written: w.WithoutTarget(),
-				Status: ideafile.Running}})
+			i.calls = append(i.calls, &past.Call{Key: key, Written: w.WithoutTarget(),
+				Status: ideafile.Running})
 		}
 	}
 }
 
 func (ch *chain) hasWritten(i *pastInstance, key ideafile.CallKey) bool {
-	for _, e := range ch.writesByInstance[i.token] {
+	for _, e := range ch.WritesByInstance[i.token] {
 		if e.Request == key.Request && e.Index == key.Index && e.CorrectionNumber == 0 {
 			return true
 		}
@@ -97,9 +97,9 @@ func (ch *chain) hasWritten(i *pastInstance, key ideafile.CallKey) bool {
 }
 
 // readWrites reads from the log what a Call wrote, since a replay may have written less.
-func (ch *chain) readWrites(c *undo.Call, i *pastInstance, recorded *pastCall, output refexpr.OutputPath) {
+func (ch *chain) readWrites(c *undo.Call, i *pastInstance, recorded *past.Call, output refexpr.OutputPath) {
 	c.Writes, c.IsUpdate = nil, false
-	for _, e := range ch.writesByInstance[i.token] {
+	for _, e := range ch.WritesByInstance[i.token] {
 		if e.Request != recorded.Key.Request || e.Index != recorded.Key.Index || e.CorrectionNumber != 0 {
 			continue
 		}
@@ -126,7 +126,7 @@ func readBranch(c *undo.Call, output refexpr.OutputPath) {
 
 // wasDoneByReplacedPlan reports whether a direct Plan did not run a Call because the Plan that it replaced had done the
 // same Call: see dataflow.Instance.
-func (ch *chain) wasDoneByReplacedPlan(i *pastInstance, c *pastCall) bool {
+func (ch *chain) wasDoneByReplacedPlan(i *pastInstance, c *past.Call) bool {
 	offsetBefore := 0
 	for _, m := range ch.Last().Context {
 		if m.IsDirectPlan() && m.CallIndexOffset < c.Key.Index {
@@ -134,7 +134,7 @@ func (ch *chain) wasDoneByReplacedPlan(i *pastInstance, c *pastCall) bool {
 		}
 	}
 	return c.Key.Request == 0 && ch.Last().HasNoOutputPath(c.Written) &&
-		slices.ContainsFunc(i.calls, func(o *pastCall) bool {
+		slices.ContainsFunc(i.calls, func(o *past.Call) bool {
 			return o.Key.Request == 0 && o.Key.Index <= offsetBefore && o.Status == ideafile.Done &&
 				o.Written.SameCallAs(c.Written)
 		})
@@ -142,7 +142,7 @@ func (ch *chain) wasDoneByReplacedPlan(i *pastInstance, c *pastCall) bool {
 
 // describeRun states whether a Call ran, and with which Tool and parameters. why says why its instance cannot be
 // replayed; it is empty if it can.
-func describeRun(c *undo.Call, t *tracedCall, recorded *pastCall, mismatch string) {
+func describeRun(c *undo.Call, t *tracedCall, recorded *past.Call, mismatch string) {
 	lastKind := ""
 	if n := len(recorded.Decisions); n > 0 {
 		lastKind = recorded.Decisions[n-1].Kind

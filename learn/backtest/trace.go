@@ -51,6 +51,11 @@ type tracedCall struct {
 
 	adaptation     *approval.ParamsAdaptation
 	delegateWrites jsonval.Object
+
+	readyCall     dataflow.ReadyCall // the Call with its parameters, which an Instance forgets at the Call's end
+	decisionCount int
+	// beganAt and endedAt are moments: all Calls that are ready together begin at the same one.
+	beganAt, endedAt int
 }
 
 // hasEffect reports whether a Call had an effect, or would have had one if no person had stopped it. Other Calls leave
@@ -59,14 +64,17 @@ func (c *tracedCall) hasEffect() bool {
 	return c.wasExecuted || c.resultUnknown || len(c.decisions) > 0
 }
 
-func traceCall(flow *dataflow.Instance, rec *dataflow.CallRecord, readyCall dataflow.ReadyCall) *tracedCall {
-	c := &tracedCall{id: rec.ID, tool: rec.Tool, decisions: rec.Decisions, reviewed: len(rec.Decisions) > 0 ||
-		rec.PendingApproval != nil,
-		status: rec.Status, fault: rec.Fault, output: rec.OutputPath, writtenByLLM: rec.HasOutput,
-		adaptation: rec.ParamsAdaptation}
+// readRecord reads what the instance recorded of the Call.
+func (c *tracedCall) readRecord(flow *dataflow.Instance, rec *dataflow.CallRecord) {
+	c.tool, c.status, c.fault, c.decisions = rec.Tool, rec.Status, rec.Fault, rec.Decisions
+	c.reviewed = len(rec.Decisions) > 0 || rec.PendingApproval != nil
+	c.output, c.adaptation = rec.OutputPath, rec.ParamsAdaptation
+	if c.writtenByLLM = rec.HasOutput; c.writtenByLLM {
+		c.result, c.hasResult = rec.Output, true
+	}
 	switch {
-	case readyCall.Record != nil:
-		c.params, c.wasExecuted = readyCall.Params, rec.Status.IsFinal()
+	case c.readyCall.Record != nil:
+		c.params, c.wasExecuted = c.readyCall.Params, rec.Status.IsFinal()
 	case rec.PendingApproval != nil:
 		c.params = rec.PendingApproval.Params
 	case rec.Status == ideafile.Done || rec.Status == ideafile.Failed:
@@ -81,7 +89,6 @@ func traceCall(flow *dataflow.Instance, rec *dataflow.CallRecord, readyCall data
 	if !c.wasExecuted {
 		c.notRunReason = whyNotRun(rec)
 	}
-	return c
 }
 
 // whyNotRun says why a Call did not run.

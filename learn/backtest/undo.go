@@ -3,7 +3,6 @@ package backtest
 import (
 	"slices"
 
-	"processidea/learn/past"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/turn"
@@ -15,7 +14,7 @@ import (
 func (ch *chain) undoWrites(i *pastInstance, prune bool) {
 	i.writesUndone = true
 	state := i.finalState
-	for _, e := range slices.Backward(ch.writesByInstance[i.token]) {
+	for _, e := range slices.Backward(ch.WritesByInstance[i.token]) {
 		state = removeWrite(state, e, prune)
 	}
 	m := ideafile.Message{Type: ideafile.TypeState, PayloadKind: ideafile.TypeState, InstanceToken: i.token,
@@ -23,16 +22,6 @@ func (ch *chain) undoWrites(i *pastInstance, prune bool) {
 	m.Source = ideafile.DataMessage(m)
 	i.ownMessages = append(slices.DeleteFunc(i.ownMessages,
 		func(m ideafile.Message) bool { return m.PayloadKind == ideafile.TypeState }), m)
-}
-
-// hasEndedDirectCalls reports whether Calls of a direct Plan had ended when the instance's first Idea was sealed. It is
-// false for a fork, whose first Idea shows what the instance began with.
-func hasEndedDirectCalls(first *ideafile.Idea, token string) bool {
-	if jsonval.Lookup(first.Source, "meta", "origin") != nil {
-		return false
-	}
-	return slices.ContainsFunc(past.RecordedCalls(first),
-		func(p turn.RecordedCall) bool { return p.Request == 0 && p.StatusByInstance[token].IsFinal() })
 }
 
 // removeWrite is a State without a write.

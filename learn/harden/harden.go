@@ -10,7 +10,6 @@ import (
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
-	"processidea/model/turn"
 )
 
 // Difference is something that the runs do not have in common, with the instances in which it differs.
@@ -119,23 +118,14 @@ type hardener struct {
 type processRun struct {
 	ProcessID           string
 	firstIdea, lastIdea *ideafile.Idea
-	chains              []*chainRun // of the process and of its parts
+	chains              []*past.Chain // of the process and of its parts
 	instances           []*instanceRun
 }
-
-// chainRun is one chain: its Ideas, and the first write of each author in each instance from its log.
-type chainRun struct {
-	*past.Chain
-	writeByAuthor map[writeAuthor]turn.LogEntry
-}
-
-// writeAuthor identifies who wrote, and in which instance.
-type writeAuthor struct{ author, instance string }
 
 // instanceRun is one instance from start to end.
 type instanceRun struct {
 	process       *processRun
-	chain         *chainRun
+	chain         *past.Chain
 	instanceToken string
 	name          string
 	startView     ideafile.InstanceView
@@ -150,7 +140,6 @@ type recordedCall struct {
 	rawCall        jsonval.Object // without the condition that it had in a Plan
 	call           ideafile.Call
 	actualParams   jsonval.Object // its parameters when it ran; nil if they are unknown
-	wasAdapted     bool           // the LLM fitted its parameters to the Tool
 	conditionReads []jsonval.Path // what its condition read, in a Plan that ran directly
 }
 

@@ -38,7 +38,8 @@ const maxDepth = 32
 func commonReferences(param jsonval.Path, samples []paramSample) []refexpr.Reference {
 	found := keepPresentInAllSamples(samples[0].referencesToLiteralAtStart(), samples, paramSample.valueAtStart)
 	if len(found) == 0 {
-		found = keepPresentInAllSamples(samples[0].referencesToLiteralInFinalState(), samples,
+		finalState := jsonval.Object{ideafile.TypeState: samples[0].instance.finalState}
+		found = keepPresentInAllSamples(samples[0].referencesToLiteral(finalState), samples,
 			paramSample.valueWrittenBefore)
 	}
 	sameName := jsonval.Filter(found, func(ref refexpr.Reference) bool { return endsWithParamName(ref, param) })
@@ -60,25 +61,17 @@ func (s paramSample) valueWrittenBefore(ref refexpr.Reference) (any, bool) {
 
 // referencesToLiteralAtStart lists the places where an instance had the sample's literal when it started.
 func (s paramSample) referencesToLiteralAtStart() []refexpr.Reference {
-	literal, ok := s.instance.resolveReferences(s.value)
-	if !ok {
-		return nil
-	}
-	var found []refexpr.Reference
-	start := s.instance.startView.PayloadByKind
-	for kind, v := range jsonval.Sorted(start) {
-		found = appendReferences(found, refexpr.Reference{Kind: kind}, v, literal)
-	}
-	return found
+	return s.referencesToLiteral(s.instance.startView.PayloadByKind)
 }
 
-// referencesToLiteralInFinalState lists the places where an instance's final State has the sample's literal.
-func (s paramSample) referencesToLiteralInFinalState() []refexpr.Reference {
-	literal, ok := s.instance.resolveReferences(s.value)
-	if !ok {
-		return nil
+// referencesToLiteral lists the places in some data that have the sample's literal.
+func (s paramSample) referencesToLiteral(payloadByKind jsonval.Object) (found []refexpr.Reference) {
+	if literal, ok := s.instance.resolveReferences(s.value); ok {
+		for kind, v := range jsonval.Sorted(payloadByKind) {
+			found = appendReferences(found, refexpr.Reference{Kind: kind}, v, literal)
+		}
 	}
-	return appendReferences(nil, refexpr.Reference{Kind: ideafile.TypeState}, s.instance.finalState, literal)
+	return found
 }
 
 // pathPassesThroughList reports whether a Reference leads through an element of a list, where another input may have

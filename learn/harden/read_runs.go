@@ -1,8 +1,8 @@
 package harden
 
 import (
+	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -20,7 +20,7 @@ func (h *hardener) readRun(run past.Run) error {
 		return err
 	}
 	process := &processRun{ProcessID: run.ProcessID, firstIdea: ownChain.First(), lastIdea: ownChain.Last(),
-		chains: []*chainRun{newChainRun(ownChain)}}
+		chains: []*past.Chain{ownChain}}
 	if len(h.processes) > 0 && !jsonval.EqualNumerically(h.processes[0].lastIdea.Source["schema"],
 		process.lastIdea.Source["schema"]) {
 		return fmt.Errorf("its Tools or its output form differ from those of %s: harden each by itself",
@@ -31,9 +31,7 @@ func (h *hardener) readRun(run past.Run) error {
 		if err != nil {
 			return err
 		}
-		for _, part := range parts {
-			process.chains = append(process.chains, newChainRun(part))
-		}
+		process.chains = append(process.chains, parts...)
 	}
 	h.processes = append(h.processes, process)
 	if err := h.readInstances(process); err != nil {
@@ -46,21 +44,11 @@ func (h *hardener) readRun(run past.Run) error {
 	return nil
 }
 
-func newChainRun(chain *past.Chain) *chainRun {
-	c := &chainRun{chain, map[writeAuthor]turn.LogEntry{}}
-	for _, e := range c.Log {
-		if key := (writeAuthor{e.Author, e.Instance}); c.writeByAuthor[key].Author == "" {
-			c.writeByAuthor[key] = e
-		}
-	}
-	return c
-}
-
 // readInstances finds the instances that settled, and what they started with. The instances of a split process are in
 // its parts.
 func (h *hardener) readInstances(process *processRun) error {
-	if !process.chains[0].isFinished() {
-		return fmt.Errorf("it has not finished")
+	if !isFinished(process.chains[0]) {
+		return errors.New("it has not finished")
 	}
 	var skipped []Difference // instances from which nothing can be learned, with the reason
 	foundTokens := map[string]bool{}
@@ -69,7 +57,7 @@ func (h *hardener) readInstances(process *processRun) error {
 		chains = chains[1:]
 	}
 	for _, c := range chains {
-		if c.beganBeforeFirstIdea() {
+		if beganBeforeFirstIdea(c) {
 			return fmt.Errorf("its Plan ran directly, and Calls had ended before its first Idea was sealed: how " +
 				"it began is unknown")
 		}
@@ -94,24 +82,20 @@ func (h *hardener) readInstances(process *processRun) error {
 	return nil
 }
 
-// beganBeforeFirstIdea reports whether Calls of a direct Plan had ended before the first Idea. It is false for a fork,
-// whose first Idea shows what it began with.
-func (c *chainRun) beganBeforeFirstIdea() bool {
-	if jsonval.AsObject(c.First().Source["meta"])["origin"] != nil {
-		return false
-	}
-	return slices.ContainsFunc(past.RecordedCalls(c.First()), func(p turn.RecordedCall) bool {
+// beganBeforeFirstIdea reports whether Calls of a direct Plan had ended before the first Idea.
+func beganBeforeFirstIdea(c *past.Chain) bool {
+	return slices.ContainsFunc(past.DirectCallsAtStart(c.First()), func(p turn.RecordedCall) bool {
 		ended := false
 		//workflowcheck:ignore -- the order does not matter
 		for _, s := range p.StatusByInstance {
 			ended = ended || s.IsFinal() && (s == ideafile.Done || p.WrittenCall.RawObject()[ideafile.WhenKey] == nil)
 		}
-		return p.Request == 0 && ended
+		return ended
 	})
 }
 
 // isFinished reports whether every instance has ended.
-func (c *chainRun) isFinished() bool {
+func isFinished(c *past.Chain) bool {
 	return !slices.ContainsFunc(c.Last().InstanceTokens(), func(token string) bool {
 		s := c.StatusByInstance[token]
 		return !s.HasEnded()
@@ -119,18 +103,14 @@ func (c *chainRun) isFinished() bool {
 }
 
 // readChainInstances reads the instances of one chain, and returns those that did not reach their goal.
-func (p *processRun) readChainInstances(c *chainRun) (skipped []Difference) {
-	startViews := c.initialViews()
-	tokens := c.Last().InstanceTokens()
-	endViews := ideafile.InstanceViewsByToken(c.Last().Context, tokens)
-	for _, token := range tokens {
-		r := &instanceRun{process: p, chain: c, instanceToken: token, startView: startViews[token]}
-		r.startMessages = dataMessages(c.FirstIdeaByInstance[token].Context, token)
-		r.finalState = endViews[token].PayloadByKind[ideafile.TypeState]
-		if r.finalState == nil {
-			r.finalState = jsonval.Object{}
-		}
-		missing := statelog.MissingRequiredPaths(endViews[token].SchemaByKind[ideafile.TypeState], r.finalState)
+func (p *processRun) readChainInstances(c *past.Chain) (skipped []Difference) {
+	for _, token := range c.Last().InstanceTokens() {
+		end := c.EndView(token)
+		r := &instanceRun{process: p, chain: c, instanceToken: token,
+			finalState: end.PayloadByKind[ideafile.TypeState]}
+		r.startMessages = slices.Concat(c.StartMessages(token))
+		r.startView = ideafile.InstanceViewOf(r.startMessages, token)
+		missing := statelog.MissingRequiredPaths(end.SchemaByKind[ideafile.TypeState], r.finalState)
 		switch {
 		case c.StatusByInstance[token] != ideafile.InstanceSettled:
 			skipped = append(skipped, Difference{Description: "which failed", Instances: []string{token}})
@@ -142,30 +122,6 @@ func (p *processRun) readChainInstances(c *chainRun) (skipped []Difference) {
 		}
 	}
 	return skipped
-}
-
-// initialViews returns what every instance saw in the first Idea that has it.
-func (c *chainRun) initialViews() map[string]ideafile.InstanceView {
-	views := map[string]ideafile.InstanceView{}
-	for _, idea := range c.Ideas {
-		newTokens := slices.DeleteFunc(idea.InstanceTokens(),
-			func(token string) bool { return c.FirstIdeaByInstance[token] != idea })
-		maps.Copy(views, ideafile.InstanceViewsByToken(idea.Context, newTokens))
-	}
-	return views
-}
-
-// dataMessages are the Messages with data that an instance sees. They leave out how it ended before, since an instance
-// that has ended begins no Plan.
-func dataMessages(context []ideafile.Message, token string) []ideafile.Message {
-	var out []ideafile.Message
-	for _, m := range context {
-		if m.PayloadKind != "" && (m.InstanceToken == "" || m.InstanceToken == token) {
-			m.InstanceEndStatus = ""
-			out = append(out, m)
-		}
-	}
-	return out
 }
 
 // readRecordedCalls reads the well-formed Calls of an instance, each with its latest status.
@@ -185,7 +141,6 @@ func (h *hardener) readRecordedCalls(r *instanceRun) {
 		recorded.call, f = h.readCall(r, recorded.rawCall)
 		recorded.call.ID = c.Key.ID(r.instanceToken)
 		if f == nil && !recorded.wasRefusedBeforeRun() {
-			r.readResult(recorded)
 			all = append(all, recorded)
 		}
 	}
@@ -204,29 +159,8 @@ func (h *hardener) readCall(r *instanceRun, raw jsonval.Object) (ideafile.Call, 
 // wasRefusedBeforeRun reports whether a Call failed before it could run, because of how it was written. Such a failure
 // says nothing of its Tool.
 func (c *recordedCall) wasRefusedBeforeRun() bool {
-	if c.Fault == nil || c.Status != ideafile.Failed {
-		return false
-	}
-	switch c.Fault.Code {
-	case ideafile.CodeUndecided, ideafile.CodeBadForm, ideafile.CodeUnknownTool, ideafile.CodeUnknownKey,
-		ideafile.CodeBadInstance, ideafile.CodeBadReference, ideafile.CodeBadPath:
-		return true
-	}
-	return false
-}
-
-// readResult finds the result of a Call: in the log, or in the final State at its path.
-func (r *instanceRun) readResult(recorded *recordedCall) {
-	e, ok := r.chain.writeByAuthor[writeAuthor{recorded.call.ID, r.instanceToken}]
-	recorded.wasAdapted = ok && e.ParamsAdaptation != nil
-	if recorded.Status != ideafile.Done || recorded.HasResult {
-		return
-	}
-	if ok {
-		recorded.Result, recorded.HasResult = recorded.call.OutputPath.ResultForPath(e.Path, e.Value), true
-		return
-	}
-	recorded.Result, recorded.HasResult = past.ResultInState(recorded.call, r.finalState)
+	return c.Fault != nil && c.Status == ideafile.Failed &&
+		(c.Fault.Code == ideafile.CodeUndecided || past.IsBadlyWritten(*c.Fault))
 }
 
 // withoutRedundantCalls leaves out the Calls that made no difference: repeats, and Calls for a path that another Call

@@ -92,7 +92,7 @@ func (c *mergedCall) isAlternativeOf(o *mergedCall) bool {
 // fitted.
 func (h *hardener) reportHumanOverrides(r *instanceRun) {
 	for _, recorded := range r.recordedCalls {
-		if recorded.wasAdapted {
+		if recorded.Adaptation != nil {
 			h.addDifference([]*instanceRun{r}, "what makes them fit: a Call before it, or a wider form in "+
 				"schema.tools."+recorded.call.Tool, "%s: the LLM fitted its parameters to the Tool", recorded.call.Tool)
 		}

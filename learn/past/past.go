@@ -35,9 +35,12 @@ type Chain struct {
 	// token.
 	FirstIdeaByInstance map[string]*ideafile.Idea
 	StatusByInstance    map[string]ideafile.InstanceStatus
+	// WritesByInstance are the writes of the log, without those that were undone.
+	WritesByInstance map[string][]turn.LogEntry
 	// PlannedCalls are the Calls of solutions that have no record.
 	PlannedCalls  []turn.RecordedCall
-	recordedCalls []turn.RecordedCall   // from the records, the latest last
+	recordedCalls []turn.RecordedCall // from the records, the latest last
+	lastContext   ideafile.ContextByInstance
 	faultByCallID map[string]diag.Fault // errors in the context, by the Call's id
 }
 
@@ -51,7 +54,10 @@ type Call struct {
 	HasResult    bool
 	Decisions    []approval.Decision
 	ExecutedCall *turn.ExecutedCall // as it ran after people's decisions
-	IsRecorded   bool               // there is a record; otherwise only a solution has it
+	Adaptation   *approval.ParamsAdaptation
+	// DelegateWrites are the values that a delegate wrote into State beside its result, by path.
+	DelegateWrites jsonval.Object
+	IsRecorded     bool // there is a record; otherwise only a solution has it
 }
 
 // First is the first Idea.
@@ -66,7 +72,12 @@ func Open(run Run) (*Chain, error) {
 		return nil, errors.New("it has no Ideas")
 	}
 	c := &Chain{ProcessID: run.ProcessID, Log: run.Log, FirstIdeaByInstance: map[string]*ideafile.Idea{},
-		faultByCallID: map[string]diag.Fault{}}
+		WritesByInstance: map[string][]turn.LogEntry{}, faultByCallID: map[string]diag.Fault{}}
+	for _, e := range run.Log {
+		if e.IsWrite() {
+			c.WritesByInstance[e.Instance] = turn.AddWrite(c.WritesByInstance[e.Instance], e)
+		}
+	}
 	for _, source := range run.Ideas {
 		idea, _ := ideafile.ReadIdea(source)
 		c.Ideas = append(c.Ideas, idea)
@@ -90,6 +101,7 @@ func Open(run Run) (*Chain, error) {
 	}
 	c.PlannedCalls = slices.DeleteFunc(c.PlannedCalls, func(p turn.RecordedCall) bool { return hasRecord[p.CallKey()] })
 	c.StatusByInstance = endStatusByInstance(c.Last())
+	c.lastContext = ideafile.SplitMessagesByInstance(c.Last().Context)
 	return c, nil
 }
 
@@ -117,6 +129,21 @@ func RecordedCalls(idea *ideafile.Idea) (calls []turn.RecordedCall) {
 		calls = append(calls, turn.ReadRecord(m, tokens)...)
 	}
 	return calls
+}
+
+// DirectCallsAtStart reads the records of a direct Plan's Calls that a process's first Idea has. A fork has none: its
+// first Idea shows what it began with.
+func DirectCallsAtStart(first *ideafile.Idea) []turn.RecordedCall {
+	if jsonval.Lookup(first.Source, "meta", "origin") != nil {
+		return nil
+	}
+	return jsonval.Filter(RecordedCalls(first), func(p turn.RecordedCall) bool { return p.Request == 0 })
+}
+
+// IsBadlyWritten reports whether a Call failed because of how it was written, so that it never ran.
+func IsBadlyWritten(f diag.Fault) bool {
+	return slices.Contains([]string{ideafile.CodeBadForm, ideafile.CodeUnknownTool, ideafile.CodeUnknownKey,
+		ideafile.CodeBadInstance, ideafile.CodeBadReference, ideafile.CodeBadPath}, f.Code)
 }
 
 // plannedCalls returns the Calls of an Idea's solution. They count as done, since Calls that were not done have a
@@ -174,6 +201,31 @@ func endStatusByInstance(last *ideafile.Idea) map[string]ideafile.InstanceStatus
 	return out
 }
 
+// EndView is what an instance saw at the end. It has a State, which may be empty.
+func (c *Chain) EndView(token string) ideafile.InstanceView {
+	view := c.lastContext.InstanceView(token)
+	if view.PayloadByKind[ideafile.TypeState] == nil {
+		view.PayloadByKind[ideafile.TypeState] = jsonval.Object{}
+	}
+	return view
+}
+
+// StartMessages are the Messages with the data that an instance began with: those for all instances, and its own. They
+// leave out how it ended before, since an instance that has ended begins no Plan.
+func (c *Chain) StartMessages(token string) (shared, own []ideafile.Message) {
+	for _, m := range c.FirstIdeaByInstance[token].Context {
+		m.InstanceEndStatus, m.InstanceFault, m.InstanceStepOutcomes = "", nil, nil
+		switch {
+		case m.PayloadKind == "":
+		case m.InstanceToken == token:
+			own = append(own, m)
+		case m.InstanceToken == "":
+			shared = append(shared, m)
+		}
+	}
+	return shared, own
+}
+
 // Calls lists the Calls of an instance, in the order of the Plan.
 func (c *Chain) Calls(token string) (calls []Call) {
 	callByKey := map[ideafile.CallKey]Call{}
@@ -193,10 +245,56 @@ func (c *Chain) Calls(token string) (calls []Call) {
 		}
 		callByKey[call.Key] = call
 	}
+	finalState := c.EndView(token).PayloadByKind[ideafile.TypeState]
 	for _, key := range slices.SortedFunc(maps.Keys(callByKey), ideafile.CallKey.Compare) {
-		calls = append(calls, callByKey[key])
+		call := callByKey[key]
+		c.readResult(&call, token, finalState)
+		calls = append(calls, call)
 	}
 	return calls
+}
+
+// readResult finds the result of a Call: in the log, in the record, or in the final State at its path.
+func (c *Chain) readResult(call *Call, token string, finalState any) {
+	palette := ideafile.Palette{Tools: c.Last().Tools, InstanceTokens: []string{token}, UntargetedCallsGoToAll: true,
+		AllowsConditions: true, BindingByTool: permissiveBindings(call.Written)}
+	read, _, f := palette.ReadCall(call.Written.WithoutTarget())
+	if f != nil {
+		return
+	}
+	for _, e := range c.WritesByInstance[token] {
+		_, byPerson := e.PersonName()
+		wasAnswered := byPerson && e.CorrectionNumber == 0 && e.Request == call.Key.Request && e.Index == call.Key.Index
+		if e.Author == call.Key.ID(token) || wasAnswered {
+			call.Adaptation = e.ParamsAdaptation
+			call.applyWrite(read.OutputPath, e)
+		}
+	}
+	if !call.HasResult && call.Status == ideafile.Done {
+		call.Result, call.HasResult = resultInState(read, finalState)
+	}
+}
+
+// applyWrite takes a Call's write as its result, or as a value that its delegate handed back.
+func (c *Call) applyWrite(output refexpr.OutputPath, e turn.LogEntry) {
+	isResult := slices.ContainsFunc(output.Paths(), func(p jsonval.Path) bool { return p.String() == e.Path.String() })
+	switch {
+	case !isResult:
+		c.DelegateWrites = jsonval.WithKey(c.DelegateWrites, e.Path.String(), e.Value)
+	case c.HasResult && len(e.Path) == 0:
+		c.Result = jsonval.OverlayObject(c.Result, e.Value) // the record also has the keys that were not written
+	default:
+		c.Result, c.HasResult = output.ResultForPath(e.Path, e.Value), true
+	}
+}
+
+// permissiveBindings makes a Call readable whether the LLM wrote its result or not.
+func permissiveBindings(w ideafile.WrittenCall) ideafile.ToolBindings {
+	kind := ideafile.KindGo
+	if _, latent := w.RawObject()["_output"]; latent {
+		kind = ideafile.KindLatent
+	}
+	return ideafile.ToolBindings{w.Tool: {Kind: kind}}
 }
 
 // BindAllAsGo binds all Tools to code, since their results are known.
@@ -208,9 +306,9 @@ func BindAllAsGo(tools []*ideafile.Tool) ideafile.ToolBindings {
 	return bindings
 }
 
-// ResultInState reads a Call's result from a State. ok is false if the State does not show it, or if the Call only
+// resultInState reads a Call's result from a State. ok is false if the State does not show it, or if the Call only
 // updated its place.
-func ResultInState(call ideafile.Call, state any) (result any, ok bool) {
+func resultInState(call ideafile.Call, state any) (result any, ok bool) {
 	for _, p := range call.OutputPath.Paths() {
 		if v, exists := jsonval.ValueAt(state, p); exists && !statelog.IsUpdateWrite(call.OutputMethod, p) {
 			return call.OutputPath.ResultForPath(p, v), true

@@ -105,8 +105,8 @@ func (s *planCall) writablePaths(start *statelog.State) []jsonval.Path {
 // has one.
 func (s *planCall) pathNotInSchemaReason(schema any) string {
 	for _, path := range slices.Concat(s.outputPath.Paths(), s.delegateWritePaths()) {
-		if jsonschema.SubschemaAt(schema, path).IsForbidden {
-			return pathNotInSchemaMessage(schema, path)
+		if reason := outsideSchemaReason(schema, path); reason != "" {
+			return reason
 		}
 	}
 	return ""
@@ -155,9 +155,8 @@ func (p *planChecker) termStartStatusFor(view ideafile.InstanceView, start *stat
 		startStatus.isPresent = startStatus.neverPresentReason == ""
 	} else {
 		v, startStatus.isPresent = refexpr.ValueOrBlobHandleAt(start.CurrentValue, ref.Path)
-		schema := view.SchemaByKind[ideafile.TypeState]
-		if !startStatus.isPresent && jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
-			startStatus.neverPresentReason = pathNotInSchemaMessage(schema, ref.Path)
+		if !startStatus.isPresent {
+			startStatus.neverPresentReason = outsideSchemaReason(view.SchemaByKind[ideafile.TypeState], ref.Path)
 		}
 	}
 	if startStatus.isPresent {

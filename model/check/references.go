@@ -58,8 +58,11 @@ func suggestNearestValue(v any, ref refexpr.Reference) string {
 	return ""
 }
 
-// pathNotInSchemaMessage says that a closed State schema does not allow a path.
-func pathNotInSchemaMessage(schema any, path jsonval.Path) string {
+// outsideSchemaReason says that a closed State schema does not allow a path; "": it does.
+func outsideSchemaReason(schema any, path jsonval.Path) string {
+	if !jsonschema.SubschemaAt(schema, path).IsForbidden {
+		return ""
+	}
 	text := fmt.Sprintf("%s stands outside the closed State schema",
 		refexpr.StateReference(path))
 	for n := range path {

@@ -1,12 +1,11 @@
 package check
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
-	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/model/prompt"
 )
@@ -59,16 +58,12 @@ func IsStrictnessWarning(p diag.Problem) bool {
 
 // nonStrictLocation returns the place in the file of the parameter or meta property that a reason names.
 func (c *checker) nonStrictLocation(t *ideafile.Tool, reason string) string {
-	path := t.Path()
-	for name := range jsonval.Sorted(jsonschema.Properties(t.Source)) {
-		if strings.HasPrefix(reason, fmt.Sprintf("tool %s, parameter %q: ", t.Name, name)) {
-			return jsonval.JSONPathWithKey(path+".properties", name)
-		}
+	subject, _, _ := strings.Cut(strings.TrimPrefix(reason, "tool "+t.Name+", "), ": ")
+	if name, err := strconv.Unquote(strings.TrimPrefix(subject, "parameter ")); err == nil {
+		return jsonval.JSONPathWithKey(t.Path()+".properties", name)
 	}
-	for _, name := range ideafile.ToolMetaKeys {
-		if strings.HasPrefix(reason, fmt.Sprintf("tool %s, %s: ", t.Name, name)) {
-			return path + "." + name
-		}
+	if strings.HasPrefix(subject, "_") {
+		return t.Path() + "." + subject
 	}
-	return path
+	return t.Path()
 }

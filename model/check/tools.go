@@ -88,13 +88,10 @@ func (c *checker) unresolvableReason(view ideafile.InstanceView, terms []refexpr
 		if c.templateAwaitsValue(view, ref) {
 			continue
 		}
-		if ref.Kind != ideafile.TypeState {
+		if ref.Kind == ideafile.TypeState {
+			reason = outsideSchemaReason(view.SchemaByKind[ideafile.TypeState], ref.Path)
+		} else {
 			_, reason = lookupValueOutsideState(view, ref)
-			continue
-		}
-		schema := view.SchemaByKind[ideafile.TypeState]
-		if jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
-			reason = pathNotInSchemaMessage(schema, ref.Path)
 		}
 	}
 	return reason
@@ -117,10 +114,8 @@ func (c *checker) checkFixedOutputPath(t *ideafile.Tool, location string) {
 // checkStatePath reports a path of State that the State schema of an instance does not allow.
 func (c *checker) checkStatePath(p jsonval.Path, location string) {
 	for _, token := range c.instanceTokens {
-		schema := c.viewOf(token).SchemaByKind[ideafile.TypeState]
-		if jsonschema.SubschemaAt(schema, p).IsForbidden {
-			c.addFinding(diag.Problem{JSONPath: location, Message: pathNotInSchemaMessage(schema, p)},
-				[]string{token}, len(c.instanceTokens))
+		if reason := outsideSchemaReason(c.viewOf(token).SchemaByKind[ideafile.TypeState], p); reason != "" {
+			c.addFinding(diag.Problem{JSONPath: location, Message: reason}, []string{token}, len(c.instanceTokens))
 		}
 	}
 }

@@ -37,81 +37,27 @@ func (c *checker) checkApprovalCondition(t *ideafile.Tool, path string) {
 	if m, ok := t.MCPToolRef(); t.AllowsExtraParams || ok && m.SpecDigest == "" {
 		params = nil // others may come
 	}
-	c.checkCondition(t.Approval.ParamsCondition.Source, conditionSubject{params, params, "the Tool has no parameter"},
-		path+"._approval.when")
+	c.checkCondition(t.Approval.ParamsCondition.Source, params, nil, path+"._approval.when")
 }
 
-// conditionSubject is what a part of a condition is about: the schema of all parameters, or of a value in them. nil:
-// any.
-type conditionSubject struct {
-	root, schema any
-	noMemberText string // begins the warning about a name that it does not have
-}
-
-// members returns the schemas of the members that a value may have, by their names. isOpen reports whether it may have
-// others.
-func (s conditionSubject) members() (members jsonval.Object, isOpen bool) {
-	members = jsonval.Object{}
-	return members, s.collectMembers(s.schema, members, maxFollowed)
-}
-
-// maxFollowed bounds how deep the parts of a schema are followed: references may form a circle.
-const maxFollowed = 10
-
-func (s conditionSubject) collectMembers(schema any, members jsonval.Object, depth int) (isOpen bool) {
-	schema, _ = jsonschema.ResolveLocalRefs(s.root, schema, "")
-	m := jsonval.AsObject(schema)
-	own := jsonschema.Properties(m)
-	more, isGiven := m["additionalProperties"]
-	if depth == 0 || len(m) == 0 || isGiven && more != false || m["patternProperties"] != nil {
-		isOpen = true
+// memberNames lists the members that a value may have, by the parts of a schema that check it. isOpen reports whether
+// it may have others.
+func memberNames(parts []jsonval.Object) (names []string, isOpen bool) {
+	for _, part := range parts {
+		own := jsonval.SortedKeys(jsonschema.Properties(part))
+		names = append(names, own...)
+		more, isGiven := part["additionalProperties"]
+		hasParts := slices.ContainsFunc(jsonschema.InPlaceKeywords, func(k string) bool { return part[k] != nil })
+		isOpen = isOpen || len(part) == 0 || isGiven && more != false || part["patternProperties"] != nil ||
+			len(own) == 0 && !hasParts && slices.Contains(jsonschema.Types(part), "object")
 	}
-	for name, member := range own {
-		if other, known := members[name]; known {
-			member = jsonval.Object{"anyOf": []any{other, member}}
-		}
-		members[name] = member
-	}
-	isPlain := true
-	for _, k := range jsonschema.InPlaceKeywords {
-		for _, part := range jsonschema.InPlaceParts(m, k) {
-			if part != nil && k != "not" && depth > 0 {
-				isPlain = false
-				isOpen = s.collectMembers(part, members, depth-1) || isOpen
-			}
-		}
-	}
-	return isOpen || isPlain && len(own) == 0 && slices.Contains(jsonschema.Types(m), "object")
+	slices.Sort(names)
+	return slices.Compact(names), isOpen
 }
 
-func (s conditionSubject) member(name string) conditionSubject {
-	members, _ := s.members()
-	return s.part(members[name])
-}
-
-// item returns the subject for the items of a list.
-func (s conditionSubject) item() conditionSubject {
-	var items []any
-	m := jsonval.AsObject(s.schema)
-	for _, list := range slices.Concat([]any{m}, jsonval.AsList(m["anyOf"]), jsonval.AsList(m["oneOf"])) {
-		list, _ = jsonschema.ResolveLocalRefs(s.root, list, "")
-		if of := jsonval.AsObject(list); of["items"] != nil && of["prefixItems"] == nil {
-			items = append(items, of["items"])
-		}
-	}
-	if len(items) != 1 {
-		return s.part(nil)
-	}
-	return s.part(items[0])
-}
-
-func (s conditionSubject) part(schema any) conditionSubject {
-	schema, _ = jsonschema.ResolveLocalRefs(s.root, schema, "")
-	return conditionSubject{s.root, schema, "the parameter has no member"}
-}
-
-// checkCondition warns of parts of a condition that have no effect.
-func (c *checker) checkCondition(schema any, subject conditionSubject, path string) {
+// checkCondition warns of parts of a condition that have no effect. subject is the path to the value that the part is
+// about, and params the schema of all parameters; nil: any.
+func (c *checker) checkCondition(schema, params any, subject jsonval.Path, path string) {
 	s, ok := schema.(jsonval.Object)
 	if !ok {
 		return
@@ -124,20 +70,22 @@ func (c *checker) checkCondition(schema any, subject conditionSubject, path stri
 			`{"properties": {"amount": {"exclusiveMinimum": 1000}}}`, jsonval.ClipForError(keys[0]))
 		return
 	}
-	c.checkConditionEffects(s, subject, path)
-	members, isOpen := subject.members()
+	c.checkConditionEffects(s, params, subject, path)
+	names, isOpen := memberNames(jsonschema.SubschemasAt(params, subject))
 	warnIfUnknown := func(k, propertyPath string) {
-		if _, isKnown := members[k]; len(members) > 0 && !isOpen && !isKnown {
-			names := jsonval.SortedKeys(members)
-			c.addWarning(propertyPath, "%s %q%s", subject.noMemberText, jsonval.ClipForError(k),
-				diag.DidYouMeanOrListNames(k, names))
+		owner := "the Tool has no parameter"
+		if len(subject) > 0 {
+			owner = "the parameter has no member"
+		}
+		if len(names) > 0 && !isOpen && !slices.Contains(names, k) {
+			c.addWarning(propertyPath, "%s %q%s", owner, jsonval.ClipForError(k), diag.DidYouMeanOrListNames(k, names))
 		}
 	}
 	properties := jsonschema.Properties(s)
 	for k, property := range jsonval.Sorted(properties) {
 		propertyPath := jsonval.JSONPathWithKey(path+".properties", k)
 		warnIfUnknown(k, propertyPath)
-		c.checkCondition(property, subject.member(k), propertyPath)
+		c.checkCondition(property, params, subject.WithStep(k), propertyPath)
 	}
 	for _, k := range jsonschema.Required(s) {
 		if _, isKnown := properties[k]; !isKnown {
@@ -146,24 +94,24 @@ func (c *checker) checkCondition(schema any, subject conditionSubject, path stri
 	}
 	for _, k := range jsonschema.InPlaceKeywords {
 		for _, part := range jsonschema.InPlaceParts(s, k) {
-			c.checkCondition(part, subject, path+"."+k)
+			c.checkCondition(part, params, subject, path+"."+k)
 		}
 	}
 	for _, k := range []string{"items", "contains", "prefixItems"} {
 		for _, part := range jsonschema.InPlaceParts(s, k) {
-			c.checkCondition(part, subject.item(), path+"."+k)
+			c.checkCondition(part, params, subject.WithStep("0"), path+"."+k)
 		}
 	}
 }
 
 // checkConditionEffects warns of keywords that have no effect on the values that they apply to.
-func (c *checker) checkConditionEffects(s jsonval.Object, subject conditionSubject, path string) {
+func (c *checker) checkConditionEffects(s jsonval.Object, params any, subject jsonval.Path, path string) {
 	_, hasThen := s["then"]
 	_, hasElse := s["else"]
 	if _, hasIf := s["if"]; hasIf != (hasThen || hasElse) {
 		c.addWarning(path, "if without then or else has no effect, nor have these without if")
 	}
-	types := jsonschema.Types(subject.schema)
+	types, subschema := jsonschema.TypesAt(params, subject), jsonschema.SubschemaAt(params, subject)
 	isOfType := func(t string) bool {
 		return slices.Contains(types, t) || t == "integer" && slices.Contains(types, "number") ||
 			t == "number" && slices.Contains(types, "integer")
@@ -184,9 +132,8 @@ func (c *checker) checkConditionEffects(s jsonval.Object, subject conditionSubje
 	if v, ok := s["const"]; ok {
 		values = append(values, v)
 	}
-	subjectSchema, err := jsonschema.CompileSchema(subject.schema)
 	for _, v := range values {
-		if subject.schema != nil && err == nil && subjectSchema.Validate(v) != nil {
+		if params != nil && subschema.IsDescribed && schemaMismatchReason(params, subschema, v) != "" {
 			c.addWarning(path, "no Call can have the value %s here: the Tool's schema does not allow it",
 				jsonval.ClipForError(jsonval.EncodeToString(v)))
 		}

@@ -150,16 +150,9 @@ func warnOfUnknownEvidence(require any, path string, ps *diag.Problems) {
 }
 
 // evidenceNames lists the names that a schema over evidence has for its members, also in alternatives and conditions.
-func evidenceNames(require any) []string {
-	source := jsonval.AsObject(require)
-	if source == nil {
-		return nil
-	}
-	names := slices.Concat(jsonval.SortedKeys(jsonschema.Properties(source)), jsonschema.Required(source))
-	for _, k := range jsonschema.InPlaceKeywords {
-		for _, part := range jsonschema.InPlaceParts(source, k) {
-			names = append(names, evidenceNames(part)...)
-		}
+func evidenceNames(require any) (names []string) {
+	for _, part := range jsonschema.PartsInPlace(require) {
+		names = slices.Concat(names, jsonval.SortedKeys(jsonschema.Properties(part)), jsonschema.Required(part))
 	}
 	return names
 }

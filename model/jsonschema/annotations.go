@@ -35,6 +35,12 @@ var (
 		contains propertyNames unevaluatedItems unevaluatedProperties contentSchema`)
 )
 
+// IsApplicator reports whether a keyword applies the schemas that it holds to a value, or to what is inside it.
+func IsApplicator(keyword string) bool {
+	all := slices.Concat(keywordsOfNamedSchemas, keywordsOfSchemaLists, keywordsOfOneSchema)
+	return slices.Contains(all, keyword) && !slices.Contains([]string{"$defs", "definitions", "contentSchema"}, keyword)
+}
+
 // WithoutDisplay returns a schema without annotations for display, which the LLM does not need. Values in a schema
 // (const, default, …) and parameters with such names stay.
 func WithoutDisplay(schema any) any { return withoutKeys(schema, IsDisplayKey) }

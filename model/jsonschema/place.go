@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"processidea/model/jsonval"
 )
@@ -64,39 +63,16 @@ func childNode(node jsonval.Object, step string) (part any, relativePointer stri
 // SubschemasAt lists all parts of a schema that may check a value at a path: also those in alternatives and conditions,
 // for keys by pattern and for numbered items. Conditions themselves (`if`, `not`) only choose among values.
 func SubschemasAt(root any, path jsonval.Path) []jsonval.Object {
-	list := withPartsInPlace(root, root, map[string]bool{})
+	list := PartsInPlace(root, "not", "if")
 	for _, step := range path {
 		var below []jsonval.Object
 		followed := map[string]bool{}
 		for _, node := range list {
 			for _, part := range childNodes(node, step) {
-				below = append(below, withPartsInPlace(root, part, followed)...)
+				below = append(below, partsInPlace(root, part, followed, "not", "if")...)
 			}
 		}
 		list = below
-	}
-	return list
-}
-
-// withPartsInPlace lists a schema and its parts that may check the same value. followed has the references that were
-// followed before, so that a cycle ends.
-func withPartsInPlace(root, part any, followed map[string]bool) (list []jsonval.Object) {
-	node := jsonval.AsObject(part)
-	if node == nil {
-		return nil
-	}
-	list = append(list, node)
-	if ref := jsonval.AsText(node["$ref"]); strings.HasPrefix(ref, "#") && !followed[ref] {
-		followed[ref] = true
-		target, _ := ResolvePointer(root, ref[1:])
-		list = append(list, withPartsInPlace(root, target, followed)...)
-	}
-	for _, k := range InPlaceKeywords {
-		for _, below := range InPlaceParts(node, k) {
-			if k != "not" && k != "if" {
-				list = append(list, withPartsInPlace(root, below, followed)...)
-			}
-		}
 	}
 	return list
 }

@@ -1,6 +1,7 @@
 package jsonschema
 
 import (
+	"slices"
 	"strings"
 
 	"processidea/model/jsonval"
@@ -17,29 +18,38 @@ func InPlaceParts(schema jsonval.Object, keyword string) []any {
 	return []any{schema[keyword]}
 }
 
-// RequiredProperties lists the properties that a schema requires, itself or in a part that checks the same value.
-func RequiredProperties(schema any) []string {
-	return requiredProperties(schema, schema, map[string]bool{})
+// PartsInPlace lists a schema and its parts that check the same value, except those under some of InPlaceKeywords.
+func PartsInPlace(schema any, skippedKeywords ...string) []jsonval.Object {
+	return partsInPlace(schema, schema, map[string]bool{}, skippedKeywords...)
 }
 
-func requiredProperties(root, node any, followedRefs map[string]bool) []string {
-	m := jsonval.AsObject(node)
-	if m == nil {
+// partsInPlace is PartsInPlace for a part of a schema. followedRefs has the references that were followed before, so
+// that a cycle ends.
+func partsInPlace(root, part any, followedRefs map[string]bool, skippedKeywords ...string) (list []jsonval.Object) {
+	node := jsonval.AsObject(part)
+	if node == nil {
 		return nil
 	}
-	names := Required(m)
-	if ref, ok := m["$ref"].(string); ok && !followedRefs[ref] {
+	list = append(list, node)
+	if ref := jsonval.AsText(node["$ref"]); strings.HasPrefix(ref, "#") && !followedRefs[ref] {
 		followedRefs[ref] = true
-		if target, found := ResolvePointer(root, strings.TrimPrefix(ref, "#")); found {
-			names = append(names, requiredProperties(root, target, followedRefs)...)
-		}
+		target, _ := ResolvePointer(root, ref[1:])
+		list = append(list, partsInPlace(root, target, followedRefs, skippedKeywords...)...)
 	}
 	for _, k := range InPlaceKeywords {
-		for _, part := range InPlaceParts(m, k) {
-			if k != "not" {
-				names = append(names, requiredProperties(root, part, followedRefs)...)
+		for _, below := range InPlaceParts(node, k) {
+			if !slices.Contains(skippedKeywords, k) {
+				list = append(list, partsInPlace(root, below, followedRefs, skippedKeywords...)...)
 			}
 		}
+	}
+	return list
+}
+
+// RequiredProperties lists the properties that a schema requires, itself or in a part that checks the same value.
+func RequiredProperties(schema any) (names []string) {
+	for _, part := range PartsInPlace(schema, "not") {
+		names = append(names, Required(part)...)
 	}
 	return names
 }

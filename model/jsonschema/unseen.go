@@ -1,6 +1,7 @@
 package jsonschema
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,22 +19,13 @@ func (s *Schema) MatchesForAnyBlobs(v any) bool {
 	if ok := fits(v); !ok || s == nil || !jsonval.ContainsBlobHandle(v) {
 		return ok
 	}
-	names := jsonval.Object{}
-	collectPropertyNames(s.Source, names)
-	return fits(replaceBlobHandles(v, "x", 1, names)) && fits(replaceBlobHandles(v, " ", longListLength, nil))
-}
-
-// collectPropertyNames collects the names of all properties that a part of a schema declares.
-func collectPropertyNames(part any, names jsonval.Object) {
-	jsonval.MapMembers(part, func(step string, child any) any {
-		if step == "properties" {
-			for name := range jsonval.Sorted(jsonval.AsObject(child)) {
-				names[name] = true
-			}
+	names := jsonval.Object{} // of all properties that a part of the schema declares
+	for keyword, part := range membersAtAnyDepth(s.Source) {
+		if keyword == "properties" {
+			maps.Copy(names, jsonval.AsObject(part))
 		}
-		collectPropertyNames(child, names)
-		return child
-	})
+	}
+	return fits(replaceBlobHandles(v, "x", 1, names)) && fits(replaceBlobHandles(v, " ", longListLength, nil))
 }
 
 // longListLength is more elements than a rule on the length of a list usually allows.

@@ -113,12 +113,6 @@ func (h *Hub) List(ctx context.Context, server ideafile.MCPServer) ([]mcppalette
 	return offers, nil
 }
 
-// Call calls a tool of a server, if the tool is still the pinned one. Errors are of type *Error.
-func (h *Hub) Call(ctx context.Context, server ideafile.MCPServer, tool ideafile.MCPToolRef, params jsonval.Object,
-	key string) (any, error) {
-	return h.run(ctx, server, tool, runner.Input{Params: params, IdempotencyKey: key})
-}
-
 func (h *Hub) run(ctx context.Context, server ideafile.MCPServer, tool ideafile.MCPToolRef,
 	in runner.Input) (any, error) {
 	action := fmt.Sprintf("call %s of %s", tool.ToolNameOnServer, server.Name)

@@ -23,6 +23,7 @@ import (
 	"processidea/tools/httptool"
 	"processidea/tools/mcptool"
 	"processidea/tools/mcptool/mcptest"
+	"processidea/tools/runner"
 )
 
 func TestMain(m *testing.M) {
@@ -74,13 +75,20 @@ func pinned(t *testing.T, h *mcptool.Hub, s ideafile.MCPServer, name string) ide
 	return ideafile.MCPToolRef{}
 }
 
+// call calls a tool of a server.
+func call(ctx context.Context, h *mcptool.Hub, s ideafile.MCPServer, tool ideafile.MCPToolRef, params jsonval.Object,
+	key string) (any, error) {
+	return h.Run(ctx, runner.Input{Spec: ideafile.MCPRunnerSpec{Server: &s, Tool: tool}, Params: params,
+		IdempotencyKey: key})
+}
+
 func callOf(t *testing.T, h *mcptool.Hub, s ideafile.MCPServer, name, params string) (any, *mcptool.Error) {
 	t.Helper()
 	in, err := jsonval.DecodeObject([]byte(params))
 	if err != nil {
 		t.Fatal(err)
 	}
-	value, err := h.Call(t.Context(), s, pinned(t, h, s, name), in, "p/main/1.1")
+	value, err := call(t.Context(), h, s, pinned(t, h, s, name), in, "p/main/1.1")
 	var e *mcptool.Error
 	if err != nil && !errors.As(err, &e) {
 		t.Fatalf("an error of another kind: %v", err)
@@ -124,14 +132,14 @@ func TestAnotherFormThanThePinnedOneIsNotCalled(t *testing.T) {
 	h := hub(t, "", host, nil)
 	tool := pinned(t, h, far, "add")
 	tool.SpecDigest = strings.Repeat("0", 64)
-	_, err := h.Call(t.Context(), far, tool, map[string]any{"a": 1, "b": 2}, "")
+	_, err := call(t.Context(), h, far, tool, map[string]any{"a": 1, "b": 2}, "")
 	var e *mcptool.Error
 	if !errors.As(err, &e) || e.Code != ideafile.CodeToolChanged || e.Retry ||
 		!strings.Contains(err.Error(), "otherwise than when the process was started") {
 		t.Errorf("%v", err)
 	}
 	tool.ToolNameOnServer = "gone"
-	if _, err := h.Call(t.Context(), far, tool, nil, ""); err == nil ||
+	if _, err := call(t.Context(), h, far, tool, nil, ""); err == nil ||
 		!strings.Contains(err.Error(), "no longer offers") {
 		t.Errorf("%v", err)
 	}
@@ -150,7 +158,7 @@ func TestAToolThatChangesUnderASessionIsFound(t *testing.T) {
 			t.Error("it was called")
 			return nil, nil
 		})
-	if _, err := h.Call(t.Context(), far, tool, map[string]any{"text": "x"}, ""); err == nil ||
+	if _, err := call(t.Context(), h, far, tool, map[string]any{"text": "x"}, ""); err == nil ||
 		!strings.Contains(err.Error(), "describes the tool otherwise") {
 		t.Errorf("%v", err)
 	}
@@ -183,7 +191,7 @@ func TestOneSessionServesManyCallsAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for n := range 20 {
 		wg.Go(func() {
-			v, err := h.Call(t.Context(), far, tool, map[string]any{"a": n, "b": 1}, "")
+			v, err := call(t.Context(), h, far, tool, map[string]any{"a": n, "b": 1}, "")
 			if m, ok := v.(map[string]any); err != nil || !ok ||
 				string(jsonval.Encode(m["sum"])) != string(jsonval.Encode(jsonval.ToJSONValue(n+1))) {
 				t.Errorf("%d: %v %v", n, v, err)

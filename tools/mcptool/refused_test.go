@@ -374,7 +374,7 @@ func TestAServerThatIsAskedTooOftenSaysForHowLong(t *testing.T) {
 		h := hub(t, "", host, nil)
 		look := pinned(t, h, s, "look")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		_, err := h.Call(ctx, s, look, nil, "k")
+		_, err := call(ctx, h, s, look, nil, "k")
 		cancel()
 		if runner.RetryDelay(err) != 2*time.Hour || !runner.IsThrottled(err) || tools.IsFinal(err) {
 			t.Errorf("%s: %v, again after %s", busy, err, runner.RetryDelay(err))

@@ -32,7 +32,8 @@ func (h *Hub) Missing(spec any) []error {
 	return list
 }
 
-// Run runs a Call of a tool of an MCP server.
+// Run runs a Call of a tool of an MCP server, if the tool is still the pinned one. Errors of the server are of type
+// *Error.
 func (h *Hub) Run(ctx context.Context, in runner.Input) (any, error) {
 	spec, err := readSpec(in.Spec)
 	if err != nil {

@@ -267,7 +267,7 @@ func TestAnAnswerThatCannotBeReadFailsItsCallAlone(t *testing.T) {
 				look := pinned(t, h, s, "look")
 				neighbour := make(chan string)
 				go func() {
-					v, err := h.Call(t.Context(), s, look, nil, "k")
+					v, err := call(t.Context(), h, s, look, nil, "k")
 					neighbour <- fmt.Sprint(v, err)
 				}()
 				_, err := callOf(t, h, s, "odd", `{}`)

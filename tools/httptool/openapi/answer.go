@@ -14,8 +14,11 @@ const maxResultSchemaBytes = 8 << 10
 // described, the result has no schema.
 func (t *toolBuilder) readResultSchema() {
 	var schemas []any
-	for _, status := range t.successStatuses() {
-		schema, known := t.answerSchema(status)
+	for status, answer := range jsonval.Sorted(jsonval.AsObject(t.op.def["responses"])) {
+		if !strings.HasPrefix(status, "2") {
+			continue
+		}
+		schema, known := t.answerSchema(status, answer)
 		if m, ok := schema.(jsonval.Object); !known || !ok || len(m) == 0 {
 			return
 		}
@@ -33,33 +36,27 @@ func (t *toolBuilder) readResultSchema() {
 	}, "writeOnly")
 }
 
-func (t *toolBuilder) successStatuses() []string {
-	if t.op.def.Responses == nil {
-		return nil
-	}
-	var list []string
-	for _, status := range jsonval.SortedKeys(t.op.def.Responses.Map()) {
-		if r := t.op.def.Responses.Value(status); strings.HasPrefix(status, "2") && r != nil && r.Value != nil {
-			list = append(list, status)
-		}
-	}
-	return list
-}
-
 // nullSchema is the schema of an empty answer.
 var nullSchema = jsonval.Object{"type": "null"}
 
 // answerSchema returns the schema of one answer; known is false if the document lacks it. HTTP tools prefer JSON to
 // text.
-func (t *toolBuilder) answerSchema(status string) (schema any, known bool) {
-	content := t.op.def.Responses.Value(status).Value.Content
+func (t *toolBuilder) answerSchema(status string, answer any) (schema any, known bool) {
+	def, err := t.doc.resolved(answer)
+	if err != nil || def == nil {
+		if err != nil {
+			t.note("%s is read as an answer of unknown content: %s", status, err)
+		}
+		return nil, false
+	}
+	content := jsonval.AsObject(def["content"])
 	if len(content) == 0 {
 		return nullSchema, true
 	}
 	types := jsonval.SortedKeys(content)
 	for _, fits := range []func(string) bool{isJSON, isAnyType} {
 		if index := slices.IndexFunc(types, fits); index >= 0 {
-			schema = t.doc.valueAt(t.op.raw, "responses", status, "content", types[index], "schema")
+			schema = t.doc.valueAt(content[types[index]], "schema")
 			return schema, schema != nil
 		}
 	}

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/getkin/kin-openapi/openapi3"
-
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
@@ -25,26 +23,26 @@ func (t *toolBuilder) readBody() error {
 	if slices.Contains([]string{"POST", "PUT", "PATCH", "OPTIONS"}, t.op.method) {
 		t.body = jsonval.Object{}
 	}
-	ref := t.op.def.RequestBody
-	if ref == nil || ref.Value == nil || len(ref.Value.Content) == 0 {
-		return nil
+	body, err := t.doc.resolved(t.op.def["requestBody"])
+	content := jsonval.AsObject(body["content"])
+	if err != nil || len(content) == 0 {
+		return err
 	}
 	if t.op.method == "GET" || t.op.method == "HEAD" {
 		t.note("the request's body is left out: a %s has none", t.op.method)
 		return nil
 	}
-	mediaType, key := bestContent(ref.Value.Content)
-	schema := t.doc.valueAt(t.op.raw, "requestBody", "content", key, "schema")
-	var err error
+	mediaType, key := bestContent(content)
+	schema, required := t.doc.valueAt(content[key], "schema"), isTrue(body["required"])
 	switch {
 	case key == "":
 		err = fmt.Errorf("an HTTP tool cannot send %s",
-			strings.Join(jsonval.SortedKeys(ref.Value.Content), " or "))
+			strings.Join(jsonval.SortedKeys(content), " or "))
 	case isJSON(mediaType) && t.doc.isFile(schema):
 		err = errFileUpload
 	}
 	if err != nil {
-		if ref.Value.Required || t.isBodyNeeded(ref.Value.Content) {
+		if required || t.isBodyNeeded(content) {
 			return err
 		}
 		t.note("the request's body is left out: %s", err)
@@ -55,21 +53,21 @@ func (t *toolBuilder) readBody() error {
 	}
 	switch {
 	case mediaType == mediaForm:
-		return t.readForm(schema, ref.Value.Content[key], ref.Value.Required)
+		return t.readForm(schema, content[key], required)
 	case isJSON(mediaType):
-		t.readJSON(schema, ref.Value)
+		t.readJSON(schema, textOf(body["description"]), required)
 	default:
-		t.addBodyParameter(toolParam{schema: jsonval.Object{"type": "string"}, description: ref.Value.Description},
-			ref.Value.Required)
+		t.addBodyParameter(toolParam{schema: jsonval.Object{"type": "string"},
+			description: textOf(body["description"])}, required)
 	}
 	return nil
 }
 
 // isBodyNeeded reports whether every form of the body has a required member: the server would then refuse each request
 // without a body.
-func (t *toolBuilder) isBodyNeeded(content openapi3.Content) bool {
-	for key := range content {
-		schema := t.doc.valueAt(t.op.raw, "requestBody", "content", key, "schema")
+func (t *toolBuilder) isBodyNeeded(content jsonval.Object) bool {
+	for _, one := range content {
+		schema := t.doc.valueAt(one, "schema")
 		if len(jsonschema.Required(t.doc.plainSchema(schema))) == 0 {
 			return false
 		}
@@ -79,7 +77,7 @@ func (t *toolBuilder) isBodyNeeded(content openapi3.Content) bool {
 
 // bestContent returns the content that an HTTP tool sends best, and its key: JSON before a form before a text, and
 // before a list of changes to JSON.
-func bestContent(content openapi3.Content) (mediaType, key string) {
+func bestContent(content jsonval.Object) (mediaType, key string) {
 	for _, fits := range []func(string) bool{
 		func(s string) bool { return s == mediaJSON },
 		func(s string) bool { return isJSON(s) && s != mediaJSONPatch },
@@ -90,7 +88,7 @@ func bestContent(content openapi3.Content) (mediaType, key string) {
 	} {
 		for _, key := range jsonval.SortedKeys(content) {
 			name, _, err := mime.ParseMediaType(key)
-			if err != nil || content[key] == nil || !fits(name) {
+			if err != nil || !fits(name) {
 				continue
 			}
 			switch {
@@ -108,9 +106,15 @@ func bestContent(content openapi3.Content) (mediaType, key string) {
 // formatFile is the format of a string that represents a file.
 const formatFile = "binary"
 
+// typeFile is the type of such a string in Swagger 2.
+const typeFile = "file"
+
 var errFileUpload = errors.New("an HTTP tool cannot send a file")
 
-func (d *document) isFile(schema any) bool { return d.plainSchema(schema)["format"] == formatFile }
+func (d *document) isFile(schema any) bool {
+	m := d.plainSchema(schema)
+	return m["format"] == formatFile || m["type"] == typeFile
+}
 
 func isJSON(mediaType string) bool {
 	name, _, err := mime.ParseMediaType(mediaType)
@@ -124,14 +128,14 @@ func isAnyType(mediaType string) bool {
 }
 
 // readJSON makes each member of an object a parameter; any other value becomes one parameter.
-func (t *toolBuilder) readJSON(schema any, body *openapi3.RequestBody) {
+func (t *toolBuilder) readJSON(schema any, description string, required bool) {
 	members, ok := t.doc.objectFields(schema)
 	if !ok || t.doc.hasSubtypes(schema) {
-		t.addBodyParameter(toolParam{schema: schema, description: body.Description}, body.Required)
+		t.addBodyParameter(toolParam{schema: schema, description: description}, required)
 		return
 	}
 	template := jsonval.Object{}
-	t.noteRequired(members, body.Required)
+	t.noteRequired(members, required)
 	for _, m := range members {
 		name := m.name
 		template[name] = t.addParam(m, "body")
@@ -157,7 +161,7 @@ func (t *toolBuilder) addBodyParameter(f toolParam, required bool) {
 }
 
 // readForm makes each member of a form a parameter. HTTP tools send the items of a list one by one.
-func (t *toolBuilder) readForm(schema any, content *openapi3.MediaType, required bool) error {
+func (t *toolBuilder) readForm(schema, content any, required bool) error {
 	members, ok := t.doc.objectFields(schema)
 	if !ok {
 		return errors.New("its form is no list of named members")
@@ -166,13 +170,13 @@ func (t *toolBuilder) readForm(schema any, content *openapi3.MediaType, required
 	t.noteRequired(members, required)
 	for _, m := range members {
 		name := m.name
-		encoding := content.Encoding[name]
+		style := jsonval.AsText(t.doc.valueAt(content, "encoding", name, "style"))
 		var err error
 		switch {
 		case t.doc.isFile(m.schema):
 			err = errFileUpload
 		case t.doc.valueType(m.schema) == "object",
-			encoding != nil && encoding.Style != "" && encoding.Style != "form":
+			style != "" && style != "form":
 			err = errParamStyle
 		}
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
@@ -40,9 +41,13 @@ func newConverter(d *document, omitKey string, maxDepth, maxNodes int) *converte
 func (c *converter) convert(schema any) any { return c.convertAt(schema, 0) }
 
 func (c *converter) convertAt(schema any, depth int) any {
+	if _, isBool := schema.(bool); isBool {
+		return schema
+	}
 	m, ok := schema.(jsonval.Object)
 	if !ok {
-		return schema // true or false
+		c.dropPart("schema", schema)
+		return jsonval.Object{}
 	}
 	c.nodeCount++
 	if c.nodeCount > c.maxNodes {
@@ -57,31 +62,19 @@ func (c *converter) convertAt(schema any, depth int) any {
 	if part, annotations, ok := soleSchema(m); ok {
 		return c.convertAnnotated(part, annotations, depth)
 	}
-	out := c.convertKeywords(m)
-	for _, k := range mapKeywords {
-		if parts, ok := m[k].(jsonval.Object); ok {
-			out[k] = c.convertMembers(parts, out, k == "properties", depth)
-		}
-	}
-	for _, k := range listKeywords {
-		if parts, ok := m[k].([]any); ok {
-			list := make([]any, len(parts))
-			for n, p := range parts {
-				list[n] = c.convertAt(p, depth+1)
-			}
-			out[k] = list
-		}
-	}
+	out := jsonschema.MapSubschemas(c.withoutHidden(c.convertKeywords(m)), func(_ string, part any) any {
+		return c.convertAt(part, depth+1)
+	})
 	c.relaxDiscriminatedOneOf(m, out)
-	for _, k := range subKeywords {
-		if part := m[k]; part != nil {
-			out[k] = c.convertAt(part, depth+1)
-		}
-	}
 	if m["nullable"] == true {
 		return allowNull(out)
 	}
 	return out
+}
+
+// dropPart records that a part is left out.
+func (c *converter) dropPart(name string, v any) {
+	c.droppedParts[name+" "+jsonval.Clip(jsonval.EncodeToString(v), 100)] = true
 }
 
 // relaxDiscriminatedOneOf turns oneOf with a discriminator into anyOf: the discriminator says which schema a value
@@ -128,19 +121,20 @@ func (c *converter) convertAnnotated(part any, annotations []jsonval.Object, dep
 	return out
 }
 
-// convertMembers converts the schemas under names. Hidden properties are left out, and are no longer required.
-func (c *converter) convertMembers(parts, out jsonval.Object, areProperties bool, depth int) any {
-	list := jsonval.Object{}
-	for name, p := range parts {
-		if areProperties && c.doc.plainSchema(p)[c.omitKey] == true {
-			if required, ok := out["required"].([]any); ok {
-				out["required"] = slices.DeleteFunc(slices.Clone(required), func(v any) bool { return v == name })
-			}
-			continue
-		}
-		list[name] = c.convertAt(p, depth+1)
+// withoutHidden leaves out the hidden properties of a schema, which are then no longer required.
+func (c *converter) withoutHidden(schema jsonval.Object) jsonval.Object {
+	properties, exists := schema["properties"].(jsonval.Object)
+	if !exists {
+		return schema
 	}
-	return list
+	isHidden := func(name any) bool { return c.doc.plainSchema(properties[jsonval.AsText(name)])[c.omitKey] == true }
+	if required, ok := schema["required"].([]any); ok {
+		schema["required"] = slices.DeleteFunc(slices.Clone(required), isHidden)
+	}
+	properties = maps.Clone(properties)
+	maps.DeleteFunc(properties, func(name string, _ any) bool { return isHidden(name) })
+	schema["properties"] = properties
+	return schema
 }
 
 // followRef replaces a reference into the document by a reference to a definition, or by its target.
@@ -161,7 +155,7 @@ func (c *converter) followRef(ref string, m jsonval.Object, depth int) any {
 	}
 	c.baseRefs = append(slices.Clip(bases), refsOfAllOf(target)...)
 	siblings := jsonval.Object{}
-	if !c.doc.IsOpenAPI30() { // 3.0 ignores what is beside $ref
+	if !c.doc.is30 { // 3.0 ignores what is beside $ref
 		siblings = maps.Clone(m)
 		delete(siblings, "$ref")
 		siblings = c.convertAt(siblings, depth).(jsonval.Object)

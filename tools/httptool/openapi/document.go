@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/go-openapi/jsonpointer"
 
 	"processidea/internal/yamlvalue"
 	"processidea/model/diag"
@@ -17,19 +17,20 @@ import (
 	"processidea/model/jsonval"
 )
 
-// document is an OpenAPI document, typed and as written. Schemas are taken from the written form, because the library
-// that reads documents decodes numbers into float64, which would change an id of sixteen digits in an enum, and drops
+// document is an OpenAPI document as it is written. The library only validates it: it refuses a whole document for one
+// value of another type, decodes numbers into float64, which would change an id of sixteen digits in an enum, and drops
 // null values.
 type document struct {
-	*openapi3.T
-	root  any
+	root  jsonval.Object
+	is30  bool
 	notes []string
 	// minNodesByRef is the minimum size of the schema behind a reference, by the converter's hidden and the reference.
 	// A schema that was too large before is not followed again.
 	minNodesByRef map[string]int
 	// subtypesByRef has the result of findSubtypes by reference.
 	subtypesByRef map[string]jsonval.Object
-	fieldCount    int // how many fields have got a place
+	usableByKey   map[string]bool // by keyword and value
+	fieldCount    int             // how many fields have got a place
 }
 
 // maxValidated bounds the documents that are validated as a whole, in bytes: the validator follows every path to a
@@ -37,83 +38,58 @@ type document struct {
 const maxValidated = 1 << 20
 
 // loadDocument reads a decoded document. size is its size in bytes.
-func loadDocument(root any, size int) (*document, error) {
-	if _, ok := root.(jsonval.Object); !ok {
-		return nil, fmt.Errorf("it is no OpenAPI document, but %s: %s", jsonval.TypeOf(root),
-			jsonval.Clip(jsonval.EncodeToString(root), 100))
+func loadDocument(v any, size int) (*document, error) {
+	root, ok := v.(jsonval.Object)
+	if !ok {
+		return nil, fmt.Errorf("it is no OpenAPI document, but %s: %s", jsonval.TypeOf(v),
+			jsonval.Clip(jsonval.EncodeToString(v), 100))
 	}
-	loader := openapi3.NewLoader() // by default it loads no other files
-	doc, err := loader.LoadFromData(jsonval.Encode(root))
-	if isOutside(err) { // schemas are taken from the written form anyway
-		doc, err = loader.LoadFromData(jsonval.Encode(dropOutsideRefs(root)))
-	}
+	version := textOf(root["openapi"])
+	hasVersion := func(number string) bool { return strings.HasPrefix(version+".", number+".") }
 	switch {
-	case isOutside(err):
-		return nil, fmt.Errorf("%w: nothing is loaded from elsewhere; put all of it into one document, and refer to "+
-			"it as #/…", err)
-	case err != nil:
-		return nil, typeError(err)
+	case root["swagger"] != nil && version == "":
+		return nil, errors.New("it is of Swagger 2.0; want OpenAPI 3.0 or 3.1")
+	case version == "":
+		return nil, errors.New("it names no version of OpenAPI; want 3.0 or 3.1")
+	case !slices.ContainsFunc([]string{"3.0", "3.1", "3.2"}, hasVersion) && version != "3":
+		return nil, fmt.Errorf("it is of OpenAPI %s; want 3.0 or 3.1", jsonval.Clip(version, 20))
 	}
-	if !doc.IsOpenAPI30() && !doc.IsOpenAPI31OrLater() {
-		if _, swagger := doc.Extensions["swagger"]; swagger {
-			return nil, errors.New("it is of Swagger 2.0; want OpenAPI 3.0 or 3.1")
-		}
-		if doc.OpenAPI == "" {
-			return nil, errors.New("it names no version of OpenAPI; want 3.0 or 3.1")
-		}
-		return nil, fmt.Errorf("it is of OpenAPI %s; want 3.0 or 3.1", jsonval.Clip(doc.OpenAPI, 20))
-	}
-	d := &document{T: doc, root: root, minNodesByRef: map[string]int{}, subtypesByRef: map[string]jsonval.Object{}}
-	// An invalid example or pattern does not prevent calling an operation.
-	if size > maxValidated {
-		d.notes = append(d.notes,
-			fmt.Sprintf("the document is larger than %d KB and was not checked",
-				maxValidated>>10))
-	} else if err := doc.Validate(loader.Context, openapi3.DisableExamplesValidation(),
-		openapi3.DisableSchemaDefaultsValidation(), openapi3.DisableSchemaPatternValidation(),
-		openapi3.AllowExtraSiblingFields("pathItems", jsonschema.OrderKey)); err != nil {
-		d.notes = append(d.notes, "the document is not valid: "+firstLine(err.Error()))
-	}
+	d := &document{root: root, is30: hasVersion("3.0") || version == "3", minNodesByRef: map[string]int{},
+		subtypesByRef: map[string]jsonval.Object{}, usableByKey: map[string]bool{}}
+	d.validate(size)
 	return d, nil
 }
 
-// isOutside reports whether an error of the library is about a reference that leaves the document.
-func isOutside(err error) bool {
-	return err != nil && strings.Contains(err.Error(), "disallowed external reference")
-}
-
-// dropOutsideRefs returns a document whose schemas have no references out of the document.
-func dropOutsideRefs(root any) any {
-	var dropRefs func(_ string, schema any) any
-	dropRefs = func(_ string, schema any) any {
-		out := maps.Clone(jsonval.AsObject(schema))
-		if out == nil {
-			return schema
-		}
-		if isOutsideRef(out["$ref"]) {
-			delete(out, "$ref")
-		}
-		delete(out, "discriminator") // it names schemas too
-		return jsonschema.MapSubschemas(out, dropRefs)
+// validate notes that the document is not valid. An invalid example or pattern does not prevent calling an operation,
+// and a reference that leaves the document only prevents calling the operations that need it.
+func (d *document) validate(size int) {
+	loader := openapi3.NewLoader() // by default it loads no other files
+	doc, err := loader.LoadFromData(jsonval.Encode(d.root))
+	switch {
+	case err != nil && strings.Contains(err.Error(), "disallowed external reference"):
+		return
+	case size > maxValidated:
+		d.notes = append(d.notes,
+			fmt.Sprintf("the document is larger than %d KB and was not checked", maxValidated>>10))
+		return
+	case err == nil:
+		err = doc.Validate(loader.Context, openapi3.DisableExamplesValidation(),
+			openapi3.DisableSchemaDefaultsValidation(), openapi3.DisableSchemaPatternValidation(),
+			openapi3.AllowExtraSiblingFields("pathItems", jsonschema.OrderKey))
 	}
-	return rewriteParts(root, "#", func(step, above, at string, part any) (any, bool) {
-		if isSchemaPlace(step, above) {
-			return dropRefs(at, part), true
-		}
-		return part, isData(step)
-	})
-}
-
-func isOutsideRef(ref any) bool {
-	text, ok := ref.(string)
-	return ok && !strings.HasPrefix(text, "#")
+	if err != nil {
+		line, _, _ := strings.Cut(err.Error(), "\n")
+		line, _, _ = strings.Cut(line, ", yaml error")
+		d.notes = append(d.notes, "the document is not valid: "+line)
+	}
 }
 
 // errOutside means that an operation needs something from another document.
 type errOutside struct{ ref string }
 
 func (e errOutside) Error() string {
-	return fmt.Sprintf("%q leaves the document: nothing is ever loaded", e.ref)
+	return fmt.Sprintf("%q leaves the document: nothing is ever loaded; put all of it into one document, and refer to "+
+		"it as #/…", e.ref)
 }
 
 // decodeDocument reads a document, JSON or YAML, as a JSON value.
@@ -126,20 +102,35 @@ func decodeDocument(data []byte) (any, error) {
 			return nil, errors.New(strings.TrimPrefix(problem.JSONPath+": "+problem.Message, "$: "))
 		}
 	}
-	rewriteParts(v, "#", func(step, above, _ string, part any) (any, bool) {
-		isSchema := isSchemaPlace(step, above)
-		if isSchema {
-			jsonschema.StoreSourceKeyOrder(part, keyOrder)
-		}
-		return part, isSchema || isData(step)
-	})
+	storeKeyOrder(v, "#", keyOrder)
 	return v, nil
 }
 
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
+// storeKeyOrder stores in the schemas of a document the order in which their properties were written.
+func storeKeyOrder(root any, pointer string, keyOrder jsonval.KeyOrder) {
+	jsonval.MapMembers(root, func(step string, part any) any {
+		switch {
+		case pointer == "#/components/schemas", step == "schema" && path.Dir(pointer) != "#/components":
+			jsonschema.StoreSourceKeyOrder(part, keyOrder)
+		case step == "example", step == "examples", strings.HasPrefix(step, "x-"): // data, and no part of the document
+		default:
+			storeKeyOrder(part, pointer+"/"+step, keyOrder)
+		}
+		return part
+	})
 }
+
+// textOf returns a text. In YAML, hardly anybody writes quotes around a version or another text that reads as a number.
+func textOf(v any) string {
+	switch jsonval.TypeOf(v) {
+	case "number", "boolean":
+		return jsonval.EncodeToString(v)
+	}
+	return jsonval.AsText(v)
+}
+
+// isTrue reports whether a flag is set, with or without quotes.
+func isTrue(v any) bool { return v == true || v == "true" }
 
 // resolveRef follows a reference within the document.
 func (d *document) resolveRef(ref string) (any, error) {
@@ -147,32 +138,38 @@ func (d *document) resolveRef(ref string) (any, error) {
 	if !isLocal {
 		return nil, errOutside{ref}
 	}
-	pointer, err := url.PathUnescape(pointer)
-	if err != nil {
-		return nil, fmt.Errorf("%q: %w", ref, err)
+	if pointer, err := url.PathUnescape(pointer); err == nil {
+		if v, ok := jsonschema.ResolvePointer(d.root, pointer); ok {
+			return v, nil
+		}
 	}
-	p, err := jsonpointer.New(pointer)
-	if err != nil {
-		return nil, fmt.Errorf("%q is no place in the document", ref)
+	return nil, fmt.Errorf("%q finds nothing", ref)
+}
+
+// resolved follows the references at the top of a part of the document. It is nil for a part that is no object.
+func (d *document) resolved(part any) (jsonval.Object, error) {
+	object := jsonval.AsObject(part)
+	for range maxRefChain {
+		ref, isRef := object["$ref"].(string)
+		if !isRef {
+			break
+		}
+		target, err := d.resolveRef(ref)
+		if object = jsonval.AsObject(target); err == nil && object == nil {
+			err = fmt.Errorf("%q finds nothing", ref)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	v, _, err := p.Get(d.root)
-	if err != nil {
-		return nil, fmt.Errorf("%q finds nothing", ref)
-	}
-	return v, nil
+	return object, nil
 }
 
 // valueAt follows keys, one after the other, from a value, resolving references; nil if there is no value.
 func (d *document) valueAt(from any, keys ...string) any {
 	for _, key := range keys {
-		for range maxRefChain {
-			ref, ok := jsonval.AsObject(from)["$ref"].(string)
-			if !ok {
-				break
-			}
-			from, _ = d.resolveRef(ref) // the library has resolved it
-		}
-		from = jsonval.AsObject(from)[key]
+		part, _ := d.resolved(from)
+		from = part[key]
 	}
 	return from
 }

@@ -1,7 +1,6 @@
 package openapi
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -54,35 +53,20 @@ func Import(data []byte, o Options) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("openapi: read document: %w", err)
 	}
-	r, isComplete, err := importDocument(root, len(data), o)
-	if isComplete {
-		return r, nil
-	}
-	if root, notes := mendDocument(root); len(notes) > 0 {
-		mended, _, retryErr := importDocument(root, len(data), o)
-		switch {
-		case retryErr == nil:
-			mended.Notes = append(notes, mended.Notes...)
-		case isOutside(err): // the reason why nothing is left
-			retryErr = err
-		}
-		return mended, retryErr
-	}
-	return r, err
-}
-
-// importDocument makes Tools from a document. whole reports whether no operation was left out.
-func importDocument(root any, size int, o Options) (r *Result, isComplete bool, err error) {
-	d, err := loadDocument(root, size)
+	d, err := loadDocument(root, len(data))
 	if err != nil {
-		return nil, false, fmt.Errorf("openapi: read document: %w", err)
+		return nil, fmt.Errorf("openapi: read document: %w", err)
 	}
 	all := d.operations()
+	if len(all) == 0 {
+		text := strings.TrimSuffix("the document describes no operation: "+strings.Join(d.notes, "; "), ": ")
+		return nil, fmt.Errorf("openapi: import: %s", text)
+	}
 	chosen, err := chooseOperations(all, o.Operations)
 	if err != nil {
-		return nil, false, fmt.Errorf("openapi: import: %w", err)
+		return nil, fmt.Errorf("openapi: import: %w", err)
 	}
-	r = &Result{Tools: jsonval.Object{}, Notes: d.notes, Secrets: map[string]string{}}
+	r := &Result{Tools: jsonval.Object{}, Notes: d.notes, Secrets: map[string]string{}}
 	hosts := map[string]bool{}
 	for _, op := range chosen {
 		t, err := newTool(d, op, o)
@@ -101,9 +85,9 @@ func importDocument(root any, size int, o Options) (r *Result, isComplete bool, 
 	delete(hosts, "")
 	r.Hosts = jsonval.SortedKeys(hosts)
 	if len(r.Tools) == 0 {
-		return nil, false, fmt.Errorf("openapi: import: no Tool can be made from it: %s", strings.Join(r.Notes, "; "))
+		return nil, fmt.Errorf("openapi: import: no Tool can be made from it: %s", strings.Join(r.Notes, "; "))
 	}
-	return r, len(r.Tools) == len(chosen), nil
+	return r, nil
 }
 
 func (o *Options) check() error {
@@ -129,19 +113,16 @@ func (o *Options) check() error {
 
 // chooseOperations returns the requested operations.
 func chooseOperations(all []*operation, only []string) ([]*operation, error) {
-	if len(all) == 0 {
-		return nil, errors.New("the document describes no operation")
-	}
 	if len(only) == 0 {
 		return all, nil
 	}
 	chosen := jsonval.Filter(all, func(op *operation) bool {
 		return slices.Contains(only, op.toolName) ||
-			(op.def.OperationID != "" && slices.Contains(only, op.def.OperationID))
+			(op.id() != "" && slices.Contains(only, op.id()))
 	})
 	for _, name := range only {
 		if !slices.ContainsFunc(chosen,
-			func(op *operation) bool { return op.toolName == name || op.def.OperationID == name }) {
+			func(op *operation) bool { return op.toolName == name || op.id() == name }) {
 			return nil, fmt.Errorf("no operation %q; there are %s", name, firstNames(all))
 		}
 	}

@@ -22,11 +22,8 @@ func TestWhatIsOddBesideTheSchemasKeepsNoOperationFromBeingUsed(t *testing.T) {
 		}
 	}
 	notes := strings.Join(r.Notes, "\n")
-	for _, want := range []string{`"true" is read as a flag (#/paths/~1x/get/parameters/0/required)`,
-		"examples is left out", `"#/components/schemas/Missing" finds nothing`} {
-		if !strings.Contains(notes, want) {
-			t.Errorf("%s is missing in %s", want, notes)
-		}
+	if want := `"#/components/schemas/Missing" finds nothing`; !strings.Contains(notes, want) {
+		t.Errorf("%s is missing in %s", want, notes)
 	}
 }
 
@@ -34,24 +31,23 @@ func TestOnePartThatCannotBeReadKeepsNoOtherOperationFromBeingUsed(t *testing.T)
 	t.Parallel()
 	const answer = `"responses": {"200": {"description": "d"}}`
 	for _, row := range []struct{ operation, note string }{
-		{`"parameters": {"name": "q", "in": "query"}, ` + answer, "its parameters may not be of type object"},
-		{`"responses": [200]`, "its responses may not be of type array"},
-		{`"security": ["key"], ` + answer, "its security may not be of type string"},
-		{`"parameters": [{"name": "q", "in": "query", "allowEmptyValue": 1}], ` + answer,
-			"its allowEmptyValue may not be of type number"},
-		{`"parameters": [{"$ref": "#/components/parameters/none"}], ` + answer, "#/components/parameters/none leads nowhere"},
-		{`"parameters": [{"$ref": "#/components/parameters/empty"}], ` + answer, "#/components/parameters/empty leads nowhere"},
-		{`"requestBody": {"$ref": "#/components/requestBodies/none"}, ` + answer, "#/components/requestBodies/none leads"},
+		{`"parameters": {"name": "q", "in": "query"}, ` + answer, "its parameters are no list, but object"},
+		{`"security": ["key"], ` + answer, "its security is no list of objects"},
+		{`"parameters": [{"$ref": "#/components/parameters/none"}], ` + answer, `"#/components/parameters/none" finds nothing`},
+		{`"parameters": [{"$ref": "#/components/parameters/empty"}], ` + answer, `"#/components/parameters/empty" finds nothing`},
+		{`"requestBody": {"$ref": "#/components/requestBodies/none"}, ` + answer, `"#/components/requestBodies/none" finds`},
 	} {
 		r := imported(t, written("3.0.3", "/x", `{"post": {`+row.operation+`}, "get": {`+answer+`}}`,
 			`, "components": {"parameters": {"empty": null}}`), openapi.Options{})
 		notes := strings.Join(r.Notes, "\n")
 		if len(r.Tools) != 1 || r.Tools["getX"] == nil ||
-			!strings.Contains(notes, "it is left out: "+row.note) || !strings.Contains(notes, "(#/paths/~1x/post)") {
+			!strings.Contains(notes, "POST /x is left out: "+row.note) {
 			t.Errorf("%s: %s, %s", row.operation, encoded(r.Tools), notes)
 		}
 	}
-	for _, operation := range []string{`"responses": {"200": null, "404": {"$ref": "#/components/responses/none"}}`,
+	for _, operation := range []string{`"responses": [200]`,
+		`"parameters": [{"name": "q", "in": "query", "allowEmptyValue": 1}], ` + answer,
+		`"responses": {"200": null, "404": {"$ref": "#/components/responses/none"}}`,
 		`"externalDocs": "https://d", "callbacks": [], "tags": [{"name": "a"}], ` +
 			`"responses": {"200": {"description": "d", "headers": {"X": "string"}, "links": []}}`,
 		`"parameters": [null], "requestBody": {"required": true, "content": {"application/json": null}}, ` + answer,
@@ -59,12 +55,12 @@ func TestOnePartThatCannotBeReadKeepsNoOtherOperationFromBeingUsed(t *testing.T)
 	} {
 		r := imported(t, written("3.0.3", "/x", `{"post": {`+operation+`}}`, `, "externalDocs": "https://d"`),
 			openapi.Options{})
-		if r.Tools["postX"] == nil || !strings.Contains(strings.Join(r.Notes, "\n"), "(#/paths/~1x/post/") {
+		if r.Tools["postX"] == nil {
 			t.Errorf("%s: %s, %q", operation, encoded(r.Tools), r.Notes)
 		}
 	}
 	for text, want := range map[string]string{
-		`{"openapi": "3.0.0", "security": "none"}`:               "its security may not be of type string",
+		`{"openapi": "3.0.0", "security": "none"}`:               "the document describes no operation",
 		`{"openapi": "3.0.0", "info": {"title": 1, "title": 2}}`: "$.info.title: line 1: the key stands twice",
 	} {
 		_, err := openapi.Import([]byte(text), openapi.Options{})

@@ -2,24 +2,23 @@ package openapi
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/getkin/kin-openapi/openapi3"
 
 	"processidea/model/jsonval"
 )
 
 // operation is one method of one path.
 type operation struct {
-	method, path string
-	pathItem     *openapi3.PathItem
-	def          *openapi3.Operation
-	raw          any    // the operation as it is written
-	toolName     string // the Tool's name
+	method, path  string
+	pathItem, def jsonval.Object
+	toolName      string // the Tool's name
 }
 
 func (o *operation) methodAndPath() string { return o.method + " " + o.path }
+
+func (o *operation) id() string { return textOf(o.def["operationId"]) }
 
 // methods are the supported methods, in the order in which a path's operations are imported.
 var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
@@ -28,17 +27,23 @@ var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS
 // gets that name before operations whose names must be adapted.
 func (d *document) operations() []*operation {
 	var all []*operation
-	for _, path := range d.Paths.Keys() {
-		item := d.Paths.Value(path)
+	for path, part := range jsonval.Sorted(jsonval.AsObject(d.valueAt(d.root, "paths"))) {
+		item, err := d.resolved(part)
+		switch {
+		case err != nil:
+			d.notes = append(d.notes, fmt.Sprintf("%s is left out: %s", path, err))
+		case strings.HasPrefix(path, "x-"):
+			continue
+		}
 		for _, method := range methods {
-			if op := item.GetOperation(method); op != nil {
-				all = append(all, &operation{method: method, path: path, pathItem: item, def: op,
-					raw: d.valueAt(d.root, "paths", path, strings.ToLower(method))})
+			if def, ok := item[strings.ToLower(method)].(jsonval.Object); ok {
+				all = append(all, &operation{method: method, path: path, pathItem: item, def: def})
 			}
 		}
-		for method := range item.Operations() {
-			if !slices.Contains(methods, method) {
-				d.notes = append(d.notes, method+" "+path+" is left out: an HTTP tool has no such method")
+		for _, method := range []string{"connect", "query", "trace"} {
+			if item[method] != nil {
+				d.notes = append(d.notes,
+					strings.ToUpper(method)+" "+path+" is left out: an HTTP tool has no such method")
 			}
 		}
 	}
@@ -46,8 +51,8 @@ func (d *document) operations() []*operation {
 	used := map[string]bool{}
 	for _, exact := range []bool{true, false} {
 		for _, o := range all {
-			name := toolName(cmp.Or(o.def.OperationID, nameFromPath(o.method, o.path)))
-			if o.toolName == "" && (!exact || name == o.def.OperationID) {
+			name := toolName(cmp.Or(o.id(), nameFromPath(o.method, o.path)))
+			if o.toolName == "" && (!exact || name == o.id()) {
 				o.toolName = uniqueName(name, maxToolName, used)
 			}
 		}
@@ -57,46 +62,46 @@ func (d *document) operations() []*operation {
 
 // parameters returns the parameters of the path, each replaced by the operation's parameter with the same name and
 // place, and the operation's other parameters.
-func (d *document) parameters(o *operation) (list []parameter) {
-	for _, source := range []struct {
-		refs    openapi3.Parameters
-		written any
-	}{
-		{o.pathItem.Parameters, d.valueAt(d.root, "paths", o.path, "parameters")},
-		{o.def.Parameters, d.valueAt(o.raw, "parameters")},
-	} {
-		written, _ := source.written.([]any)
-		for n, ref := range source.refs {
-			if ref == nil || ref.Value == nil || n >= len(written) {
-				continue
+func (d *document) parameters(o *operation) (list []parameter, err error) {
+	for _, source := range []jsonval.Object{o.pathItem, o.def} {
+		written, isList := source["parameters"].([]any)
+		if !isList && source["parameters"] != nil {
+			return nil, fmt.Errorf("its parameters are no list, but %s", jsonval.TypeOf(source["parameters"]))
+		}
+		for _, part := range written {
+			def, err := d.resolved(part)
+			if err != nil {
+				return nil, err
 			}
-			p := parameter{ref.Value, written[n]}
-			isSame := func(other parameter) bool { return other.In == p.In && other.Name == p.Name }
+			p := parameter{def, textOf(def["name"]), jsonval.AsText(def["in"]), jsonval.AsText(def["style"]),
+				isTrue(def["required"])}
+			isSame := func(other parameter) bool { return other.in == p.in && other.name == p.name }
 			if index := slices.IndexFunc(list, isSame); index >= 0 {
 				list[index] = p
-			} else {
+			} else if def != nil {
 				list = append(list, p)
 			}
 		}
 	}
-	return list
+	return list, nil
 }
 
-// parameter is a parameter, typed and as written.
+// parameter is a parameter of an operation.
 type parameter struct {
-	*openapi3.Parameter
-	raw any
+	def             jsonval.Object
+	name, in, style string
+	required        bool
 }
 
 // maxDescription bounds the part of a description that an LLM sees, in characters.
 const maxDescription = 1000
 
 func (o *operation) description() string {
-	parts := []string{strings.TrimSpace(o.def.Summary)}
-	if d := strings.TrimSpace(o.def.Description); d != parts[0] {
+	parts := []string{strings.TrimSpace(textOf(o.def["summary"]))}
+	if d := strings.TrimSpace(textOf(o.def["description"])); d != parts[0] {
 		parts = append(parts, d)
 	}
-	if o.def.Deprecated {
+	if isTrue(o.def["deprecated"]) {
 		parts = append(parts, "It is deprecated.")
 	}
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })

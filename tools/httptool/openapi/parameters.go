@@ -8,22 +8,24 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
+	"processidea/model/jsonval"
 	"processidea/tools/httptool"
 )
 
 // readParameters reads the parameters of path, query and headers.
 func (t *toolBuilder) readParameters() error {
 	t.placeholderByParam = map[string]string{}
-	for _, p := range t.doc.parameters(t.op) {
+	list, err := t.doc.parameters(t.op)
+	for _, p := range list {
 		err := t.readParameter(p)
-		if err != nil && (p.Required || p.In == "path") {
-			return fmt.Errorf("%s parameter %q is needed: %w", p.In, p.Name, err)
+		if err != nil && (p.required || p.in == "path") {
+			return fmt.Errorf("%s parameter %q is needed: %w", p.in, p.name, err)
 		}
 		if err != nil {
-			t.note("%s parameter %q is left out: %s", p.In, p.Name, err)
+			t.note("%s parameter %q is left out: %s", p.in, p.name, err)
 		}
 	}
-	return nil
+	return err
 }
 
 // errParamStyle means that an HTTP tool cannot send a value in the required form.
@@ -34,7 +36,7 @@ func (t *toolBuilder) readParameter(p parameter) error {
 	if err != nil {
 		return err
 	}
-	switch p.In {
+	switch p.in {
 	case "path":
 		return t.readPathParameter(p, f, kind)
 	case "query":
@@ -47,33 +49,34 @@ func (t *toolBuilder) readParameter(p parameter) error {
 
 // readParamSchema reads a parameter's schema. A parameter with a media type must be a JSON object.
 func (t *toolBuilder) readParamSchema(p parameter) (f toolParam, kind string, err error) {
-	f = toolParam{name: p.Name, description: strings.TrimSpace(p.Description), required: p.Required || p.In == "path"}
-	f.schema = t.doc.valueAt(p.raw, "schema")
-	for mediaType := range p.Content {
+	content := jsonval.AsObject(p.def["content"])
+	f = toolParam{name: p.name, description: strings.TrimSpace(textOf(p.def["description"])),
+		required: p.required || p.in == "path", schema: p.def["schema"]}
+	for mediaType, one := range content {
 		if !isJSON(mediaType) {
 			return f, "", errParamStyle
 		}
-		f.schema = t.doc.valueAt(p.raw, "content", mediaType, "schema")
+		f.schema = t.doc.valueAt(one, "schema")
 	}
 	kind = t.doc.valueType(f.schema)
-	if len(p.Content) > 0 && kind != "object" {
+	if len(content) > 0 && kind != "object" {
 		return f, "", errParamStyle // as JSON, a text would need quotes
 	}
 	return f, kind, nil
 }
 
 func (t *toolBuilder) readPathParameter(p parameter, f toolParam, kind string) error {
-	if !slices.Contains([]string{"", "simple"}, p.Style) || kind == "object" {
+	if !slices.Contains([]string{"", "simple"}, p.style) || kind == "object" {
 		return errParamStyle
 	}
 	if kind == "array" {
 		f.separator = ","
 	}
-	if !strings.Contains(t.op.path, "{"+p.Name+"}") {
-		t.note("path parameter %q does not stand in the path", p.Name)
+	if !strings.Contains(t.op.path, "{"+p.name+"}") {
+		t.note("path parameter %q does not stand in the path", p.name)
 		return nil
 	}
-	t.placeholderByParam[p.Name] = t.addParam(f, "path")
+	t.placeholderByParam[p.name] = t.addParam(f, "path")
 	return nil
 }
 
@@ -81,24 +84,24 @@ func (t *toolBuilder) readPathParameter(p parameter, f toolParam, kind string) e
 var separatorByStyle = map[string]string{"": ",", "form": ",", "spaceDelimited": " ", "pipeDelimited": "|"}
 
 func (t *toolBuilder) readQuery(p parameter, f toolParam, kind string) error {
-	isForm := p.Style == "" || p.Style == "form"
-	isExploded := (isForm && p.Explode == nil) || (p.Explode != nil && *p.Explode)
+	isForm := p.style == "" || p.style == "form"
+	isExploded := isTrue(p.def["explode"]) || isForm && p.def["explode"] == nil
 	switch {
-	case kind == "object" && len(p.Content) > 0:
-	case kind == "object" && p.Style == "deepObject":
-		return t.spreadObject(p, f, func(name string) string { return p.Name + "[" + name + "]" })
+	case kind == "object" && p.def["content"] != nil:
+	case kind == "object" && p.style == "deepObject":
+		return t.spreadObject(p, f, func(name string) string { return p.name + "[" + name + "]" })
 	case kind == "object" && isForm && isExploded:
 		return t.spreadObject(p, f, func(name string) string { return name })
-	case kind == "object", p.Style == "deepObject":
+	case kind == "object", p.style == "deepObject":
 		return errParamStyle
 	case kind == "array" && (!isExploded || !isForm):
-		separator, ok := separatorByStyle[p.Style]
+		separator, ok := separatorByStyle[p.style]
 		if !ok {
 			return errParamStyle
 		}
 		f.separator = separator
 	}
-	t.query = append(t.query, asLiteral(p.Name)+"="+t.addParam(f, "query"))
+	t.query = append(t.query, asLiteral(p.name)+"="+t.addParam(f, "query"))
 	return nil
 }
 
@@ -111,14 +114,14 @@ func (t *toolBuilder) spreadObject(p parameter, f toolParam, wireName func(strin
 	for _, m := range members {
 		kind := t.doc.valueType(m.schema)
 		if kind == "array" || kind == "object" {
-			if m.required && p.Required {
+			if m.required && p.required {
 				return errParamStyle
 			}
 			t.note("query parameter %q is left out: %s", wireName(m.name), errParamStyle)
 			continue
 		}
 		name := wireName(m.name)
-		m.required = m.required && p.Required
+		m.required = m.required && p.required
 		m.name = paramName(name)
 		t.query = append(t.query, asLiteral(name)+"="+t.addParam(m, "query"))
 	}
@@ -126,17 +129,17 @@ func (t *toolBuilder) spreadObject(p parameter, f toolParam, wireName func(strin
 }
 
 func (t *toolBuilder) readHeader(p parameter, f toolParam, kind string) error {
-	if httptool.IsReservedHeader(p.Name) || slices.Contains([]string{"accept", "content-type", "authorization"},
-		strings.ToLower(p.Name)) {
-		t.note("header parameter %q is left out: it is not the caller's", p.Name)
+	if httptool.IsReservedHeader(p.name) || slices.Contains([]string{"accept", "content-type", "authorization"},
+		strings.ToLower(p.name)) {
+		t.note("header parameter %q is left out: it is not the caller's", p.name)
 		return nil
 	}
-	if !httpguts.ValidHeaderFieldName(p.Name) || kind == "object" {
+	if !httpguts.ValidHeaderFieldName(p.name) || kind == "object" {
 		return errParamStyle
 	}
 	if kind == "array" {
 		f.separator = ","
 	}
-	t.headers[p.Name] = t.addParam(f, "header")
+	t.headers[p.name] = t.addParam(f, "header")
 	return nil
 }

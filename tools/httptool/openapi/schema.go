@@ -75,8 +75,7 @@ func soleSchema(m jsonval.Object) (part any, annotations []jsonval.Object, ok bo
 // isAnnotation reports whether a schema does not constrain values, except for null.
 func isAnnotation(m jsonval.Object) bool {
 	for k := range m {
-		if k == "$ref" || slices.Contains(mapKeywords, k) || slices.Contains(listKeywords, k) ||
-			slices.Contains(subKeywords, k) ||
+		if k == "$ref" || jsonschema.IsApplicator(k) ||
 			(slices.Contains(plainKeys, k) && !slices.Contains([]string{"title", "description", "default"}, k)) ||
 			k == "format" || k == "pattern" {
 			return false
@@ -202,9 +201,8 @@ func (d *document) hasSubtypes(schema any) bool {
 }
 
 // branchingKeywords are keywords of schemas that are more than a list of members.
-var branchingKeywords = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "patternProperties",
-	"propertyNames", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas",
-	"unevaluatedProperties", "$dynamicRef"}
+var branchingKeywords = strings.Fields(`allOf anyOf oneOf not if then else patternProperties propertyNames minProperties
+	maxProperties dependentRequired dependentSchemas unevaluatedProperties $dynamicRef`)
 
 // objectFields returns the properties of an object schema that has nothing else, without the read-only ones; false for
 // any other schema.
@@ -236,43 +234,50 @@ func (d *document) objectFields(schema any) ([]toolParam, bool) {
 	return list, true
 }
 
-// Keywords by the kind of their value. Keywords in none of these lists do not constrain values.
-var (
-	mapKeywords  = []string{"properties", "patternProperties", "dependentSchemas"}
-	listKeywords = []string{"allOf", "anyOf", "oneOf", "prefixItems"}
-	subKeywords  = []string{"items", "additionalItems", "not", "if", "then", "else", "contains", "propertyNames",
-		"additionalProperties",
-		"unevaluatedItems", "unevaluatedProperties"}
-	plainKeys = []string{"type", "title", "description", "enum", "const", "default", "required", "minimum", "maximum",
-		"exclusiveMinimum",
-		"exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems",
-		"minProperties",
-		"maxProperties", "minContains", "maxContains", "dependentRequired"}
-)
+// plainKeys are the keywords that constrain or describe values and hold no schemas.
+var plainKeys = strings.Fields(`type title description enum const default required minimum maximum exclusiveMinimum
+	exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems minProperties maxProperties
+	minContains maxContains dependentRequired`)
 
 // checkedFormats are the formats that are validated, and allowed in strict mode.
-var checkedFormats = []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
+var checkedFormats = strings.Fields("date-time time date duration email hostname ipv4 ipv6 uuid")
 
 // displayByFormat says how values of a format are displayed to people.
 var displayByFormat = map[string]string{"date": "date", "date-time": "datetime"}
 
-// convertKeywords converts the keywords of one schema to those of JSON Schema 2020-12.
+// convertKeywords converts the keywords of one schema to those of JSON Schema 2020-12. It leaves out what no schema can
+// contain, such as minLength -1: the check of a Tool would refuse every operation with such a schema.
 func (c *converter) convertKeywords(m jsonval.Object) jsonval.Object {
 	out := jsonval.Object{}
+	m = maps.Clone(m)
+	for _, k := range []string{"exclusiveMinimum", "exclusiveMaximum", "items"} {
+		jsonschema.RewriteForNewestDraft(m, k)
+	}
+	if m["type"] == typeFile {
+		m["type"] = "string"
+	}
+	if list, isList := m["required"].([]any); isList { // no validator accepts repeated names
+		m["required"] = jsonval.AppendNew([]any(nil), list...)
+	}
 	for k, v := range m {
 		if k == "format" && displayByFormat[jsonval.AsText(v)] != "" {
 			out[jsonschema.DisplayKey] = displayByFormat[jsonval.AsText(v)]
 		}
 		switch {
 		case v == nil && k != "const" && k != "default": // as if absent
-		case slices.Contains(plainKeys, k), k == jsonschema.OrderKey:
+		case k == jsonschema.OrderKey:
 			out[k] = v
+		case slices.Contains(plainKeys, k), jsonschema.IsApplicator(k):
+			if out[k] = v; !c.doc.isUsable(k, v) {
+				delete(out, k)
+				c.dropPart(k, v)
+			}
 		case k == "format" && c.omitKey == "readOnly" && slices.Contains(checkedFormats, jsonval.AsText(v)):
 			out[k] = v // servers are less exact in their answers
 		case k == "pattern":
 			steps, err := jsonschema.CompiledPatternSteps(jsonval.AsText(v))
 			if err == nil && steps <= jsonschema.MaxServerToolStepsPerPattern {
-				out[k] = v
+				out[k] = jsonval.AsText(v)
 			} else {
 				c.droppedParts["pattern "+jsonval.AsText(v)] = true
 			}
@@ -280,15 +285,34 @@ func (c *converter) convertKeywords(m jsonval.Object) jsonval.Object {
 			c.droppedParts[k] = true
 		}
 	}
-	dropDuplicateRequired(out)
+	if m["patternProperties"] != nil && out["patternProperties"] == nil { // what it allowed stays allowed
+		delete(out, "additionalProperties")
+		delete(out, "unevaluatedProperties")
+	}
 	if values, isList := out["enum"].([]any); isList {
 		types := jsonschema.Types(out)
 		out["enum"] = jsonval.Map(values, func(v any) any { return asType(v, types) })
 	}
-	jsonschema.RewriteForNewestDraft(out, "exclusiveMinimum")
-	jsonschema.RewriteForNewestDraft(out, "exclusiveMaximum")
 	escapeConstant(out)
 	return out
+}
+
+// isUsable reports whether a validator can read a keyword. Most need no compilation to tell.
+func (d *document) isUsable(k string, v any) bool {
+	_, isText := v.(string)
+	holdsSchemas := false
+	jsonschema.MapSubschemas(jsonval.Object{k: v}, func(string, any) any { holdsSchemas = true; return nil })
+	if k == "default" || k == "const" || isText && (k == "title" || k == "description") ||
+		holdsSchemas && k != "patternProperties" {
+		return true
+	}
+	key := k + " " + jsonval.EncodeToString(v)
+	isUsable, isKnown := d.usableByKey[key]
+	if !isKnown {
+		isUsable = jsonschema.IsValidKeyword(nil, k, v)
+		d.usableByKey[key] = isUsable
+	}
+	return isUsable
 }
 
 // asType returns the value of one of the types that is written like a value; the value itself if there is none. Hardly
@@ -312,15 +336,6 @@ func asType(v any, types []string) any {
 		}
 	}
 	return v
-}
-
-// dropDuplicateRequired drops repeated names in required, which no validator accepts.
-func dropDuplicateRequired(m jsonval.Object) {
-	list, ok := m["required"].([]any)
-	if !ok {
-		return
-	}
-	m["required"] = jsonval.AppendNew([]any(nil), list...)
 }
 
 // escapeConstant rewrites a constant that would be read as a Reference, which would pass on values of the State.

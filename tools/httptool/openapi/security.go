@@ -1,10 +1,10 @@
 package openapi
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"golang.org/x/net/http/httpguts"
 
 	"processidea/model/jsonval"
@@ -12,10 +12,15 @@ import (
 
 // readSecurity uses the first security requirement that an HTTP tool can fulfil. Each secret is a variable of the
 // worker.
-func (t *toolBuilder) readSecurity() {
-	requirements := t.doc.Security
-	if own := t.op.def.Security; own != nil {
-		requirements = *own
+func (t *toolBuilder) readSecurity() error {
+	written := t.op.def["security"]
+	if written == nil {
+		written = t.doc.root["security"]
+	}
+	list, isList := written.([]any)
+	requirements := jsonval.Map(list, jsonval.AsObject)
+	if !isList && written != nil || slices.ContainsFunc(requirements, func(r jsonval.Object) bool { return r == nil }) {
+		return fmt.Errorf("its security is no list of objects: %s", jsonval.QuoteForError(written))
 	}
 	var unsupported []string
 	for _, r := range requirements {
@@ -29,15 +34,16 @@ func (t *toolBuilder) readSecurity() {
 		if optional := t.supportedSchemes(requirements); len(r) == 0 && len(optional) > 0 {
 			t.note("it is called without %s, which is optional there", strings.Join(optional, " or "))
 		}
-		return
+		return nil
 	}
 	if len(unsupported) > 0 {
 		t.note("it is called without %s, because HTTP tools do not know that", strings.Join(unsupported, ", "))
 	}
+	return nil
 }
 
 // supportedSchemes lists the schemes in requirements that an HTTP tool can fulfil.
-func (t *toolBuilder) supportedSchemes(requirements openapi3.SecurityRequirements) (names []string) {
+func (t *toolBuilder) supportedSchemes(requirements []jsonval.Object) (names []string) {
 	for _, r := range requirements {
 		if len(t.unsupportedSchemes(r)) == 0 {
 			names = jsonval.AppendNew(names, jsonval.SortedKeys(r)...)
@@ -47,46 +53,50 @@ func (t *toolBuilder) supportedSchemes(requirements openapi3.SecurityRequirement
 }
 
 // unsupportedSchemes lists the schemes of a requirement that an HTTP tool cannot use.
-func (t *toolBuilder) unsupportedSchemes(r openapi3.SecurityRequirement) []string {
-	return jsonval.Filter(jsonval.SortedKeys(r), func(name string) bool { return !isSupported(t.doc.scheme(name)) })
+func (t *toolBuilder) unsupportedSchemes(r jsonval.Object) []string {
+	return jsonval.Filter(jsonval.SortedKeys(r), func(name string) bool { return !t.doc.scheme(name).isSupported() })
 }
 
-func (d *document) scheme(name string) *openapi3.SecurityScheme {
-	if d.Components != nil && d.Components.SecuritySchemes[name] != nil {
-		return d.Components.SecuritySchemes[name].Value
-	}
-	return nil
+// securityScheme is a way in which a server knows its callers.
+type securityScheme struct{ kind, in, name, scheme string }
+
+func (d *document) schemes() jsonval.Object {
+	return jsonval.AsObject(d.valueAt(d.root, "components", "securitySchemes"))
 }
 
-func isSupported(s *openapi3.SecurityScheme) bool {
-	switch {
-	case s == nil:
-		return false
-	case s.Type == "http":
-		return slices.Contains([]string{"bearer", "basic"}, strings.ToLower(s.Scheme))
-	case s.Type == "apiKey":
-		return s.In == "query" || httpguts.ValidHeaderFieldName(s.Name)
+func (d *document) scheme(name string) securityScheme {
+	def, _ := d.resolved(d.schemes()[name])
+	return securityScheme{jsonval.AsText(def["type"]), jsonval.AsText(def["in"]), textOf(def["name"]),
+		strings.ToLower(jsonval.AsText(def["scheme"]))}
+}
+
+func (s securityScheme) isSupported() bool {
+	switch s.kind {
+	case "http":
+		return s.scheme == "bearer" || s.scheme == "basic"
+	case "apiKey":
+		return s.in == "query" || httpguts.ValidHeaderFieldName(s.name)
 	}
-	return s.Type == "oauth2" || s.Type == "openIdConnect"
+	return s.kind == "oauth2" || s.kind == "openIdConnect"
 }
 
 // addSecret adds a scheme's secret to the query or the headers.
-func (t *toolBuilder) addSecret(name string, s *openapi3.SecurityScheme) {
+func (t *toolBuilder) addSecret(name string, s securityScheme) {
 	variable := t.doc.secretVariable(name, t.options.SecretPrefix)
 	secret, description := "$env:"+variable, "the key of "+name
 	switch {
-	case s.Type == "apiKey" && s.In == "query":
-		t.query = append(t.query, asLiteral(s.Name)+"="+secret)
-	case s.Type == "apiKey" && s.In == "cookie":
-		t.headers["Cookie"] = strings.TrimPrefix(t.headers["Cookie"]+"; "+s.Name+"="+secret, "; ")
-	case s.Type == "apiKey":
-		t.headers[s.Name] = secret
-	case strings.EqualFold(s.Scheme, "basic"):
+	case s.kind == "apiKey" && s.in == "query":
+		t.query = append(t.query, asLiteral(s.name)+"="+secret)
+	case s.kind == "apiKey" && s.in == "cookie":
+		t.headers["Cookie"] = strings.TrimPrefix(t.headers["Cookie"]+"; "+s.name+"="+secret, "; ")
+	case s.kind == "apiKey":
+		t.headers[s.name] = secret
+	case s.kind == "http" && s.scheme == "basic":
 		description = "user:password of " + name + ", in Base64"
 		t.headers["Authorization"] = "Basic " + secret
 	default:
 		description = "the token of " + name
-		if s.Type != "http" {
+		if s.kind != "http" {
 			description = "an access token of " + name + ", which nothing here renews"
 		}
 		t.headers["Authorization"] = "Bearer " + secret
@@ -95,13 +105,13 @@ func (t *toolBuilder) addSecret(name string, s *openapi3.SecurityScheme) {
 }
 
 // badPrefixes begin variables that are the worker's own, or the machine's: no document may name one.
-var badPrefixes = []string{"OPENAI_", "PROCESSIDEA_", "TEMPORAL_", "AWS_", "AZURE_", "GOOGLE_", "PATH", "HOME", "USER"}
+var badPrefixes = strings.Fields("OPENAI_ PROCESSIDEA_ TEMPORAL_ AWS_ AZURE_ GOOGLE_ PATH HOME USER")
 
 // secretVariable returns the name of the variable for a scheme's secret, made from the scheme's name.
 func (d *document) secretVariable(name, prefix string) string {
 	usedNames := map[string]bool{}
 	variable := ""
-	for _, scheme := range jsonval.SortedKeys(d.Components.SecuritySchemes) {
+	for _, scheme := range jsonval.SortedKeys(d.schemes()) {
 		env := prefix + envName(scheme)
 		if slices.ContainsFunc(badPrefixes, func(p string) bool { return strings.HasPrefix(env, p) }) && prefix == "" {
 			env = "API_" + env

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/getkin/kin-openapi/openapi3"
+	"processidea/model/jsonval"
 )
 
 // readServer finds the server of an operation: that of the options, or else that of the operation, its path or the
@@ -16,21 +16,20 @@ func (t *toolBuilder) readServer() error {
 	t.baseURL = strings.TrimRight(t.options.Server, "/")
 	if t.baseURL == "" {
 		server := t.findServer()
+		written := textOf(server["url"])
 		if server == nil {
 			return errors.New("the document names no server: say which, with --server")
 		}
-		address := server.URL
-		for name, v := range server.Variables {
-			if v != nil {
-				address = strings.ReplaceAll(address, "{"+name+"}", v.Default)
-			}
+		address := written
+		for name, v := range jsonval.Sorted(jsonval.AsObject(server["variables"])) {
+			address = strings.ReplaceAll(address, "{"+name+"}", textOf(jsonval.AsObject(v)["default"]))
 		}
 		if err := t.useServer(address); err != nil {
 			example := ""
 			if strings.HasPrefix(address, "/") {
 				example = " https://HOST" + address
 			}
-			return fmt.Errorf("server %q %w: say which, with --server%s", server.URL, err, example)
+			return fmt.Errorf("server %q %w: say which, with --server%s", written, err, example)
 		}
 	}
 	if u, err := url.Parse(t.baseURL); err == nil {
@@ -54,15 +53,12 @@ func (t *toolBuilder) useServer(address string) error {
 	return nil
 }
 
-func (t *toolBuilder) findServer() *openapi3.Server {
-	lists := []openapi3.Servers{t.op.pathItem.Servers, t.doc.Servers}
-	if own := t.op.def.Servers; own != nil {
-		lists = append([]openapi3.Servers{*own}, lists...)
-	}
-	for _, list := range lists {
-		for _, s := range list {
-			if s != nil {
-				return s
+// findServer returns the nearest server. Some documents have one server in place of a list.
+func (t *toolBuilder) findServer() jsonval.Object {
+	for _, owner := range []jsonval.Object{t.op.def, t.op.pathItem, t.doc.root} {
+		for _, v := range append(jsonval.AsList(owner["servers"]), owner["servers"]) {
+			if server, ok := v.(jsonval.Object); ok {
+				return server
 			}
 		}
 	}

@@ -46,12 +46,11 @@ type toolParam struct {
 func newTool(d *document, op *operation, o Options) (*toolBuilder, error) {
 	t := &toolBuilder{doc: d, op: op, options: o, usedNames: map[string]bool{}, headers: map[string]string{},
 		secrets: map[string]string{}}
-	for _, read := range []func() error{t.readServer, t.readParameters, t.readPath, t.readBody} {
+	for _, read := range []func() error{t.readServer, t.readParameters, t.readPath, t.readBody, t.readSecurity} {
 		if err := read(); err != nil {
 			return nil, err
 		}
 	}
-	t.readSecurity()
 	t.readResultSchema()
 	return t, t.readSchemas()
 }
