@@ -77,7 +77,6 @@ func newInstance(ctx workflow.Context, setup protocol.InstanceSetup, start proto
 	} else {
 		i.dataflow = dataflow.New(palette, context, start.Token)
 	}
-	i.dataflow.KnowsChange = func(change string) bool { return mailbox.KnowsChange(ctx, change) }
 	i.dataflow.SetStartersAndPriorDecisions(setup.StartedBy, setup.PriorDecisions)
 	i.dataflow.SetCausers(start.CausedBy)
 	i.registerHandlers(ctx)
