@@ -18,7 +18,7 @@ import (
 // as it takes, and an operator sees it.
 func (i *instance) combineBlobUpdates(ctx workflow.Context) {
 	for _, u := range i.dataflow.TakeBlobUpdates() {
-		if !mailbox.BlobUpdatesEnabled(ctx) {
+		if !mailbox.KnowsChange(ctx, "updates of stored values") {
 			i.markChanged(ctx)
 			i.dataflow.FailBlobUpdate(u.CallID,
 				diag.Faultf(ideafile.CodeBadOutput, "updates of values over 64 KB are not built yet"))
