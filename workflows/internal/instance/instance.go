@@ -281,3 +281,12 @@ func (i *instance) markChanged(ctx workflow.Context) {
 func (i *instance) setAwaitingAttribute(ctx workflow.Context, count int) {
 	display.SearchAttributes{Registered: i.setup.HasAttributes}.SetAwaitingCount(ctx, count)
 }
+
+// verifyProof has a worker check the proof of a decision, if there is one.
+func (i *instance) verifyProof(ctx workflow.Context, d *approval.Decision) {
+	rec := i.dataflow.FindCall(ideafile.CallIDWithExactToken(d.CallID, i.start.Token))
+	if d.Proof == "" || rec == nil || rec.PendingApproval == nil {
+		return // there is nothing to prove
+	}
+	d.Verification = activity.VerifyProof(ctx, d.Proof, "a decision on "+d.CallID, i.setup.Process)
+}
