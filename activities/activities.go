@@ -38,8 +38,6 @@ type Activities struct {
 	Runners *runner.Registry
 	// MCP asks the MCP servers of an Idea for their tools.
 	MCP *mcptool.Hub
-	// MCPPatience bounds how long MCP servers are asked; 0: protocol.DiscoverTimeout.
-	MCPPatience time.Duration
 	// DeciderKeys are the keys that sign decisions; nil: none, so that no signed decision counts.
 	DeciderKeys *signing.Source
 	// Prices of LLMs apply if an Idea has none.
@@ -136,6 +134,14 @@ func (a *Activities) activityByName() map[string]any {
 
 // Names lists the names of all activities.
 func Names() []string { return jsonval.SortedKeys(new(Activities).activityByName()) }
+
+// lastHeartbeat is what the attempt before recorded with its last heartbeat; zero if it recorded nothing of this type.
+func lastHeartbeat[T any](ctx context.Context) (details T) {
+	if activity.HasHeartbeatDetails(ctx) {
+		_ = activity.GetHeartbeatDetails(ctx, &details)
+	}
+	return details
+}
 
 // Heartbeat sends heartbeats until stop is called, so that the activity of a lost worker ends after the heartbeat
 // timeout, however long it may take otherwise. The details are for the next attempt.

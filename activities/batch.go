@@ -42,7 +42,7 @@ func (a *Activities) attemptBatch(ctx context.Context, setup protocol.RequestSet
 		return nil, err
 	}
 	r.llmRequest.Settings = chosen.settings
-	batch := &protocol.SentBatch{Server: chosen.settings.Server, Key: batchKey(activity.GetInfo(ctx)),
+	batch := &protocol.SentBatch{Server: chosen.settings.Server, Key: "request-" + activityKey(ctx),
 		Request: input.RequestNumber}
 	if batch.ID, err = client.SendBatch(ctx, r.llmRequest, batch.Key); err != nil {
 		return nil, err
@@ -50,10 +50,10 @@ func (a *Activities) attemptBatch(ctx context.Context, setup protocol.RequestSet
 	return batch, nil
 }
 
-// batchKey is the same for all attempts of an activity, and different for each activity.
-func batchKey(i activity.Info) string {
-	return "request-" + jsonval.Digest(i.WorkflowExecution.ID + "\n" + i.WorkflowExecution.RunID + "\n" +
-		i.ActivityID)[:32]
+// activityKey is the same for all attempts of an activity, and different for each activity.
+func activityKey(ctx context.Context) string {
+	i := activity.GetInfo(ctx)
+	return jsonval.Digest(i.WorkflowExecution.ID + "\n" + i.WorkflowExecution.RunID + "\n" + i.ActivityID)[:32]
 }
 
 // ReadBatch returns the answer of a batch. While the server is at work, ReadBatch fails with the time after which

@@ -10,7 +10,6 @@ import (
 	"processidea/model/statelog"
 	"processidea/protocol"
 	"processidea/store/blobs"
-	"processidea/tools/memory"
 )
 
 // CombineBlobs updates values in the store by a Call's result. An update needs their content, which workflows do not
@@ -32,19 +31,9 @@ func (a *Activities) CombineBlobs(ctx context.Context, in protocol.CombineInput)
 func (a *Activities) combineBlob(ctx context.Context, in protocol.CombineInput, u statelog.Update) (any, error) {
 	tooLarge := nonRetryableError(ideafile.CodeBadOutput,
 		fmt.Errorf("what is stored and the result together have more than %d MB", jsonval.MaxResolvedBytes>>20))
-	inputs := []any{u.Old, u.Value}
-	size := jsonval.SizeWithBlobsUpToLimit(inputs, jsonval.MaxResolvedBytes)
-	if size > jsonval.MaxResolvedBytes {
-		return nil, tooLarge
-	}
-	if err := memory.Reserve(ctx, 2*size); err != nil { // the existing values, and the combined ones
-		return nil, err
-	}
-	restored, err := retryStoreOperation(ctx,
-		func() (any, error) { return a.Store.RestoreWithin(ctx, inputs, jsonval.MaxResolvedBytes) })
+	const copies = 2 // the existing values, and the combined ones
+	restored, err := a.restoreWithin(ctx, []any{u.Old, u.Value}, jsonval.MaxResolvedBytes, copies, tooLarge)
 	switch {
-	case errors.Is(err, blobs.ErrTooLarge):
-		return nil, tooLarge
 	case errors.Is(err, blobs.ErrMissing), errors.Is(err, blobs.ErrChanged), errors.Is(err, blobs.ErrMismatch):
 		return nil, nonRetryableError(ideafile.CodeBadOutput, fmt.Errorf("what is stored cannot be read: %w", err))
 	case err != nil:

@@ -22,9 +22,9 @@ func (a *Activities) awaitDailyBudget(ctx context.Context) error {
 	if a.DailyBudget == 0 {
 		return nil
 	}
-	info := activity.GetInfo(ctx)
-	key := turnKey(info.WorkflowExecution.ID + "\n" + info.WorkflowExecution.RunID + "\n" + info.ActivityID)
-	t, err := a.awaitGrant(ctx, moneyLimitName, limit.Rule{PerDay: a.DailyBudget}, key, 0, time.Until(info.Deadline)/2)
+	key := activityKey(ctx)
+	t, err := a.awaitGrant(ctx, moneyLimitName, limit.Rule{PerDay: a.DailyBudget}, key, 0,
+		time.Until(activity.GetInfo(ctx).Deadline)/2)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package activities
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,10 +16,7 @@ import (
 // DiscoverMCPTools asks an Idea's MCP servers for their tools. It is done once, when a process starts: the tools become
 // Tools of its palette, each pinned by a digest.
 func (a *Activities) DiscoverMCPTools(ctx context.Context, idea jsonval.Object) (*mcppalette.Palette, error) {
-	var previousError string // what the attempt before said
-	if activity.HasHeartbeatDetails(ctx) {
-		_ = activity.GetHeartbeatDetails(ctx, &previousError)
-	}
+	previousError := lastHeartbeat[string](ctx) // what the attempt before said
 	defer Heartbeat(ctx, previousError)()
 	idea, err := a.restoreIdeaTools(ctx, idea)
 	if err != nil {
@@ -33,8 +29,7 @@ func (a *Activities) DiscoverMCPTools(ctx context.Context, idea jsonval.Object) 
 	if parsedIdea.Simulation != nil {
 		return &mcppalette.Palette{ToolSources: jsonval.Object{}}, nil
 	}
-	patience := cmp.Or(a.MCPPatience, protocol.DiscoverTimeout)
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, protocol.DiscoverTimeout)
 	defer cancel()
 	toolsByServer := map[string][]mcppalette.ToolSpec{}
 	for _, s := range parsedIdea.MCPServersToAskForTools() {
@@ -43,7 +38,8 @@ func (a *Activities) DiscoverMCPTools(ctx context.Context, idea jsonval.Object) 
 		if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			// The server hangs: another attempt would take as long.
 			return nil, nonRetryableError(ideafile.CodeMCPUnreachable, withPreviousError(
-				fmt.Errorf("MCP server %s: it did not answer within %s: %w", s.Name, patience, err), previousError))
+				fmt.Errorf("MCP server %s: it did not answer within %s: %w", s.Name, protocol.DiscoverTimeout, err),
+				previousError))
 		}
 		info := activity.GetInfo(ctx)
 		input := protocol.ExecuteInput{Process: info.WorkflowExecution.ID}

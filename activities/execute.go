@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
@@ -122,20 +124,8 @@ var errInputsTooLarge = fmt.Errorf("parameters and scopes: %w", refexpr.ErrTooLa
 // now, since workflows could not check them.
 func (a *Activities) restoreInputs(ctx context.Context,
 	in protocol.ExecuteInput) (params, scopes jsonval.Object, err error) {
-	inputs := jsonval.Object{"params": in.Params, "scopes": in.Scopes}
-	size := jsonval.SizeWithBlobsUpToLimit(inputs, maxInputBytes)
-	if size > maxInputBytes {
-		return nil, nil, nonRetryableError(ideafile.CodeBadParams, errInputsTooLarge)
-	}
-	if err := memory.Reserve(ctx, size); err != nil {
-		return nil, nil, err
-	}
-	restored, err := retryStoreOperation(ctx, func() (any, error) {
-		return a.Store.RestoreWithin(ctx, inputs, maxInputBytes)
-	})
-	if errors.Is(err, blobs.ErrTooLarge) {
-		return nil, nil, nonRetryableError(ideafile.CodeBadParams, errInputsTooLarge)
-	}
+	restored, err := a.restoreWithin(ctx, jsonval.Object{"params": in.Params, "scopes": in.Scopes}, maxInputBytes, 1,
+		nonRetryableError(ideafile.CodeBadParams, errInputsTooLarge))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -149,6 +139,23 @@ func (a *Activities) restoreInputs(ctx context.Context,
 		return nil, nil, nonRetryableError(ideafile.CodeBadParams, err)
 	}
 	return params, scopes, nil
+}
+
+// restoreWithin returns a value with the large values in it, of at most limit bytes, or else tooLarge. The memory of as
+// many copies is reserved for it.
+func (a *Activities) restoreWithin(ctx context.Context, value any, limit, copies int, tooLarge error) (any, error) {
+	size := jsonval.SizeWithBlobsUpToLimit(value, limit)
+	if size > limit {
+		return nil, tooLarge
+	}
+	if err := memory.Reserve(ctx, copies*size); err != nil {
+		return nil, err
+	}
+	restored, err := retryStoreOperation(ctx, func() (any, error) { return a.Store.RestoreWithin(ctx, value, limit) })
+	if errors.Is(err, blobs.ErrTooLarge) {
+		return nil, tooLarge
+	}
+	return restored, err
 }
 
 // checkAgainstSchema returns why a value does not fit a schema.
@@ -223,4 +230,33 @@ func (a *Activities) checkResult(in protocol.ExecuteInput, branch int, value any
 		}
 	}
 	return in.Contract.Check(branch, value)
+}
+
+// ExecuteBatch runs several pure Calls, one per processor at a time, each with its own timeout.
+func (a *Activities) ExecuteBatch(ctx context.Context, calls []protocol.BatchCall) ([]protocol.BatchCallResult, error) {
+	results := make([]protocol.BatchCallResult, len(calls))
+	err := safego.Each(ctx, "activities.burst", len(calls), runtime.GOMAXPROCS(0),
+		func(ctx context.Context, n int) error {
+			results[n] = a.executeWithTimeout(ctx, calls[n])
+			return nil
+		})
+	return results, err
+}
+
+// executeWithTimeout runs one Call. It leaves a function behind that goes on running after the end of its context.
+func (a *Activities) executeWithTimeout(ctx context.Context, c protocol.BatchCall) protocol.BatchCallResult {
+	ctx, done := context.WithTimeout(ctx, c.Timeout)
+	defer done()
+	resultChannel := make(chan protocol.BatchCallResult, 1)
+	var value any
+	safego.Go("activities.burst.call", func() (err error) {
+		value, err = a.ExecuteCall(ctx, c.ExecuteInput)
+		return err
+	}, func(err error) { resultChannel <- protocol.NewBatchCallResult(value, err) })
+	select {
+	case e := <-resultChannel:
+		return e
+	case <-ctx.Done():
+		return protocol.NewBatchCallResult(nil, temporal.NewTimeoutError(enumspb.TIMEOUT_TYPE_START_TO_CLOSE, nil))
+	}
 }

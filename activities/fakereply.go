@@ -1,9 +1,11 @@
 package activities
 
 import (
+	"strconv"
 	"strings"
 
 	"processidea/internal/rehearsal"
+	"processidea/llm"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/prompt"
@@ -35,14 +37,8 @@ func hasScriptedAnswer(replies string, input *turn.RequestInput, messages []prom
 	if err != nil {
 		return true // the Request reports the error
 	}
-	var text strings.Builder
-	for n, m := range messages {
-		if n > 0 {
-			text.WriteString("\n")
-		}
-		text.WriteString(m.Content)
-	}
-	reply, ok := rehearsal.ChooseReply(parsed, input.Turn, text.String())
+	texts := jsonval.Map(messages, func(m prompt.Message) string { return m.Content })
+	reply, ok := rehearsal.ChooseReply(parsed, input.Turn, strings.Join(texts, "\n"))
 	if !ok || input.Turn > len(parsed) {
 		return false
 	}
@@ -52,4 +48,24 @@ func hasScriptedAnswer(replies string, input *turn.RequestInput, messages []prom
 	}
 	calls, _ := message["calls"].([]any)
 	return simulate.AnswersRequest(input, calls)
+}
+
+// startScriptedLLM serves a replies file over HTTP on loopback, and returns a client of it. The header makes the server
+// play the reply to the process's Request of this number.
+func startScriptedLLM(replies string, turnNumber int) (c *llm.Client, header map[string]string, stop func(),
+	err error) {
+	parsed, err := rehearsal.Parse([]byte(replies))
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	server, err := rehearsal.Start(parsed, rehearsal.WithoutLog())
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	c, err = llm.New(llm.Config{BaseURL: server.URL(), Model: "rehearsal"})
+	if err != nil {
+		server.Close()
+		return nil, nil, nil, err
+	}
+	return c, map[string]string{rehearsal.TurnHeader: strconv.Itoa(turnNumber)}, server.Close, nil
 }

@@ -31,18 +31,10 @@ const DefaultLLMPatience = 24 * time.Hour
 // LLM that has given so many will give more.
 const maxReasoningOnlyAnswers = 3
 
-// reasoningOnlyAttempts is how many of the earlier attempts had an answer of reasoning only.
-func reasoningOnlyAttempts(ctx context.Context) (n int) {
-	if activity.HasHeartbeatDetails(ctx) {
-		_ = activity.GetHeartbeatDetails(ctx, &n) // an older worker recorded no number
-	}
-	return n
-}
-
 // countReasoningOnly counts an answer of reasoning only, for the next attempt. After maxReasoningOnlyAnswers the error
 // is final.
 func countReasoningOnly(ctx context.Context, e *llm.Error) *llm.Error {
-	n := reasoningOnlyAttempts(ctx) + 1
+	n := lastHeartbeat[int](ctx) + 1
 	if n < maxReasoningOnlyAnswers {
 		activity.RecordHeartbeat(ctx, n)
 		return e
@@ -66,7 +58,7 @@ func (a *Activities) runAttempt(ctx context.Context, setup protocol.RequestSetup
 		timeout = time.Until(activity.GetInfo(ctx).Deadline)
 	}
 	err := safego.Run("activities.request", func() error {
-		defer Heartbeat(ctx, reasoningOnlyAttempts(ctx))()
+		defer Heartbeat(ctx, lastHeartbeat[int](ctx))() // answers of reasoning only
 		ctx, release := a.MemoryBudget.Begin(ctx)
 		defer release()
 		err := memory.Reserve(ctx, requestSize(setup, states))
@@ -162,8 +154,7 @@ func (a *Activities) reportRequestResumed(ctx context.Context, request int) {
 // reportResumedIfHeldUp calls reportRequestResumed if the attempt before has reported that the process is held up: a
 // batch is polled repeatedly although nothing is wrong.
 func (a *Activities) reportResumedIfHeldUp(ctx context.Context, request int) {
-	var wasReported bool
-	if activity.HasHeartbeatDetails(ctx) && activity.GetHeartbeatDetails(ctx, &wasReported) == nil && wasReported {
+	if lastHeartbeat[bool](ctx) {
 		activity.RecordHeartbeat(ctx, false)
 		a.reportRequestResumed(ctx, request)
 	}

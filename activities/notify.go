@@ -10,7 +10,6 @@ import (
 	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
-	"processidea/model/jsonval"
 )
 
 // NotifyPeople notifies people of changes; it does nothing if the worker knows no address.
@@ -18,10 +17,8 @@ func (a *Activities) NotifyPeople(ctx context.Context, n approval.Notices) error
 	if a.NoticeSender == nil {
 		return nil
 	}
-	info := activity.GetInfo(ctx)
 	// The id is the same on every attempt, so that a receiver can drop what it gets twice.
-	id := jsonval.Digest(info.WorkflowExecution.ID + "/" + info.WorkflowExecution.RunID + "/" + info.ActivityID)[:32]
-	err := a.NoticeSender.Send(ctx, "msg_"+id, n, a.shownCallsByDigest(ctx, n.ProcessID))
+	err := a.NoticeSender.Send(ctx, "msg_"+activityKey(ctx), n, a.shownCallsByDigest(ctx, n.ProcessID))
 	var sendError *notify.Error
 	if errors.As(err, &sendError) && !sendError.Retry {
 		return nonRetryableError(ideafile.CodeToolFailed, err)

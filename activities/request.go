@@ -226,22 +226,21 @@ func (r *request) chooseLLMs(setup protocol.RequestSetup) (err error) {
 // onCall takes a Call that has just closed.
 func (r *request) onCall(index int, raw json.RawMessage) {
 	// Every broken Call is a fault of its own, and not the end of the reply.
+	var call ideafile.WrittenCall
 	v, err := jsonval.Decode(raw)
 	if err != nil {
-		r.addCallFault(index, diag.Fault{Code: ideafile.CodeBadForm, Message: err.Error()})
-		r.reply.Calls = append(r.reply.Calls, ideafile.ParseWrittenCall(malformedCallText(raw)))
-		return
-	}
-	if _, isObject := v.(jsonval.Object); isObject { // its large parameters
+		call = ideafile.ParseWrittenCall(malformedCallText(raw))
+	} else if _, isObject := v.(jsonval.Object); isObject { // its large parameters
 		v, err = r.activities.offload(r.ctx, v, true)
 	}
+	if err == nil {
+		call = ideafile.ParseWrittenCall(v)
+	}
+	r.reply.Calls = append(r.reply.Calls, call)
 	if err != nil {
 		r.addCallFault(index, diag.Fault{Code: ideafile.CodeBadForm, Message: err.Error()})
-		r.reply.Calls = append(r.reply.Calls, ideafile.WrittenCall{})
 		return
 	}
-	call := ideafile.ParseWrittenCall(v)
-	r.reply.Calls = append(r.reply.Calls, call)
 	if len(r.input.Questions) > 0 {
 		r.onLLMAnswer(index, call)
 		return
@@ -327,10 +326,7 @@ func (r *request) onLLMAnswer(index int, v ideafile.WrittenCall) {
 func (r *request) finishReply(answer *llm.Reply) {
 	r.reply.Usage = answer.Usage
 	r.reply.Fault = answer.Incomplete
-	if r.reply.Fault != nil {
-		return
-	}
-	if !r.takeOutput(answer.Output) {
+	if r.reply.Fault != nil || !r.takeOutput(answer.Output) {
 		return
 	}
 	r.reply.Complete, r.reply.SaysFinished, r.reply.SaysUnfinished = true, answer.Finished, answer.Unfinished

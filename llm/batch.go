@@ -217,9 +217,5 @@ func (x *exchange) replayCompletion() (*chunkStream, error) {
 		Request: &http.Request{URL: address},
 		Body:    io.NopCloser(bytes.NewReader(x.request.Completion)),
 	}
-	s := &chunkStream{eventReader: newEventReader(x.response, x.onLine)}
-	if s.Next() {
-		return s, nil
-	}
-	return nil, s.noReplyError()
+	return x.readFirstChunk(x.response)
 }

@@ -32,10 +32,7 @@ func New(c Config) (*Client, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	limiter, err := newRateLimiter(c)
-	if err != nil {
-		return nil, err
-	}
+	limiter, _ := newRateLimiter(c) // Check has returned its error
 	return &Client{config: c, limiter: limiter, circuit: newCircuit(c.MaxPause), maxSilence: maxSilence}, nil
 }
 

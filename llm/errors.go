@@ -73,28 +73,27 @@ func (x *exchange) classify(err error) *Error {
 	var noReply errNoReply
 	var unreadable errUnreadable
 	hasNoReply := errors.As(err, &noReply)
-	e := x.serverError
-	if e == nil {
+	var message string
+	if e := x.serverError; e == nil {
 		problem := "cannot be reached"
 		if errors.As(err, &unreadable) || noReply.text != "" {
 			problem = "gives no reply"
 		}
-		message := fmt.Sprintf("the LLM's server at %s %s: %s", x.client.host(), problem, x.redact(x.cause(err)))
+		message = fmt.Sprintf("the LLM's server at %s %s: %s", x.client.host(), problem, x.redact(x.cause(err)))
 		if hasNoReply && x.isHTMLReply() {
 			return &Error{Code: turn.CodeLLMUnreachable, Message: message + ". See that " +
 				x.client.config.variableName("OPENAI_BASE_URL") +
 				" is the address of an LLM's server, and that no proxy " +
 				"wants a login before it; then resume the process"}
 		}
-		return &Error{Code: turn.CodeLLMUnreachable, Message: message, Retry: true,
-			RetryAfter: x.retryAfter()}
-	}
-	message := fmt.Sprintf("the LLM's server answered %d: %s", e.status, x.redact(e.text()))
-	if !e.isTransient() {
-		if remedy := x.serverErrorRemedy(); remedy != "" {
-			message = strings.TrimRight(message, ".") + ". " + remedy + "resume the process"
+	} else {
+		message = fmt.Sprintf("the LLM's server answered %d: %s", e.status, x.redact(e.text()))
+		if !e.isTransient() {
+			if remedy := x.serverErrorRemedy(); remedy != "" {
+				message = strings.TrimRight(message, ".") + ". " + remedy + "resume the process"
+			}
+			return &Error{Code: turn.CodeLLMError, Message: message}
 		}
-		return &Error{Code: turn.CodeLLMError, Message: message}
 	}
 	return &Error{Code: turn.CodeLLMUnreachable, Message: message, Retry: true,
 		RetryAfter: x.retryAfter()}

@@ -202,6 +202,7 @@ func (e errInStream) Error() string {
 // normalize converts the forms of some servers into OpenAI's: a whole completion into a chunk, and an error into an
 // object under the key "error".
 func (e *eventReader) normalize(data []byte) ([]byte, error) {
+	asError := func(failure any) ([]byte, error) { return json.Marshal(jsonval.Object{"error": failure}) }
 	var m map[string]json.RawMessage
 	var list []map[string]json.RawMessage
 	if json.Unmarshal(data, &list) == nil && len(list) > 0 { // Google
@@ -210,27 +211,25 @@ func (e *eventReader) normalize(data []byte) ([]byte, error) {
 		if e.eventName != "error" {
 			return data, nil
 		}
-		return json.Marshal(map[string]string{"error": strings.TrimSpace(string(data))})
+		return asError(strings.TrimSpace(string(data)))
 	}
 	switch failure, ok := m["error"]; {
 	case ok && isEmptyError(failure):
 		delete(m, "error")
 	case ok && bytes.IndexByte([]byte(`{["`), failure[0]) < 0: // true: the members beside it describe the error
-		return json.Marshal(map[string]json.RawMessage{"error": data})
+		return asError(json.RawMessage(data))
 	case ok:
-		return json.Marshal(map[string]json.RawMessage{"error": failure})
+		return asError(failure)
 	case findFailure(m) != nil:
-		return json.Marshal(map[string]json.RawMessage{"error": findFailure(m)})
+		return asError(findFailure(m))
 	case e.eventName == "error", string(m["object"]) == `"error"`: // vLLM
-		return json.Marshal(map[string]json.RawMessage{"error": data})
+		return asError(json.RawMessage(data))
 	}
 	if !e.isBareJSON {
 		return json.Marshal(m)
 	}
-	if m["choices"] == nil && !bytes.HasPrefix(m["message"], []byte("{")) {
-		if hasErrorMessage(data) { // SiliconFlow
-			return json.Marshal(map[string]json.RawMessage{"error": data})
-		}
+	if m["choices"] == nil && !bytes.HasPrefix(m["message"], []byte("{")) && hasErrorMessage(data) { // SiliconFlow
+		return asError(json.RawMessage(data))
 	}
 	if string(m["choices"]) == "null" {
 		m["choices"] = json.RawMessage("[]")

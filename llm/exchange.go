@@ -217,6 +217,11 @@ func (x *exchange) send(ctx context.Context, body []byte) (*chunkStream, error) 
 	if err := x.api.Post(ctx, "chat/completions", nil, &response, options...); err != nil {
 		return nil, err
 	}
+	return x.readFirstChunk(response)
+}
+
+// readFirstChunk reads a response up to its first chunk.
+func (x *exchange) readFirstChunk(response *http.Response) (*chunkStream, error) {
 	s := &chunkStream{eventReader: newEventReader(response, x.onLine)}
 	if s.Next() {
 		return s, nil

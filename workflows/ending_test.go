@@ -8,10 +8,8 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/activity"
-	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
-	"go.temporal.io/sdk/workflow"
 
 	"processidea/activities"
 	"processidea/internal/rehearsal"
@@ -115,9 +113,8 @@ func TestAnInstanceEndsWhenItsProcessIsGone(t *testing.T) {
 	t.Parallel()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
-	env.SetWorkerOptions(
-		worker.Options{Interceptors: []interceptor.WorkerInterceptor{workflows.NewSignalOrderInterceptor()}})
-	env.RegisterWorkflowWithOptions(workflows.InstanceWorkflow, workflow.RegisterOptions{Name: protocol.InstanceType})
+	env.SetWorkerOptions(worker.Options{Interceptors: workflows.Interceptors(protocol.HeartbeatTimeout)})
+	workflows.Register(env)
 	looks := 0
 	env.RegisterActivityWithOptions(func(_ context.Context, p protocol.ProcessRef) (bool, error) {
 		looks++

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	historypb "go.temporal.io/api/history/v1"
-	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 	"google.golang.org/protobuf/encoding/protojson"
@@ -38,7 +37,7 @@ func replayer(t *testing.T, s *blobs.Store) worker.WorkflowReplayer {
 		// tests run at once.
 		DisableDeadlockDetection: true,
 		DataConverter:            protocol.DataConverter(), ExternalStorage: s.ExternalStorage(),
-		Interceptors: []interceptor.WorkerInterceptor{workflows.NewSignalOrderInterceptor()},
+		Interceptors: workflows.Interceptors(protocol.HeartbeatTimeout),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -117,8 +117,7 @@ func omittedLine(n int, status string) []string {
 }
 
 func decisionText(d approval.Notice) string {
-	switch {
-	case d.DecisionKind == "":
+	if d.DecisionKind == "" {
 		return "no longer waits"
 	}
 	text := approval.Decision{Kind: d.DecisionKind}.PastTense()

@@ -63,10 +63,6 @@ func (o StandingOrder) periodText() (text string) {
 	return text
 }
 
-// DeputyChangeID names the rule that a Call gets the remark on a deputy only if the giver of the deputy's order may
-// decide on it.
-const DeputyChangeID = "a Call is told of deputies of who may decide"
-
 // undeliveredDeputyChange returns the order on a deputy that a Call must still get: a new order, or one whose time
 // ended early.
 func (o *OrderState) undeliveredDeputyChange(instanceOrPart string, p Pending,

@@ -72,35 +72,35 @@ func TestEveryCallThatWaitsIsToldOnceOfADeputyAndOfTheEnd(t *testing.T) {
 	closed := waits(t, 2, "1")
 	closed.AllowedDecisions = []string{policy.Approve, approval.Ask}
 	list := []approval.Pending{waits(t, 1, "1"), closed}
-	first := l.ApproveCovered("①", list, nil, noon, always)
+	first := l.ApproveCovered("①", list, nil, noon)
 	if got := approved(first); got != "d 1.1" || first[0].Order.To != "bob" {
 		t.Fatal(got)
 	}
-	if got := approved(l.ApproveCovered("①", list, nil, noon, always)); got != "" {
+	if got := approved(l.ApproveCovered("①", list, nil, noon)); got != "" {
 		t.Errorf("told again: %s", got)
 	}
 	list[0] = told(t, list[0], first[0].Order)
 	again := list[0]
 	again.TimesAsked++
 	again.SetDigest()
-	if got := approved(l.ApproveCovered("①", []approval.Pending{again}, nil, noon, always)); got != "" {
+	if got := approved(l.ApproveCovered("①", []approval.Pending{again}, nil, noon)); got != "" {
 		t.Errorf("a Call that was told is told again: %s", got)
 	}
-	if got := approved(l.ApproveCovered("②", list[1:], nil, noon.Add(time.Hour), always)); got != "" {
+	if got := approved(l.ApproveCovered("②", list[1:], nil, noon.Add(time.Hour))); got != "" {
 		t.Errorf("told after its time: %s", got)
 	}
-	if got := approved(l.ApproveCovered("①", []approval.Pending{waits(t, 3, "1")}, nil, noon, always)); got != "d 1.3" {
+	if got := approved(l.ApproveCovered("①", []approval.Pending{waits(t, 3, "1")}, nil, noon)); got != "d 1.3" {
 		t.Errorf("a Call that waits later: %s", got)
 	}
 	_ = l.End("d", approval.OrderEnding{By: "ann", EndedAt: noon.Add(time.Minute)})
-	end := l.ApproveCovered("①", []approval.Pending{list[0], waits(t, 4, "1")}, nil, noon.Add(time.Minute), always)
+	end := l.ApproveCovered("①", []approval.Pending{list[0], waits(t, 4, "1")}, nil, noon.Add(time.Minute))
 	if got := approved(end); got != "d 1.1" || !end[0].Order.Until.Equal(noon.Add(time.Minute)) {
 		t.Errorf("the end: %s", got)
 	}
-	if got := approved(l.ApproveCovered("①", list[:1], nil, noon.Add(time.Minute), always)); got != "" {
+	if got := approved(l.ApproveCovered("①", list[:1], nil, noon.Add(time.Minute))); got != "" {
 		t.Errorf("told of the end again: %s", got)
 	}
-	if got := approved(l.ApproveCovered("①", []approval.Pending{told(t, list[0], end[0].Order)}, nil, noon, always)); got != "" {
+	if got := approved(l.ApproveCovered("①", []approval.Pending{told(t, list[0], end[0].Order)}, nil, noon)); got != "" {
 		t.Errorf("told of the end again, once it is known: %s", got)
 	}
 }
@@ -117,26 +117,23 @@ func TestPeopleAreNotifiedOfADeputy(t *testing.T) {
 func TestACallIsToldOfTheDeputyOfWhoMayDecide(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		rule  policy.Rule
-		knows bool
-		want  string
+		rule policy.Rule
+		want string
 	}{
-		"who may":                  {policy.Rule{People: []string{"ann"}}, true, "d 1.1"},
-		"who is not named":         {policy.Rule{People: []string{"bob"}}, true, ""},
-		"the starter":              {policy.Rule{ExcludesStarter: true}, true, ""},
-		"in a process from before": {policy.Rule{ExcludesStarter: true}, false, "d 1.1"},
+		"who may":          {policy.Rule{People: []string{"ann"}}, "d 1.1"},
+		"who is not named": {policy.Rule{People: []string{"bob"}}, ""},
+		"the starter":      {policy.Rule{ExcludesStarter: true}, ""},
 	} {
 		l := &approval.Orders{}
 		if err := l.Add(deputy(t), policy.Person{Name: "ann"}, noon); err != nil {
 			t.Fatal(err)
 		}
 		p := waits(t, 1, "1", c.rule)
-		knows := func(string) bool { return c.knows }
-		if got := approved(l.ApproveCovered("①", []approval.Pending{p}, policy.IdentitiesNamed("ann"), noon, knows)); got != c.want {
+		if got := approved(l.ApproveCovered("①", []approval.Pending{p}, policy.IdentitiesNamed("ann"), noon)); got != c.want {
 			t.Errorf("%s: %q", name, got)
 		}
 		p.Deciders = policy.Rules{{People: []string{"ann"}}}
-		if got := approved(l.ApproveCovered("①", []approval.Pending{p}, nil, noon, knows)); (got == "") != (c.want != "") {
+		if got := approved(l.ApproveCovered("①", []approval.Pending{p}, nil, noon)); (got == "") != (c.want != "") {
 			t.Errorf("%s: once they may: %q", name, got)
 		}
 	}

@@ -130,11 +130,10 @@ type OrderApproval struct {
 
 // ApproveCovered returns the waiting Calls of an owner, an instance or a part, that are approved now, each under the
 // first order that covers it, and counts the approvals. If several people must approve, an order gives only the
-// approval of its giver. The result also has the Calls that must get an order on a deputy now. knows is asked for
-// DeputyChangeID only if the answer matters.
-func (l Orders) ApproveCovered(instanceOrPart string, pending []Pending, starters []policy.Identity, now time.Time,
-	knowsChange func(change string) bool,
-) (list []OrderApproval) {
+// approval of its giver. The result also has the Calls that must get an order on a deputy now: those on which the giver
+// of the order may decide.
+func (l Orders) ApproveCovered(instanceOrPart string, pending []Pending, starters []policy.Identity,
+	now time.Time) (list []OrderApproval) {
 	for _, o := range l {
 		o.pruneHandled(instanceOrPart, pending)
 	}
@@ -142,7 +141,7 @@ func (l Orders) ApproveCovered(instanceOrPart string, pending []Pending, starter
 		approvers := l.approversPerApproval(instanceOrPart, p)
 		for _, o := range l {
 			if deputyOrder, isUndelivered := o.undeliveredDeputyChange(instanceOrPart, p, now); isUndelivered &&
-				(o.Ended != nil || o.mayDecide(p, starters) || !knowsChange(DeputyChangeID)) {
+				(o.Ended != nil || o.mayDecide(p, starters)) {
 				o.recordHandled(instanceOrPart, p)
 				list = append(list, OrderApproval{deputyOrder, p})
 			}

@@ -45,8 +45,6 @@ func waits(t *testing.T, n int, amount string, rules ...policy.Rule) approval.Pe
 	return p
 }
 
-func always(string) bool { return true }
-
 func approved(list []approval.OrderApproval) string {
 	var ids []string
 	for _, a := range list {
@@ -60,17 +58,17 @@ func TestAnOrderApprovesWhatFitsUntilItsCountIsReached(t *testing.T) {
 	l := given(
 		t, `{"id": "o", "tool": "pay", "when": {"properties": {"amount": {"maximum": 50}}}, "count": 2, "by": "ann"}`)
 	list := []approval.Pending{waits(t, 1, "50"), waits(t, 2, "51"), waits(t, 3, "1"), waits(t, 4, "2")}
-	if got := approved(l.ApproveCovered("①", list, nil, noon, always)); got != "o 1.1, o 1.3" {
+	if got := approved(l.ApproveCovered("①", list, nil, noon)); got != "o 1.1, o 1.3" {
 		t.Error(got)
 	}
-	if got := approved(l.ApproveCovered("①", list, nil, noon, always)); got != "" {
+	if got := approved(l.ApproveCovered("①", list, nil, noon)); got != "" {
 		t.Errorf("approved again: %s", got)
 	}
 	// What its instance refused does not count, and is not tried again under the same digest.
 	if !l.UncountRefused(refused("o", list[0])) || l.UncountRefused(refused("other", list[0])) || l.UncountRefused(refused("", list[0])) {
 		t.Error("a refusal is not known, or one of nobody is")
 	}
-	if got := approved(l.ApproveCovered("①", list, nil, noon, always)); got != "o 1.4" {
+	if got := approved(l.ApproveCovered("①", list, nil, noon)); got != "o 1.4" {
 		t.Error(got)
 	}
 	l.UncountRefused(refused("o", list[0]))
@@ -78,7 +76,7 @@ func TestAnOrderApprovesWhatFitsUntilItsCountIsReached(t *testing.T) {
 		t.Errorf("a refusal that is told twice counts twice: %d", (*l)[0].Approved)
 	}
 	// Of what waits no more nothing is kept.
-	l.ApproveCovered("①", nil, nil, noon, always)
+	l.ApproveCovered("①", nil, nil, noon)
 	if (*l)[0].DigestsByInstanceOrPart["①"] != nil || (*l)[0].Approved != 2 {
 		t.Errorf("%+v", (*l)[0])
 	}
@@ -88,7 +86,7 @@ func TestAnOrderApprovesWhatFitsUntilItsCountIsReached(t *testing.T) {
 		l.UncountRefused(refused("o", list[3]))
 	}
 	if got := approved(l.ApproveCovered("②", []approval.Pending{list[3], waits(t, 5, "3"), waits(t, 6, "4")}, nil,
-		noon, always)); got != "o 1.5" || (*l)[0].Approved != 2 {
+		noon)); got != "o 1.5" || (*l)[0].Approved != 2 {
 		t.Errorf("%q, %+v", got, (*l)[0])
 	}
 }
@@ -103,7 +101,7 @@ func TestAnOrderHoldsForItsTimeAndUntilItIsEnded(t *testing.T) {
 	t.Parallel()
 	l := given(t, `{"id": "o", "tool": "pay", "until": "2026-01-02T13:00:00Z"}`)
 	list := []approval.Pending{waits(t, 1, "1")}
-	if got := approved(l.ApproveCovered("①", list, nil, noon.Add(time.Hour), always)); got != "" {
+	if got := approved(l.ApproveCovered("①", list, nil, noon.Add(time.Hour))); got != "" {
 		t.Errorf("after its time: %s", got)
 	}
 	if err := l.End("x", approval.OrderEnding{}); err == nil || !strings.Contains(err.Error(), "o") {
@@ -112,7 +110,7 @@ func TestAnOrderHoldsForItsTimeAndUntilItIsEnded(t *testing.T) {
 	if err := l.End("o", approval.OrderEnding{By: "ann", EndedAt: noon}); err != nil {
 		t.Error(err)
 	}
-	if got := approved(l.ApproveCovered("①", list, nil, noon, always)); got != "" {
+	if got := approved(l.ApproveCovered("①", list, nil, noon)); got != "" {
 		t.Errorf("after its end: %s", got)
 	}
 	if err := l.End("o", approval.OrderEnding{}); err == nil {
@@ -143,7 +141,7 @@ func TestAnOrderIsTheApprovalOfWhoGaveIt(t *testing.T) {
 		"one person twice":              {[]string{of("a", "ann", "finance"), of("b", "Ann", "finance")}, "a 1.1"},
 		"one who may, one who must not": {[]string{of("a", "sam", "finance"), of("b", "bob", "finance")}, "b 1.1"},
 	} {
-		if got := approved(given(t, c.orders...).ApproveCovered("①", list, policy.IdentitiesNamed("sam"), noon, always)); got != c.want {
+		if got := approved(given(t, c.orders...).ApproveCovered("①", list, policy.IdentitiesNamed("sam"), noon)); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -111,10 +111,6 @@ func (p Pending) LastHandOver() *Decision {
 	return nil
 }
 
-// HandOverChangeID names the rules by which a Call is handed over only to people who may decide on it, and only until
-// IsHandOverLapsed.
-const HandOverChangeID = "a Call is handed to who may decide"
-
 // isAddressedTo reports whether a hand-over is to the author of another decision.
 func (d Decision) isAddressedTo(other Decision) bool {
 	return d.RecipientName != "" && policy.AnySamePerson(other.Identities(), policy.IdentitiesNamed(d.RecipientName)) ||

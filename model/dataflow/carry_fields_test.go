@@ -15,7 +15,7 @@ func TestEveryFieldOfAnInstanceIsCarriedOrFollows(t *testing.T) {
 	}{
 		{Instance{}, []string{"contextMessages", "state", "callRecords", "openRequests", "instanceProgress"},
 			[]string{"token", "palette", "initialMessageCount", "contextView", "stateSchema", "writerIndex",
-				"starters", "causers", "priorDecisions", "KnowsChange"}},
+				"starters", "causers", "priorDecisions"}},
 		{CallRecord{}, []string{"Call", "CallState", "SkippedBecauseOf",
 			"DelegateValuesByPath", "PendingResult", "ReviewReason", "UntakenBranchReference", "BranchNumber",
 			"ConditionMet", "FaultWrittenToBranch", "PendingApproval", "WrittenCall", "phase", "readyCall",

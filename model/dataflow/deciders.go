@@ -49,8 +49,7 @@ func (i *Instance) authorizeDecider(rec *CallRecord, d approval.Decision) (appro
 		err = i.checkDecider(rec, candidate)
 		if err == nil && !approval.IsRemark(d.Kind) {
 			err = rec.PendingApproval.CheckHandOverRecipient(candidate)
-			if err != nil && rec.PendingApproval.IsHandOverLapsed(candidate) &&
-				i.KnowsChange(approval.HandOverChangeID) {
+			if err != nil && rec.PendingApproval.IsHandOverLapsed(candidate) {
 				err = nil
 			}
 		}
@@ -76,7 +75,7 @@ func (i *Instance) checkRecipient(rec *CallRecord, d approval.Decision) (err err
 		policy.IdentitiesNamed(d.RecipientGroup)) {
 		err = fmt.Errorf("only people of %s may decide on it", diag.SummarizeNames(groups))
 	}
-	if err == nil || !i.KnowsChange(approval.HandOverChangeID) {
+	if err == nil {
 		return nil
 	}
 	return fmt.Errorf("it cannot be handed over to %s: %w", d.Recipient(), err)

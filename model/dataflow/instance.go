@@ -29,9 +29,6 @@ type Instance struct {
 	starters       []policy.Identity
 	causers        []policy.Identity // see SetCausers
 	priorDecisions []policy.PriorDecision
-	// KnowsChange reports whether the instance follows a changed rule, such as approval.HandOverChangeID, or keeps the
-	// rule with which it began.
-	KnowsChange func(change string) bool
 }
 
 // AddTools adds Tools to the palette that the instance was started without and that a Call is about to use.
@@ -43,7 +40,7 @@ func (i *Instance) AddTools(tools []*ideafile.Tool) {
 func New(palette ideafile.Palette, context []ideafile.Message, token string) *Instance {
 	palette.InstanceTokens = []string{token}
 	i := &Instance{token: token, palette: palette, contextMessages: context, initialMessageCount: len(context),
-		openRequests: map[int]bool{}, KnowsChange: func(string) bool { return true }}
+		openRequests: map[int]bool{}}
 	i.refreshContextView()
 	i.state = statelog.NewState(i.contextView.PayloadByKind[ideafile.TypeState])
 	return i

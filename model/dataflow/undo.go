@@ -101,13 +101,12 @@ func (i *Instance) UndoesWhilePaused() bool {
 	return i.ActiveUndo != nil && i.ActiveUndo.RequestedBy != ""
 }
 
-// TakeUndoResult returns, once, the outcome of BeginUndo; nil before all its Calls have ended. recheckEnabled says
-// whether recheckReaders also looks at what Calls come after; it is called only if that matters.
-func (i *Instance) TakeUndoResult(recheckEnabled func() bool) *turn.UndoResult {
+// TakeUndoResult returns, once, the outcome of BeginUndo; nil before all its Calls have ended.
+func (i *Instance) TakeUndoResult() *turn.UndoResult {
 	t := i.undoResult()
 	if t != nil {
 		i.ActiveUndo = nil
-		i.recheckReaders(recheckEnabled)
+		i.recheckReaders()
 	}
 	return t
 }
@@ -115,14 +114,14 @@ func (i *Instance) TakeUndoResult(recheckEnabled func() bool) *turn.UndoResult {
 // recheckReaders re-evaluates Calls that wait for a person, or for the process to go on, if a value that they read was
 // undone, or a Call that they come after. In the latter case, a Call that may have had its effect goes on waiting for
 // the person.
-func (i *Instance) recheckReaders(recheckEnabled func() bool) {
+func (i *Instance) recheckReaders() {
 	for _, rec := range i.callRecords {
 		if rec.phase != phaseReviewing && rec.phase != phaseApproved {
 			continue
 		}
 		params, err := i.resolveParams(rec)
 		if err != nil || !jsonval.Equal(rec.ParamsAdaptation.ApplyTo(params), rec.unamendedParams()) ||
-			rec.StartLogicalTime == 0 && !i.allReadsVisible(rec) && recheckEnabled() {
+			rec.StartLogicalTime == 0 && !i.allReadsVisible(rec) {
 			rec.PendingApproval, rec.readyCall, rec.ParamsAdaptation = nil, nil, nil
 			rec.moveTo(phaseWaiting)
 		}

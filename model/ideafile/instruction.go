@@ -206,13 +206,9 @@ func StepIDProblems(context []Message) (ps diag.Problems) {
 	return ps
 }
 
-// stepIDChangeID names the rule that nobody may add an instruction whose step has the id of another instruction's.
-const stepIDChangeID = "steps of one id in two instructions"
-
 // CheckInstructions returns why the instructions in messages that people add to a process cannot be accepted: a file is
 // missing, a step is about a Tool that the palette does not have, or has the id of another instruction's step.
-// knowsChange is called only if the answer matters.
-func (i *Idea) CheckInstructions(messages []Message, knowsChange func(change string) bool) error {
+func (i *Idea) CheckInstructions(messages []Message) error {
 	var ps diag.Problems
 	for n, m := range messages {
 		if name := UnreadInstructionFile(m.Source); name != "" {
@@ -222,10 +218,7 @@ func (i *Idea) CheckInstructions(messages []Message, knowsChange func(change str
 		i.checkInstructionTools(m, &ps)
 	}
 	if HasInstructions(messages) {
-		duplicates := StepIDProblems(slices.Concat(i.Context, messages))
-		if len(duplicates) > 0 && knowsChange(stepIDChangeID) {
-			ps.Append(duplicates...)
-		}
+		ps.Append(StepIDProblems(slices.Concat(i.Context, messages))...)
 	}
 	return ps.ErrorOrNil()
 }

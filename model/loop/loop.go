@@ -223,7 +223,7 @@ func (l *Loop) TakeEndedInstances() []*InstanceProgress {
 // endInstance ends an instance. A failing instance that must undo what it did does so first.
 func (l *Loop) endInstance(inst *InstanceProgress, s ideafile.InstanceStatus, f *diag.Fault) {
 	if s.HasFailed() && l.Idea.Config.UndoOnFailure && inst.UndoCause == nil && f.Code != turn.CodeInstanceGone &&
-		l.mayNeedUndo(inst) {
+		inst.mayNeedUndo() {
 		inst.UndoCause, inst.Steps = f, l.stepOutcomes(inst) // the outcomes before the undo
 		l.newlyEndedInstances = append(l.newlyEndedInstances, inst)
 		return

@@ -46,9 +46,6 @@ func (l *Loop) composeRequest() *turn.RequestInput {
 // were added.
 const requestSizeChangeID = "the size of a Request bounds its instances"
 
-// requestFairnessChangeID names the rule that a full Request covers those who were not asked about for longest.
-const requestFairnessChangeID = "whom a full Request covers"
-
 // limitToRequestSize picks the ready instances that one Request covers: those who were not asked about for longest,
 // since the limits may stop a process before those who are asked about again and again have ended.
 func (l *Loop) limitToRequestSize(ready []*InstanceProgress) []*InstanceProgress {
@@ -56,13 +53,9 @@ func (l *Loop) limitToRequestSize(ready []*InstanceProgress) []*InstanceProgress
 	if len(ready) <= size || !l.KnowsChange(requestSizeChangeID) {
 		return ready
 	}
-	if l.KnowsChange(requestFairnessChangeID) {
-		ready = slices.Clone(ready)
-		slices.SortStableFunc(ready, func(a, b *InstanceProgress) int {
-			return a.LastCoveringRequest - b.LastCoveringRequest
-		})
-	}
-	return ready[:size]
+	return slices.SortedStableFunc(slices.Values(ready), func(a, b *InstanceProgress) int {
+		return a.LastCoveringRequest - b.LastCoveringRequest
+	})[:size]
 }
 
 // countUncoveredInstances counts the instances that a Request about some of them leaves out.

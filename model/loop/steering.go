@@ -93,7 +93,7 @@ var ErrNoPlanToReplace = errors.New("it could only replace a Plan that runs dire
 func (l *Loop) checkCorrections(messages []ideafile.Message,
 	reopenedInstances []*InstanceProgress) (map[*InstanceProgress]bool, error) {
 	changesViewByInstance := map[*InstanceProgress]bool{}
-	if err := l.Idea.CheckInstructions(messages, l.KnowsChange); err != nil {
+	if err := l.Idea.CheckInstructions(messages); err != nil {
 		return nil, err
 	}
 	for n, msg := range messages {
@@ -168,10 +168,10 @@ func CheckStateCorrection(msg ideafile.Message, view ideafile.InstanceView, stat
 // ReadAddedInstances reads messages that add instances to a process, which already has instances with the given tokens.
 // Each message must name a new instance. has reports whether there is an instance of a token.
 func ReadAddedInstances(i *ideafile.Idea, context []any, tokens []string,
-	hasInstance, knowsChange func(string) bool) ([]ideafile.Message, error) {
+	hasInstance func(string) bool) ([]ideafile.Message, error) {
 	messages, err := ideafile.ReadMessages(context)
 	if err == nil {
-		err = i.CheckInstructions(messages, knowsChange)
+		err = i.CheckInstructions(messages)
 	}
 	if err != nil {
 		return nil, err
@@ -196,7 +196,7 @@ func (l *Loop) AddInstances(s approval.SteeringPayload) ([]string, error) {
 	if l.instanceByToken[""] != nil {
 		return nil, errors.New("the process has one instance without a name, and takes no others")
 	}
-	messages, err := ReadAddedInstances(l.Idea, s.Context, l.InstanceTokens(), l.HasInstance, l.KnowsChange)
+	messages, err := ReadAddedInstances(l.Idea, s.Context, l.InstanceTokens(), l.HasInstance)
 	if err != nil {
 		return nil, err
 	}

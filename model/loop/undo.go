@@ -17,21 +17,15 @@ import (
 
 // This file makes instances undo what they did: because they fail (config.onFailure), or because a person ordered it.
 
-// undoUnknownChangeID names the rule that an instance is undone even if it is unknown whether any of its Calls took
-// effect.
-const undoUnknownChangeID = "undo of unknown outcomes"
-
 // mayNeedUndo reports whether an instance may have something to undo, or an effect that stays.
-func (l *Loop) mayNeedUndo(inst *InstanceProgress) bool {
-	anyUnknown := false
+func (p *InstanceProgress) mayNeedUndo() bool {
 	//workflowcheck:ignore -- any or none, in any order
-	for _, c := range inst.calls {
-		if c.Status == ideafile.Done {
+	for _, c := range p.calls {
+		if c.Status == ideafile.Done || c.Status == ideafile.Failed && ideafile.MayHaveTakenEffect(c.Fault) {
 			return true
 		}
-		anyUnknown = anyUnknown || c.Status == ideafile.Failed && ideafile.MayHaveTakenEffect(c.Fault)
 	}
-	return anyUnknown && l.KnowsChange(undoUnknownChangeID)
+	return false
 }
 
 // recordUndoCall keeps undo Calls and undone Calls, so that Ideas can record them. No Request planned the undo Call,

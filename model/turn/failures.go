@@ -93,3 +93,12 @@ func (c CallReport) IsUnsuccessful() bool {
 	return c.Fault != nil && (c.Status == ideafile.Failed || c.Status == ideafile.Blocked ||
 		c.Status == ideafile.Rejected)
 }
+
+// PauseFault returns the PauseReason of a process that a person paused.
+func PauseFault(person, reason string) *diag.Fault {
+	f := diag.Faultf(CodePaused, "paused by %s", cmp.Or(person, "a person"))
+	if reason != "" {
+		f.Message += ": " + reason
+	}
+	return f
+}

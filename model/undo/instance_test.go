@@ -84,7 +84,7 @@ func TestAnInstanceThatTakesAllBackHasTheStateThatItBeganWith(t *testing.T) {
 			}
 			running = append(running, p.Instance.Advance()...)
 		}
-		said := p.Instance.TakeUndoResult(func() bool { return true })
+		said := p.Instance.TakeUndoResult()
 		if said == nil || said.Failed != u.EffectRemains || len(taken) != len(u.Calls) {
 			t.Fatalf("%+v after %v of %+v", said, taken, u)
 		}
@@ -131,7 +131,7 @@ func TestWhatAPersonAmendedStaysAmended(t *testing.T) {
 	}
 	i.BeginUndo(undo.PlanInstanceUndo(i, "p", approval.UndoOrder{RequestedBy: "ann"}, func(id string) string { return id }))
 	runAll(i)
-	if said := i.TakeUndoResult(func() bool { return true }); said == nil || said.Failed {
+	if said := i.TakeUndoResult(); said == nil || said.Failed {
 		t.Fatalf("%+v", said)
 	}
 	i.Advance()
@@ -172,7 +172,7 @@ func TestWhatTakesBackIsBlockedByWhatIsNotThere(t *testing.T) {
 		runAll(i)
 		i.BeginUndo(undo.PlanInstanceUndo(i, "p", approval.UndoOrder{RequestedBy: "ann"}, func(id string) string { return id }))
 		runAll(i)
-		said := i.TakeUndoResult(func() bool { return true })
+		said := i.TakeUndoResult()
 		if said == nil || said.Failed != (row.want != "") || !strings.Contains(said.Summary, row.want) {
 			t.Errorf("%s: %+v", row.name, said)
 		}

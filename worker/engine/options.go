@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/worker"
 	"golang.org/x/sync/semaphore"
 
@@ -127,8 +126,7 @@ func (p Parts) workerOptions() worker.Options {
 		// The server holds back tasks above the rate. If the worker held them back, they would miss their heartbeats,
 		// and count as lost.
 		TaskQueueActivitiesPerSecond: p.Limits.CallsPerSecond,
-		Interceptors: append([]interceptor.WorkerInterceptor{workflows.NewSignalOrderInterceptor(),
-			workflows.NewHeartbeatInterceptor(heartbeatTimeout), activities.NewPanicInterceptor()},
+		Interceptors: append(append(workflows.Interceptors(heartbeatTimeout), activities.NewPanicInterceptor()),
 			p.Interceptors...),
 		DeploymentOptions: deploymentOptions(p.Version),
 	}

@@ -12,7 +12,6 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/activity"
-	"go.temporal.io/sdk/interceptor"
 	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -76,8 +75,7 @@ func (o Options) replay(ctx context.Context, e workflow.Execution, r *Report) er
 	replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{
 		DataConverter: connect.DataConverter(o.Store.Keys()), ExternalStorage: o.Store.ExternalStorage(),
 		DisableDeadlockDetection: true, // a replay is about order, and this machine has other work
-		Interceptors: []interceptor.WorkerInterceptor{workflows.NewSignalOrderInterceptor(),
-			workflows.NewHeartbeatInterceptor(time.Minute)},
+		Interceptors:             workflows.Interceptors(time.Minute),
 	})
 	if err != nil {
 		return err

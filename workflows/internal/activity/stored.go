@@ -61,3 +61,8 @@ func ReadTools(palette jsonval.Object) []*ideafile.Tool {
 	}
 	return tools
 }
+
+// AllAttemptsTimeout is the ScheduleToCloseTimeout of a local activity that only its number of attempts, or the end of
+// its workflow, shall bound. Without such a timeout, the SDK gives all attempts together the time of one: no second
+// attempt follows a timeout, and a longer outage fails the activity.
+const AllAttemptsTimeout = 365 * 24 * time.Hour

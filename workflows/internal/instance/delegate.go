@@ -144,9 +144,7 @@ func (i *instance) onDelegateReport(ctx workflow.Context, r protocol.DelegateRep
 	}
 	i.markChanged(ctx)
 	i.removeDelegate(r.Call)
-	if len(r.CausedBy) > 0 && mailbox.KnowsChange(ctx, "who had a hand in a delegate had one in its result") {
-		i.addCausers(r.CausedBy...)
-	}
+	i.addCausers(r.CausedBy...)
 	i.dataflow.ApplyDelegateResult(r.Call, i.dataflow.FindStartedCall(r.Call).Tool, r.Output, r.HandedBack)
 }
 

@@ -77,7 +77,6 @@ func newInstance(ctx workflow.Context, setup protocol.InstanceSetup, start proto
 	} else {
 		i.dataflow = dataflow.New(palette, context, start.Token)
 	}
-	i.dataflow.KnowsChange = func(change string) bool { return mailbox.KnowsChange(ctx, change) }
 	i.dataflow.SetStartersAndPriorDecisions(setup.StartedBy, setup.PriorDecisions)
 	i.dataflow.SetCausers(start.CausedBy)
 	i.registerHandlers(ctx)
@@ -281,4 +280,13 @@ func (i *instance) markChanged(ctx workflow.Context) {
 // setAwaitingAttribute updates the search attribute that counts the Calls that wait for a person.
 func (i *instance) setAwaitingAttribute(ctx workflow.Context, count int) {
 	display.SearchAttributes{Registered: i.setup.HasAttributes}.SetAwaitingCount(ctx, count)
+}
+
+// verifyProof has a worker check the proof of a decision, if there is one.
+func (i *instance) verifyProof(ctx workflow.Context, d *approval.Decision) {
+	rec := i.dataflow.FindCall(ideafile.CallIDWithExactToken(d.CallID, i.start.Token))
+	if d.Proof == "" || rec == nil || rec.PendingApproval == nil {
+		return // there is nothing to prove
+	}
+	d.Verification = activity.VerifyProof(ctx, d.Proof, "a decision on "+d.CallID, i.setup.Process)
 }

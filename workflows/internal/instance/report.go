@@ -20,10 +20,6 @@ type indexedReportState struct {
 	callByID map[string]dataflow.ReportedCall
 }
 
-// undoFollowersChangeID names the rule that an undo affects all Calls that read or follow the undone ones in the same
-// way, whenever the process goes on.
-const undoFollowersChangeID = "what comes after undone Calls"
-
 // reportToProcess reports the changes to the process when the instance becomes idle. It reports earlier if the process
 // must know: a Request that broke off was closed, a wait for a person began or ended, a signal was refused, or the
 // process is paused.
@@ -81,12 +77,12 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 // blocked, as soon as the process goes on; it may have been resumed meanwhile.
 func (i *instance) takeUndoResult(ctx workflow.Context) *turn.UndoResult {
 	isUndoOrdered := i.dataflow.UndoesWhilePaused()
-	t := i.dataflow.TakeUndoResult(func() bool { return mailbox.KnowsChange(ctx, undoFollowersChangeID) })
+	t := i.dataflow.TakeUndoResult()
 	switch {
 	case t == nil:
 	case i.HeldByPause:
 		i.HasUnhandledChange = true
-	case isUndoOrdered && mailbox.KnowsChange(ctx, undoFollowersChangeID):
+	case isUndoOrdered:
 		i.startReadyCalls(ctx)
 	}
 	return t

@@ -53,14 +53,14 @@ func signalArrivalsOf(ctx workflow.Context) *signalArrivals {
 	if a, ok := ctx.Value(arrivalsKey{}).(*signalArrivals); ok {
 		return a
 	}
-	panic("mailbox: the worker lacks the interceptor workflows.NewSignalOrderInterceptor")
+	panic("mailbox: the worker lacks the interceptor workflows.Interceptors")
 }
 
 // takeNextName removes and returns the name of the signal to handle now. The selector has offered a signal of the name
 // offered. Signals without a handler are skipped.
 func (a *signalArrivals) takeNextName(ctx workflow.Context, readyName string, isHandled func(name string) bool) string {
 	index := slices.IndexFunc(a.unhandledSignalNames, isHandled)
-	if a.unhandledSignalNames[index] != readyName && !historyOrderEnabled(ctx) {
+	if a.unhandledSignalNames[index] != readyName && !KnowsChange(ctx, "signals in the order of history") {
 		index = slices.Index(a.unhandledSignalNames, readyName)
 	}
 	name := a.unhandledSignalNames[index]

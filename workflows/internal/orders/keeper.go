@@ -112,9 +112,8 @@ func (k *Keeper) ApproveCovered(
 	if len(k.Orders) == 0 {
 		return
 	}
-	knowsChange := func(change string) bool { return mailbox.KnowsChange(ctx, change) }
-	for _, a := range k.Orders.ApproveCovered(owner, pending, policy.ReadStarters(idea.Source), workflow.Now(ctx),
-		knowsChange) {
+	for _, a := range k.Orders.ApproveCovered(owner, pending, policy.ReadStarters(idea.Source),
+		workflow.Now(ctx)) {
 		signal := policy.Approve
 		if a.Order.To != "" {
 			signal = approval.SteerDeputy

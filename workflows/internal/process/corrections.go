@@ -126,7 +126,7 @@ func (p *splitProcess) checkReopenable(tokens []string) error {
 // addInstances makes parts of more instances.
 func (p *splitProcess) addInstances(s approval.SteeringPayload) (*ideafile.Idea, []string, error) {
 	messages, err := loop.ReadAddedInstances(p.idea, s.Context, p.instanceTokens(),
-		func(token string) bool { return p.parts.PartNumberOf(token) > 0 }, p.knowsChange)
+		func(token string) bool { return p.parts.PartNumberOf(token) > 0 })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -139,7 +139,7 @@ func (p *splitProcess) addInstances(s approval.SteeringPayload) (*ideafile.Idea,
 func (p *splitProcess) validateMessages(context []any) ([]ideafile.Message, error) {
 	messages, err := ideafile.ReadMessages(context)
 	if err == nil {
-		err = p.idea.CheckInstructions(messages, p.knowsChange)
+		err = p.idea.CheckInstructions(messages)
 	}
 	if err != nil {
 		return nil, err

@@ -2,7 +2,7 @@ package process
 
 import (
 	"fmt"
-	"slices"
+	"maps"
 	"strings"
 	"time"
 
@@ -82,8 +82,7 @@ func (c *processCore) recordHoldUp(ctx workflow.Context, s protocol.WorkerHoldUp
 		c.ReportedHeldUps = map[string]ReportedHeldUp{}
 	}
 	h := ReportedHeldUp{*s.HeldUp, workflow.Now(ctx).Add(holdUpTTL)}
-	if retryExpiry := h.NextAttempt.Add(time.Minute); retryExpiry.After(h.ExpiresAt) ||
-		!h.NextAttempt.IsZero() && mailbox.KnowsChange(ctx, "waits with an end end then") {
+	if retryExpiry := h.NextAttempt.Add(time.Minute); !h.NextAttempt.IsZero() {
 		h.ExpiresAt = retryExpiry
 	}
 	if previous, known := c.ReportedHeldUps[key]; known {
@@ -92,23 +91,16 @@ func (c *processCore) recordHoldUp(ctx workflow.Context, s protocol.WorkerHoldUp
 	c.ReportedHeldUps[key] = h
 }
 
-// forgetCallWaitsChangeID names the rule that Calls that are gone wait for nothing.
-const forgetCallWaitsChangeID = "Calls that are gone wait for nothing"
-
 // forgetCallWaits drops what Calls wait for once no instance is at work, since an instance that is ended from outside
 // reports nothing. It drops nothing while a Request is in flight, which may wait for the same causes.
-func (p *unsplitProcess) forgetCallWaits(ctx workflow.Context) {
+func (p *unsplitProcess) forgetCallWaits() {
 	isAsking := p.loop.RequestInFlight() != nil || p.loop.RechecksInFlight()
 	if p.phase != phaseRunning || isAsking || p.loop.HasBusyInstance() {
 		return
 	}
-	for _, key := range jsonval.SortedKeys(p.ReportedHeldUps) {
-		callCauses := []string{turn.CodeToolWaits, turn.CodeRateLimited}
-		if slices.Contains(callCauses, p.ReportedHeldUps[key].Cause) &&
-			mailbox.KnowsChange(ctx, forgetCallWaitsChangeID) {
-			delete(p.ReportedHeldUps, key)
-		}
-	}
+	maps.DeleteFunc(p.ReportedHeldUps, func(_ string, h ReportedHeldUp) bool {
+		return h.Cause == turn.CodeToolWaits || h.Cause == turn.CodeRateLimited
+	})
 }
 
 // dropExpiredHoldUps drops causes that no worker reports any more. It returns when the next one expires; zero: none is

@@ -179,7 +179,7 @@ func (p *unsplitProcess) takeNextStep(ctx workflow.Context) loop.Step {
 
 // publishStatus publishes the status before the process waits for the next event.
 func (p *unsplitProcess) publishStatus(ctx workflow.Context, step loop.Step) {
-	p.forgetCallWaits(ctx)
+	p.forgetCallWaits()
 	p.dropExpiredHoldUps(workflow.Now(ctx))
 	p.notifyPeople(ctx)
 	p.showDetails(ctx, step)

@@ -3,7 +3,9 @@ package process
 import (
 	"errors"
 	"fmt"
+	"time"
 
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/approval"
@@ -12,10 +14,11 @@ import (
 	"processidea/model/jsonval"
 	"processidea/protocol"
 	"processidea/workflows/internal/mailbox"
+	"processidea/workflows/internal/orders"
 )
 
 // This file handles people's signals to a process of either kind (signals.ProcessHandler). Decisions on Calls are
-// handled in decide.go, those on Plans in plans.go, standing orders in orders.go.
+// handled in decide.go, those on Plans in plans.go.
 
 // Pause lets running Calls finish and starts nothing new.
 func (c *processCore) Pause(ctx workflow.Context, s approval.SteeringPayload) error {
@@ -160,4 +163,78 @@ func (c *processCore) concludeUndo(ctx workflow.Context, o *approval.UndoOrder, 
 	if o != nil {
 		c.recordSignalOutcome(ctx, approval.SteerUndo, approval.SteeringPayload{ID: o.ID, By: o.RequestedBy}, refusal)
 	}
+}
+
+// Allow takes a standing order, and approves the waiting Calls that it covers. If it is for a deputy, Allow sends the
+// waiting Calls the deputy instead.
+func (c *processCore) Allow(ctx workflow.Context, o approval.StandingOrder) error {
+	logEntry, err := c.orders.AcceptOrder(ctx, o, orders.OrderContext{
+		ProcessID: c.processID, Idea: c.idea, Override: c.approvalOverride(), ToolsKnown: c.phase != phaseOpening,
+	})
+	if err != nil {
+		return err
+	}
+	c.logDecision(logEntry)
+	c.variant.applyStandingOrders(ctx)
+	return nil
+}
+
+// Disallow ends a standing order.
+func (c *processCore) Disallow(ctx workflow.Context, order string, s approval.SteeringPayload) error {
+	if err := c.orders.EndOrder(ctx, order, s); err != nil {
+		return err
+	}
+	d := steeringDecision(ctx, approval.SteerDisallow, s)
+	d.OrderID = order
+	c.logDecision(d)
+	c.variant.applyStandingOrders(ctx) // Calls that know of a deputy are informed of the end
+	return nil
+}
+
+// approveUnderOrders approves the waiting Calls of an owner, an instance or a part, that standing orders cover.
+// Undelivered approvals do not count.
+func (c *processCore) approveUnderOrders(ctx workflow.Context, owner string, pending []approval.Pending) {
+	c.orders.ApproveCovered(ctx, c.idea, owner, pending, func(signal, call string, payload map[string]any) {
+		to, _ := c.variant.receiverOf(owner, call)
+		c.outbox.SendInTurn(ctx, to, mailbox.OutgoingSignal{
+			Signal: signal, Payload: payload, RefusalReason: nothingWaitsRefusal,
+		})
+	})
+}
+
+func (p *unsplitProcess) applyStandingOrders(ctx workflow.Context) {
+	for _, m := range p.loop.Instances {
+		p.approveUnderOrders(ctx, m.Token, m.PendingApprovals)
+	}
+}
+
+func (p *splitProcess) applyStandingOrders(ctx workflow.Context) {
+	for _, part := range p.parts.Parts {
+		p.approveUnderOrders(ctx, protocol.PartID(p.processID, part.Number), part.Report.PendingApprovals)
+	}
+}
+
+// notifyPeople notifies people of what began to wait for them and of decisions. One notification has all changes, and
+// the next waits until the last was delivered or given up. Nobody waits for it, and nothing depends on it.
+func (p *unsplitProcess) notifyPeople(ctx workflow.Context) {
+	if !p.NotifiesPeople || p.isNotifying {
+		return
+	}
+	n := p.SentNotices.TakeChanges(p.loop)
+	if n.IsEmpty() {
+		return
+	}
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: 15 * time.Second, ScheduleToCloseTimeout: 5 * time.Minute, Summary: "tell people",
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 3,
+			MaximumInterval: time.Minute, MaximumAttempts: 6},
+	})
+	p.isNotifying = true
+	p.inbox.OnFutureReady(workflow.ExecuteActivity(ctx, protocol.ActivityNotify, n), func(f workflow.Future) {
+		p.isNotifying = false
+		err := f.Get(ctx, nil)
+		if err != nil && ctx.Err() == nil {
+			workflow.GetLogger(ctx).Warn("people could not be notified", "error", err)
+		}
+	})
 }

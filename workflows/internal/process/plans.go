@@ -71,7 +71,7 @@ func (p *unsplitProcess) awaitStartDecision(ctx workflow.Context) error {
 
 // DecidePlan takes a decision on the Plan that waits: it runs as it is, with other Calls, or not at all.
 func (p *unsplitProcess) DecidePlan(ctx workflow.Context, payload jsonval.Object, d approval.Decision) error {
-	if err := p.refuseDeputies(ctx, payload); err != nil {
+	if err := p.refuseDeputies(payload); err != nil {
 		return err
 	}
 	pending := p.loop.PendingPlan
@@ -81,8 +81,6 @@ func (p *unsplitProcess) DecidePlan(ctx workflow.Context, payload jsonval.Object
 	deputies := p.orders.Orders.DeputyRemarks()
 	if p.start.Part != nil {
 		deputies = d.DeputyRemarks
-	} else if len(deputies) > 0 && !mailbox.KnowsChange(ctx, "deputies decide on Plans") {
-		deputies = nil
 	}
 	d, err := approval.CheckPlanDecision(pending, d, policy.ReadStarters(p.idea.Source),
 		p.causersOf(instancesOfPlan(pending)), deputies, workflow.Now(ctx))
@@ -173,7 +171,7 @@ func planWaitingText(v protocol.PlanView) string {
 // DecidePlan sends a decision to the part whose Plan has the decision's digest. A decision without a digest goes by the
 // number of the Request, if only one Plan of that number waits.
 func (p *splitProcess) DecidePlan(ctx workflow.Context, payload jsonval.Object, d approval.Decision) error {
-	if err := p.refuseDeputies(ctx, payload); err != nil {
+	if err := p.refuseDeputies(payload); err != nil {
 		return err
 	}
 	var processIDs []string
@@ -202,9 +200,8 @@ func (p *splitProcess) DecidePlan(ctx workflow.Context, payload jsonval.Object, 
 }
 
 // refuseDeputies refuses a decision that names deputies, except in a part, whose whole adds them.
-func (c *processCore) refuseDeputies(ctx workflow.Context, payload jsonval.Object) error {
-	if c.start.Part != nil || payload[approval.DeputiesKey] == nil ||
-		!mailbox.KnowsChange(ctx, "a whole is told of no deputies") {
+func (c *processCore) refuseDeputies(payload jsonval.Object) error {
+	if c.start.Part != nil || payload[approval.DeputiesKey] == nil {
 		return nil
 	}
 	return errors.New(`unknown key "deputies"`)

@@ -23,7 +23,7 @@ func (p *splitProcess) cancel(ctx workflow.Context) error {
 	ctx, done := workflow.NewDisconnectedContext(ctx)
 	defer done()
 	cancelledParts := p.cancelParts(ctx)
-	if mailbox.GatherCancelledPartsEnabled(ctx) {
+	if mailbox.KnowsChange(ctx, "what cancelled parts came to") { // before, it ended immediately, without any State
 		p.awaitLastReports(ctx, cancelledParts)
 		p.gatherCancelledStates(ctx)
 	}

@@ -103,7 +103,7 @@ func decisionSignal(kind, description string) signalKind {
 
 // readDecision reads the payload of a decision's signal.
 func readDecision(ctx workflow.Context, kind string, payload jsonval.Object) (approval.Decision, error) {
-	if payload["proof"] != nil && !mailbox.ProofsEnabled(ctx) {
+	if payload["proof"] != nil && !mailbox.KnowsChange(ctx, "proofs of decisions") {
 		return approval.Decision{}, errors.New(`unknown key "proof"`)
 	}
 	return approval.ReadDecision(kind, payload)
