@@ -46,16 +46,6 @@ func OwnInstanceView(context []Message, token string) InstanceView {
 	return v
 }
 
-// InstanceViewsByToken is InstanceViewOf for many instances. It sorts the Messages by owner first, so that it stays
-// linear for ten thousand instances.
-func InstanceViewsByToken(context []Message, tokens []string) map[string]InstanceView {
-	split, views := SplitMessagesByInstance(context), make(map[string]InstanceView, len(tokens))
-	for _, token := range tokens {
-		views[token] = split.InstanceView(token)
-	}
-	return views
-}
-
 // GroupMessagesByInstance groups Messages by the instance that they are for; shared ones are under "".
 func GroupMessagesByInstance(context []Message) map[string][]Message {
 	messagesByToken := map[string][]Message{}

@@ -42,10 +42,10 @@ func (l *Loop) RunsDirectPlan() bool {
 // replaceDirectPlans gives each instance that a direct Plan runs the direct Plan for it, if any, at or after the
 // position behind in the context. It returns the instances that have a new Plan.
 func (l *Loop) replaceDirectPlans(firstNewIndex int) (replaced []*InstanceProgress) {
-	plans, views := ideafile.FindDirectPlans(l.Idea.Context),
-		ideafile.InstanceViewsByToken(l.Idea.Context, l.InstanceTokens())
+	plans, split := ideafile.FindDirectPlans(l.Idea.Context), ideafile.SplitMessagesByInstance(l.Idea.Context)
 	for _, inst := range l.instancesWhere((*InstanceProgress).runsDirectPlan) {
-		if planIndex, _ := plans.ChooseForInstance(inst.Token, views[inst.Token]); planIndex >= firstNewIndex {
+		planIndex, _ := plans.ChooseForInstance(inst.Token, split.InstanceView(inst.Token))
+		if planIndex >= firstNewIndex {
 			inst.EarlierDirectPlans = append(inst.EarlierDirectPlans, inst.DirectPlanPosition)
 			inst.DirectPlanPosition = planIndex + 1
 			l.addDirectPlanCalls(planIndex)

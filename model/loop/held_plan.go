@@ -326,9 +326,9 @@ func (l *Loop) checkPlansWereApproved(messages []ideafile.Message, tokens []stri
 		return nil
 	}
 	context := l.Idea.WithMessages(messages).Context
-	plans, views := ideafile.FindDirectPlans(context), ideafile.InstanceViewsByToken(context, tokens)
+	plans, split := ideafile.FindDirectPlans(context), ideafile.SplitMessagesByInstance(context)
 	for _, token := range tokens {
-		planIndex, _ := plans.ChooseForInstance(token, views[token])
+		planIndex, _ := plans.ChooseForInstance(token, split.InstanceView(token))
 		runsPlan := func(inst *InstanceProgress) bool { return inst.DirectPlanPosition == planIndex+1 }
 		if planIndex >= 0 && planIndex < len(l.Idea.Context) && !slices.ContainsFunc(l.Instances, runsPlan) {
 			return fmt.Errorf(

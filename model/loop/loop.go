@@ -117,9 +117,9 @@ func (l *Loop) BindTools(idea *ideafile.Idea, bindings ideafile.ToolBindings) {
 
 // addNewInstances adds instances. They are ready for a Request, unless a direct Plan runs them.
 func (l *Loop) addNewInstances(tokens []string) {
-	views, plans := ideafile.InstanceViewsByToken(l.Idea.Context, tokens), ideafile.FindDirectPlans(l.Idea.Context)
+	split, plans := ideafile.SplitMessagesByInstance(l.Idea.Context), ideafile.FindDirectPlans(l.Idea.Context)
 	for _, token := range tokens {
-		view := views[token]
+		view := split.InstanceView(token)
 		inst := &InstanceProgress{
 			Token: token, Status: ideafile.InstanceWorking,
 			InstanceStatusDetails: turn.InstanceStatusDetails{Idle: true},

@@ -57,9 +57,15 @@ func stateSchemaFormat(stateSchema any) string {
 // writeGoal describes in words when an instance is finished.
 func (w *promptWriter) writeGoal(stateSchema any) {
 	m := jsonval.AsObject(stateSchema)
-	views := ideafile.InstanceViewsByToken(w.idea.Context, w.idea.InstanceTokens())
-	required := jsonval.Filter(jsonschema.Required(m),
-		func(name string) bool { return !allInitialStatesHave(views, name) })
+	split := ideafile.SplitMessagesByInstance(w.idea.Context)
+	// A value with which every instance starts is no part of the goal.
+	required := jsonval.Filter(jsonschema.Required(m), func(name string) bool {
+		return slices.ContainsFunc(w.idea.InstanceTokens(), func(token string) bool {
+			state := jsonval.AsObject(split.InstanceView(token).PayloadByKind[ideafile.TypeState])
+			_, starts := state[name]
+			return !starts
+		})
+	})
 	if len(required) == 0 {
 		return
 	}
@@ -69,19 +75,6 @@ func (w *promptWriter) writeGoal(stateSchema any) {
 	}
 	w.writeLine("%s counts as finished when its State holds %s and all its Calls have ended.", subject,
 		strings.Join(required, ", "))
-}
-
-// allInitialStatesHave reports whether every instance starts with a value of this name in its State. Such a value is no
-// part of the goal.
-func allInitialStatesHave(views map[string]ideafile.InstanceView, name string) bool {
-	//workflowcheck:ignore -- all or not all, in any order
-	for _, view := range views {
-		state := jsonval.AsObject(view.PayloadByKind[ideafile.TypeState])
-		if _, ok := state[name]; !ok {
-			return false
-		}
-	}
-	return true
 }
 
 func (w *promptWriter) writeInstanceStates() {

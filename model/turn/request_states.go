@@ -14,9 +14,9 @@ import (
 // InitialStates returns the State with which a context starts each instance, by token.
 func InitialStates(context []ideafile.Message, tokens []string) jsonval.Object {
 	states := make(jsonval.Object, len(tokens))
-	views := ideafile.InstanceViewsByToken(context, tokens)
+	split := ideafile.SplitMessagesByInstance(context)
 	for _, token := range tokens {
-		states[token] = statelog.NewState(views[token].PayloadByKind[ideafile.TypeState]).Snapshot()
+		states[token] = statelog.NewState(split.InstanceView(token).PayloadByKind[ideafile.TypeState]).Snapshot()
 	}
 	return states
 }
