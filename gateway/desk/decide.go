@@ -140,6 +140,7 @@ type outcomePage struct {
 	List             []outcome // decisions that were not accepted come first
 	Plan             *client.PlanDecided
 	WaitsAgain       string // the page of a Call that waits again, because its policy asks about the changed Call
+	Next             *nextCase
 }
 
 // pendingCallHref returns the page of a Call that waits again although it was decided, or "" if it does not wait.
@@ -164,6 +165,7 @@ var pastTenseByKind = map[string]string{
 func (v *visit) renderOutcome(o outcomes) error {
 	p := outcomePage{frame: v.frame("What became of it"), Kind: pastTenseByKind[o.Kind], Back: safePath(o.Back),
 		Plan: o.Plan}
+	p.Next = v.findNext(p.Back, o.List...)
 	if o.Plan != nil {
 		return v.show("planoutcome", p)
 	}

@@ -35,3 +35,34 @@ func TestADeputyIsNamedUnderNoStandingOrder(t *testing.T) {
 		}
 	}
 }
+
+func TestAfterADecisionTheNextCaseIsOffered(t *testing.T) {
+	t.Parallel()
+	page := outcomePage{Kind: "approved", Back: "/?tool=pay", Accepted: 1}
+	for _, one := range []struct {
+		next  *nextCase
+		want  []string
+		lacks string
+	}{
+		{&nextCase{Href: "/desk/calls/p/1.1", About: "Pay Bob", Left: 2}, []string{"Next case: Pay Bob", "2 cases left ."},
+			"filter"},
+		{&nextCase{Href: "/desk/calls/p/1.1", About: "Pay Bob", Left: 1, IsFiltered: true},
+			[]string{"1 case left with this filter ."}, "No other"},
+		{&nextCase{}, []string{"No other case waits for you ."}, "Next"},
+		{nil, []string{"Back to the inbox"}, "No other"},
+	} {
+		page.Next = one.next
+		all, _ := pageText(t, shown.English, "outcome", page)
+		wantTexts(t, "the page", all, one.want, one.lacks)
+	}
+}
+
+func TestACaseLeadsBackToTheInboxThatLedToIt(t *testing.T) {
+	t.Parallel()
+	for back, want := range map[string]string{"": "", "/": "", "https://else.example": "",
+		"/?tool=pay": "?back=%2F%3Ftool%3Dpay"} {
+		if got := callHrefFrom(back, "p", "1.1"); got != "/desk/calls/p/1.1"+want {
+			t.Errorf("%s: %s", back, got)
+		}
+	}
+}

@@ -221,7 +221,7 @@ var templateFuncs = template.FuncMap{
 	"iso":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"clip": clip, "pretty": form.Pretty, "visible": visibleText,
 	"contains": strings.Contains, "lower": strings.ToLower, "long": clipParagraph, "processHref": processHref,
-	"callHref": callHref, "planHref": planHref, "inWords": resultText, "whatBecame": pastOutcomeText,
+	"callHref": callHref, "callHrefFrom": callHrefFrom, "planHref": planHref, "inWords": resultText, "whatBecame": pastOutcomeText,
 	"isHeldUp": isHeldUp, "isRemark": approval.IsRemark, "started": blobs.RootOf,
 	"short": clipName, "beyond": func(n, maxCount int) int { return max(0, n-maxCount) },
 	"periods": func() []string { return periods }, "processTitle": processTitle,

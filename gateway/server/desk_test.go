@@ -164,6 +164,13 @@ func TestManyCallsAreDecidedOnTogether(t *testing.T) {
 		t.Errorf("a reload of %s would send it again", done.address)
 	}
 	b.open(done.address).is(200).says("2 cases are approved")
+	eventually(t, "the next case is offered", func() bool {
+		return strings.Contains(b.open(done.address).is(200).source, "2 cases left with this filter")
+	})
+	next := b.open(done.address).link("Next case: ").is(200).says("A4").form("Approve").press("Reject").is(422)
+	if !strings.Contains(next.source, `<a href="/?process=`+id+`">Inbox`) {
+		t.Errorf("the filter is gone: %s", next.source)
+	}
 	left := done.link("Back to the inbox").is(200).says("2 cases wait for you").lacks("A1")
 	if !strings.Contains(left.address, "process=") {
 		t.Errorf("the filter is gone: %s", left.address)
