@@ -162,8 +162,12 @@ var pastTenseByKind = map[string]string{
 	approval.SteerRejectPlan: "rejected",
 }
 
+// decidedAsByKind are the words of pastTenseByKind that say too little of a decision where it stands alone.
+var decidedAsByKind = map[string]string{client.Amend: "approved with changes",
+	client.Replace: "something else chosen instead", client.Answer: "result given"}
+
 func (v *visit) renderOutcome(o outcomes) error {
-	p := outcomePage{frame: v.frame("What became of it"), Kind: pastTenseByKind[o.Kind], Back: safePath(o.Back),
+	p := outcomePage{frame: v.frame("Result"), Kind: pastTenseByKind[o.Kind], Back: safePath(o.Back),
 		Plan: o.Plan}
 	p.Next = v.findNext(p.Back, o.List...)
 	if o.Plan != nil {

@@ -274,7 +274,7 @@ func TestACallIsUnderstoodAndApproved(t *testing.T) {
 		t.Error(got)
 	}
 	for _, address := range []string{p.address, typed} {
-		b.open(address).is(200).says("Nothing is left to decide here", "It was approved by ann", "A-77").lacks(
+		b.open(address).is(200).says("approved by ann", "A-77").lacks(
 			"Show what it would approve") // the process has ended
 	}
 }
