@@ -27,7 +27,7 @@ func TestADecidedCaseIsPrintedWithWhoDecided(t *testing.T) {
 	b.write("#reason", "the goods are here")
 	b.press(button("Approve"))
 	b.open(address)
-	b.says("approved by ann", "the goods are here")
+	b.says("Approved by ann", "the goods are here")
 	_, err := chromedp.Call(b.page.(*chromiumPage).ctx, emulation.SetEmulatedMedia,
 		emulation.SetEmulatedMediaParams{Media: "print"})
 	b.did(err)

@@ -91,7 +91,7 @@ func TestTheDeskSpeaksTheWordsOfTheBusiness(t *testing.T) {
 		b.press(button("Approve"))
 		b.says("Done")
 		b.open(address)
-		b.says("Refund 2,299.00 EUR to Ann Smith", "order A-1", "approved by ann", "the goods are here")
+		b.says("Refund 2,299.00 EUR to Ann Smith", "order A-1", "Approved by ann", "the goods are here")
 		b.picture("decided")
 		b.click(summary("Approve similar cases in advance"))
 		b.write("#order-count", "many")

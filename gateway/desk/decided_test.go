@@ -32,7 +32,7 @@ func TestADecidedCallSaysWhoAskedWhomAndHandedItToWhom(t *testing.T) {
 func TestADeputyIsNamedUnderNoStandingOrder(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[string]string{
-		approval.SteerDeputy: "ann", policy.Approve: "ann, by a standing order",
+		approval.SteerDeputy: "ann", policy.Approve: "ann, in advance",
 	} {
 		if got := deciderText(approval.Decision{Kind: kind, DecidedBy: "ann", OrderID: "o"}); got != want {
 			t.Errorf("%s: %q, want %q", kind, got, want)

@@ -47,7 +47,7 @@ func TestAStandingOrderIsGivenFromACallAndEndedAtTheDesk(t *testing.T) {
 	// Nothing is approved before somebody has seen what would be, and nothing that was entered is lost on the way back.
 	sure := f.set("count", "10", "until", "2999-12-31").press(look).is(200).says("Check what you approve in advance",
 		"It would approve 2 cases now.", "until the end of 31 December 2999 (UTC), but no more than 10 cases in all",
-		"if all of this is so", "“Cents” is 300 or less", "Order: any", "the wording is the same",
+		"if all of this is so", "“Cents” is 300 or less", "Order : any", "the wording is the same",
 		"Order {order}: {cents} cents", "What stands in braces differs",
 		"A2", "A3", "Nothing is approved yet").lacks("A1")
 	h.waiting(id, 3)
@@ -68,10 +68,10 @@ func TestAStandingOrderIsGivenFromACallAndEndedAtTheDesk(t *testing.T) {
 	page = b.open("/desk/processes/" + url.PathEscape(id)).is(200).says("2 of 10")
 	page.form("End it").press("End it").is(200).says("ended by ann")
 	// The Call that was approved under it still offers the same for all like it.
-	b.open(at).is(200).says("by a standing order").form(look).set("count", "many").press(look).is(422).
-		says("by a standing order", "whole number")
+	b.open(at).is(200).says(", in advance").form(look).set("count", "many").press(look).is(422).
+		says(", in advance", "whole number")
 	b.open(at).is(200).form(look).press(look).is(200).says("It would approve nothing now").form(give).
-		press("Change it").is(200).says("by a standing order").form(look)
+		press("Change it").is(200).says(", in advance").form(look)
 	h.post("/api/processes/"+id+"/allow", `{"id": "rest", "tool": "pay", "count": 5, "reason": "late"}`).is(204)
 	if got := h.receipts(id); strings.Count(got, "cents") != 3 {
 		t.Errorf("%s", got)
