@@ -98,6 +98,8 @@ type outcome struct {
 	About string `json:"a,omitempty"`
 }
 
+func (o outcome) isOn(a client.Approval) bool { return o.Process == a.Process && o.Call == a.CallID }
+
 func outcomesOf(results []api.DecisionResult, captions ...string) (list []outcome) {
 	for n, result := range results {
 		list = append(list, outcome{result, captions[n]})
@@ -141,6 +143,7 @@ type outcomePage struct {
 	Plan             *client.PlanDecided
 	WaitsAgain       string // the page of a Call that waits again, because its policy asks about the changed Call
 	Next             *nextCase
+	Titles           map[string]string // of the processes in List, by id
 }
 
 // pendingCallHref returns the page of a Call that waits again although it was decided, or "" if it does not wait.
@@ -179,6 +182,13 @@ func (v *visit) renderOutcome(o outcomes) error {
 			accepted = append(accepted, one)
 		} else {
 			p.List = append(p.List, one)
+		}
+	}
+	p.Titles = map[string]string{}
+	for _, one := range o.List {
+		if p.Titles[one.Process] == "" {
+			title := v.Client.Process(one.Process).Presenter(v.Context()).ProcessTitle
+			p.Titles[one.Process] = processTitle(one.Process, title)
 		}
 	}
 	p.Accepted, p.Failed = len(accepted), len(p.List)

@@ -35,7 +35,7 @@ func (v *visit) findNext(back string, decided ...outcome) *nextCase {
 	f.Who = "" // "all" lists what others decide, too
 	p := inboxPage{frame: v.frame(""), Filter: f, Tools: map[string]string{}}
 	left := slices.DeleteFunc(p.addMatching(v, all.Approvals, v.caller()), func(a client.Approval) bool {
-		return slices.ContainsFunc(decided, func(o outcome) bool { return o.Process == a.Process && o.Call == a.CallID })
+		return slices.ContainsFunc(decided, func(o outcome) bool { return o.isOn(a) })
 	})
 	next := &nextCase{Left: len(left), IsFiltered: f.isNarrowed()}
 	if len(left) > 0 {

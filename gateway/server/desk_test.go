@@ -159,7 +159,8 @@ func TestManyCallsAreDecidedOnTogether(t *testing.T) {
 	}
 	done := again.form("Approve").tick("A2").press("Approve the selected").is(200).says(
 		"2 cases", "A1", "12345678901234567890", "Nothing is decided yet").lacks("A3").form("Approve").press(
-		"Approve all of them").is(200).says("Done", "2 cases are approved", "A1", "12345678901234567890", "It is approved.")
+		"Approve all of them").is(200).says("Done", "2 cases are approved", "A1", "12345678901234567890", "It is approved.",
+		"Payment")
 	if !strings.HasPrefix(done.address, "/desk/outcome?") {
 		t.Errorf("a reload of %s would send it again", done.address)
 	}
