@@ -111,3 +111,14 @@ func TestAPastDecisionSaysWhatAboutWhyAndWithWhatResult(t *testing.T) {
 		}
 	}
 }
+
+func TestALetterSaysWhatItsLinesBelowWordsMean(t *testing.T) {
+	t.Parallel()
+	for letter, want := range map[string]bool{"Dear {customer}": true, "Dear all": false} {
+		a := refund(t, 1, `{"letter": "`+letter+`", "customer": "Ann"}`)
+		all := shows(t, "decided", decidedPage{Facts: factsOfFields(a, unknownOrigin)})
+		if strings.Contains(all, "Underlined: filled in") != want || strings.Contains(all, "<mark>Ann</mark>") != want {
+			t.Errorf("%s: %s", letter, all)
+		}
+	}
+}
