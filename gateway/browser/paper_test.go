@@ -27,14 +27,14 @@ func TestADecidedCaseIsPrintedWithWhoDecided(t *testing.T) {
 	b.write("#reason", "the goods are here")
 	b.press(button("Approve"))
 	b.open(address)
-	b.says("It was approved by ann", "the goods are here")
+	b.says("Approved by ann", "the goods are here")
 	_, err := chromedp.Call(b.page.(*chromiumPage).ctx, emulation.SetEmulatedMedia,
 		emulation.SetEmulatedMediaParams{Media: "print"})
 	b.did(err)
-	if !b.seen("#made") || !b.seen("#made + ul") {
+	if !b.seen(".verdict") || !b.seen(".verdict + p") {
 		t.Error("who decided is not printed")
 	}
-	if b.seen("header nav") || b.seen(".decision") || b.seen("a.button") {
+	if b.seen("header nav") || b.seen(".decision") || b.seen("a.button") || b.seen(".next") {
 		t.Error("what only a screen can use is printed")
 	}
 }

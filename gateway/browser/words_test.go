@@ -91,9 +91,9 @@ func TestTheDeskSpeaksTheWordsOfTheBusiness(t *testing.T) {
 		b.press(button("Approve"))
 		b.says("Done")
 		b.open(address)
-		b.says("Refund 2,299.00 EUR to Ann Smith", "order A-1", "It was approved by ann", "the goods are here")
+		b.says("Refund 2,299.00 EUR to Ann Smith", "order A-1", "Approved by ann", "the goods are here")
 		b.picture("decided")
-		b.click(summary("Approve the same for all like this"))
+		b.click(summary("Approve similar cases in advance"))
 		b.write("#order-count", "many")
 		b.press(button("Show what it would approve"))
 		b.says("must be a whole number")
@@ -102,7 +102,8 @@ func TestTheDeskSpeaksTheWordsOfTheBusiness(t *testing.T) {
 		b.write(`//input[@inputmode="decimal"]`, "20,000.00")
 		b.press(button("Show what it would approve"))
 		b.says("It would approve 2 cases now, 16,030.05 EUR in all.", "no more than 7 cases in all", "order A-3",
-			"“Amount” is 20,000.00 EUR or less", "“Letter” is Dear {customer}", "come to 140,000.00 EUR at most")
+			"“Amount” is 20,000.00 EUR or less", "the wording is the same", "Dear {customer}",
+			"come to 140,000.00 EUR at most")
 		b.lacks("order A-1")
 		b.picture("order-sure")
 		b.open("/desk/decided")

@@ -19,7 +19,8 @@ import (
 type callPage struct {
 	frame
 	A             client.Approval
-	Href          string
+	Back          string           // the inbox that led here
+	Href          string           // of this page, with Back
 	Tool          *ideafile.Tool   // nil: it is not known
 	Tools         []*ideafile.Tool // the Tools that a replacing Call may have
 	Params        []fact
@@ -102,10 +103,11 @@ func (v *visit) newCallPage(a client.Approval) *callPage {
 		v.Client.Process(a.Process).Presenter(v.Context())
 	a = v.withRecheckText(a)
 	p := &callPage{
-		Tools: tools, frame: v.frame(clipName(a.Sentence)), A: a, Href: callHref(a.Process, a.CallID),
+		Tools: tools, frame: v.frame(clipName(a.Sentence)), A: a, Back: safePath(v.FormValue("back")),
 		Tool: ideafile.FindTool(tools, a.Tool), Denied: denialReason(person, a), Passkey: mayDecideByPasskey(person, a),
 		Allowed: map[string]bool{}, Words: words, Meanwhile: a.ReminderSchedule.Lines(timestampFormatter(a.Language)),
 	}
+	p.Href = callHrefFrom(p.Back, a.Process, a.CallID)
 	for _, kind := range a.AllowedDecisions {
 		p.Allowed[kind] = p.Denied == "" || p.Passkey
 	}

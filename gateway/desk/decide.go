@@ -98,6 +98,8 @@ type outcome struct {
 	About string `json:"a,omitempty"`
 }
 
+func (o outcome) isOn(a client.Approval) bool { return o.Process == a.Process && o.Call == a.CallID }
+
 func outcomesOf(results []api.DecisionResult, captions ...string) (list []outcome) {
 	for n, result := range results {
 		list = append(list, outcome{result, captions[n]})
@@ -140,6 +142,8 @@ type outcomePage struct {
 	List             []outcome // decisions that were not accepted come first
 	Plan             *client.PlanDecided
 	WaitsAgain       string // the page of a Call that waits again, because its policy asks about the changed Call
+	Next             *nextCase
+	Titles           map[string]string // of the processes in List, by id
 }
 
 // pendingCallHref returns the page of a Call that waits again although it was decided, or "" if it does not wait.
@@ -161,9 +165,14 @@ var pastTenseByKind = map[string]string{
 	approval.SteerRejectPlan: "rejected",
 }
 
+// decidedAsByKind are the words of pastTenseByKind that say too little of a decision where it stands alone.
+var decidedAsByKind = map[string]string{client.Amend: "approved with changes",
+	client.Replace: "something else chosen instead", client.Answer: "result given"}
+
 func (v *visit) renderOutcome(o outcomes) error {
-	p := outcomePage{frame: v.frame("What became of it"), Kind: pastTenseByKind[o.Kind], Back: safePath(o.Back),
+	p := outcomePage{frame: v.frame("Result"), Kind: pastTenseByKind[o.Kind], Back: safePath(o.Back),
 		Plan: o.Plan}
+	p.Next = v.findNext(p.Back, o.List...)
 	if o.Plan != nil {
 		return v.show("planoutcome", p)
 	}
@@ -173,6 +182,13 @@ func (v *visit) renderOutcome(o outcomes) error {
 			accepted = append(accepted, one)
 		} else {
 			p.List = append(p.List, one)
+		}
+	}
+	p.Titles = map[string]string{}
+	for _, one := range o.List {
+		if p.Titles[one.Process] == "" {
+			title := v.Client.Process(one.Process).Presenter(v.Context()).ProcessTitle
+			p.Titles[one.Process] = processTitle(one.Process, title)
 		}
 	}
 	p.Accepted, p.Failed = len(accepted), len(p.List)

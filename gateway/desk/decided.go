@@ -8,6 +8,7 @@ import (
 
 	"processidea/client"
 	"processidea/gateway/access"
+	"processidea/gateway/api"
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
@@ -25,6 +26,34 @@ type decidedPage struct {
 	StandingOrder *orderForm // nil: the person may give none, or the process has ended
 	Undo          string     // the page on which to undo it; empty: not offered
 	OutcomeText   string     // empty: it did not run, or is not recorded yet
+	Back          string     // the inbox that led here
+	Next          *nextCase
+}
+
+// Last returns the decision that counts; nil: there are only remarks.
+func (p decidedPage) Last() *approval.Decision {
+	for n := len(p.D.Decisions) - 1; n >= 0; n-- {
+		if !approval.IsRemark(p.D.Decisions[n].Kind) {
+			return &p.D.Decisions[n]
+		}
+	}
+	return nil
+}
+
+// Earlier returns what else was said and decided.
+func (p decidedPage) Earlier() (list []approval.Decision) {
+	last := p.Last()
+	for n := range p.D.Decisions {
+		if one := &p.D.Decisions[n]; one != last {
+			list = append(list, *one)
+		}
+	}
+	return list
+}
+
+// HasGoneWrong reports whether the Call was rejected or has failed.
+func (p decidedPage) HasGoneWrong() bool {
+	return p.D.Status == ideafile.Failed || p.Last() != nil && p.Last().Kind == client.Reject
 }
 
 // callOutcomeTexts say what became of a Call that was decided on.
@@ -57,7 +86,8 @@ func (v *visit) newDecidedPage(notWaitingErr error) (p decidedPage, err error) {
 		return p, err
 	}
 	p = decidedPage{frame: v.frame(clipName(decidedCall.Sentence)), Call: call, D: decidedCall,
-		OutcomeText: callOutcomeTexts[decidedCall.Status]}
+		OutcomeText: callOutcomeTexts[decidedCall.Status], Back: safePath(v.FormValue("back"))}
+	p.Next = v.findNext(p.Back, outcome{DecisionResult: api.DecisionResult{Process: process, Call: call}})
 	if name := decidedCall.InstanceName; !strings.HasSuffix(call, "@"+name) {
 		p.Name = name
 	}
@@ -86,7 +116,7 @@ func deciderText(decision approval.Decision) string {
 	text := approval.Vote{Kind: policy.Approve, DecidedBy: decision.DecidedBy, Groups: decision.Groups,
 		OnBehalfOf: decision.OnBehalfOf}.InWords()
 	if decision.OrderID != "" && decision.Kind != approval.SteerDeputy {
-		text += ", by a standing order"
+		text += ", in advance"
 	}
 	return text
 }

@@ -1,13 +1,16 @@
 package desk
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"processidea/client"
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
+	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
+	"processidea/model/turn"
 )
 
 func TestADecidedCallSaysWhoAskedWhomAndHandedItToWhom(t *testing.T) {
@@ -20,18 +23,102 @@ func TestADecidedCallSaysWhoAskedWhomAndHandedItToWhom(t *testing.T) {
 	}}}
 	all, _ := pageText(t, shown.English, "decided", page)
 	wantTexts(t, "the page", all, []string{"ann says: I saw it", "ann asks bob: is it back?",
-		"ann has handed it over to people of heads", "It was approved by cid", "it is"}, "It was asked", "It was said")
+		"ann has handed it over to people of heads", "approved by cid on", "The reason: it is",
+		"What else was said and decided"}, "asked by", "Nothing is left")
 	all, _ = pageText(t, shown.German, "decided", page)
-	wantTexts(t, "the page", all, []string{"ann fragt bob: is it back?", "Es wurde genehmigt von cid"})
+	wantTexts(t, "the page", all, []string{"ann fragt bob: is it back?", "genehmigt von cid am"})
 }
 
 func TestADeputyIsNamedUnderNoStandingOrder(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[string]string{
-		approval.SteerDeputy: "ann", policy.Approve: "ann, by a standing order",
+		approval.SteerDeputy: "ann", policy.Approve: "ann, in advance",
 	} {
 		if got := deciderText(approval.Decision{Kind: kind, DecidedBy: "ann", OrderID: "o"}); got != want {
 			t.Errorf("%s: %q, want %q", kind, got, want)
+		}
+	}
+}
+
+func TestAfterADecisionTheNextCaseIsOffered(t *testing.T) {
+	t.Parallel()
+	page := outcomePage{Kind: "approved", Back: "/?tool=pay", Accepted: 1}
+	for _, one := range []struct {
+		next  *nextCase
+		want  []string
+		lacks string
+	}{
+		{&nextCase{Href: "/desk/calls/p/1.1", About: "Pay Bob", Left: 2},
+			[]string{"Next case: Pay Bob", "2 cases left."}, "filter"},
+		{&nextCase{Href: "/desk/calls/p/1.1", About: "Pay Bob", Left: 1, IsFiltered: true},
+			[]string{"1 case left with this filter."}, "No other"},
+		{&nextCase{}, []string{"No other case waits for you."}, "Next"},
+		{nil, []string{"Back to the inbox"}, "No other"},
+	} {
+		page.Next = one.next
+		all, _ := pageText(t, shown.English, "outcome", page)
+		wantTexts(t, "the page", all, one.want, one.lacks)
+	}
+}
+
+func TestACaseLeadsBackToTheInboxThatLedToIt(t *testing.T) {
+	t.Parallel()
+	for back, want := range map[string]string{"": "", "/": "", "https://else.example": "",
+		"/?tool=pay": "?back=%2F%3Ftool%3Dpay"} {
+		if got := callHrefFrom(back, "p", "1.1"); got != "/desk/calls/p/1.1"+want {
+			t.Errorf("%s: %s", back, got)
+		}
+	}
+}
+
+func TestADecidedCallBeginsWithTheDecision(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 30, 14, 21, 9, 0, time.UTC)
+	page := decidedPage{OutcomeText: "It has happened.", D: client.DecidedCall{Decisions: []approval.Decision{
+		{Kind: policy.Amend, DecidedBy: "ann", Groups: []string{"finance"}, DecidedAt: at}}}}
+	all, operators := pageText(t, shown.English, "decided", page)
+	wantTexts(t, "the page", all, []string{"approved with changes by ann of finance on 30 November 2026, 14:21",
+		"It has happened."}, "What else", "14:21:09", "The reason")
+	wantTexts(t, "the page", operators, []string{"14:21:09"})
+	for status, want := range map[ideafile.CallStatus]string{ideafile.Done: "good", ideafile.Failed: "alert"} {
+		page.D.Status = status
+		if !strings.Contains(shows(t, "decided", page), `class="verdict `+want) {
+			t.Errorf("its colour is not that of %s", want)
+		}
+	}
+	page.D.Decisions = nil
+	all, _ = pageText(t, shown.English, "decided", page)
+	wantTexts(t, "the page", all, []string{"Nothing is left to decide here", "It has happened."})
+}
+
+func TestAPastDecisionSaysWhatAboutWhyAndWithWhatResult(t *testing.T) {
+	t.Parallel()
+	decided := func(kind string, status ideafile.CallStatus, amount string) client.PastDecision {
+		d := client.Decided{Decision: approval.Decision{CallID: "1.1@1", Kind: kind, Reason: "so be it"}, Instance: "1",
+			Sentence: "Pay 5.00 EUR", InstanceName: "1", Outcome: &turn.CallOutcome{Status: status},
+			Amount: &shown.Field{Shown: amount}}
+		return client.PastDecision{Process: "p", Decided: d, Last: &d}
+	}
+	page := ownDecisionsPage{List: []client.PastDecision{decided(client.Answer, ideafile.Failed, "5.00 EUR"),
+		decided(client.Ask, ideafile.Done, "6.00 EUR"), {Process: "p", Decided: client.Decided{
+			Decision: approval.Decision{Kind: approval.SteerApprovePlan, PlanRequest: new(int)}}}}}
+	all := shows(t, "mine", page)
+	for text, count := range map[string]int{">Pay 5.00 EUR</bdi></a>\n": 2, ` again"><bdi>5.00 EUR`: 1,
+		`"number"><bdi>6.00 EUR`: 1, `<b class="due">failed</b>`: 1, "<td>done</td>": 1, "result given": 1,
+		`Your reason: <q dir="auto">so be it`: 1, `You wrote: <q dir="auto">so be it`: 1, "See the process": 1} {
+		if strings.Count(all, text) != count {
+			t.Errorf("it says %q %d times, want %d: %s", text, strings.Count(all, text), count, all)
+		}
+	}
+}
+
+func TestALetterSaysWhatItsLinesBelowWordsMean(t *testing.T) {
+	t.Parallel()
+	for letter, want := range map[string]bool{"Dear {customer}": true, "Dear all": false} {
+		a := refund(t, 1, `{"letter": "`+letter+`", "customer": "Ann"}`)
+		all := shows(t, "decided", decidedPage{Facts: factsOfFields(a, unknownOrigin)})
+		if strings.Contains(all, "Underlined: filled in") != want || strings.Contains(all, "<mark>Ann</mark>") != want {
+			t.Errorf("%s: %s", letter, all)
 		}
 	}
 }

@@ -239,25 +239,7 @@ func (v *visit) newInboxPage(all client.Waiting, query url.Values) inboxPage {
 	// If held-up processes cannot be counted, for example without the search attributes, the page omits them.
 	p.HeldUp, _ = queryWorker(v.Context(), v.Desk, "held up", v.API.CountHeldUp)
 	p.Tools = map[string]string{}
-	var matching []client.Approval
-	for _, a := range all.Approvals {
-		p.Tools[a.Tool] = a.ToolTitle
-		if !f.fits(a, p.Now) {
-			continue
-		}
-		if why := denialReason(person, a); f.Who != "all" && why != "" && !mayDecideByPasskey(person, a) {
-			if why == youDecided {
-				p.Second++
-			} else {
-				p.Others++
-			}
-			continue
-		}
-		if dueText(p.Now, a.Deadline) != "" {
-			p.Due++
-		}
-		matching = append(matching, v.withRecheckText(a))
-	}
+	matching := p.addMatching(v, all.Approvals, person)
 	for _, plan := range all.Plans {
 		words := v.Client.Process(plan.Process).Presenter(v.Context())
 		for _, c := range plan.Calls {
@@ -272,14 +254,36 @@ func (v *visit) newInboxPage(all client.Waiting, query url.Values) inboxPage {
 			p.Plans = append(p.Plans, row)
 		}
 	}
-	sortByUrgency(matching)
-	matching = groupByTable(matching)
 	p.pagination = paginate(len(matching), f.Size, f.Page, f.pageHref)
 	f.Page = (p.First + f.Size - 1) / f.Size
 	p.Groups = groupsOf(matching[p.First-1:p.Last], person)
 	p.Back = f.href()
 	p.setLinks(f)
 	return p
+}
+
+// addMatching returns the Calls that fit the filter, in the order of the tables. It counts those that it leaves out.
+func (p *inboxPage) addMatching(v *visit, list []client.Approval, person *access.Person) (matching []client.Approval) {
+	for _, a := range list {
+		p.Tools[a.Tool] = a.ToolTitle
+		if !p.Filter.fits(a, p.Now) {
+			continue
+		}
+		if why := denialReason(person, a); p.Filter.Who != "all" && why != "" && !mayDecideByPasskey(person, a) {
+			if why == youDecided {
+				p.Second++
+			} else {
+				p.Others++
+			}
+			continue
+		}
+		if dueText(p.Now, a.Deadline) != "" {
+			p.Due++
+		}
+		matching = append(matching, v.withRecheckText(a))
+	}
+	sortByUrgency(matching)
+	return groupByTable(matching)
 }
 
 func (p *inboxPage) setLinks(f filter) {

@@ -46,17 +46,19 @@ func (v *visit) showOwnDecisions() error {
 		paginate(decisions.total, ownDecisionsPerPage, pageNo, pageHref), decisions.list})
 }
 
-// pastOutcomeText says what became of the Call or Plan that a person decided on.
+// pastOutcomeText says what became of the Call that a person decided on.
 func pastOutcomeText(d client.PastDecision) string {
 	switch {
-	case d.CallID == "":
-		return "see the page of the process"
 	case d.Last == nil:
 		return "nobody has decided yet"
 	case d.Last.Outcome == nil:
 		return "not recorded yet"
 	}
-	outcomes := map[ideafile.CallStatus]string{ideafile.Done: "it has happened", ideafile.Undone: "it was taken back",
-		ideafile.Failed: "it failed"}
-	return cmp.Or(outcomes[d.Last.Outcome.Status], "it did not happen")
+	outcomes := map[ideafile.CallStatus]string{ideafile.Done: "done", ideafile.Undone: "taken back",
+		ideafile.Failed: "failed"}
+	return cmp.Or(outcomes[d.Last.Outcome.Status], "not done")
+}
+
+func hasFailed(d client.PastDecision) bool {
+	return d.Last != nil && d.Last.Outcome != nil && d.Last.Outcome.Status == ideafile.Failed
 }

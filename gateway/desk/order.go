@@ -48,6 +48,23 @@ const (
 	maxOrderLetterBytes = 8000
 )
 
+// FirstWrong is the id of the first field with an error.
+func (f orderForm) FirstWrong() string {
+	for _, one := range f.Fields {
+		switch {
+		case f.Wrong[one.Control] == "":
+		case one.IsNumber:
+			return one.Control + "-most"
+		default:
+			return one.Control
+		}
+	}
+	if f.Wrong["count"] != "" {
+		return "order-count"
+	}
+	return "order-until"
+}
+
 func orderFormOf(process, call, tool string, c shown.Call, now time.Time) *orderForm {
 	f := &orderForm{Href: callHref(process, call), Tool: tool, ToolTitle: c.ToolTitle, Count: "10",
 		Until: now.Add(7 * 24 * time.Hour).UTC().Format(time.DateOnly)}
@@ -150,7 +167,7 @@ func (v *visit) showOrderAgain(status int, fieldErrors map[string]string) error 
 	return v.render(status, "decided", p)
 }
 
-func noOrder() error { return api.Unprocessable("You cannot approve the like of this beforehand.") }
+func noOrder() error { return api.Unprocessable("You cannot approve similar cases in advance.") }
 
 // readOrder reads a standing order: the entries for each parameter become a JSON Schema. wrong says what is wrong, by
 // control.

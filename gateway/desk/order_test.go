@@ -3,6 +3,7 @@ package desk
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -54,6 +55,13 @@ func TestAnOrderSuggestsWhatItsCaseHasAndNothingOfTheCaseAlone(t *testing.T) {
 		page := &callPage{Words: shown.NewPresenter(nil), StandingOrder: f}
 		all, _ := pageText(t, shown.English, "call", page)
 		wantTexts(t, "the form", all, []string{"only the same letter", "up to the amount below", "only Ann"}, "only Dear")
+		amount := f.Fields[slices.IndexFunc(f.Fields, func(one orderField) bool { return one.IsNumber })].Control
+		f.Wrong = map[string]string{amount: "none", "until": "over"}
+		last := orderForm{Wrong: map[string]string{"until": "over"}}
+		if f.FirstWrong() != amount+"-most" || last.FirstWrong() != "order-until" {
+			t.Errorf("the first field that is wrong is %s", f.FirstWrong())
+		}
+		f.Wrong = nil
 		const open = `id="order" open`
 		isOpen := strings.Contains(shows(t, "call", page), open)
 		if f.refill(url.Values{}, nil); isOpen || !strings.Contains(shows(t, "call", page), open) {
@@ -133,12 +141,42 @@ func TestAnOrderSaysHowLongItHoldsAndWhatItCanComeTo(t *testing.T) {
 	}
 	for l, want := range map[shown.Language][]string{
 		shown.English: {"Later it would approve every case that fits, until the end of 7 December 2026 (UTC), but no more " +
-			"than 3 cases in all.", "All of them together can come to 3.00 EUR at most."},
-		shown.German: {"bis einschließlich 7. Dezember 2026 (UTC); insgesamt höchstens 3 Fälle.", "höchstens 3,00 EUR"},
+			"than 3 cases in all.", "All of them together can come to 3.00 EUR at most"},
+		shown.German: {"bis einschließlich 7. Dezember 2026 (UTC); insgesamt höchstens 3 Fälle.",
+			"Zusammen können sie ergeben: 3,00 EUR höchstens"},
 	} {
 		format := shown.Format{Display: shown.Date}
 		all, _ := pageText(t, l, "ordersure", &orderSurePage{Count: 3, LastDay: format.Text("2026-12-07", l),
 			AtMost: formats.FormatAt(jsonval.Path{"amount"}).MultipleText("1", 3, l)})
 		wantTexts(t, "the page", all, want)
+	}
+}
+
+func TestAnOrderSaysOfEachParameterWhetherItIsLimited(t *testing.T) {
+	t.Parallel()
+	entered := url.Values{"o0-name": {"customer"}, "o0": {"any"}, "o1-name": {"amount"}, "o1": {"most"},
+		"o1-most": {"5"}, "o2-name": {"letter"}, "o2": {"same"}, "o2-value": {`"Dear {customer}"`}}
+	formats := wordsOf(t, refunding).ParamsFormat("refund")
+	page := &orderSurePage{Terms: orderTerms(entered, formats, shown.English), ToolTitle: "Refund"}
+	all, _ := pageText(t, shown.English, "ordersure", page)
+	wantTexts(t, "the page", all, []string{"Refund, if all of this is so: Customer : any “Amount” is 5.00 " +
+		"EUR or less Letter : the wording is the same: Dear {customer} What stands in braces differs", "Due on : any",
+		"How : any"}, "“Letter")
+	page.Terms = page.Terms[:1]
+	all, _ = pageText(t, shown.English, "ordersure", page)
+	wantTexts(t, "the page", all, []string{"every case, whatever it says Customer : any"})
+}
+
+func TestTheMenuSaysWhereAPageStands(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string][2]string{"/": {"/", "page"}, "/desk/calls/p/1.1": {"/", "true"},
+		"/desk/processes": {"/desk/processes", "page"}, "/desk/processes/p/undo": {"/desk/processes", "true"},
+		"/desk/decided": {"/desk/decided", "page"}, "/desk/enter": {"", ""}} {
+		for _, href := range []string{"/", "/desk/processes", "/desk/insights", "/desk/decided"} {
+			got := frame{Path: path}.Current(href)
+			if (href == want[0]) != (got != "") || href == want[0] && got != want[1] {
+				t.Errorf("%s, at %s: %q", path, href, got)
+			}
+		}
 	}
 }

@@ -36,9 +36,9 @@ func (d *Desk) showOwnKeyPage(w http.ResponseWriter, r *http.Request, page, titl
 }
 
 func (d *Desk) redirectToSignedOutcome(
-	w http.ResponseWriter, r *http.Request, kind, about string, result api.DecisionResult,
+	w http.ResponseWriter, r *http.Request, kind, about, back string, result api.DecisionResult,
 ) error {
-	return d.newVisit(w, r).redirectToOutcomes(outcomes{Kind: kind,
+	return d.newVisit(w, r).redirectToOutcomes(outcomes{Kind: kind, Back: back,
 		List: outcomesOf([]api.DecisionResult{result}, about)})
 }
 

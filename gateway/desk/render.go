@@ -49,6 +49,22 @@ type frame struct {
 // in there.
 func (f frame) Sees() bool { return f.Who == "" || f.May[string(access.Look)] }
 
+// Current says where in the menu a page stands: "page" at its own link, and "true" at that of its section.
+func (f frame) Current(href string) string {
+	section := f.Path
+	if after, _ := strings.CutPrefix(f.Path, "/desk/"); after != f.Path {
+		section = map[string]string{"calls": "/", "plans": "/", "outcome": "/", "decide": "/", "sign": "/",
+			"processes": "/desk/processes"}[strings.Split(after, "/")[0]]
+	}
+	switch href {
+	case f.Path:
+		return "page"
+	case section:
+		return "true"
+	}
+	return ""
+}
+
 func (v *visit) frame(title string) frame {
 	f := frame{Title: cmp.Or(title, "It did not work"), Who: v.user.Name, Assets: assetsPath(), Path: v.URL.Path,
 		Now: time.Now(), May: map[string]bool{}, PasskeysEnabled: v.DeciderKeys != nil, Process: v.process,
@@ -221,7 +237,8 @@ var templateFuncs = template.FuncMap{
 	"iso":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"clip": clip, "pretty": form.Pretty, "visible": visibleText,
 	"contains": strings.Contains, "lower": strings.ToLower, "long": clipParagraph, "processHref": processHref,
-	"callHref": callHref, "planHref": planHref, "inWords": resultText, "whatBecame": pastOutcomeText,
+	"callHref": callHref, "callHrefFrom": callHrefFrom, "planHref": planHref, "inWords": resultText,
+	"whatBecame": pastOutcomeText, "hasFailed": hasFailed,
 	"isHeldUp": isHeldUp, "isRemark": approval.IsRemark, "started": blobs.RootOf,
 	"short": clipName, "beyond": func(n, maxCount int) int { return max(0, n-maxCount) },
 	"periods": func() []string { return periods }, "processTitle": processTitle,
@@ -272,9 +289,16 @@ func languageFuncs(language shown.Language, catalogue *wording.Catalogue) templa
 		"took": func(seconds float64) string {
 			return catalogue.TranslateAs("time", readable.ElapsedText(time.Duration(seconds*float64(time.Second))))
 		},
-		"stamp":      timestampFormatter(language),
-		"thousands":  func(n int) string { return catalogue.FormatNumber(withThousandsCommas(n)) },
-		"past":       func(kind string) string { return catalogue.Translate(pastTenseByKind[kind]) },
+		"stamp":     timestampFormatter(language),
+		"thousands": func(n int) string { return catalogue.FormatNumber(withThousandsCommas(n)) },
+		"past":      func(kind string) string { return catalogue.Translate(pastTenseByKind[kind]) },
+		"decidedAs": func(kind string) string {
+			return catalogue.Translate(cmp.Or(decidedAsByKind[kind], pastTenseByKind[kind]))
+		},
+		"moment": func(t time.Time) string {
+			minute := t.Local().Truncate(time.Minute).Format(time.RFC3339)
+			return shown.Format{Display: shown.DateTime}.Text(minute, language)
+		},
 		"byItself":   func(a client.Approval) string { return catalogue.Translate(onTimeoutText(a)) },
 		"planName":   func(request *int) string { return catalogue.Translate(approval.Plan{Request: *request}.Name()) },
 		"whoDecided": func(one approval.Decision) string { return catalogue.TranslateAs("who", deciderText(one)) },

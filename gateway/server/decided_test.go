@@ -36,22 +36,22 @@ func TestWhatIDecidedIsListedWithWhatBecameOfIt(t *testing.T) {
 	eventually(t, "what was decided is recorded", func() bool {
 		p = b.open("/").is(200).link("What you have decided").is(200)
 		rows = p.rowsOf(id)
-		return len(rows) == 2 && strings.Contains(textOf(rows[0]), "it has happened")
+		return len(rows) == 2 && strings.Contains(textOf(rows[0]), "done")
 	})
 	for n, texts := range [][]string{{"Pay a refund: 1,234.59 EUR", "approved"}, {"asked", ", approved by ann"}} {
-		for _, text := range append(texts, "1,234.59 EUR", "it has happened") {
+		for _, text := range append(texts, "1,234.59 EUR", "done") {
 			if !strings.Contains(strings.Join(strings.Fields(textOf(rows[n])), " "), text) {
 				t.Errorf("a row does not say %q: %s", text, textOf(rows[n]))
 			}
 		}
 	}
-	b.open(attribute(all(rows[0], "a")[0], "href")).is(200).says("Nothing is left to decide here", "approved by ann")
+	b.open(attribute(all(rows[0], "a")[0], "href")).is(200).says("approved by ann", "It has happened.")
 	of := p.rowsOf(plan)
 	if len(of) != 1 || !strings.Contains(textOf(of[0]), "Plan 1") ||
 		attribute(all(of[0], "a")[0], "href") != "/desk/processes/"+plan {
 		t.Errorf("%s", p.text())
 	}
 	h.inGerman().open("/desk/decided").is(200).isGerman().says("Was Sie entschieden haben", "genehmigt von ann",
-		"es ist geschehen", "Plan 1")
+		"erledigt", "Plan 1")
 	b.open("/desk/decided?page=99").is(200).says("There is nothing older")
 }

@@ -159,11 +159,19 @@ func TestManyCallsAreDecidedOnTogether(t *testing.T) {
 	}
 	done := again.form("Approve").tick("A2").press("Approve the selected").is(200).says(
 		"2 cases", "A1", "12345678901234567890", "Nothing is decided yet").lacks("A3").form("Approve").press(
-		"Approve all of them").is(200).says("Done", "2 cases are approved", "A1", "12345678901234567890", "It is approved.")
+		"Approve all of them").is(200).says("Done", "2 cases are approved", "A1", "12345678901234567890", "It is approved.",
+		"Payment")
 	if !strings.HasPrefix(done.address, "/desk/outcome?") {
 		t.Errorf("a reload of %s would send it again", done.address)
 	}
 	b.open(done.address).is(200).says("2 cases are approved")
+	eventually(t, "the next case is offered", func() bool {
+		return strings.Contains(b.open(done.address).is(200).source, "2 cases left with this filter")
+	})
+	next := b.open(done.address).link("Next case: ").is(200).says("A4").form("Approve").press("Reject").is(422)
+	if !strings.Contains(next.source, `<a href="/?process=`+id+`">Inbox`) {
+		t.Errorf("the filter is gone: %s", next.source)
+	}
 	left := done.link("Back to the inbox").is(200).says("2 cases wait for you").lacks("A1")
 	if !strings.Contains(left.address, "process=") {
 		t.Errorf("the filter is gone: %s", left.address)
@@ -267,7 +275,7 @@ func TestACallIsUnderstoodAndApproved(t *testing.T) {
 		t.Error(got)
 	}
 	for _, address := range []string{p.address, typed} {
-		b.open(address).is(200).says("Nothing is left to decide here", "It was approved by ann", "A-77").lacks(
+		b.open(address).is(200).says("approved by ann", "A-77").lacks(
 			"Show what it would approve") // the process has ended
 	}
 }

@@ -22,7 +22,7 @@ func TestAStandingOrderIsGivenFromACallAndEndedAtTheDesk(t *testing.T) {
 		}
 	}
 	at := "/desk/calls/" + url.PathEscape(id) + "/" + url.PathEscape(call)
-	const look, give = "Show what it would approve", "Approve these beforehand"
+	const look, give = "Show what it would approve", "Approve these in advance"
 	f := b.open(at).is(200).form(look)
 	// It suggests what this case has, but for what only this case can have.
 	if got := f.values; got.Get("o0") != "same" || got.Get("o1") != "any" || got.Get("o2") != "most" ||
@@ -45,11 +45,15 @@ func TestAStandingOrderIsGivenFromACallAndEndedAtTheDesk(t *testing.T) {
 	f.press(look).is(422).says("see what is wrong below").saysBeside("order-count", "it would never end")
 	f.set("until", "2001-01-01").press(look).is(422).saysBeside("order-until", "This day is over")
 	// Nothing is approved before somebody has seen what would be, and nothing that was entered is lost on the way back.
-	sure := f.set("count", "10", "until", "2999-12-31").press(look).is(200).says("Is this what you mean?",
+	sure := f.set("count", "10", "until", "2999-12-31").press(look).is(200).says("Check what you approve in advance",
 		"It would approve 2 cases now.", "until the end of 31 December 2999 (UTC), but no more than 10 cases in all",
-		"if all of this is so", "“Cents” is 300 or less", "“Template” is Order {order}: {cents} cents", "small ones",
+		"if all of this is so", "“Cents” is 300 or less", "Order : any", "the wording is the same",
+		"Order {order}: {cents} cents", "What stands in braces differs",
 		"A2", "A3", "Nothing is approved yet").lacks("A1")
 	h.waiting(id, 3)
+	if reason := sure.form(give).values.Get("reason"); reason != "small ones" {
+		t.Errorf("the second look has the reason %q", reason)
+	}
 	f = sure.form(give).press("Change it").is(200).lacks("see what is wrong").form(look)
 	if got := f.values; got.Get("o2-most") != "300.0" || got.Get("until") != "2999-12-31" ||
 		got.Get("reason") != "small ones" {
@@ -64,10 +68,10 @@ func TestAStandingOrderIsGivenFromACallAndEndedAtTheDesk(t *testing.T) {
 	page = b.open("/desk/processes/" + url.PathEscape(id)).is(200).says("2 of 10")
 	page.form("End it").press("End it").is(200).says("ended by ann")
 	// The Call that was approved under it still offers the same for all like it.
-	b.open(at).is(200).says("by a standing order").form(look).set("count", "many").press(look).is(422).
-		says("by a standing order", "whole number")
+	b.open(at).is(200).says(", in advance").form(look).set("count", "many").press(look).is(422).
+		says(", in advance", "whole number")
 	b.open(at).is(200).form(look).press(look).is(200).says("It would approve nothing now").form(give).
-		press("Change it").is(200).says("by a standing order").form(look)
+		press("Change it").is(200).says(", in advance").form(look)
 	h.post("/api/processes/"+id+"/allow", `{"id": "rest", "tool": "pay", "count": 5, "reason": "late"}`).is(204)
 	if got := h.receipts(id); strings.Count(got, "cents") != 3 {
 		t.Errorf("%s", got)
@@ -131,9 +135,9 @@ func TestAnOrderOnThePageOfAPartIsForTheWholeProcess(t *testing.T) {
 	if deputy.address != "/desk/processes/"+id {
 		t.Errorf("it leads to %s", deputy.address)
 	}
-	b.open(at).is(200).says("Nothing is left to decide here").form("Show what it would approve").
-		set("count", "10").press("Show what it would approve").is(200).form("Approve these beforehand").
-		press("Approve these beforehand").is(200).says("of 10")
+	b.open(at).is(200).says("approved by ann").form("Show what it would approve").
+		set("count", "10").press("Show what it would approve").is(200).form("Approve these in advance").
+		press("Approve these in advance").is(200).says("of 10")
 	eventually(t, "the order counts in all parts", func() bool {
 		list, _ := h.get("/api/processes/" + id).is(200).object()["orders"].([]any)
 		return len(list) == 2 && fmt.Sprint(list[1].(map[string]any)["approved"]) == "2"

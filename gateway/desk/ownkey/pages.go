@@ -21,7 +21,7 @@ type Pages struct {
 	Log         *slog.Logger
 	// ShowPage shows a page by the name of its template, and Tell shows what became of a decision.
 	ShowPage    func(w http.ResponseWriter, r *http.Request, page, title string, data any) error
-	ShowOutcome func(w http.ResponseWriter, r *http.Request, kind, about string, became api.DecisionResult) error
+	ShowOutcome func(w http.ResponseWriter, r *http.Request, kind, about, back string, became api.DecisionResult) error
 }
 
 // Passkeys lists the valid passkeys of a person; none if the keys cannot be read.

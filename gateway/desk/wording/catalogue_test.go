@@ -29,7 +29,7 @@ func TestTextsOfTheEngineAreInTheWordsOfTheDesk(t *testing.T) {
 		{"standing", client.Summary{Status: "completed", FailedCalls: 1, UndoneCalls: 2, UndoneBy: []string{"p"}}.
 			Standing(), "completed, 1 step failed, 2 steps taken back, taken back by p"},
 		{"standing", client.Summary{Status: "failed", Undoes: "p"}.Standing(), "failed, takes back p"},
-		{"who", "ann, by a standing order", "ann, by a standing order"},
+		{"who", "ann, in advance", "ann, in advance"},
 		{"left", "nothing takes strike back", "nothing takes it back"},
 		{"left", "it ran p/1, where 0.1 strike cannot be taken back: nothing takes strike back",
 			"it ran p/1, where 0.1 strike cannot be taken back: nothing takes it back"},
