@@ -72,7 +72,7 @@ func everyPage(h *house, b *tab) map[string]func() {
 	h.begin(payments(done, row("B1", 1)), 1)
 	b.open("/?process=" + done)
 	b.click(box("B1"))
-	b.press(button("Approve the selected"))
+	b.press(decision("approve"))
 	outcome := b.address()
 	h.receipts(done)
 	trip := id + "-trip"

@@ -42,7 +42,7 @@ func followed(h *house) {
 	other := h.browse()
 	other.open("/?process=" + id)
 	other.click("//input[@data-all]")
-	other.press(button("Approve the selected"))
+	other.press(decision("approve"))
 	other.press(button("Approve all of them"))
 	other.says("2 cases are approved")
 	eventually(h, "the page shows the end by itself",
@@ -58,7 +58,7 @@ func TestAPersonTravelsInTimeAndForksInABrowser(t *testing.T) {
 		b.open("/?process=" + id)
 		b.click(box("A1"))
 		b.click(box("A2"))
-		b.press(button("Approve the selected"))
+		b.press(decision("approve"))
 		b.press(button("Approve all of them"))
 		h.receipts(id)
 		b.open("/desk/processes/" + id)

@@ -64,11 +64,12 @@ func TestTheDeskSpeaksTheWordsOfTheBusiness(t *testing.T) {
 		b.lacks("Waiting for") // the filter is folded
 		b.click(box("order A-1"))
 		b.click(box("order A-3"))
-		b.says("2 ticked: 18,329.00 EUR")
+		b.says("2 ticked: 18,329.00 EUR", "Approve 2 – 18,329.00 EUR", "Reject 2")
 		b.picture("inbox")
 		b.click("//input[@data-all]")
 		b.says("3 ticked: 18,329.05 EUR")
 		b.click("//input[@data-all]")
+		b.says("Approve selected")
 		b.lacks("ticked")
 		b.press(link("order A-1"))
 		b.says("Refund 2,299.00 EUR to Ann Smith", "order A-1", "1 December 2026", "Dear Ann Smith,",

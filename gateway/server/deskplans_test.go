@@ -81,7 +81,7 @@ func TestAPlanIsAmendedAtTheDesk(t *testing.T) {
 		says("The Plan is changed.")
 	// The Tool's policy asks about the Call as it is now.
 	h.waiting(id, 1)
-	b.open("/?process=" + id).form("Approve").tick("").press("Approve the selected").is(200)
+	b.open("/?process=" + id).form("Approve").tick("").press("Approve selected").is(200)
 	if got := h.states(id); !strings.Contains(got, "By hand: seat 5B") || strings.Contains(got, "You have") {
 		t.Error(got)
 	}
