@@ -272,10 +272,13 @@ func languageFuncs(language shown.Language, catalogue *wording.Catalogue) templa
 		"took": func(seconds float64) string {
 			return catalogue.TranslateAs("time", readable.ElapsedText(time.Duration(seconds*float64(time.Second))))
 		},
-		"stamp":      timestampFormatter(language),
-		"thousands":  func(n int) string { return catalogue.FormatNumber(withThousandsCommas(n)) },
-		"past":       func(kind string) string { return catalogue.Translate(pastTenseByKind[kind]) },
-		"byItself":   func(a client.Approval) string { return catalogue.Translate(onTimeoutText(a)) },
+		"stamp":     timestampFormatter(language),
+		"thousands": func(n int) string { return catalogue.FormatNumber(withThousandsCommas(n)) },
+		"past":      func(kind string) string { return catalogue.Translate(pastTenseByKind[kind]) },
+		"byItself":  func(a client.Approval) string { return catalogue.Translate(onTimeoutText(a)) },
+		"atDeadline": func(a client.Approval) string {
+			return catalogue.TranslateAs("deadline", strings.TrimPrefix(onTimeoutText(a), "it is "))
+		},
 		"planName":   func(request *int) string { return catalogue.Translate(approval.Plan{Request: *request}.Name()) },
 		"whoDecided": func(one approval.Decision) string { return catalogue.TranslateAs("who", deciderText(one)) },
 	}
