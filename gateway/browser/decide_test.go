@@ -51,13 +51,13 @@ func decideInEveryWay(b *tab, id string) {
 	b.says("1 case is approved")
 
 	b.show(id, "scarf")
-	b.click(summary("Give its result"))
+	b.click(summary("Enter the result"))
 	b.write("#answer-text", "given by hand")
 	b.press(button("Give this result"))
 	b.says("1 case is answered")
 
 	b.show(id, "glove")
-	b.click(summary("Have something else done"))
+	b.click(summary("Do something else"))
 	b.choose("with", "say")
 	b.press(button("Show its form"))
 	b.write(`//*[@id="w/template"]`, "Instead of {x}")

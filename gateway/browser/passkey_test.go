@@ -172,7 +172,7 @@ func TestAPersonSignsDecisionsWithAPasskeyAndAnybodyChecksThem(t *testing.T) {
 	b.signs(id, "A3", "Approve", func() {})
 	b.says("1 case is approved")
 	b.signs(id, "A4", "Give this result", func() {
-		b.click(summary("Give its result"))
+		b.click(summary("Enter the result"))
 		b.choose("answer-is", "json")
 		b.write("#answer-text", "null")
 	})
