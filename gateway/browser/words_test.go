@@ -60,7 +60,7 @@ func TestTheDeskSpeaksTheWordsOfTheBusiness(t *testing.T) {
 		if rows != "order A-3, order A-1, order A-2" {
 			t.Errorf("the rows stand as %s", rows)
 		}
-		b.says("Only what fits: Process: "+id, "The same wording in all: Letter", "All 3 together")
+		b.says("Filtered by: Process: ", "The same wording in all: Letter", "All 3 together")
 		b.lacks("Waiting for") // the filter is folded
 		b.click(box("order A-1"))
 		b.click(box("order A-3"))

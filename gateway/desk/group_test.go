@@ -286,19 +286,20 @@ func TestATableGivesItsAmountsAsWholeNumbers(t *testing.T) {
 // A filter is folded, so that what waits is on the first screen of a phone; what is set stands on one line.
 func TestAFilterIsFoldedAndSaysWhatIsSet(t *testing.T) {
 	t.Parallel()
-	page := inboxPage{Filter: filter{Text: "coat", Tool: "pay", Process: "p", Age: "1d", Due: "4h"}, Narrowed: true,
+	page := inboxPage{Filter: filter{Text: "coat", Tool: "pay", Process: "p-7", Age: "1d", Due: "4h"}, Narrowed: true,
+		frame: frame{ProcessTitle: "Refunds"},
 		Tools: map[string]string{"pay": "Pay somebody"}}
 	if all := shows(t, "inbox", page); !strings.Contains(all, `<details class="filters">`) {
 		t.Error(all)
 	}
 	all, _ := pageText(t, shown.English, "inbox", page)
-	wantTexts(t, "the inbox", all, []string{"Only what fits: Text: coat Kind: Pay somebody Process: p " +
+	wantTexts(t, "the inbox", all, []string{"Filtered by: Text: coat Kind: Pay somebody Process: Refunds " +
 		"Waiting for more than a day Deadline within 4 hours Show all"}, "whenever")
 	all, _ = pageText(t, shown.German, "inbox", page)
-	wantTexts(t, "the inbox", all, []string{"Nur was passt: Text: coat Art: Pay somebody Prozess: p " +
+	wantTexts(t, "the inbox", all, []string{"Gefiltert nach: Text: coat Art: Pay somebody Prozess: Refunds " +
 		"Wartet seit über einem Tag Frist endet binnen 4 Stunden Alle zeigen"})
 	all, _ = pageText(t, shown.English, "inbox", inboxPage{})
-	wantTexts(t, "the inbox", all, nil, "Only what fits")
+	wantTexts(t, "the inbox", all, nil, "Filtered by")
 }
 
 // A process is called by its kind. One whose kind nobody knows, and that of a delegate's case, is called by its id.

@@ -273,6 +273,7 @@ func languageFuncs(language shown.Language, catalogue *wording.Catalogue) templa
 			return catalogue.TranslateAs("time", readable.ElapsedText(time.Duration(seconds*float64(time.Second))))
 		},
 		"stamp":     timestampFormatter(language),
+		"zone":      func() string { zone, _ := time.Now().Zone(); return zone },
 		"thousands": func(n int) string { return catalogue.FormatNumber(withThousandsCommas(n)) },
 		"past":      func(kind string) string { return catalogue.Translate(pastTenseByKind[kind]) },
 		"byItself":  func(a client.Approval) string { return catalogue.Translate(onTimeoutText(a)) },
