@@ -192,7 +192,8 @@ func TestOneDeadlineOfAllIsSaidAboveTheTable(t *testing.T) {
 	} {
 		g := groupOf(one.list, &access.Person{})
 		all, _ := pageText(t, shown.English, "inbox", inboxPage{frame: frame{Now: now}, Groups: []callGroup{g}})
-		if got := strings.Contains(all, "If nobody decides: rejected in 3 days"); got != one.isSaid || g.Deadline == got {
+		got := strings.Contains(all, "If nobody decides: rejected in 3 days")
+		if got != one.isSaid || g.Deadline == got {
 			t.Errorf("%t, and a column %t: %s", got, g.Deadline, all)
 		}
 	}

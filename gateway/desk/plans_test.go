@@ -58,7 +58,8 @@ func TestTheAmountOfAPlannedStepIsSaidOnceOnAPhone(t *testing.T) {
 		Page: &planpage.Page{}, InWords: []client.PlannedCall{said, unsaid}}
 	page.Plan.PlanView = protocol.PlanView{Process: "p-7"}
 	source := shows(t, "plan", page)
-	for text, count := range map[string]int{`class="number again"`: 1, `<tfoot><tr><th scope="row">Together`: 1, `name="reason"`: 1} {
+	for text, count := range map[string]int{`class="number again"`: 1, `<tfoot><tr><th scope="row">Together`: 1,
+		`name="reason"`: 1} {
 		if got := strings.Count(formOfPage.FindString(source), text); got != count {
 			t.Errorf("the form has %s %d times: %s", text, got, source)
 		}

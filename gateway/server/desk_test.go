@@ -146,7 +146,8 @@ func TestManyCallsAreDecidedOnTogether(t *testing.T) {
 		`{"values": {"order": "A4", "cents": 4, "how": "card"}}`)
 	b := h.browse()
 	p := b.open("/?process="+id).is(200).says("4 cases wait for you", "Pay 4 cases of Payment", "The same in all: How",
-		"The same wording in all: Template", "Order {order}: {cents} cents", "12345678901234567890", "10.50", "rejected in 3 days")
+		"The same wording in all: Template", "Order {order}: {cents} cents", "12345678901234567890", "10.50",
+		"rejected in 3 days")
 	if heads := all(p.root, "th"); !slices.ContainsFunc(heads,
 		func(n *html.Node) bool { return textOf(n) == "Cents" && attribute(n, "class") == "number" }) {
 		t.Errorf("what differs stands in no column: %s", p.text())
