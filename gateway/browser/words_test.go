@@ -71,6 +71,14 @@ func TestTheDeskSpeaksTheWordsOfTheBusiness(t *testing.T) {
 		b.click("//input[@data-all]")
 		b.says("Approve selected")
 		b.lacks("ticked")
+		b.width(390)
+		for _, want := range []string{"sticky", "static"} { // ticked once, and no longer
+			b.click(box("order A-1"))
+			if got := js[string](b, `getComputedStyle(document.querySelector(".bar .buttons")).position`); got != want {
+				t.Errorf("on a phone the buttons are %s, want %s", got, want)
+			}
+		}
+		b.width(1280)
 		b.press(link("order A-1"))
 		b.says("Refund 2,299.00 EUR to Ann Smith", "order A-1", "1 December 2026", "Dear Ann Smith,",
 			"you get 229900 cents", "The goods came back whole")
