@@ -51,13 +51,13 @@ func decideInEveryWay(b *tab, id string) {
 	b.says("1 case is approved")
 
 	b.show(id, "scarf")
-	b.click(summary("Give its result"))
+	b.click(summary("Enter the result"))
 	b.write("#answer-text", "given by hand")
 	b.press(button("Give this result"))
 	b.says("1 case is answered")
 
 	b.show(id, "glove")
-	b.click(summary("Have something else done"))
+	b.click(summary("Do something else"))
 	b.choose("with", "say")
 	b.press(button("Show its form"))
 	b.write(`//*[@id="w/template"]`, "Instead of {x}")
@@ -86,7 +86,7 @@ func manyDecided(h *house) {
 	second.open("/?process=" + id)
 	first.click(box("A1"))
 	first.click(box("A2"))
-	first.press(button("Approve the selected"))
+	first.press(decision("approve"))
 	first.says("2 cases", "Nothing is decided yet")
 	first.press(button("Approve all of them"))
 	first.says("2 cases are approved")
@@ -96,7 +96,7 @@ func manyDecided(h *house) {
 		h.Errorf("%d boxes are ticked", ticked)
 	}
 	second.write("//form[@action='/desk/decide']//input[@name='reason']", "too late")
-	second.press(button("Reject the selected"))
+	second.press(decision("reject"))
 	second.press(button("Reject all of them"))
 	second.says("Done in part", "1 case is rejected", "2 cases are as before", "It was refused")
 	if got := h.receipts(id); got != "Order A1: 1 cents; Order A2: 2 cents; <nil>" {
@@ -127,7 +127,7 @@ func TestThePersonAtTheKeyboardReachesEveryControlAndDecides(t *testing.T) {
 		b.key(" ")
 		b.tabTo("the reason", func(f focused) bool { return f.Name == "reason" })
 		b.key("as agreed")
-		b.tabTo("the button", func(f focused) bool { return f.Text == "Approve the selected" })
+		b.tabTo("the button", func(f focused) bool { return f.Name == "decision" })
 		b.enter()
 		b.says("1 case is approved")
 		b.tabTo("the way back", func(f focused) bool { return f.Text == "Back to the inbox" })

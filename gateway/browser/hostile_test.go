@@ -65,7 +65,7 @@ func TestHostileDataIsTextInABrowser(t *testing.T) {
 	b.ranNothing("the outcome")
 	b.open(inbox)
 	b.click("//input[@data-all]")
-	b.press(button("Approve the selected"))
+	b.press(decision("approve"))
 	b.ranNothing("the second look")
 	b.press(button("Approve all of them"))
 	b.says("2 cases are approved")

@@ -62,7 +62,7 @@ func TestPeopleLogInAtTheirIssuerAndDecideAsWhoTheyAre(t *testing.T) {
 		b.says("Who are you?")
 		b.click("//a[contains(., 'ann')]")
 		b.arrives("/?process=" + id)
-		b.says("You are ann@example.com", "1 case waits for you", "Approve the selected")
+		b.says("You are ann@example.com", "1 case waits for you", "Approve selected")
 		if shown := js[string](b, `document.cookie`); shown != "" {
 			t.Errorf("a script reads the session: %s", shown)
 		}

@@ -72,7 +72,7 @@ func everyPage(h *house, b *tab) map[string]func() {
 	h.begin(payments(done, row("B1", 1)), 1)
 	b.open("/?process=" + done)
 	b.click(box("B1"))
-	b.press(button("Approve the selected"))
+	b.press(decision("approve"))
 	outcome := b.address()
 	h.receipts(done)
 	trip := id + "-trip"
@@ -89,7 +89,7 @@ func everyPage(h *house, b *tab) map[string]func() {
 		"a Call of long words":  func() { b.show(id, wide[:21]) },
 		"a form that is opened": func() {
 			b.show(id, "A3")
-			for _, details := range []string{"Change it", "Give its result", "Have something else"} {
+			for _, details := range []string{"Change it", "Enter the result", "Do something else"} {
 				b.click(summary(details))
 			}
 		},

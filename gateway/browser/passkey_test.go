@@ -159,7 +159,7 @@ func TestAPersonSignsDecisionsWithAPasskeyAndAnybodyChecksThem(t *testing.T) {
 
 	b.open("/?process=" + id)
 	b.says("4 cases wait for you", "Open it: you sign it with your passkey")
-	b.lacks("Approve the selected")
+	b.lacks("Approve selected")
 	b.signs(id, "A1", "Approve", func() {})
 	b.says("1 case is approved")
 	b.signs(id, "A2", "Reject", func() { b.write("#reason", "not ours <b>") })
@@ -172,7 +172,7 @@ func TestAPersonSignsDecisionsWithAPasskeyAndAnybodyChecksThem(t *testing.T) {
 	b.signs(id, "A3", "Approve", func() {})
 	b.says("1 case is approved")
 	b.signs(id, "A4", "Give this result", func() {
-		b.click(summary("Give its result"))
+		b.click(summary("Enter the result"))
 		b.choose("answer-is", "json")
 		b.write("#answer-text", "null")
 	})

@@ -270,6 +270,11 @@ func button(text string) string  { return "//button[contains(., " + quoted(text)
 func link(text string) string    { return "//main//a[contains(., " + quoted(text) + ")]" }
 func summary(text string) string { return "//summary[contains(., " + quoted(text) + ")]" }
 
+// decision is the button of a table that decides so. What it says changes with what is ticked.
+func decision(kind string) string {
+	return "//button[@name='decision' and @value=" + quoted(kind) + "]"
+}
+
 // box is the one of the row with a text.
 func box(text string) string {
 	return "//tr[contains(., " + quoted(text) + ")]//input[@type='checkbox']"

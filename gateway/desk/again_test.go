@@ -8,6 +8,7 @@ import (
 
 	"processidea/client"
 	"processidea/model/ideafile/shown"
+	"processidea/model/loop"
 )
 
 // shows gives a page in English.
@@ -52,6 +53,26 @@ func TestARefusedFormOfAProcessKeepsWhatWasTyped(t *testing.T) {
 		}
 		if isOpen := strings.Contains(page, `id="deputy" open`); isOpen != (form == "deputy") {
 			t.Errorf("%s: the form of a deputy is open: %t", form, isOpen)
+		}
+	}
+}
+
+// What steers a process is folded, unless it was refused, or is what lets a paused process go on.
+func TestWhatSteersAProcessIsOpenWhereItIsNeeded(t *testing.T) {
+	t.Parallel()
+	for _, one := range []struct {
+		refused, open string
+		status        loop.Status
+	}{
+		{status: loop.StatusRunning}, {refused: "revise", status: loop.StatusRunning, open: "Correct it"},
+		{refused: "cancel", status: loop.StatusRunning, open: "Pause or end it"},
+		{status: loop.StatusPaused, open: "Let it go on, or end it"},
+	} {
+		p := &processPage{frame: frame{May: map[string]bool{"steer": true}}}
+		p.Status.Status, p.Refused = one.status, submittedForm{ID: "steer", Values: url.Values{"do": {one.refused}}}
+		_, opened, _ := strings.Cut(shows(t, "process", p), `<details class="decision" open><summary>`)
+		if got, _, _ := strings.Cut(opened, "</summary>"); got != one.open {
+			t.Errorf("%s, refused %q: %q is open", one.status, one.refused, got)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"processidea/client"
 	"processidea/model/approval"
+	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
 	"processidea/model/modeltest"
@@ -30,13 +31,14 @@ func waitingCall(t *testing.T) client.Approval {
 func TestWhatDecidesStandsBeforeWhatExplains(t *testing.T) {
 	t.Parallel()
 	a := waitingCall(t)
-	p := &callPage{A: a, Allowed: map[string]bool{client.Approve: true, client.Reject: true}}
+	p := &callPage{A: a, Allowed: map[string]bool{client.Approve: true, client.Reject: true}, IsFinal: true}
 	p.Params = factsOfFields(a, newOriginLookup(nil, a, wordsOf(t, paid)))
 	p.Origins = takeOrigins(p.Params, "")
 	p.Input = remainingFact(shown.Format{}, a.Input, a)
 	all, _ := pageText(t, shown.English, "call", p)
 	at := -1
-	for _, text := range []string{"Amount 2,299.00 EUR Paid to Acme", "Reason (needed if you reject", "Approve Reject",
+	for _, text := range []string{"Amount 2,299.00 EUR Paid to Acme", "Reason (needed to reject",
+		"plan what comes next) Once it has happened it cannot be taken back. Approve Reject",
 		"Why you are asked", "What else it began with Order number A-1 Where Cents 5 Nothing",
 		"Where these values come from Amount taken from what it began with Paid to the same as “Supplier”"} {
 		next := strings.Index(all, text)
@@ -45,9 +47,14 @@ func TestWhatDecidesStandsBeforeWhatExplains(t *testing.T) {
 		}
 		at = next
 	}
+	if source := shows(t, "call", p); !strings.Contains(source, `<div class="decide once">`) {
+		t.Errorf("on a phone the buttons of what is final do not wait below it: %s", source)
+	}
+	p.Tool = &ideafile.Tool{}
 	p.Allowed = map[string]bool{client.Reject: true}
 	all, _ = pageText(t, shown.English, "call", p)
-	wantTexts(t, "the page", all, []string{"Reason (needed: the process reads it"}, "Approve", "if you reject")
+	wantTexts(t, "the page", all, []string{"Reason (needed: the process uses it",
+		"Every step of this kind waits for a person before it happens."}, "Approve", "to reject")
 }
 
 var formOfPage = regexp.MustCompile(`(?s)<main.*?<form.*?</form>`)

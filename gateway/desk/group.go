@@ -31,12 +31,14 @@ type callGroup struct {
 	Worded    []labelledCell // templates with one wording, which differ by what fills them in
 	Columns   []column
 	Rows      []row
-	Deadline  bool // some Calls have one
-	Decidable int
-	CanReject bool
-	CanAccept bool
-	HasSums   bool
-	Reason    string // as it was entered
+	Deadline  bool // some Calls have one, and not all the same
+	// SameDeadline is a Call whose deadline is that of all; nil: there is none.
+	SameDeadline *client.Approval
+	Decidable    int
+	CanReject    bool
+	CanAccept    bool
+	HasSums      bool
+	Reason       string // as it was entered
 	// NeedsReason means that a rejection of these was refused because it gave no reason.
 	NeedsReason bool
 }
@@ -55,8 +57,10 @@ func (l labelledCell) Class() string {
 		return "number"
 	case utf8.RuneCountInString(l.Text) > longCellChars:
 		return "long" // a minimum width, beside long words in other cells
+	case utf8.RuneCountInString(l.Text) > shortCellChars:
+		return "text"
 	}
-	return ""
+	return "short" // on one line
 }
 
 type column struct {
@@ -111,9 +115,10 @@ var omittedFields = []string{bulk.FieldTool, bulk.FieldWritesTo, bulk.FieldDeadl
 	bulk.FieldAllowed}
 
 const (
-	maxCellChars  = 160
-	longCellChars = 40
-	maxAlikeChars = 600
+	maxCellChars   = 160
+	longCellChars  = 40
+	shortCellChars = 20
+	maxAlikeChars  = 600
 )
 
 func groupOf(list []client.Approval, person *access.Person) callGroup {
@@ -126,6 +131,9 @@ func groupOf(list []client.Approval, person *access.Person) callGroup {
 	for _, a := range list {
 		processes[blobs.RootOf(a.Process)] = true
 		g.Deadline = g.Deadline || a.Deadline != nil
+	}
+	if g.SameDeadline = sameDeadline(list); g.SameDeadline != nil {
+		g.Deadline = false
 	}
 	if g.Processes = len(processes); g.Processes == 1 {
 		g.Process = processTitle(list[0].Process, list[0].ProcessTitle)
@@ -140,9 +148,53 @@ func groupOf(list []client.Approval, person *access.Person) callGroup {
 	for _, a := range list {
 		g.addRow(a, person)
 	}
+	g.omitNamedColumns()
 	g.disambiguateRows()
 	return g
 }
+
+// sameDeadline returns the Call with the first deadline, if all have one with the same effect; nil: they differ. The
+// deadlines of Calls that were planned together differ by moments.
+func sameDeadline(list []client.Approval) *client.Approval {
+	first, last := list[0], list[0]
+	for _, a := range list {
+		if a.Deadline == nil || a.OnTimeout != first.OnTimeout {
+			return nil
+		}
+		if a.Deadline.Before(*first.Deadline) {
+			first = a
+		}
+		if a.Deadline.After(*last.Deadline) {
+			last = a
+		}
+	}
+	if last.Deadline.Sub(*first.Deadline) >= time.Minute {
+		return nil
+	}
+	return &first
+}
+
+// omitNamedColumns leaves out each column whose values the names of the cases have already.
+func (g *callGroup) omitNamedColumns() {
+	for n := len(g.Columns) - 1; n >= 0; n-- {
+		isNew := func(r row) bool { return r.Cells[n].IsToday || !containsWords(r.Name, r.Cells[n].Text) }
+		if g.Columns[n].Sum != "" || slices.ContainsFunc(g.Rows, isNew) {
+			continue
+		}
+		g.Columns = slices.Delete(g.Columns, n, n+1)
+		for k := range g.Rows {
+			g.Rows[k].Cells = slices.Delete(g.Rows[k].Cells, n, n+1)
+		}
+	}
+}
+
+// containsWords reports whether the words of a text stand in another one, whole and in a row.
+func containsWords(text, words string) bool {
+	spaced := func(s string) string { return " " + strings.Join(strings.Fields(wordEnds.Replace(s)), " ") + " " }
+	return spaced(words) != "  " && strings.Contains(spaced(text), spaced(words))
+}
+
+var wordEnds = strings.NewReplacer(",", " ", ":", " ", ";", " ", "(", " ", ")", " ")
 
 // addSharedFields adds the fields that have one value in all Calls, and returns the names of those that need a column
 // nevertheless: amounts, for their sum, and what reads differently in versions of a process.

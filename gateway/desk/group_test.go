@@ -117,9 +117,10 @@ func TestWhySomebodyIsAskedIsSaidInTheReadersLanguage(t *testing.T) {
 	}
 }
 
-func TestALongCellKeepsItsRoomBesideALongWord(t *testing.T) {
+func TestACellKeepsItsRoomBesideALongWord(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{"Ann": "", strings.Repeat("a word ", 9): "long"} {
+	for text, want := range map[string]string{"R-24084": "short", "Anna-Maria Smith-Jones": "text",
+		strings.Repeat("a word ", 9): "long"} {
 		if got := (labelledCell{Text: text}).Class(); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
@@ -153,8 +154,8 @@ func TestWhatIsDueTodayStandsOut(t *testing.T) {
 		t.Error(all)
 	}
 	all, _ := pageText(t, shown.German, "inbox", page)
-	wantTexts(t, "the inbox", all, []string{"3 Fälle", "2 sind heute fällig oder überfällig", "überfällig: jetzt",
-		"heute fällig: in 2 Stunden"})
+	wantTexts(t, "the inbox", all, []string{"3 Fälle", "2 sind heute fällig oder überfällig", "überfällig: Ablehnung jetzt",
+		"heute fällig: Ablehnung in 2 Stunden"})
 	for text, format := range map[string]shown.Display{"2026-11-30": shown.Date, "2026-11-30T23:59:59Z": shown.Plain,
 		"2026-12-01": shown.Date, now.UTC().Format(time.RFC3339): shown.DateTime} {
 		want := format != shown.Plain && text != "2026-12-01"
@@ -166,6 +167,57 @@ func TestWhatIsDueTodayStandsOut(t *testing.T) {
 	if all := shows(t, "inbox", inboxPage{Groups: []callGroup{{Alike: cells, Rows: []row{{}}}}}); !strings.Contains(all,
 		"<b>30 November 2026 (today)</b>") {
 		t.Error(all)
+	}
+}
+
+// What holds for all cases of a table is said once, above it.
+func TestOneDeadlineOfAllIsSaidAboveTheTable(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	waiting := func(deadline time.Duration, onTimeout string) client.Approval {
+		at := now.Add(deadline)
+		return client.Approval{Process: "p", Call: shown.Call{Sentence: "Pay Ann"},
+			Pending: approval.Pending{CallID: "1.1", Deadline: &at, OnTimeout: onTimeout}}
+	}
+	const day = 24 * time.Hour
+	for _, one := range []struct {
+		list   []client.Approval
+		isSaid bool
+	}{
+		{[]client.Approval{waiting(3*day+time.Second, "reject"), waiting(3*day, "reject")}, true},
+		{[]client.Approval{waiting(3*day, "reject"), waiting(4*day, "reject")}, false},
+		{[]client.Approval{waiting(3*day, "reject"), waiting(3*day, "approve")}, false},
+		{[]client.Approval{waiting(3*day, "reject"), {Process: "p"}}, false},
+		{[]client.Approval{{Process: "p"}, waiting(3*day, "reject")}, false},
+	} {
+		g := groupOf(one.list, &access.Person{})
+		all, _ := pageText(t, shown.English, "inbox", inboxPage{frame: frame{Now: now}, Groups: []callGroup{g}})
+		got := strings.Contains(all, "If nobody decides: rejected in 3 days")
+		if got != one.isSaid || g.Deadline == got {
+			t.Errorf("%t, and a column %t: %s", got, g.Deadline, all)
+		}
+	}
+}
+
+func TestWhatTheNameOfEachCaseHasIsNoColumn(t *testing.T) {
+	t.Parallel()
+	list := lettersOf(t, `{"to": "Ann", "fee": 1, "letter": "order 1"}`, `{"to": "Bob", "fee": 2, "letter": "2"}`)
+	for _, one := range []struct {
+		names [2]string
+		want  string
+	}{
+		{[2]string{"refund: Ann, 1.00 EUR", "refund: Bob"}, "fee letter"}, {[2]string{"Ann", "Bobby"}, "fee letter to"},
+		{[2]string{"to-Ann", "to-Bob"}, "fee letter to"}, {[2]string{}, "fee letter to"},
+		{[2]string{"Ann, order 1", "2 (Bob)"}, "fee"},
+	} {
+		for n := range list {
+			list[n].InstanceName = one.names[n]
+		}
+		g := groupOf(list, &access.Person{})
+		got := strings.Join(jsonval.Map(g.Columns, func(c column) string { return c.Full }), " ")
+		if cells := len(g.Rows[0].Cells); got != one.want || cells != len(g.Columns) {
+			t.Errorf("%q: %s, and %d cells", one.names, got, cells)
+		}
 	}
 }
 
@@ -235,19 +287,20 @@ func TestATableGivesItsAmountsAsWholeNumbers(t *testing.T) {
 // A filter is folded, so that what waits is on the first screen of a phone; what is set stands on one line.
 func TestAFilterIsFoldedAndSaysWhatIsSet(t *testing.T) {
 	t.Parallel()
-	page := inboxPage{Filter: filter{Text: "coat", Tool: "pay", Process: "p", Age: "1d", Due: "4h"}, Narrowed: true,
+	page := inboxPage{Filter: filter{Text: "coat", Tool: "pay", Process: "p-7", Age: "1d", Due: "4h"}, Narrowed: true,
+		frame: frame{ProcessTitle: "Refunds"},
 		Tools: map[string]string{"pay": "Pay somebody"}}
 	if all := shows(t, "inbox", page); !strings.Contains(all, `<details class="filters">`) {
 		t.Error(all)
 	}
 	all, _ := pageText(t, shown.English, "inbox", page)
-	wantTexts(t, "the inbox", all, []string{"Only what fits: Text: coat Kind: Pay somebody Process: p " +
+	wantTexts(t, "the inbox", all, []string{"Filtered by: Text: coat Kind: Pay somebody Process: Refunds " +
 		"Waiting for more than a day Deadline within 4 hours Show all"}, "whenever")
 	all, _ = pageText(t, shown.German, "inbox", page)
-	wantTexts(t, "the inbox", all, []string{"Nur was passt: Text: coat Art: Pay somebody Prozess: p " +
+	wantTexts(t, "the inbox", all, []string{"Gefiltert nach: Text: coat Art: Pay somebody Prozess: Refunds " +
 		"Wartet seit über einem Tag Frist endet binnen 4 Stunden Alle zeigen"})
 	all, _ = pageText(t, shown.English, "inbox", inboxPage{})
-	wantTexts(t, "the inbox", all, nil, "Only what fits")
+	wantTexts(t, "the inbox", all, nil, "Filtered by")
 }
 
 // A process is called by its kind. One whose kind nobody knows, and that of a delegate's case, is called by its id.

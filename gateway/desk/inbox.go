@@ -236,6 +236,9 @@ func (v *visit) newInboxPage(all client.Waiting, query url.Values) inboxPage {
 	p := inboxPage{frame: v.frame("Inbox"), Filter: f, Narrowed: f.isNarrowed(), MaxDecisions: maxPageSize,
 		Unanswered: all.Unanswered}
 	p.Live = true
+	if f.Process != "" {
+		p.ProcessTitle = v.Client.Process(f.Process).Presenter(v.Context()).ProcessTitle
+	}
 	// If held-up processes cannot be counted, for example without the search attributes, the page omits them.
 	p.HeldUp, _ = queryWorker(v.Context(), v.Desk, "held up", v.API.CountHeldUp)
 	p.Tools = map[string]string{}

@@ -17,6 +17,7 @@ type insightsPage struct {
 	Written []writtenRule
 
 	Waited, Spared float64 // of all Tools, in seconds
+	Days           int     // the decisions are of these last days
 }
 
 // insightsRow is about a Tool, or about one of several rules of it.
@@ -37,6 +38,7 @@ func (v *visit) showInsights() error {
 		return err
 	}
 	p := insightsPage{frame: v.frame("How decisions go"), Insights: insights,
+		Days:  int(time.Since(insights.Since).Round(24*time.Hour) / (24 * time.Hour)),
 		Kinds: []string{client.Approve, client.Amend, client.Replace, client.Answer, client.Reject}}
 	for _, t := range insights.Tools {
 		p.Waited, p.Spared = p.Waited+t.WaitedSeconds, p.Spared+t.SparedSeconds

@@ -147,7 +147,7 @@ func TestWhyStepsDidNotSucceedIsSaidInWords(t *testing.T) {
 			"Pay somebody : the system that does it did not answer", "it was planned in a way that cannot be done",
 			"rejected by ann: too dear", "Pay somebody : nobody decided in time",
 			"Call first rules.json fulfilled: 2 cases; not fulfilled: 1 case",
-			"Be kind rules.json no case has come to its end"},
+			"Be kind rules.json no case has finished"},
 		shown.German: {"5 Gründe, warum", "Pay somebody : es wurde versucht und hat nicht geklappt (3-mal)",
 			"abgelehnt von ann: too dear", "niemand hat rechtzeitig entschieden", "erfüllt: 2 Fälle; nicht erfüllt: 1 Fall"},
 	} {
@@ -207,6 +207,21 @@ func TestTheCasesOfAProcessSayWhatTheyAreAboutAndCost(t *testing.T) {
 	page.addInstanceRows(nil, shown.NewPresenter(idea), shown.German, nil)
 	all, _ := pageText(t, shown.German, "process", page)
 	wantTexts(t, "the process", all, []string{"① 2.299,00 EUR erledigt ② erledigt", "Wie viel"}, "Kosten")
+}
+
+// What is none is 0, and what waits leads to the inbox of everybody.
+func TestInsightsSayZeroAndLeadToWhatWaits(t *testing.T) {
+	t.Parallel()
+	row := func(tool string, waiting int) insightsRow {
+		return insightsRow{ToolInsights: client.ToolInsights{Tool: tool, Title: "To " + tool, Waiting: waiting}}
+	}
+	page := insightsPage{Insights: &client.Insights{Tools: []client.ToolInsights{{}}}, Days: 30,
+		Rows: []insightsRow{row("pay", 3), row("log", 0)}}
+	all, _ := pageText(t, shown.English, "insights", page)
+	wantTexts(t, "the page", all, []string{"what was decided in the last 30 days.", "To pay 3 0 0 0", "To log 0 0 0 0"})
+	if source := shows(t, "insights", page); !strings.Contains(source, `<a href="/?tool=pay&amp;who=all">3</a>`) {
+		t.Error(source)
+	}
 }
 
 func TestWhatHappensMeanwhileIsInTheReadersLanguage(t *testing.T) {

@@ -48,7 +48,8 @@ func TestThePageOfAPlanIsCalledByWhatThePlanDoes(t *testing.T) {
 	}
 }
 
-// An amount that the sentence says is not said beside it once more where a row is a card; nor is the sum of the title.
+// An amount that the sentence says is not said beside it once more where a row is a card. The sum
+// stands above the buttons, though the title has it.
 func TestTheAmountOfAPlannedStepIsSaidOnceOnAPhone(t *testing.T) {
 	t.Parallel()
 	said, unsaid := planned(t, "pay", "5"), planned(t, "pay", "7")
@@ -57,13 +58,14 @@ func TestTheAmountOfAPlannedStepIsSaidOnceOnAPhone(t *testing.T) {
 		Page: &planpage.Page{}, InWords: []client.PlannedCall{said, unsaid}}
 	page.Plan.PlanView = protocol.PlanView{Process: "p-7"}
 	source := shows(t, "plan", page)
-	for text, count := range map[string]int{`class="number again"`: 1, `<tfoot class="again">`: 1, `name="reason"`: 1} {
+	for text, count := range map[string]int{`class="number again"`: 1, `<tfoot><tr><th scope="row">Together`: 1,
+		`name="reason"`: 1} {
 		if got := strings.Count(formOfPage.FindString(source), text); got != count {
 			t.Errorf("the form has %s %d times: %s", text, got, source)
 		}
 	}
 	all, operators := pageText(t, shown.English, "plan", page)
 	wantTexts(t, "the page of a Plan", all, []string{"Inbox › Refunds 2 × Pay somebody, 0.12 EUR It came in",
-		"Approve the Plan Reject the Plan", "needed if you reject"}, "begins the process", "p-7")
+		"Approve the Plan Reject the Plan", "needed to reject"}, "begins the process", "p-7")
 	wantTexts(t, "the page of a Plan", operators, []string{"of p-7"})
 }

@@ -290,6 +290,7 @@ func languageFuncs(language shown.Language, catalogue *wording.Catalogue) templa
 			return catalogue.TranslateAs("time", readable.ElapsedText(time.Duration(seconds*float64(time.Second))))
 		},
 		"stamp":     timestampFormatter(language),
+		"zone":      func() string { zone, _ := time.Now().Zone(); return zone },
 		"thousands": func(n int) string { return catalogue.FormatNumber(withThousandsCommas(n)) },
 		"past":      func(kind string) string { return catalogue.Translate(pastTenseByKind[kind]) },
 		"decidedAs": func(kind string) string {
@@ -299,7 +300,10 @@ func languageFuncs(language shown.Language, catalogue *wording.Catalogue) templa
 			minute := t.Local().Truncate(time.Minute).Format(time.RFC3339)
 			return shown.Format{Display: shown.DateTime}.Text(minute, language)
 		},
-		"byItself":   func(a client.Approval) string { return catalogue.Translate(onTimeoutText(a)) },
+		"byItself": func(a client.Approval) string { return catalogue.Translate(onTimeoutText(a)) },
+		"atDeadline": func(a client.Approval) string {
+			return catalogue.TranslateAs("deadline", strings.TrimPrefix(onTimeoutText(a), "it is "))
+		},
 		"planName":   func(request *int) string { return catalogue.Translate(approval.Plan{Request: *request}.Name()) },
 		"whoDecided": func(one approval.Decision) string { return catalogue.TranslateAs("who", deciderText(one)) },
 	}

@@ -24,7 +24,7 @@ func TestAPlanIsFoundInTheInboxUnderstoodAndApproved(t *testing.T) {
 	p.says("Plan 1 of "+id, "2 × Book; 2 × Tell It came in", "nothing of it has begun",
 		"If nobody decides, it goes on waiting", "①, ②",
 		"It runs the program formatText.",
-		"Seat of step 1.1 Book", "“Seat”", "What running it would cost", "digest "+plan["digest"].(string))
+		"Seat of step 1.1 Book", "“Seat”", "How the steps fit together", "digest "+plan["digest"].(string))
 	var picture string
 	for _, img := range all(p.root, "img") {
 		picture = attribute(img, "src")
@@ -81,7 +81,7 @@ func TestAPlanIsAmendedAtTheDesk(t *testing.T) {
 		says("The Plan is changed.")
 	// The Tool's policy asks about the Call as it is now.
 	h.waiting(id, 1)
-	b.open("/?process=" + id).form("Approve").tick("").press("Approve the selected").is(200)
+	b.open("/?process=" + id).form("Approve").tick("").press("Approve selected").is(200)
 	if got := h.states(id); !strings.Contains(got, "By hand: seat 5B") || strings.Contains(got, "You have") {
 		t.Error(got)
 	}

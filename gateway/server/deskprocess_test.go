@@ -49,7 +49,7 @@ func TestOneGoesBackInTheTimeOfAProcessAndForksIt(t *testing.T) {
 	id := h.pays(`{"values": {"order": "A1", "cents": 1}}`, `{"values": {"order": "A2", "cents": 2}}`)
 	b := h.browse()
 	b.open("/?process="+id).form("Approve").set("all", "yes", "reason",
-		"as agreed").press("Approve the selected").is(200).form("Approve").press("Approve all of them").is(200)
+		"as agreed").press("Approve selected").is(200).form("Approve").press("Approve all of them").is(200)
 	h.receipts(id)
 	b.open("/desk/processes/"+id).is(200).says("Payment "+id+" completed", "2 done")
 	// What was sealed together is up to the process: what changed since the first Idea is not.
@@ -89,8 +89,8 @@ func TestInstancesComeInPages(t *testing.T) {
 	}
 	id := h.pays(rows...)
 	b := h.browse()
-	p := b.open("/desk/processes/"+id+"?status=waiting").is(200).says("130 waiting", "These are 1 and the next of 130")
-	if n := len(all(p.link("More").is(200).says("101 and the next of 130").root, "tr")); n < 30 || n > 60 {
+	p := b.open("/desk/processes/"+id+"?status=waiting").is(200).says("130 waiting", "Cases 1 to 100 of 130")
+	if n := len(all(p.link("More").is(200).says("Cases 101 to 130 of 130").root, "tr")); n < 30 || n > 60 {
 		t.Errorf("the second page has %d rows", n)
 	}
 	h.post("/api/processes/"+id+"/cancel", map[string]any{}).is(204)

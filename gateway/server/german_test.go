@@ -61,8 +61,8 @@ func TestTheDeskSpeaksTheLanguageOfItsReader(t *testing.T) {
 	h := open(t)
 	id := h.pays(`{"values": {"order": "Inbox", "cents": 1}}`, `{"values": {"order": "D-2", "cents": 2}}`)
 	b := h.inGerman()
-	b.open("/?process="+id).is(200).isGerman().says("Eingang", "2 Fälle warten auf Sie.", "Ausgewählte genehmigen",
-		"Inbox", "in 3 Tagen Ablehnung", "Eingegangen", "gerade eben")
+	b.open("/?process="+id).is(200).isGerman().says("Eingang", "2 Fälle warten auf Sie.", "Auswahl genehmigen",
+		"Inbox", "Ablehnung in 3 Tagen", "Eingegangen", "gerade eben")
 	p := b.open("/?text=D-2&process="+id).link("@").is(200).isGerman().says("Was geschehen würde",
 		"Wenn niemand entscheidet: Ablehnung in 3 Tagen", "übernommen aus: womit er begann")
 	p.form("Anmerken").press("Übergeben").is(409).isGerman()

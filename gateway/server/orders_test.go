@@ -60,7 +60,7 @@ func TestAStandingOrderIsGivenFromACallAndEndedAtTheDesk(t *testing.T) {
 		t.Errorf("on the way back the form has %s", got.Encode())
 	}
 	page := f.press(look).is(200).form(give).press(give).is(200)
-	page.says("Approved beforehand", "“Cents” is 300 or less", "small ones", "of 10")
+	page.says("Approved in advance", "“Cents” is 300 or less", "small ones", "of 10")
 	left := h.waiting(id, 1)
 	if !strings.Contains(fmt.Sprint(left[0]["params"]), "A1") {
 		t.Errorf("%v", left)

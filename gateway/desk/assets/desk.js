@@ -12,7 +12,7 @@ const amountText = (amount, { digits, minDigits, currency }) => {
   return `${amount < 0n ? "-" : ""}${whole}${fraction && point + fraction} ${currency}`.trim();
 };
 
-// sayTicked says how many rows of a table are ticked, and adds up their money to the last digit.
+// sayTicked says how many rows of a table are ticked, on the buttons too, and adds up their money to the last digit.
 const sayTicked = (form) => {
   const said = form.querySelector("[data-ticked]");
   const rows = [...form.querySelectorAll("input[name=pick]:checked")].map((box) => box.closest("tr"));
@@ -24,6 +24,11 @@ const sayTicked = (form) => {
   });
   const words = [`${rows.length} ${said.dataset.ticked}`, ...sums.length ? [sums.join(", ")] : []];
   said.textContent = rows.length ? words.join(": ") : "";
+  for (const button of form.querySelectorAll("button[data-some]")) {
+    button.dataset.none ??= button.textContent;
+    const some = [button.dataset.some.replace("%", rows.length), ...button.matches(".main") ? words.slice(1) : []];
+    button.textContent = rows.length ? some.join(" – ") : button.dataset.none;
+  }
 };
 
 // The box for a whole table ticks those of its rows.

@@ -18,9 +18,11 @@ func RenderSVG(calls []any, statuses []map[ideafile.CallStatus]int, labels Label
 	b.WriteString(
 		` font-family="system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif" font-size="12"><defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4"` +
 			` markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z" fill="#565c64"/></marker></defs><rect width="100%" height="100%" fill="#fff"/>`)
+	var edgeLabels strings.Builder // above all lines, so that none strikes one through
 	for _, e := range l.edges {
-		l.writeEdge(&b, e)
+		l.writeEdge(&b, &edgeLabels, e)
 	}
+	b.WriteString(edgeLabels.String())
 	for _, n := range l.nodes {
 		writeNode(&b, n)
 	}
@@ -28,7 +30,7 @@ func RenderSVG(calls []any, statuses []map[ideafile.CallStatus]int, labels Label
 	return b.String()
 }
 
-func (l *layout) writeEdge(b *strings.Builder, e graphEdge) {
+func (l *layout) writeEdge(lines, labels *strings.Builder, e graphEdge) {
 	source, target := l.nodeByID[e.from], l.nodeByID[e.to]
 	x1, y1, x2, y2 := source.centerX(), source.y+source.height, target.centerX(), target.y
 	if source.layer >= target.layer { // back up, or within a layer: beside the boxes
@@ -45,14 +47,14 @@ func (l *layout) writeEdge(b *strings.Builder, e graphEdge) {
 	if e.isDashed {
 		dash = ` stroke-dasharray="4 3"`
 	}
-	fmt.Fprintf(b, `<path d="%s" fill="none" stroke="#565c64"%s marker-end="url(#tip)"/>`, path, dash)
+	fmt.Fprintf(lines, `<path d="%s" fill="none" stroke="#565c64"%s marker-end="url(#tip)"/>`, path, dash)
 	if label := e.label; label != "" {
 		if e.isDashed {
 			label = l.labels.translate(label)
 		}
 		fmt.Fprintf(
-			b,
-			`<text x="%.1f" y="%.1f" text-anchor="middle" fill="#565c64" font-size="11" stroke="#fff" stroke-width="3" paint-order="stroke">%s</text>`,
+			labels,
+			`<text x="%.1f" y="%.1f" text-anchor="middle" fill="#565c64" font-size="11" stroke="#fff" stroke-width="4" paint-order="stroke">%s</text>`,
 			(x1+x2)/2, (y1+y2)/2+4, escapeXMLText(label))
 	}
 }

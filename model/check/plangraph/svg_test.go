@@ -52,6 +52,15 @@ func call(tool, path string, reads ...any) any {
 	return map[string]any{"_tool": tool, "texts": reads, "_outputPath": path}
 }
 
+func TestNoLineStrikesALabelThrough(t *testing.T) {
+	t.Parallel()
+	svg := plangraph.RenderSVG([]any{call("fetch", "†state.a"), call("left", "†state.b", "†state.a"),
+		call("right", "†state.c", "†state.a")}, nil, plangraph.Labels{})
+	if line, label := strings.LastIndex(svg, "<path d="), strings.Index(svg, "<text"); line > label {
+		t.Errorf("a line is drawn at %d, after the label at %d: %s", line, label, svg)
+	}
+}
+
 func TestWhoReadsStandsBelowWhomItReadsFromAndNoBoxesOverlap(t *testing.T) {
 	t.Parallel()
 	boxes, texts := elements(t, plangraph.RenderSVG([]any{
