@@ -34,7 +34,7 @@ func TestWhatIDecidedIsListedWithWhatBecameOfIt(t *testing.T) {
 	var rows []*html.Node
 	var p *page
 	eventually(t, "what was decided is recorded", func() bool {
-		p = b.open("/").is(200).link("What you have decided").is(200)
+		p = b.open("/").is(200).link("Decided").is(200)
 		rows = p.rowsOf(id)
 		return len(rows) == 2 && strings.Contains(textOf(rows[0]), "done")
 	})
