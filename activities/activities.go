@@ -40,17 +40,17 @@ type Activities struct {
 	MCP *mcptool.Hub
 	// DeciderKeys are the keys that sign decisions; nil: none, so that no signed decision counts.
 	DeciderKeys *signing.Source
-	// Prices of LLMs apply if an Idea has none.
-	Prices price.List
+	// DefaultPrices of LLMs apply if an Idea has none.
+	DefaultPrices price.List
 	// LLM is asked unless an Idea is scripted; nil: no LLM.
 	LLM *llm.Client
-	// LLMServers are the LLM servers by the names that Ideas give them.
-	LLMServers map[string]*llm.Client
+	// LLMClientByServer are the LLM servers by the names that Ideas give them.
+	LLMClientByServer map[string]*llm.Client
 	// LLMPatience is how long Requests are retried while an LLM's server is unavailable, unless the Idea sets it; 0:
 	// DefaultLLMPatience.
 	LLMPatience time.Duration
 	// LLMRetryDelays are the pauses between the attempts.
-	LLMRetryDelays llm.Pauses
+	LLMRetryDelays llm.RetryPauses
 	// NoticeSender notifies people of what waits for them; nil: no notifications.
 	NoticeSender *notify.Sender
 	// PendingApprovals lists the Calls that wait in a process, in the words of the business; nil: notices contain ids
@@ -79,7 +79,7 @@ type Activities struct {
 	// HoldUpRecorder records which processes wait for an LLM's server; nil: none.
 	HoldUpRecorder HoldUpRecorder
 
-	toolWaits, turnWaits toolWaits
+	toolWaits, turnWaits callHoldUps
 	rateLimitTurns       rateLimitTurns
 	reports              reportBatcher
 
@@ -151,7 +151,7 @@ func Heartbeat(ctx context.Context, details ...any) (stop func()) {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
+	isDone := make(chan struct{})
 	safego.Go("activities.heartbeat", func() error {
 		interval := protocol.HeartbeatInterval(cmp.Or(info.HeartbeatTimeout, protocol.HeartbeatTimeout))
 		for pause.For(ctx, interval) == nil {
@@ -160,7 +160,7 @@ func Heartbeat(ctx context.Context, details ...any) (stop func()) {
 		return nil
 	}, func(err error) {
 		safego.Fail(ctx, err)
-		close(done)
+		close(isDone)
 	})
-	return func() { cancel(); <-done }
+	return func() { cancel(); <-isDone }
 }

@@ -19,7 +19,7 @@ func (a *Activities) SendBatch(ctx context.Context, setup protocol.RequestSetup,
 	states protocol.RequestStates) (batch *protocol.SentBatch, err error) {
 	err = a.runAttempt(ctx, setup, input, states, func(ctx context.Context) (err error) {
 		if err = a.awaitDailyBudget(ctx); err == nil {
-			batch, err = a.attemptBatch(ctx, setup, input)
+			batch, err = a.sendBatchOnce(ctx, setup, input)
 		}
 		return err
 	})
@@ -29,20 +29,20 @@ func (a *Activities) SendBatch(ctx context.Context, setup protocol.RequestSetup,
 	return batch, err
 }
 
-func (a *Activities) attemptBatch(ctx context.Context, setup protocol.RequestSetup,
+func (a *Activities) sendBatchOnce(ctx context.Context, setup protocol.RequestSetup,
 	input *turn.RequestInput) (*protocol.SentBatch, error) {
 	r, err := a.newRequest(ctx, setup, input)
 	if err != nil {
 		return nil, err
 	}
 	defer r.stopScriptedLLM()
-	chosen := r.llmCandidates[0]
-	client, err := chosen.configuredClient()
+	candidate := r.llmCandidates[0]
+	client, err := candidate.configuredClient()
 	if err != nil {
 		return nil, err
 	}
-	r.llmRequest.Settings = chosen.settings
-	batch := &protocol.SentBatch{Server: chosen.settings.Server, Key: "request-" + activityKey(ctx),
+	r.llmRequest.Settings = candidate.settings
+	batch := &protocol.SentBatch{Server: candidate.settings.Server, Key: "request-" + activityKey(ctx),
 		Request: input.RequestNumber}
 	if batch.ID, err = client.SendBatch(ctx, r.llmRequest, batch.Key); err != nil {
 		return nil, err
@@ -65,11 +65,11 @@ func (a *Activities) ReadBatch(ctx context.Context, batch protocol.SentBatch) (*
 	}
 	completion, err := client.ReadBatch(ctx, batch.ID, batch.Key)
 	var e *llm.Error
-	if errors.As(err, &e) && e.Retry && !e.IsBatchPending {
+	if errors.As(err, &e) && e.IsRetryable && !e.IsBatchPending {
 		activity.RecordHeartbeat(ctx, true) // for the next attempt
 		return nil, a.retryOrFail(ctx, batch.Request, turn.NoPatienceLimit, err)
 	}
-	a.reportResumedIfHeldUp(ctx, batch.Request)
+	a.reportResumedAfterHoldUp(ctx, batch.Request)
 	if err != nil {
 		return nil, llmError(err)
 	}

@@ -35,14 +35,14 @@ const (
 // Invariants: an instance gets its Calls in the order of addToBatch; at most one signal to an instance is under way,
 // and Calls that are added meanwhile go with the next signal.
 type callSender struct {
-	ctx        context.Context
-	client     client.Client
-	process    string
-	request    int
-	idea       jsonval.Object // the Idea that the Request is made from
-	startState instanceStartState
-	slots      chan struct{}
-	senders    sync.WaitGroup
+	ctx           context.Context
+	client        client.Client
+	processID     string
+	requestNumber int
+	ideaSource    jsonval.Object // the Idea that the Request is made from
+	startState    instanceStartState
+	signalSlots   chan struct{}
+	senderGroup   sync.WaitGroup
 
 	mu           sync.Mutex
 	batchByToken map[string]*callBatch // by token
@@ -55,23 +55,23 @@ type callSender struct {
 type instanceStartState int
 
 const (
-	startStateUnknown   instanceStartState = iota
-	pendingStartsListed                    // instances not started yet are pending children of the process
-	allInstancesStarted                    // every instance had started when the Request was made
+	startStateUnknown       instanceStartState = iota
+	startStatePendingListed                    // instances not started yet are pending children of the process
+	startStateAllStarted                       // every instance had started when the Request was made
 )
 
 // callBatch is the next signal for one instance.
 type callBatch struct {
-	pending     protocol.CallsSignal
-	hasPending  bool          // pending is not empty
-	isSending   bool          // a goroutine sends what is pending
-	lastAddedAt time.Time     // when something was added last
-	fullSignal  chan struct{} // signalled when pending need not wait for more
+	pendingSignal protocol.CallsSignal
+	hasPending    bool          // pending is not empty
+	isSending     bool          // a goroutine sends what is pending
+	lastAddedAt   time.Time     // when something was added last
+	fullSignal    chan struct{} // signalled when pending need not wait for more
 }
 
-func newCallSender(ctx context.Context, c client.Client, process string, request int, idea jsonval.Object) *callSender {
-	return &callSender{ctx: ctx, client: c, process: process, request: request, idea: idea,
-		slots: make(chan struct{}, maxConcurrentSignals), batchByToken: map[string]*callBatch{}}
+func newCallSender(ctx context.Context, c client.Client, processID string, requestNumber int, idea jsonval.Object) *callSender {
+	return &callSender{ctx: ctx, client: c, processID: processID, requestNumber: requestNumber, ideaSource: idea,
+		signalSlots: make(chan struct{}, maxConcurrentSignals), batchByToken: map[string]*callBatch{}}
 }
 
 // addToBatch adds to the next signal for an instance.
@@ -83,9 +83,9 @@ func (c *callSender) addToBatch(token string, change func(*protocol.CallsSignal)
 		b = &callBatch{fullSignal: make(chan struct{}, 1)}
 		c.batchByToken[token] = b
 	}
-	change(&b.pending)
+	change(&b.pendingSignal)
 	b.hasPending, b.lastAddedAt = true, time.Now()
-	if b.pending.Last || len(b.pending.Calls) >= maxCallsPerBatch {
+	if b.pendingSignal.Last || len(b.pendingSignal.Calls) >= maxCallsPerBatch {
 		select {
 		case b.fullSignal <- struct{}{}:
 		default: // already signalled
@@ -93,7 +93,7 @@ func (c *callSender) addToBatch(token string, change func(*protocol.CallsSignal)
 	}
 	if !b.isSending {
 		b.isSending = true
-		c.senders.Add(1)
+		c.senderGroup.Add(1)
 		safego.Go("activities.callsender", func() error { return c.send(token, b) },
 			func(err error) { c.onSent(b, err) })
 	}
@@ -102,10 +102,10 @@ func (c *callSender) addToBatch(token string, change func(*protocol.CallsSignal)
 // waitForBatch waits until a batch should be sent. It looks at the clock instead of being woken for each Call, which
 // would take longer than reading one.
 func (c *callSender) waitForBatch(b *callBatch) {
-	limit := time.Now().Add(maxBatchDelay)
+	deadline := time.Now().Add(maxBatchDelay)
 	for {
 		c.mu.Lock()
-		remaining := min(time.Until(b.lastAddedAt.Add(batchDelay)), time.Until(limit))
+		remaining := min(time.Until(b.lastAddedAt.Add(batchDelay)), time.Until(deadline))
 		c.mu.Unlock()
 		if remaining <= 0 {
 			return
@@ -122,8 +122,8 @@ func (c *callSender) waitForBatch(b *callBatch) {
 
 // takePending empties a batch, and resets its signal full.
 func (b *callBatch) takePending() protocol.CallsSignal {
-	s := b.pending
-	b.pending, b.hasPending = protocol.CallsSignal{}, false
+	s := b.pendingSignal
+	b.pendingSignal, b.hasPending = protocol.CallsSignal{}, false
 	select {
 	case <-b.fullSignal:
 	default:
@@ -149,18 +149,18 @@ func (c *callSender) send(token string, b *callBatch) error {
 }
 
 func (c *callSender) sendBatch(token string, b *callBatch) error {
-	c.slots <- struct{}{}
-	defer func() { <-c.slots }()
+	c.signalSlots <- struct{}{}
+	defer func() { <-c.signalSlots }()
 	c.mu.Lock()
 	s := b.takePending()
 	c.mu.Unlock()
-	s.Request, s.CausedBy = c.request, policy.ReadCausers(c.idea, token)
+	s.Request, s.CausedBy = c.requestNumber, policy.ReadCausers(c.ideaSource, token)
 	return c.deliver(token, s)
 }
 
 // onSent handles the end of send. After an error another goroutine may send what is added to the batch.
 func (c *callSender) onSent(b *callBatch, err error) {
-	defer c.senders.Done()
+	defer c.senderGroup.Done()
 	if err == nil {
 		return // another goroutine may be sending by now
 	}
@@ -181,7 +181,7 @@ const (
 // deliver sends one signal, and tries for as long as the Request may take. It waits for an instance that has not
 // started yet. An instance that is gone is noted, and is no error.
 func (c *callSender) deliver(token string, s protocol.CallsSignal) error {
-	id, startedAt := protocol.InstanceID(c.process, token), time.Now()
+	id, startedAt := protocol.InstanceID(c.processID, token), time.Now()
 	for {
 		err := c.client.SignalWorkflow(c.ctx, id, "", protocol.SignalCalls, s)
 		if err == nil {
@@ -210,7 +210,7 @@ func (c *callSender) isGone(id string, isOverdue bool) bool {
 		return !protocol.IsOpen(d.GetWorkflowExecutionInfo().GetStatus())
 	case !isNotFound(err) || c.startState == startStateUnknown:
 		return false
-	case c.startState == allInstancesStarted:
+	case c.startState == startStateAllStarted:
 		return true
 	}
 	return isOverdue && !c.isPendingChild(id)
@@ -218,7 +218,7 @@ func (c *callSender) isGone(id string, isOverdue bool) bool {
 
 // isPendingChild reports whether the process may still be starting a workflow; true if the process cannot be described.
 func (c *callSender) isPendingChild(id string) bool {
-	d, err := c.client.DescribeWorkflowExecution(c.ctx, c.process, "")
+	d, err := c.client.DescribeWorkflowExecution(c.ctx, c.processID, "")
 	return err != nil || slices.ContainsFunc(d.GetPendingChildren(),
 		func(p *workflowpb.PendingChildExecutionInfo) bool { return p.GetWorkflowId() == id })
 }
@@ -236,7 +236,7 @@ func isNotFound(err error) bool {
 
 // waitUntilDelivered waits until everything was delivered, and returns the tokens of instances that are gone, sorted.
 func (c *callSender) waitUntilDelivered() (goneTokens []string, err error) {
-	c.senders.Wait()
+	c.senderGroup.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Sorted(slices.Values(c.goneTokens)), c.firstErr

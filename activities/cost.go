@@ -14,8 +14,8 @@ import (
 	"processidea/model/turn"
 )
 
-// moneyLimitName is the limit of what all Requests cost in a day. No Tool has this name.
-const moneyLimitName = "_money"
+// dailyBudgetLimitName is the limit of what all Requests cost in a day. No Tool has this name.
+const dailyBudgetLimitName = "_money"
 
 // awaitDailyBudget returns why a Request must wait, if all processes together have spent what they may on this day.
 func (a *Activities) awaitDailyBudget(ctx context.Context) error {
@@ -23,20 +23,20 @@ func (a *Activities) awaitDailyBudget(ctx context.Context) error {
 		return nil
 	}
 	key := activityKey(ctx)
-	t, err := a.awaitGrant(ctx, moneyLimitName, limit.Rule{PerDay: a.DailyBudget}, key, 0,
+	t, err := a.awaitGrant(ctx, dailyBudgetLimitName, limit.Rule{PerDay: a.DailyBudget}, key, 0,
 		time.Until(activity.GetInfo(ctx).Deadline)/2)
 	if err != nil {
 		return err
 	}
 	if t.IsGranted {
-		a.updateTurnRequests(moneyLimitName, false, func(s *turnRequests) { s.endTurn(key) })
+		a.updateTurnRequests(dailyBudgetLimitName, false, func(s *turnRequests) { s.endTurn(key) })
 		return nil
 	}
 	reason := "today's Requests have cost all that a day may cost"
-	if t.fault != nil {
-		reason = "what today's Requests have cost cannot be asked: " + t.fault.Error() + "; the limit of a day"
+	if t.err != nil {
+		reason = "what today's Requests have cost cannot be asked: " + t.err.Error() + "; the limit of a day"
 	}
-	return &llm.Error{Code: turn.CodeRateLimited, Retry: true, RetryAfter: t.Wait, HeldBack: true,
+	return &llm.Error{Code: turn.CodeRateLimited, IsRetryable: true, RetryAfter: t.Wait, IsHeldBack: true,
 		Message: fmt.Sprintf("%s: %g dollars (--money-a-day)", reason, a.DailyBudget),
 		Remedy:  t.remedy("it goes on by itself after midnight UTC; a higher --money-a-day allows more")}
 }
@@ -48,32 +48,32 @@ func (a *Activities) chargeDailyBudget(cost price.Money) {
 	if a.DailyBudget == 0 || cost == 0 {
 		return
 	}
-	delivered := make(chan struct{})
-	a.updateTurnRequests(moneyLimitName, true, func(s *turnRequests) {
+	isDelivered := make(chan struct{})
+	a.updateTurnRequests(dailyBudgetLimitName, true, func(s *turnRequests) {
 		s.Rule.PerDay, s.SpentCost = a.DailyBudget, s.SpentCost+float64(cost)/float64(price.Dollar)
-		s.deliveryWaiters = append(s.deliveryWaiters, delivered)
+		s.deliveryWaiters = append(s.deliveryWaiters, isDelivered)
 	})
 	select {
-	case <-delivered:
+	case <-isDelivered:
 	case <-time.After(askTimeout):
 	}
 }
 
 // setReplyCost adds the cost of an answer to its usage: by the prices of the Idea or else the worker's, for the served
 // name of the LLM or else the requested one. It does nothing without prices or a limit on money.
-func (a *Activities) setReplyCost(answer *llm.Reply, config ideafile.Config, byBatch bool) {
-	u := &answer.Usage
+func (a *Activities) setReplyCost(reply *llm.Reply, config ideafile.Config, isBatch bool) {
+	u := &reply.Usage
 	defer func() { a.chargeDailyBudget(u.Cost) }()
-	for _, prices := range []price.List{config.Prices, a.Prices} {
-		if match, ok := prices.Find(answer.ServedModel, answer.Model); ok {
+	for _, prices := range []price.List{config.Prices, a.DefaultPrices} {
+		if match, ok := prices.Find(reply.ServedModel, reply.Model); ok {
 			u.Cost = match.Cost(u.PromptTokens, u.CachedTokens, u.CompletionTokens)
-			if byBatch {
+			if isBatch {
 				u.Cost = u.Cost.Times(match.BatchFactor)
 			}
 			return
 		}
 	}
-	if len(config.Prices)+len(a.Prices) > 0 || config.Limits.Money > 0 || a.DailyBudget > 0 {
+	if len(config.Prices)+len(a.DefaultPrices) > 0 || config.Limits.Money > 0 || a.DailyBudget > 0 {
 		u.UnpricedTokens = u.Total()
 	}
 }

@@ -35,7 +35,7 @@ func TestARequestCostsWhatTheIdeaElseTheWorkerSays(t *testing.T) {
 	} {
 		answer := &llm.Reply{Model: "m", ServedModel: "m-2026-01",
 			Usage: turn.TokenUsage{PromptTokens: 1000, CachedTokens: 500, CompletionTokens: 100}}
-		a := &Activities{Prices: c.worker, DailyBudget: c.aDay}
+		a := &Activities{DefaultPrices: c.worker, DailyBudget: c.aDay}
 		a.setReplyCost(answer, ideafile.Config{Prices: c.idea, Limits: ideafile.Limits{Money: c.limit}}, false)
 		if got := (turn.TokenUsage{Cost: answer.Usage.Cost,
 			UnpricedTokens: answer.Usage.UnpricedTokens}); got != c.want {

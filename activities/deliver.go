@@ -10,14 +10,14 @@ import (
 )
 
 // DeliverSignals signals workflows, several at a time, and returns the ids of those that do not exist or have ended.
-func (a *Activities) DeliverSignals(ctx context.Context, list []protocol.SignalDelivery) ([]string, error) {
-	isMissing := make([]bool, len(list))
-	err := safego.Each(ctx, "activities.deliver", len(list), maxConcurrentSignals,
+func (a *Activities) DeliverSignals(ctx context.Context, deliveries []protocol.SignalDelivery) ([]string, error) {
+	isMissing := make([]bool, len(deliveries))
+	err := safego.ForEach(ctx, "activities.deliver", len(deliveries), maxConcurrentSignals,
 		func(ctx context.Context, n int) error {
-			err := a.deliver(ctx, list[n])
+			err := a.deliver(ctx, deliveries[n])
 			isMissing[n] = isNotFound(err)
 			if err != nil && !isMissing[n] {
-				return fmt.Errorf("signal %s: %w", list[n].To, err)
+				return fmt.Errorf("signal %s: %w", deliveries[n].To, err)
 			}
 			return nil
 		})
@@ -25,7 +25,7 @@ func (a *Activities) DeliverSignals(ctx context.Context, list []protocol.SignalD
 		return nil, err
 	}
 	var missingIDs []string
-	for n, d := range list {
+	for n, d := range deliveries {
 		if isMissing[n] {
 			missingIDs = append(missingIDs, d.To)
 		}
@@ -35,12 +35,12 @@ func (a *Activities) DeliverSignals(ctx context.Context, list []protocol.SignalD
 
 // deliver sends one signal. With BatchesReports, a list of reports goes together with those of other instances.
 func (a *Activities) deliver(ctx context.Context, d protocol.SignalDelivery) error {
-	var s reportsSignal
+	var s rawReportsSignal
 	if !a.BatchesReports || d.Signal != protocol.SignalReport || json.Unmarshal(d.Payload, &s) != nil ||
 		len(s.Reports) == 0 {
 		return a.Client.SignalWorkflow(ctx, d.To, "", d.Signal, d.Payload)
 	}
-	return a.reports.send(ctx, d.To, s, func(ctx context.Context, s reportsSignal) error {
+	return a.reports.send(ctx, d.To, s, func(ctx context.Context, s rawReportsSignal) error {
 		return a.Client.SignalWorkflow(ctx, d.To, "", d.Signal, s)
 	})
 }

@@ -15,7 +15,7 @@ import (
 
 // DiscoverMCPTools asks an Idea's MCP servers for their tools. It is done once, when a process starts: the tools become
 // Tools of its palette, each pinned by a digest.
-func (a *Activities) DiscoverMCPTools(ctx context.Context, idea jsonval.Object) (*mcppalette.Palette, error) {
+func (a *Activities) DiscoverMCPTools(ctx context.Context, idea jsonval.Object) (*mcppalette.PaletteAddition, error) {
 	previousError := lastHeartbeat[string](ctx) // what the attempt before said
 	defer Heartbeat(ctx, previousError)()
 	idea, err := a.restoreIdeaTools(ctx, idea)
@@ -24,10 +24,10 @@ func (a *Activities) DiscoverMCPTools(ctx context.Context, idea jsonval.Object) 
 	}
 	parsedIdea, problems := ideafile.ReadIdea(idea)
 	if errs := problems.Errors(); len(errs) > 0 {
-		return &mcppalette.Palette{Problems: errs}, nil
+		return &mcppalette.PaletteAddition{Problems: errs}, nil
 	}
 	if parsedIdea.Simulation != nil {
-		return &mcppalette.Palette{ToolSources: jsonval.Object{}}, nil
+		return &mcppalette.PaletteAddition{ToolSources: jsonval.Object{}}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, protocol.DiscoverTimeout)
 	defer cancel()
@@ -37,21 +37,21 @@ func (a *Activities) DiscoverMCPTools(ctx context.Context, idea jsonval.Object) 
 		toolsByServer[s.Name], err = a.MCP.List(ctx, s)
 		if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			// The server hangs: another attempt would take as long.
-			return nil, nonRetryableError(ideafile.CodeMCPUnreachable, withPreviousError(
+			return nil, nonRetryableError(ideafile.CodeMCPUnreachable, addPreviousError(
 				fmt.Errorf("MCP server %s: it did not answer within %s: %w", s.Name, protocol.DiscoverTimeout, err),
 				previousError))
 		}
 		info := activity.GetInfo(ctx)
 		input := protocol.ExecuteInput{Process: info.WorkflowExecution.ID}
-		wait, isLast := toolWait(info, input, err)
+		retryDelay, isLast := toolRetryDelay(info, input, err)
 		if isLast {
-			wait = 0
+			retryDelay = 0
 		}
-		a.reportToolWait(ctx, input, "asking MCP server "+s.Name+" for its tools", err, wait)
+		a.reportToolWait(ctx, input, "asking MCP server "+s.Name+" for its tools", err, retryDelay)
 		if err != nil {
 			err = fmt.Errorf("MCP server %s: %w", s.Name, err)
 			activity.RecordHeartbeat(ctx, jsonval.Clip(err.Error(), maxErrorChars/2))
-			err = withPreviousError(err, previousError)
+			err = addPreviousError(err, previousError)
 			for _, requirement := range a.missingToolRequirements(parsedIdea) { // all of it together
 				err = fmt.Errorf("%w; %s", err, requirement)
 			}
@@ -66,8 +66,8 @@ func (a *Activities) DiscoverMCPTools(ctx context.Context, idea jsonval.Object) 
 	return &palette, err
 }
 
-// withPreviousError adds to an error what the attempt before said, which may say more.
-func withPreviousError(err error, previous string) error {
+// addPreviousError adds to an error what the attempt before said, which may say more.
+func addPreviousError(err error, previous string) error {
 	if previous == "" || err.Error() == previous {
 		return err
 	}

@@ -36,7 +36,7 @@ func TestWhatAServerOffersComesWholeOnlyWhereItIsSmall(t *testing.T) {
 		server := httptest.NewServer(mcptest.Handler(s))
 		defer server.Close()
 		a := newWorker(t, llm.Config{})
-		a.MCP = mcptool.New(mcptool.Options{HTTP: httptool.New(httptool.Options{Allow: "127.0.0.1"})})
+		a.MCP = mcptool.New(mcptool.Options{HTTP: httptool.New(httptool.Options{AllowList: "127.0.0.1"})})
 		defer a.MCP.Close()
 		idea, err := jsonval.DecodeObject([]byte(fmt.Sprintf(`{"config": {"mcp": {"calc": {"url": %q}}}}`, server.URL)))
 		if err != nil {
@@ -48,7 +48,7 @@ func TestWhatAServerOffersComesWholeOnlyWhereItIsSmall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var found mcppalette.Palette
+		var found mcppalette.PaletteAddition
 		if err := result.Get(&found); err != nil || len(found.Problems) > 0 {
 			t.Fatal(err, found)
 		}
@@ -60,7 +60,7 @@ func TestWhatAServerOffersComesWholeOnlyWhereItIsSmall(t *testing.T) {
 		if err != nil || whole.Tool("calc_add") == nil || whole.Tool("calc_add").Description != description {
 			t.Errorf("%d others: it is not in the palette: %v", others, err)
 		}
-		outline, problems := ideafile.ReadIdeaWithCheckedTools(found.AddToIdeaSource(idea))
+		outline, problems := ideafile.ReadIdeaWithoutCheckingTools(found.AddToIdeaSource(idea))
 		if len(problems.Errors()) > 0 || len(outline.MCPServersToAskForTools()) > 0 {
 			t.Errorf("%d others: the server is asked again: %v", others, problems)
 		}
@@ -87,7 +87,7 @@ func TestWhatAnMCPServerSaidBeforeItsLastAttemptIsKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := newWorker(t, llm.Config{})
-			a.MCP = mcptool.New(mcptool.Options{HTTP: httptool.New(httptool.Options{Allow: "127.0.0.1"})})
+			a.MCP = mcptool.New(mcptool.Options{HTTP: httptool.New(httptool.Options{AllowList: "127.0.0.1"})})
 			t.Cleanup(func() { a.MCP.Close() })
 			a.Runners = kinds.New(kinds.Deps{MCP: a.MCP})
 			env := newEnvironment()

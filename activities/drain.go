@@ -37,9 +37,9 @@ func wasEndedByOperator(ctx context.Context) bool {
 	return errors.Is(cause, activity.ErrActivityPaused) || errors.Is(cause, activity.ErrActivityReset)
 }
 
-// attemptsLeft is how many attempts Temporal still makes, this one included, of those that a policy bounds; 1 without a
+// remainingAttempts is how many attempts Temporal still makes, this one included, of those that a policy bounds; 1 without a
 // policy.
-func attemptsLeft(info activity.Info) int32 {
+func remainingAttempts(info activity.Info) int32 {
 	if info.RetryPolicy == nil {
 		return 1
 	}
@@ -48,12 +48,12 @@ func attemptsLeft(info activity.Info) int32 {
 
 // isLastAttempt reports whether Temporal tries no more after this attempt, whatever comes of it.
 func isLastAttempt(info activity.Info) bool {
-	return info.RetryPolicy != nil && info.RetryPolicy.MaximumAttempts > 0 && attemptsLeft(info) <= 1
+	return info.RetryPolicy != nil && info.RetryPolicy.MaximumAttempts > 0 && remainingAttempts(info) <= 1
 }
 
-// hasRunBefore reports whether an activity that may run only once was begun before: Temporal runs an activity again
+// wasAttemptedBefore reports whether an activity that may run only once was begun before: Temporal runs an activity again
 // that was paused meanwhile.
-func hasRunBefore(info activity.Info) bool {
+func wasAttemptedBefore(info activity.Info) bool {
 	return info.RetryPolicy != nil && info.RetryPolicy.MaximumAttempts == 1 && info.Attempt > 1
 }
 

@@ -67,11 +67,11 @@ func TestACallThatRunsOnceAtMostIsNotBegunAgain(t *testing.T) {
 		want          bool
 	}{{1, 1, false}, {2, 1, true}, {2, 3, false}, {7, 0, false}} {
 		info := activity.Info{Attempt: c.attempt, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: c.most}}
-		if got := hasRunBefore(info); got != c.want {
+		if got := wasAttemptedBefore(info); got != c.want {
 			t.Errorf("attempt %d of %d: %v", c.attempt, c.most, got)
 		}
 	}
-	if hasRunBefore(activity.Info{Attempt: 2}) {
+	if wasAttemptedBefore(activity.Info{Attempt: 2}) {
 		t.Error("of an activity without a policy")
 	}
 }

@@ -51,7 +51,7 @@ func toolError(err error) error {
 // throttledError makes the instance of a Call wait and then repeat the last attempt, which does not count.
 func throttledError(info activity.Info, err error, wait time.Duration) error {
 	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxErrorChars), turn.CodeToolWaits,
-		temporal.ApplicationErrorOptions{NonRetryable: true, NextRetryDelay: wait, Details: []any{attemptsLeft(info)},
+		temporal.ApplicationErrorOptions{NonRetryable: true, NextRetryDelay: wait, Details: []any{remainingAttempts(info)},
 			Category: temporal.ApplicationErrorCategoryBenign})
 }
 
@@ -62,8 +62,8 @@ func llmError(err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	o := temporal.ApplicationErrorOptions{NonRetryable: !e.Retry, NextRetryDelay: e.RetryAfter}
-	if e.Retry {
+	o := temporal.ApplicationErrorOptions{NonRetryable: !e.IsRetryable, NextRetryDelay: e.RetryAfter}
+	if e.IsRetryable {
 		o.Category = temporal.ApplicationErrorCategoryBenign
 	}
 	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(e.Message, maxErrorChars), e.Code, o)

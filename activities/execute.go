@@ -28,7 +28,7 @@ import (
 // workflows see their handles only.
 func (a *Activities) ExecuteCall(ctx context.Context, in protocol.ExecuteInput) (any, error) {
 	defer Heartbeat(ctx)()
-	if hasRunBefore(activity.GetInfo(ctx)) {
+	if wasAttemptedBefore(activity.GetInfo(ctx)) {
 		return nil, errEndedByOperator
 	}
 	endTurn, err := a.acquireTurn(ctx, in)
@@ -36,7 +36,7 @@ func (a *Activities) ExecuteCall(ctx context.Context, in protocol.ExecuteInput) 
 		return nil, translateShutdownError(ctx, err)
 	}
 	defer endTurn()
-	ctx, releaseMemory := a.MemoryBudget.Begin(ctx)
+	ctx, releaseMemory := a.MemoryBudget.WithReservation(ctx)
 	defer releaseMemory()
 	ctx, endObservation := a.observeCall(ctx, in)
 	value, err := a.executeTool(ctx, in)
@@ -57,11 +57,11 @@ func (a *Activities) executeTool(ctx context.Context, in protocol.ExecuteInput) 
 	}
 	value, err := a.runTool(ctx, in, params, scopes)
 	info := activity.GetInfo(ctx)
-	wait, instanceRetries := callWait(info, in, err)
-	a.reportToolWait(ctx, in, "Call "+in.Call+" of "+in.Tool, err, wait)
+	retryDelay, doesInstanceRetry := callRetryDelay(info, in, err)
+	a.reportToolWait(ctx, in, "Call "+in.Call+" of "+in.Tool, err, retryDelay)
 	switch {
-	case instanceRetries:
-		return nil, throttledError(info, err, wait)
+	case doesInstanceRetry:
+		return nil, throttledError(info, err, retryDelay)
 	case err != nil:
 		return nil, toolError(err)
 	}
@@ -69,7 +69,7 @@ func (a *Activities) executeTool(ctx context.Context, in protocol.ExecuteInput) 
 	if err != nil {
 		return nil, nonRetryableError(ideafile.CodeBadOutput, err)
 	}
-	result, err = a.offload(ctx, result, in.WholeState)
+	result, err = a.offloadLargeValues(ctx, result, in.WholeState)
 	if err == nil && hasBranch {
 		result = in.Contract.WrapResultWithBranch(branch, result)
 	}
@@ -82,9 +82,9 @@ func (a *Activities) executeTool(ctx context.Context, in protocol.ExecuteInput) 
 	return result, nil
 }
 
-// offload puts the large values of a value into the store: workflows see their handles only. whole: an object stays an
+// offloadLargeValues puts the large values of a value into the store: workflows see their handles only. whole: an object stays an
 // object, however large it is, and only its members are stored.
-func (a *Activities) offload(ctx context.Context, value any, keepsTopLevel bool) (any, error) {
+func (a *Activities) offloadLargeValues(ctx context.Context, value any, keepsTopLevel bool) (any, error) {
 	offload := a.Store.Offload
 	if keepsTopLevel {
 		offload = a.Store.OffloadMembers
@@ -124,12 +124,12 @@ var errInputsTooLarge = fmt.Errorf("parameters and scopes: %w", refexpr.ErrTooLa
 // now, since workflows could not check them.
 func (a *Activities) restoreInputs(ctx context.Context,
 	in protocol.ExecuteInput) (params, scopes jsonval.Object, err error) {
-	restored, err := a.restoreWithin(ctx, jsonval.Object{"params": in.Params, "scopes": in.Scopes}, maxInputBytes, 1,
+	restoredInputs, err := a.restoreWithin(ctx, jsonval.Object{"params": in.Params, "scopes": in.Scopes}, maxInputBytes, 1,
 		nonRetryableError(ideafile.CodeBadParams, errInputsTooLarge))
 	if err != nil {
 		return nil, nil, err
 	}
-	m := restored.(jsonval.Object)
+	m := restoredInputs.(jsonval.Object)
 	params, _ = m["params"].(jsonval.Object)
 	scopes, _ = m["scopes"].(jsonval.Object)
 	if in.ParamsSchema == nil {
@@ -172,14 +172,14 @@ func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, para
 	scopes jsonval.Object) (any, error) {
 	toolRunner, ok := a.Runners.Lookup(in.Binding.Kind)
 	if in.Binding.Simulation != nil {
-		toolRunner, ok = simulated.Runner{Functions: a.Tools, Output: in.Output, Contract: in.Contract}, true
+		toolRunner, ok = simulated.Runner{Functions: a.Tools, OutputSchema: in.Output, ResultContract: in.Contract}, true
 	}
 	if !ok {
 		// Not final: another worker, of an older or a newer version, may know it.
-		return nil, a.Runners.UnknownError(in.Binding.Kind)
+		return nil, a.Runners.NewUnknownKindError(in.Binding.Kind)
 	}
 	call := runner.Input{
-		Process: in.Process, Token: in.Token, Call: in.Call, Tool: in.Tool, Params: params, Scopes: scopes,
+		ProcessID: in.Process, Token: in.Token, CallID: in.Call, Tool: in.Tool, Params: params, Scopes: scopes,
 		Spec:           in.Spec,
 		IdempotencyKey: in.IdempotencyKey(), Attempt: int(activity.GetInfo(ctx).Attempt),
 		Fits: func(value any) bool {
@@ -235,7 +235,7 @@ func (a *Activities) checkResult(in protocol.ExecuteInput, branch int, value any
 // ExecuteBatch runs several pure Calls, one per processor at a time, each with its own timeout.
 func (a *Activities) ExecuteBatch(ctx context.Context, calls []protocol.BatchCall) ([]protocol.BatchCallResult, error) {
 	results := make([]protocol.BatchCallResult, len(calls))
-	err := safego.Each(ctx, "activities.burst", len(calls), runtime.GOMAXPROCS(0),
+	err := safego.ForEach(ctx, "activities.burst", len(calls), runtime.GOMAXPROCS(0),
 		func(ctx context.Context, n int) error {
 			results[n] = a.executeWithTimeout(ctx, calls[n])
 			return nil
@@ -245,8 +245,8 @@ func (a *Activities) ExecuteBatch(ctx context.Context, calls []protocol.BatchCal
 
 // executeWithTimeout runs one Call. It leaves a function behind that goes on running after the end of its context.
 func (a *Activities) executeWithTimeout(ctx context.Context, c protocol.BatchCall) protocol.BatchCallResult {
-	ctx, done := context.WithTimeout(ctx, c.Timeout)
-	defer done()
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
 	resultChannel := make(chan protocol.BatchCallResult, 1)
 	var value any
 	safego.Go("activities.burst.call", func() (err error) {

@@ -27,7 +27,7 @@ func execute(t *testing.T, h http.HandlerFunc, in protocol.ExecuteInput) (result
 	in.Token = "①"
 	in.Spec = map[string]any{"url": s.URL + "/pay", "headers": map[string]any{"Authorization": "Bearer $env:PAY_TOKEN"}}
 	a := newWorker(t, llm.Config{})
-	client := httptool.New(httptool.Options{Allow: strings.TrimPrefix(s.URL, "http://"), Secrets: "PAY_*@127.0.0.1",
+	client := httptool.New(httptool.Options{AllowList: strings.TrimPrefix(s.URL, "http://"), AllowedSecrets: "PAY_*@127.0.0.1",
 		LookupEnv: func(name string) (string, bool) { return "t0p-secret", name == "PAY_TOKEN" }})
 	t.Cleanup(client.Close)
 	a.Runners = kinds.New(kinds.Deps{HTTP: client})

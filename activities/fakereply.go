@@ -14,8 +14,8 @@ import (
 	"processidea/protocol"
 )
 
-// shouldFakeReplies reports whether replies are made up from schemas where no script gives one.
-func shouldFakeReplies(idea *ideafile.Idea) bool {
+// fakesLLMReplies reports whether replies are made up from schemas where no script gives one.
+func fakesLLMReplies(idea *ideafile.Idea) bool {
 	return idea.Simulation != nil && idea.Simulation.LLMRepliesFrom != ideafile.FakedByLLM
 }
 
@@ -23,7 +23,7 @@ func shouldFakeReplies(idea *ideafile.Idea) bool {
 // answers, or if a script has an unused line for the Request.
 func makeFakeReply(idea *ideafile.Idea, setup protocol.RequestSetup, input *turn.RequestInput,
 	messages []prompt.Message) (line string, ok bool) {
-	if !shouldFakeReplies(idea) || (setup.Replies != "" && hasScriptedAnswer(setup.Replies, input, messages)) {
+	if !fakesLLMReplies(idea) || (setup.Replies != "" && hasScriptedAnswer(setup.Replies, input, messages)) {
 		return "", false
 	}
 	solution := jsonval.Encode(simulate.FakeReply(idea, setup.Bindings, input))
@@ -33,13 +33,13 @@ func makeFakeReply(idea *ideafile.Idea, setup protocol.RequestSetup, input *turn
 // hasScriptedAnswer reports whether the script has an unused answer to this Request. The script may have none, because
 // it was written for other values than the made-up ones, and has one answer a line.
 func hasScriptedAnswer(replies string, input *turn.RequestInput, messages []prompt.Message) bool {
-	parsed, err := rehearsal.Parse([]byte(replies))
+	replyList, err := rehearsal.Parse([]byte(replies))
 	if err != nil {
 		return true // the Request reports the error
 	}
 	texts := jsonval.Map(messages, func(m prompt.Message) string { return m.Content })
-	reply, ok := rehearsal.ChooseReply(parsed, input.Turn, strings.Join(texts, "\n"))
-	if !ok || input.Turn > len(parsed) {
+	reply, ok := rehearsal.ChooseReply(replyList, input.TurnNumber, strings.Join(texts, "\n"))
+	if !ok || input.TurnNumber > len(replyList) {
 		return false
 	}
 	message, err := jsonval.DecodeObject([]byte(reply.Content))
@@ -54,11 +54,11 @@ func hasScriptedAnswer(replies string, input *turn.RequestInput, messages []prom
 // play the reply to the process's Request of this number.
 func startScriptedLLM(replies string, turnNumber int) (c *llm.Client, header map[string]string, stop func(),
 	err error) {
-	parsed, err := rehearsal.Parse([]byte(replies))
+	replyList, err := rehearsal.Parse([]byte(replies))
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	server, err := rehearsal.Start(parsed, rehearsal.WithoutLog())
+	server, err := rehearsal.Start(replyList, rehearsal.WithoutLog())
 	if err != nil {
 		return nil, nil, nil, err
 	}

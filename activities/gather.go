@@ -17,11 +17,11 @@ import (
 // whose part has sealed nothing has its initial State.
 func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (*protocol.GatherResult, error) {
 	defer Heartbeat(ctx)()
-	g := &protocol.GatherResult{States: map[string]any{}}
-	input, log, answers := &turn.RequestInput{ProcessID: in.Process}, in.Log, in.LLMUsages
+	result := &protocol.GatherResult{States: map[string]any{}}
+	input, log, llmUsages := &turn.RequestInput{ProcessID: in.Process}, in.Log, in.LLMUsages
 	var partIdeas []protocol.PartIdea
 	for _, part := range in.Parts {
-		last, states, err := a.latestPartIdea(ctx, in.Idea, part)
+		lastContext, states, err := a.latestPartIdea(ctx, in.Idea, part)
 		if err != nil {
 			return nil, err
 		}
@@ -35,54 +35,54 @@ func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (
 		}
 		log = append(log, partLog...)
 		firstIndex := len(input.Instances)
-		input.AddPartContext(in.Idea["context"], last, part.Tokens, states)
+		input.AddPartContext(in.Idea["context"], lastContext, part.Tokens, states)
 		for n, token := range part.Tokens {
-			g.States[token] = states[token]
+			result.States[token] = states[token]
 			if status, hasStatus := part.Statuses[token]; hasStatus {
 				input.Instances[firstIndex+n].Status = status
 			}
 		}
 	}
-	g.Output = in.Output
+	result.Output = in.Output
 	if len(in.Wirings) > 0 {
 		idea, err := ideaOrError(ideafile.ReadIdea(in.Idea))
 		if err != nil {
 			return nil, err
 		}
-		g.Output, g.Fault = loop.ResolveOutputWirings(idea, in.Wirings, func(token string) any {
-			return g.States[token]
+		result.Output, result.Fault = loop.ResolveOutputWirings(idea, in.Wirings, func(token string) any {
+			return result.States[token]
 		},
 			nil)
 	}
-	if g.Fault != nil || in.StatesOnly {
-		return g, nil
+	if result.Fault != nil || in.StatesOnly {
+		return result, nil
 	}
 	sealed, err := a.sealIdea(ctx, protocol.SealInput{
 		Process: in.Process, At: in.At, Parent: in.Parent, Idea: in.Idea, Brief: input, Calls: []ideafile.WrittenCall{},
-		Output: g.Output,
-		Log:    log, LLMUsages: answers, Parts: partIdeas, Quality: in.Quality, Delegation: in.Delegation,
+		Output: result.Output,
+		Log:    log, LLMUsages: llmUsages, Parts: partIdeas, Quality: in.Quality, Delegation: in.Delegation,
 	})
 	if err != nil {
 		return nil, err
 	}
-	if g.Last = *sealed; in.WithoutStates {
-		g.States = nil
+	if result.Last = *sealed; in.WithoutStates {
+		result.States = nil
 	}
-	return g, nil
+	return result, nil
 }
 
 // latestPartIdea returns the context of the last Idea of a part, and the States in it. If the part has sealed no Idea,
 // it returns no context, and the States that the part's instances start with.
 func (a *Activities) latestPartIdea(
 	ctx context.Context, source map[string]any, part protocol.GatherPart,
-) (last any, states map[string]any, err error) {
+) (lastContext any, stateByToken map[string]any, err error) {
 	if part.Last.Idea > 0 {
-		last, err = a.Chains.Context(ctx, part.Process, part.Last)
+		lastContext, err = a.Chains.Context(ctx, part.Process, part.Last)
 		if err == nil {
-			states, err = a.Chains.States(ctx, part.Process, part.Last)
+			stateByToken, err = a.Chains.States(ctx, part.Process, part.Last)
 		}
 		if !errors.Is(err, chain.ErrNoIdea) {
-			return last, states, err
+			return lastContext, stateByToken, err
 		}
 	}
 	idea, err := a.readIdeaWithTools(ctx, source)

@@ -113,7 +113,7 @@ func requestByIdea(t testing.TB, a *Activities, env *testsuite.TestActivityEnvir
 	}
 	setup := protocol.RequestSetup{Idea: idea,
 		Bindings: map[string]ideafile.ToolBinding{"shout": {Kind: ideafile.KindGo, GoFunctionName: "shout"}}}
-	input := &turn.RequestInput{ProcessID: "p", RequestNumber: 1, Turn: 1,
+	input := &turn.RequestInput{ProcessID: "p", RequestNumber: 1, TurnNumber: 1,
 		Instances: []turn.InstanceInput{{State: map[string]any{}}}}
 	for _, change := range change {
 		change(input)
@@ -139,7 +139,9 @@ func serve(t testing.TB, h http.HandlerFunc) *server {
 	return s
 }
 
-func (s *server) llm() llm.Config { return llm.Config{BaseURL: s.URL + "/v1", Key: "k", Model: "any"} }
+func (s *server) llm() llm.Config {
+	return llm.Config{BaseURL: s.URL + "/v1", APIKey: "k", Model: "any"}
+}
 
 // streaming answers with a reply of this text.
 func streaming(text string) http.HandlerFunc {
@@ -154,9 +156,9 @@ func streaming(text string) http.HandlerFunc {
 // attempts is told of Requests alone.
 type attempts struct{ requests []RequestAttempt }
 
-func (a *attempts) Request(r RequestAttempt) { a.requests = append(a.requests, r) }
+func (a *attempts) ObserveRequest(r RequestAttempt) { a.requests = append(a.requests, r) }
 
-func (*attempts) Call(ctx context.Context, _ CallAttempt) (context.Context, func(string)) {
+func (*attempts) ObserveCall(ctx context.Context, _ CallAttempt) (context.Context, func(string)) {
 	return ctx, func(string) {}
 }
 

@@ -51,7 +51,7 @@ const maxUnknownErrorAttempts = 5
 // runAttempt makes one attempt at a Request, by the function try, for which it adds the States to the input. The error
 // says whether the Request is retried, within the retry policy.
 func (a *Activities) runAttempt(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
-	states protocol.RequestStates, attempt func(context.Context) error) error {
+	requestStates protocol.RequestStates, attempt func(context.Context) error) error {
 	llms := ideafile.ReadLLMs(jsonval.Lookup(setup.Idea, "config", "llm"), "", new(diag.Problems))
 	timeout := llms.AnswerTimeout()
 	if input.Recheck != nil { // other LLMs may answer a recheck
@@ -59,11 +59,11 @@ func (a *Activities) runAttempt(ctx context.Context, setup protocol.RequestSetup
 	}
 	err := safego.Run("activities.request", func() error {
 		defer Heartbeat(ctx, lastHeartbeat[int](ctx))() // answers of reasoning only
-		ctx, release := a.MemoryBudget.Begin(ctx)
+		ctx, release := a.MemoryBudget.WithReservation(ctx)
 		defer release()
-		err := memory.Reserve(ctx, requestSize(setup, states))
+		err := memory.Reserve(ctx, requestSize(setup, requestStates))
 		if err == nil {
-			err = a.restoreStates(ctx, setup, input, states)
+			err = a.restoreStates(ctx, setup, input, requestStates)
 		}
 		if err == nil {
 			// What is left of the activity's own time is for reporting that the server is silent.
@@ -81,7 +81,7 @@ func (a *Activities) runAttempt(ctx context.Context, setup protocol.RequestSetup
 		a.recordFailedRecheck(ctx, input, e)
 		return llmError(e)
 	}
-	if e != nil && e.ReasoningOnly {
+	if e != nil && e.IsReasoningOnly {
 		err = countReasoningOnly(ctx, e)
 	}
 	return a.retryOrFail(ctx, input.RequestNumber, llms.Patience(), err)
@@ -90,8 +90,8 @@ func (a *Activities) runAttempt(ctx context.Context, setup protocol.RequestSetup
 // recordFailedRecheck records that a recheck got no reply, once it is not tried again: it has taken a place among the
 // replies, and a replay would give it the next one.
 func (a *Activities) recordFailedRecheck(ctx context.Context, input *turn.RequestInput, e *llm.Error) {
-	if a.Recorder != nil && (!e.Retry || isLastAttempt(activity.GetInfo(ctx))) {
-		a.Recorder(input.ProcessID, input.Turn, e.Message, rehearsal.FinishNoAnswer, "")
+	if a.Recorder != nil && (!e.IsRetryable || isLastAttempt(activity.GetInfo(ctx))) {
+		a.Recorder(input.ProcessID, input.TurnNumber, e.Message, rehearsal.FinishNoAnswer, "")
 	}
 }
 
@@ -115,15 +115,15 @@ func (a *Activities) retryOrFail(ctx context.Context, request int, ideaPatience 
 			return nonRetryableError(outcomeOfError(err, turn.CodeLLMError), err)
 		}
 		return err
-	case !e.Retry || ctx.Err() != nil:
+	case !e.IsRetryable || ctx.Err() != nil:
 		return llmError(e)
 	}
 	retryError := *e
 	retryError.RetryAfter = cmp.Or(e.RetryAfter, a.LLMRetryDelays.DelayAfter(int(info.Attempt)))
-	heldUp := turn.HeldUp{Cause: e.Code, Message: e.Message, Remedy: e.Remedy}
+	holdUp := turn.HoldUp{Cause: e.Code, Message: e.Message, Remedy: e.Remedy}
 	patience := cmp.Or(ideaPatience, a.LLMPatience, DefaultLLMPatience)
-	if !heldUp.ShouldRetry(info.ScheduledTime, time.Now(), retryError.RetryAfter, patience) {
-		retryError.Retry = false
+	if !holdUp.ShouldRetry(info.ScheduledTime, time.Now(), retryError.RetryAfter, patience) {
+		retryError.IsRetryable = false
 		retryError.Message = fmt.Sprintf("%s; after %s the patience (config.llm.patience) was over", e.Message,
 			patience)
 		if info.Attempt == 1 { // the wait alone is too long
@@ -133,12 +133,12 @@ func (a *Activities) retryOrFail(ctx context.Context, request int, ideaPatience 
 		}
 		return llmError(&retryError)
 	}
-	if !e.HeldBack {
+	if !e.IsHeldBack {
 		activity.GetLogger(ctx).Warn("the LLM does not answer; the Request waits",
 			"process", info.WorkflowExecution.ID, "request", request,
-			"error", e.Message, "again", heldUp.NextAttempt, "until", heldUp.PauseAt)
+			"error", e.Message, "again", holdUp.NextAttempt, "until", holdUp.PauseAt)
 	}
-	a.reportHeldUp(ctx, protocol.RequestHeldUpSignal{Request: request, HeldUp: &heldUp})
+	a.reportHoldUp(ctx, protocol.RequestHeldUpSignal{Request: request, HeldUp: &holdUp})
 	return llmError(&retryError)
 }
 
@@ -147,47 +147,47 @@ func (a *Activities) reportRequestResumed(ctx context.Context, request int) {
 	if info := activity.GetInfo(ctx); info.Attempt > 1 {
 		activity.GetLogger(ctx).Info("the LLM answers; the Request goes on",
 			"process", info.WorkflowExecution.ID, "request", request)
-		a.reportHeldUp(ctx, protocol.RequestHeldUpSignal{Request: request})
+		a.reportHoldUp(ctx, protocol.RequestHeldUpSignal{Request: request})
 	}
 }
 
-// reportResumedIfHeldUp calls reportRequestResumed if the attempt before has reported that the process is held up: a
+// reportResumedAfterHoldUp calls reportRequestResumed if the attempt before has reported that the process is held up: a
 // batch is polled repeatedly although nothing is wrong.
-func (a *Activities) reportResumedIfHeldUp(ctx context.Context, request int) {
+func (a *Activities) reportResumedAfterHoldUp(ctx context.Context, request int) {
 	if lastHeartbeat[bool](ctx) {
 		activity.RecordHeartbeat(ctx, false)
 		a.reportRequestResumed(ctx, request)
 	}
 }
 
-// heldUpSlack is the time allowed for an attempt before a process no longer counts as held up: another worker may have
+// holdUpMargin is the time allowed for an attempt before a process no longer counts as held up: another worker may have
 // made the attempt.
-const heldUpSlack = time.Minute
+const holdUpMargin = time.Minute
 
-// reportHeldUp informs the process of what it waits for. If the signal does not arrive, the Request waits all the same.
-func (a *Activities) reportHeldUp(ctx context.Context, s protocol.RequestHeldUpSignal) {
+// reportHoldUp informs the process of what it waits for. If the signal does not arrive, the Request waits all the same.
+func (a *Activities) reportHoldUp(ctx context.Context, s protocol.RequestHeldUpSignal) {
 	if s.Request == 0 {
 		return
 	}
 	execution := activity.GetInfo(ctx).WorkflowExecution
 	if a.HoldUpRecorder != nil && s.HeldUp != nil {
-		a.HoldUpRecorder.RecordWait(execution.ID, s.HeldUp.Cause, s.HeldUp.NextAttempt.Add(heldUpSlack))
+		a.HoldUpRecorder.RecordHoldUp(execution.ID, s.HeldUp.Cause, s.HeldUp.NextAttempt.Add(holdUpMargin))
 	} else {
 		a.endHoldUp(execution.ID)
 	}
-	a.signalWait(ctx, execution.ID, execution.RunID, protocol.SignalRequestHeldUp, s)
+	a.signalProcess(ctx, execution.ID, execution.RunID, protocol.SignalRequestHeldUp, s)
 }
 
 // endHoldUp records that the process waits for no LLM's server.
-func (a *Activities) endHoldUp(process string) {
+func (a *Activities) endHoldUp(processID string) {
 	if a.HoldUpRecorder != nil {
-		a.HoldUpRecorder.ForgetWait(process, turn.CodeLLMUnreachable)
-		a.HoldUpRecorder.ForgetWait(process, turn.CodeRateLimited)
+		a.HoldUpRecorder.ForgetHoldUp(processID, turn.CodeLLMUnreachable)
+		a.HoldUpRecorder.ForgetHoldUp(processID, turn.CodeRateLimited)
 	}
 }
 
-func (a *Activities) signalWait(ctx context.Context, process, run, signal string, s any) {
-	if err := a.Client.SignalWorkflow(ctx, process, run, signal, s); err != nil {
+func (a *Activities) signalProcess(ctx context.Context, processID, runID, signal string, s any) {
+	if err := a.Client.SignalWorkflow(ctx, processID, runID, signal, s); err != nil {
 		activity.GetLogger(ctx).Warn("the process could not be told what it waits for", "error", err)
 	}
 }

@@ -18,8 +18,8 @@ import (
 // heldProcesses are the causes that hold up the one process.
 type heldProcesses map[string]bool
 
-func (h heldProcesses) RecordWait(_, cause string, _ time.Time) { h[cause] = true }
-func (h heldProcesses) ForgetWait(_, cause string)              { delete(h, cause) }
+func (h heldProcesses) RecordHoldUp(_, cause string, _ time.Time) { h[cause] = true }
+func (h heldProcesses) ForgetHoldUp(_, cause string)              { delete(h, cause) }
 
 // An LLM that only reasons is waited for as its server would be, and not for longer than a few answers: they are paid
 // for, by whatever worker they came to.

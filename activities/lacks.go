@@ -66,10 +66,10 @@ func (a *Activities) missingToolRequirements(ideas ...*ideafile.Idea) []string {
 	return list
 }
 
-// missingLLMReason returns why this worker can ask none of an Idea's LLMs. It is empty if the worker can ask one, if
+// noUsableLLMReason returns why this worker can ask none of an Idea's LLMs. It is empty if the worker can ask one, if
 // the process needs none, or if the process has no effect before it asks.
-func (a *Activities) missingLLMReason(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) string {
-	if shouldFakeReplies(idea) || !slices.ContainsFunc(idea.Context, ideafile.Message.IsDirectPlan) {
+func (a *Activities) noUsableLLMReason(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) string {
+	if fakesLLMReplies(idea) || !slices.ContainsFunc(idea.Context, ideafile.Message.IsDirectPlan) {
 		return ""
 	}
 	var reasons []string

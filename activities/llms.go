@@ -24,12 +24,12 @@ type llmCandidate struct {
 // llmCandidates are the LLMs of an Idea on this worker's servers. An LLM on a server that the worker does not know has
 // no client.
 func (a *Activities) llmCandidates(llms ideafile.LLMs) (list []llmCandidate) {
-	for _, model := range llms {
+	for _, llmSettings := range llms {
 		client := a.LLM
-		if model.Server != "" {
-			client = a.LLMServers[model.Server]
+		if llmSettings.Server != "" {
+			client = a.LLMClientByServer[llmSettings.Server]
 		}
-		list = append(list, llmCandidate{client, model})
+		list = append(list, llmCandidate{client, llmSettings})
 	}
 	return list
 }
@@ -85,7 +85,7 @@ func (c llmCandidate) stream(ctx context.Context, llmRequest llm.Request) (*llm.
 // configuredClient returns the client, or the reason why there is none.
 func (c llmCandidate) configuredClient() (*llm.Client, error) {
 	switch {
-	case c.client.Configured():
+	case c.client.IsConfigured():
 		return c.client, nil
 	case c.settings.Server != "":
 		return nil, unknownServerError(c.settings.Server)
@@ -95,8 +95,8 @@ func (c llmCandidate) configuredClient() (*llm.Client, error) {
 
 // failedLLM is an LLM that gave no reply, and the reason.
 type failedLLM struct {
-	model string
-	err   *llm.Error
+	llmName string
+	err     *llm.Error
 }
 
 // joinLLMErrors makes one error of several. It allows a retry if one of them does, after the shortest of their delays.
@@ -104,19 +104,19 @@ func joinLLMErrors(failures []failedLLM) *llm.Error {
 	if len(failures) == 1 {
 		return failures[0].err
 	}
-	joined := &llm.Error{Code: turn.CodeLLMError}
+	joinedErr := &llm.Error{Code: turn.CodeLLMError}
 	var messages []string
 	for _, f := range failures {
-		messages = append(messages, f.model+": "+f.err.Message)
-		joined.ReasoningOnly = joined.ReasoningOnly || f.err.ReasoningOnly
-		if !f.err.Retry {
+		messages = append(messages, f.llmName+": "+f.err.Message)
+		joinedErr.IsReasoningOnly = joinedErr.IsReasoningOnly || f.err.IsReasoningOnly
+		if !f.err.IsRetryable {
 			continue
 		}
-		if !joined.Retry || f.err.RetryAfter < joined.RetryAfter {
-			joined.RetryAfter, joined.Code, joined.Remedy = f.err.RetryAfter, f.err.Code, f.err.Remedy
+		if !joinedErr.IsRetryable || f.err.RetryAfter < joinedErr.RetryAfter {
+			joinedErr.RetryAfter, joinedErr.Code, joinedErr.Remedy = f.err.RetryAfter, f.err.Code, f.err.Remedy
 		}
-		joined.Retry = true
+		joinedErr.IsRetryable = true
 	}
-	joined.Message = fmt.Sprintf("none of %d LLMs answers: %s", len(failures), strings.Join(messages, "; "))
-	return joined
+	joinedErr.Message = fmt.Sprintf("none of %d LLMs answers: %s", len(failures), strings.Join(messages, "; "))
+	return joinedErr
 }

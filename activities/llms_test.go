@@ -56,9 +56,9 @@ func TestTheNextLLMIsAskedWhereOneSaysNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			seen := &attempts{}
 			a := newWorker(t, serve(t, first).llm())
-			a.LLMServers, a.Observer = map[string]*llm.Client{"backup": clientOf(t, streaming(solutionText))}, seen
+			a.LLMClientByServer, a.Observer = map[string]*llm.Client{"backup": clientOf(t, streaming(solutionText))}, seen
 			reply, err := requestOf(t, a, withLLMs(`{"model": "first", "timeout": "300ms"}`))
-			if err != nil || !reply.Complete || reply.AnsweringLLM.RequestedModel != "second" {
+			if err != nil || !reply.IsComplete || reply.AnsweringLLM.RequestedModel != "second" {
 				t.Fatalf("%v, %+v", err, reply)
 			}
 			if n, last := a.Client.(*ears).calls(); n != 1 || !last {
@@ -76,9 +76,9 @@ func TestTheNextLLMIsNotAskedOnceOneHasBegunToAnswer(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
 	a := newWorker(t, serve(t, streaming(strings.TrimSuffix(solutionText, `],"output":null}`))).llm())
-	a.LLMServers = map[string]*llm.Client{"backup": refusing(t, http.StatusTeapot, &asked)}
+	a.LLMClientByServer = map[string]*llm.Client{"backup": refusing(t, http.StatusTeapot, &asked)}
 	reply, err := requestOf(t, a, withLLMs(`{"model": "first"}`))
-	if err != nil || reply.Complete || reply.Fault.Code != turn.CodeTruncated || len(reply.Calls) != 1 ||
+	if err != nil || reply.IsComplete || reply.Fault.Code != turn.CodeTruncated || len(reply.Calls) != 1 ||
 		asked.Load() > 0 {
 		t.Errorf("%v, %+v, the second one was asked %d times", err, reply, asked.Load())
 	}
@@ -97,7 +97,7 @@ func TestWhereNoLLMAnswersTheErrorTellsWhatBecameOfEach(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var asked atomic.Int32
 			a := newWorker(t, llm.Config{})
-			a.LLM, a.LLMServers = refusing(t, c.first, &asked),
+			a.LLM, a.LLMClientByServer = refusing(t, c.first, &asked),
 				map[string]*llm.Client{"backup": refusing(t, c.second, &asked)}
 			_, err := requestOf(t, a, withLLMs(`{"model": "first"}`))
 			app := refused(t, err)
@@ -129,7 +129,7 @@ func TestAServerThatTheWorkerDoesNotKnowIsNamed(t *testing.T) {
 // A replay gives each Request and each recheck the next line: one that got no reply takes a line, once.
 func TestARecheckThatGetsNoReplyTakesItsPlaceInTheRecord(t *testing.T) {
 	t.Parallel()
-	again := func(in *turn.RequestInput) { in.Turn, in.Recheck = 2, &turn.Recheck{} }
+	again := func(in *turn.RequestInput) { in.TurnNumber, in.Recheck = 2, &turn.Recheck{} }
 	for name, c := range map[string]struct {
 		status, recorded int
 		change           []func(*turn.RequestInput)

@@ -71,7 +71,7 @@ func (a *Activities) readIdeaWithTools(ctx context.Context, idea jsonval.Object)
 	if err != nil {
 		return nil, err
 	}
-	return ideaOrError(ideafile.ReadIdeaWithCheckedTools(fullIdea))
+	return ideaOrError(ideafile.ReadIdeaWithoutCheckingTools(fullIdea))
 }
 
 // storePalette returns the replacement for an Idea's Tools that are too large to travel; nil if they are not too large.
@@ -108,9 +108,9 @@ func (a *Activities) restoreFiles(ctx context.Context, files jsonval.Object) (js
 // Request builds on, with the changes since.
 func (a *Activities) restoreStates(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates) error {
-	base, err := a.loadStates(ctx, setup, input, states.Base)
+	baseStates, err := a.loadStates(ctx, setup, input, states.Base)
 	if err == nil {
-		err = input.RestoreStates(base, states.Changes)
+		err = input.RestoreStates(baseStates, states.Changes)
 	}
 	if err != nil {
 		return fmt.Errorf("activities: restore the States for Request %d: %w", input.RequestNumber, err)
@@ -123,7 +123,7 @@ func (a *Activities) loadStates(ctx context.Context, setup protocol.RequestSetup
 	if base.Idea > 0 {
 		return a.Chains.States(ctx, input.ProcessID, base)
 	}
-	idea, err := ideaOrError(ideafile.ReadIdeaWithCheckedTools(setup.Idea))
+	idea, err := ideaOrError(ideafile.ReadIdeaWithoutCheckingTools(setup.Idea))
 	if err != nil {
 		return nil, err
 	}

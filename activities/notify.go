@@ -20,18 +20,18 @@ func (a *Activities) NotifyPeople(ctx context.Context, n approval.Notices) error
 	// The id is the same on every attempt, so that a receiver can drop what it gets twice.
 	err := a.NoticeSender.Send(ctx, "msg_"+activityKey(ctx), n, a.shownCallsByDigest(ctx, n.ProcessID))
 	var sendError *notify.Error
-	if errors.As(err, &sendError) && !sendError.Retry {
+	if errors.As(err, &sendError) && !sendError.IsRetryable {
 		return nonRetryableError(ideafile.CodeToolFailed, err)
 	}
 	return err
 }
 
 // shownCallsByDigest describes the waiting Calls of a process, by digest, if notices contain descriptions.
-func (a *Activities) shownCallsByDigest(ctx context.Context, process string) map[string]shown.Call {
+func (a *Activities) shownCallsByDigest(ctx context.Context, processID string) map[string]shown.Call {
 	if a.PendingApprovals == nil || !a.NoticeSender.DescribesCalls() {
 		return nil
 	}
-	list, err := a.PendingApprovals(ctx, process)
+	list, err := a.PendingApprovals(ctx, processID)
 	if err != nil {
 		activity.GetLogger(ctx).Warn("what waits could not be read, so the notice has only its ids", "error", err)
 	}

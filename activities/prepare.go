@@ -34,9 +34,9 @@ func (a *Activities) PrepareTools(ctx context.Context, idea jsonval.Object,
 	}
 	r := &protocol.PrepareResult{MissingRequirements: a.missingToolRequirements(append(delegateIdeas, parsedIdea)...)}
 	r.Bindings, r.Problems = kinds.KnownTools{Functions: a.Tools, Runners: a.Runners}.Bind(parsedIdea)
-	r.CanNotify, r.HasLLM = a.NoticeSender != nil && parsedIdea.Simulation == nil, a.LLM.Configured() ||
-		shouldFakeReplies(parsedIdea)
-	r.SaveActions, r.LacksLLM = a.SaveActions, a.missingLLMReason(parsedIdea, r.Bindings)
+	r.CanNotify, r.HasLLM = a.NoticeSender != nil && parsedIdea.Simulation == nil, a.LLM.IsConfigured() ||
+		fakesLLMReplies(parsedIdea)
+	r.SaveActions, r.LacksLLM = a.SaveActions, a.noUsableLLMReason(parsedIdea, r.Bindings)
 	r.Problems.Append(check.CheckDirectPlans(parsedIdea, r.Bindings)...)
 	r.Problems.Append(ideafile.StepIDProblems(parsedIdea.Context)...)
 	r.Palette, err = a.storePalette(ctx, idea)

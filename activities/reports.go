@@ -30,14 +30,14 @@ type reportQueue struct {
 	nextBatch *reportBatch // that others may join; nil: none
 }
 
-// reportsSignal is turn.ReportSignal with undecoded reports.
-type reportsSignal struct {
+// rawReportsSignal is turn.ReportSignal with undecoded reports.
+type rawReportsSignal struct {
 	Reports []json.RawMessage `json:"reports"`
 }
 
 // reportBatch is the reports in one signal. The caller that makes it sends it; err is set once done is closed.
 type reportBatch struct {
-	reportsSignal
+	rawReportsSignal
 	byteCount int
 	done      chan struct{}
 	err       error
@@ -46,8 +46,8 @@ type reportBatch struct {
 var errNotSent = errors.New("the worker's other activity that would send it has ended")
 
 // send sends reports to a process, perhaps together with others, and returns when that is done.
-func (g *reportBatcher) send(ctx context.Context, processID string, s reportsSignal,
-	sendSignal func(ctx context.Context, s reportsSignal) error) error {
+func (g *reportBatcher) send(ctx context.Context, processID string, s rawReportsSignal,
+	sendSignal func(ctx context.Context, s rawReportsSignal) error) error {
 	queue, b, isFirst := g.joinBatch(processID, s)
 	if !isFirst {
 		select {
@@ -64,7 +64,7 @@ func (g *reportBatcher) send(ctx context.Context, processID string, s reportsSig
 	if queue.nextBatch == b {
 		queue.nextBatch = nil
 	}
-	s = b.reportsSignal
+	s = b.rawReportsSignal
 	g.mu.Unlock()
 	if err == nil {
 		err = sendSignal(ctx, s)
@@ -75,13 +75,13 @@ func (g *reportBatcher) send(ctx context.Context, processID string, s reportsSig
 
 // joinBatch adds reports to the next batch for a process. isFirst: the batch is new.
 func (g *reportBatcher) joinBatch(processID string,
-	s reportsSignal) (queue *reportQueue, b *reportBatch, isFirst bool) {
+	s rawReportsSignal) (queue *reportQueue, b *reportBatch, isFirst bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	queue = g.queueByProcess[processID]
 	if queue == nil {
-		maps.DeleteFunc(g.queueByProcess, func(_ string, old *reportQueue) bool {
-			return old.nextBatch == nil && old.limiter.Tokens() >= reportBatchBurst
+		maps.DeleteFunc(g.queueByProcess, func(_ string, otherQueue *reportQueue) bool {
+			return otherQueue.nextBatch == nil && otherQueue.limiter.Tokens() >= reportBatchBurst
 		})
 		if g.queueByProcess == nil {
 			g.queueByProcess = map[string]*reportQueue{}

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-func reported(n int, more string) reportsSignal {
-	return reportsSignal{[]json.RawMessage{json.RawMessage(fmt.Sprintf(`{"number": %d, "more": %q}`, n, more))}}
+func reported(n int, more string) rawReportsSignal {
+	return rawReportsSignal{[]json.RawMessage{json.RawMessage(fmt.Sprintf(`{"number": %d, "more": %q}`, n, more))}}
 }
 
 func TestManyReportsToOneProcessGoTogether(t *testing.T) {
@@ -27,7 +27,7 @@ func TestManyReportsToOneProcessGoTogether(t *testing.T) {
 		for n := range 1000 {
 			to := fmt.Sprint("p", n%2)
 			all.Go(func() {
-				err := g.send(t.Context(), to, reported(n, ""), func(_ context.Context, s reportsSignal) error {
+				err := g.send(t.Context(), to, reported(n, ""), func(_ context.Context, s rawReportsSignal) error {
 					mu.Lock()
 					defer mu.Unlock()
 					signals[to]++
@@ -64,14 +64,14 @@ func TestManyReportsToOneProcessGoTogether(t *testing.T) {
 
 func TestWhoReportsTogetherHearsOfTheFailure(t *testing.T) {
 	t.Parallel()
-	for name, signal := range map[string]func(context.Context, reportsSignal) error{
-		"it fails":  func(context.Context, reportsSignal) error { return errors.New("no answer") },
-		"it panics": func(context.Context, reportsSignal) error { panic("a fault") },
+	for name, signal := range map[string]func(context.Context, rawReportsSignal) error{
+		"it fails":  func(context.Context, rawReportsSignal) error { return errors.New("no answer") },
+		"it panics": func(context.Context, rawReportsSignal) error { panic("a fault") },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var g reportBatcher
 			for n := range reportBatchBurst { // then whoever comes waits for others
-				arrives := func(context.Context, reportsSignal) error { return nil }
+				arrives := func(context.Context, rawReportsSignal) error { return nil }
 				if err := g.send(t.Context(), "p", reported(n, ""), arrives); err != nil {
 					t.Fatal(err)
 				}

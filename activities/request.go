@@ -33,10 +33,10 @@ func (a *Activities) SendRequest(ctx context.Context, setup protocol.RequestSetu
 			err = a.awaitDailyBudget(ctx)
 		}
 		if err == nil {
-			reply, err = a.attemptRequest(ctx, setup, input, states, answer)
+			reply, err = a.sendRequestOnce(ctx, setup, input, states, answer)
 		}
-		tooLong := errors.Is(context.Cause(ctx), errReplyTooLong)
-		if tooLong && (err == nil && !reply.Complete || errors.Is(err, context.DeadlineExceeded)) {
+		isTooLong := errors.Is(context.Cause(ctx), errReplyTooLong)
+		if isTooLong && (err == nil && !reply.IsComplete || errors.Is(err, context.DeadlineExceeded)) {
 			reply, err = interruptedReply(reply, diag.Faultf(turn.CodeEndlessReply, "%s", errReplyTooLong)), nil
 		}
 		return err
@@ -44,10 +44,10 @@ func (a *Activities) SendRequest(ctx context.Context, setup protocol.RequestSetu
 	return reply, err
 }
 
-func (a *Activities) attemptRequest(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
+func (a *Activities) sendRequestOnce(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates, answer protocol.BatchAnswer) (*turn.LLMReply, error) {
 	startState := instanceStartStateOf(input, states)
-	reply, err := a.withSlot(ctx, input, func(attempt *RequestAttempt) (*turn.LLMReply, error) {
+	reply, err := a.sendInSlot(ctx, input, func(attempt *RequestAttempt) (*turn.LLMReply, error) {
 		return a.streamRequest(ctx, setup, input, startState, answer, attempt)
 	})
 	if err != nil {
@@ -66,8 +66,8 @@ func interruptedReply(reply *turn.LLMReply, f *diag.Fault) *turn.LLMReply {
 	if reply == nil {
 		reply = &turn.LLMReply{}
 	}
-	return &turn.LLMReply{Fault: f, CallsUndelivered: true, Usage: reply.Usage, AnsweringLLM: reply.AnsweringLLM,
-		HTTPAttempts: reply.HTTPAttempts, GoneInstances: reply.GoneInstances}
+	return &turn.LLMReply{Fault: f, HasUndeliveredCalls: true, Usage: reply.Usage, AnsweringLLM: reply.AnsweringLLM,
+		HTTPAttemptCount: reply.HTTPAttemptCount, GoneInstances: reply.GoneInstances}
 }
 
 // instanceStartStateOf returns what is known about the start of a Request's instances. Only before a process's first
@@ -75,9 +75,9 @@ func interruptedReply(reply *turn.LLMReply, f *diag.Fault) *turn.LLMReply {
 func instanceStartStateOf(input *turn.RequestInput, states protocol.RequestStates) instanceStartState {
 	switch {
 	case states.Base.Idea > 0:
-		return allInstancesStarted
+		return startStateAllStarted
 	case len(input.Instances) <= protocol.MaxPendingChildStarts:
-		return pendingStartsListed
+		return startStatePendingListed
 	}
 	return startStateUnknown
 }
@@ -90,18 +90,18 @@ func requestSize(setup protocol.RequestSetup, states protocol.RequestStates) int
 
 func (a *Activities) streamRequest(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
 	startState instanceStartState,
-	batch protocol.BatchAnswer, attempt *RequestAttempt) (*turn.LLMReply, error) {
+	batchAnswer protocol.BatchAnswer, attempt *RequestAttempt) (*turn.LLMReply, error) {
 	r, err := a.newRequest(ctx, setup, input)
 	if err != nil {
 		return nil, err
 	}
 	defer r.stopScriptedLLM()
-	r.callSender.startState, r.llmRequest.Completion = startState, []byte(batch.Completion)
+	r.callSender.startState, r.llmRequest.BatchCompletion = startState, []byte(batchAnswer.Completion)
 	if a.PromptRecorder != nil {
 		a.PromptRecorder(input.ProcessID, input.RequestNumber, r.llmRequest.Messages)
 	}
 	answer, err := r.askLLMs(ctx, attempt)
-	a.setReplyCost(answer, r.idea.Config, batch.Completion != "")
+	a.setReplyCost(answer, r.idea.Config, batchAnswer.Completion != "")
 	attempt.Usage = answer.Usage
 	if err != nil {
 		return nil, err
@@ -110,22 +110,22 @@ func (a *Activities) streamRequest(ctx context.Context, setup protocol.RequestSe
 		Request: input.RequestNumber, RequestedModel: answer.Model, ServedModel: answer.ServedModel,
 		PromptDigest: promptDigest(r.llmRequest), TokenUsage: answer.Usage,
 	}
-	if answer.Downgraded != "" {
-		activity.GetLogger(ctx).Info("the LLM's server takes less than it was asked", "server", answer.Downgraded)
+	if answer.OmittedFeatures != "" {
+		activity.GetLogger(ctx).Info("the LLM's server takes less than it was asked", "server", answer.OmittedFeatures)
 	}
 	r.finishReply(answer)
 	if input.Recheck != nil {
 		r.compareAnswers()
 	}
 	if a.Recorder != nil {
-		a.Recorder(input.ProcessID, input.Turn, answer.Text, answer.FinishReason, answer.Refusal)
+		a.Recorder(input.ProcessID, input.TurnNumber, answer.Text, answer.FinishReason, answer.Refusal)
 	}
 	r.reply.GoneInstances, err = r.callSender.waitUntilDelivered()
 	if err != nil {
 		// An error would make Temporal ask again, although some Calls have arrived. So the process closes the Request.
 		r.markIncomplete(turn.CodeTruncated,
 			"calls could not be handed on: "+jsonval.Clip(err.Error(), maxErrorChars))
-		r.reply.CallsUndelivered = true
+		r.reply.HasUndeliveredCalls = true
 	}
 	return &r.reply, nil
 }
@@ -142,11 +142,11 @@ type request struct {
 	// llmCandidates are the LLMs that are asked, in this order.
 	llmCandidates []llmCandidate
 	callSender    *callSender
-	// holdsAllCalls: the instances get no Calls of the reply. The process sends the Calls once a person has decided on
+	// withholdsAllCalls: the instances get no Calls of the reply. The process sends the Calls once a person has decided on
 	// them, or the Request is a recheck, whose Calls are only compared.
-	holdsAllCalls   bool
-	tokensWithCalls map[string]bool // instances that got a Call
-	reply           turn.LLMReply
+	withholdsAllCalls bool
+	tokensWithCalls   map[string]bool // instances that got a Call
+	reply             turn.LLMReply
 }
 
 func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup,
@@ -157,14 +157,14 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup
 	}
 	r := &request{activities: a, ctx: ctx, idea: idea, input: input, tokensWithCalls: map[string]bool{},
 		stopScriptedLLM: func() {}}
-	r.reply.HTTPAttempts = int(activity.GetInfo(ctx).Attempt)
+	r.reply.HTTPAttemptCount = int(activity.GetInfo(ctx).Attempt)
 	r.palette = ideafile.Palette{Tools: idea.Tools, BindingByTool: setup.Bindings,
 		InstanceTokens:   input.InstanceTokens(),
 		ReopenableTokens: input.ReopenableTokens}
-	if input.OutputOnly {
+	if input.IsOutputOnly {
 		r.palette.InstanceTokens = nil
 	}
-	r.holdsAllCalls = (setup.HoldCalls || input.Recheck != nil) && len(input.Questions) == 0
+	r.withholdsAllCalls = (setup.HoldCalls || input.Recheck != nil) && len(input.Questions) == 0
 	r.callSender = newCallSender(ctx, a.Client, input.ProcessID, input.RequestNumber, setup.Idea)
 	format := prompt.ResponseFormatFor(idea, setup.Bindings, input)
 	if format.NotStrictReason != "" {
@@ -176,7 +176,7 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup
 		ResponseFormat: format, RateKey: fmt.Sprintf("%s/%d", input.ProcessID, input.RequestNumber),
 		GiveUpAt: activity.GetInfo(ctx).ScheduledTime.Add(cmp.Or(idea.Config.LLMs.Patience(), a.LLMPatience,
 			DefaultLLMPatience)),
-		KeepText: a.Recorder != nil, OnCall: r.onCall,
+		KeepText: a.Recorder != nil, OnCall: r.handleCall,
 		OnAnswer: func() { a.reportRequestResumed(ctx, input.RequestNumber) },
 	}
 	if input.Recheck != nil {
@@ -204,9 +204,9 @@ func promptDigest(q llm.Request) string {
 // chooseLLMs decides who answers: replies made up from schemas, a script, or the LLMs of the Idea.
 func (r *request) chooseLLMs(setup protocol.RequestSetup) (err error) {
 	// If a line of a script demands a retry, the next line follows.
-	replies, turnNumber := setup.Replies, r.input.Turn+r.reply.HTTPAttempts-1
+	replies, turnNumber := setup.Replies, r.input.TurnNumber+r.reply.HTTPAttemptCount-1
 	if line, ok := makeFakeReply(r.idea, setup, r.input, r.llmRequest.Messages); ok {
-		r.reply.Faked = true
+		r.reply.IsFaked = true
 		replies, turnNumber = line, 1
 	}
 	if replies == "" {
@@ -223,15 +223,15 @@ func (r *request) chooseLLMs(setup protocol.RequestSetup) (err error) {
 	return err
 }
 
-// onCall takes a Call that has just closed.
-func (r *request) onCall(index int, raw json.RawMessage) {
+// handleCall takes a Call that has just closed.
+func (r *request) handleCall(index int, raw json.RawMessage) {
 	// Every broken Call is a fault of its own, and not the end of the reply.
 	var call ideafile.WrittenCall
 	v, err := jsonval.Decode(raw)
 	if err != nil {
 		call = ideafile.ParseWrittenCall(malformedCallText(raw))
 	} else if _, isObject := v.(jsonval.Object); isObject { // its large parameters
-		v, err = r.activities.offload(r.ctx, v, true)
+		v, err = r.activities.offloadLargeValues(r.ctx, v, true)
 	}
 	if err == nil {
 		call = ideafile.ParseWrittenCall(v)
@@ -242,7 +242,7 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 		return
 	}
 	if len(r.input.Questions) > 0 {
-		r.onLLMAnswer(index, call)
+		r.handleLLMAnswer(index, call)
 		return
 	}
 	tokens, f := r.palette.TargetInstances(call)
@@ -264,32 +264,32 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 // withholdsCalls reports whether an instance gets no Calls of the reply yet. No Calls wait for a recheck of a made-up
 // reply, since there is none.
 func (r *request) withholdsCalls(token string) bool {
-	return r.holdsAllCalls || (slices.Contains(r.input.HeldTokens, token) && !r.reply.Faked)
+	return r.withholdsAllCalls || (slices.Contains(r.input.HeldTokens, token) && !r.reply.IsFaked)
 }
 
 // compareAnswers replaces a second answer by its comparison with the first for each instance. It runs in the activity,
 // which has the whole palette.
 func (r *request) compareAnswers() {
-	differed := 0
+	differedCount := 0
 	for _, instance := range r.input.Instances {
-		if !r.reply.Complete || r.reply.Faked { // what is made up is no second answer
+		if !r.reply.IsComplete || r.reply.IsFaked { // what is made up is no second answer
 			break
 		}
 		view := ideafile.InstanceViewOf(r.idea.Context, instance.Token)
 		view.PayloadByKind[ideafile.TypeState] = instance.State
 		c := turn.AnswerComparison{Token: instance.Token, Request: r.input.RequestNumber,
-			Position: r.input.Recheck.PositionByToken[instance.Token],
-			FirstLLM: r.input.Recheck.LLM, SecondLLM: r.reply.AnsweringLLM.RequestedModel,
-			FirstCalls:  quality.CallsFor(&r.palette, instance.Token, r.input.Recheck.Calls),
-			SecondCalls: quality.CallsFor(&r.palette, instance.Token, r.reply.Calls)}
-		c.Differed = quality.AnswersDiffer(&r.palette, view, instance.Token, c.FirstCalls, c.SecondCalls)
+			PromptPosition: r.input.Recheck.PromptPositionByToken[instance.Token],
+			FirstLLM:       r.input.Recheck.LLM, SecondLLM: r.reply.AnsweringLLM.RequestedModel,
+			FirstCalls:  quality.CallsForInstance(&r.palette, instance.Token, r.input.Recheck.Calls),
+			SecondCalls: quality.CallsForInstance(&r.palette, instance.Token, r.reply.Calls)}
+		c.HasDiffered = quality.AnswersDiffer(&r.palette, view, instance.Token, c.FirstCalls, c.SecondCalls)
 		r.reply.Comparisons = append(r.reply.Comparisons, c)
-		if c.Differed {
-			differed++
+		if c.HasDiffered {
+			differedCount++
 		}
 	}
 	if o, ok := r.activities.Observer.(RecheckObserver); ok {
-		o.Rechecked(r.input.Recheck.LLM, r.reply.AnsweringLLM.RequestedModel, len(r.reply.Comparisons), differed)
+		o.ObserveRecheck(r.input.Recheck.LLM, r.reply.AnsweringLLM.RequestedModel, len(r.reply.Comparisons), differedCount)
 	}
 	r.reply.Calls, r.reply.CallFaults, r.reply.Output = nil, nil, nil
 }
@@ -307,9 +307,9 @@ func (r *request) addCallFault(index int, f diag.Fault) {
 	r.reply.CallFaults = append(r.reply.CallFaults, turn.CallFault{Index: index, Fault: f})
 }
 
-// onLLMAnswer takes the result of a latent Call that was asked for by itself, or parameters that were fitted to a
+// handleLLMAnswer takes the result of a latent Call that was asked for by itself, or parameters that were fitted to a
 // schema.
-func (r *request) onLLMAnswer(index int, v ideafile.WrittenCall) {
+func (r *request) handleLLMAnswer(index int, v ideafile.WrittenCall) {
 	question, output, params, f := turn.ReadLLMAnswer(r.idea, r.input, v)
 	if f != nil {
 		r.addCallFault(index, *f)
@@ -325,13 +325,13 @@ func (r *request) onLLMAnswer(index int, v ideafile.WrittenCall) {
 // come.
 func (r *request) finishReply(answer *llm.Reply) {
 	r.reply.Usage = answer.Usage
-	r.reply.Fault = answer.Incomplete
-	if r.reply.Fault != nil || !r.takeOutput(answer.Output) {
+	r.reply.Fault = answer.IncompleteFault
+	if r.reply.Fault != nil || !r.storeOutput(answer.Output) {
 		return
 	}
-	r.reply.Complete, r.reply.SaysFinished, r.reply.SaysUnfinished = true, answer.Finished, answer.Unfinished
+	r.reply.IsComplete, r.reply.SaysFinished, r.reply.SaysUnfinished = true, answer.SaysFinished, answer.SaysUnfinished
 	r.reply.Notes = turn.ShortenNotes(answer.Notes)
-	if r.input.OutputOnly {
+	if r.input.IsOutputOnly {
 		return
 	}
 	for _, t := range r.palette.InstanceTokens {
@@ -344,7 +344,7 @@ func (r *request) finishReply(answer *llm.Reply) {
 		r.callSender.addToBatch(t, func(s *protocol.CallsSignal) { s.Last = true })
 	}
 	for _, t := range r.palette.ReopenableTokens {
-		if r.tokensWithCalls[t] && !r.holdsAllCalls {
+		if r.tokensWithCalls[t] && !r.withholdsAllCalls {
 			r.callSender.addToBatch(t, func(s *protocol.CallsSignal) { s.Last = true })
 		}
 	}
@@ -352,12 +352,12 @@ func (r *request) finishReply(answer *llm.Reply) {
 
 // markIncomplete notes that the reply is not whole, and why.
 func (r *request) markIncomplete(code, message string) {
-	r.reply.Complete, r.reply.Fault = false, &diag.Fault{Code: code, Message: message}
+	r.reply.IsComplete, r.reply.Fault = false, &diag.Fault{Code: code, Message: message}
 }
 
-// takeOutput takes the solution's output, and reports whether it can be used at all. If the output does not fit its
+// storeOutput takes the solution's output, and reports whether it can be used at all. If the output does not fit its
 // schema, the reply's OutputFault says why.
-func (r *request) takeOutput(raw json.RawMessage) bool {
+func (r *request) storeOutput(raw json.RawMessage) bool {
 	if len(raw) == 0 {
 		return true
 	}
@@ -367,7 +367,7 @@ func (r *request) takeOutput(raw json.RawMessage) bool {
 		return false
 	}
 	r.reply.OutputFault = turn.CheckOutput(r.idea, v)
-	r.reply.Output, err = r.activities.offload(r.ctx, v, false)
+	r.reply.Output, err = r.activities.offloadLargeValues(r.ctx, v, false)
 	if err != nil {
 		r.markIncomplete(turn.CodeTruncated, "the output could not be stored: "+jsonval.Clip(err.Error(),
 			maxErrorChars))

@@ -32,13 +32,13 @@ func TestAnInstanceIsToldThatNoMoreCallsComeOnlyIfTheReplyIsComplete(t *testing.
 	} {
 		a := newWorker(t, serve(t, streaming(c.text)).llm())
 		reply, err := makeRequest(t, a)
-		if err != nil || reply.Complete != (c.code == "") || len(reply.InstancesWithoutCalls) != c.idle {
+		if err != nil || reply.IsComplete != (c.code == "") || len(reply.InstancesWithoutCalls) != c.idle {
 			t.Fatalf("%s: %v %+v", name, err, reply)
 		}
-		if !reply.Complete && reply.Fault.Code != c.code {
+		if !reply.IsComplete && reply.Fault.Code != c.code {
 			t.Errorf("%s: %+v", name, reply.Fault)
 		}
-		if n, last := a.Client.(*ears).calls(); n != c.calls || last != reply.Complete {
+		if n, last := a.Client.(*ears).calls(); n != c.calls || last != reply.IsComplete {
 			t.Errorf("%s: %d calls, last %v", name, n, last)
 		}
 	}
@@ -88,7 +88,7 @@ func TestARequestThatWaitsForItsTurnShowsThatItsWorkerLives(t *testing.T) {
 			beats.Add(1)
 		}
 	})
-	if reply, err := requestIn(t, a, env); err != nil || !reply.Complete || beats.Load() == 0 || asked.Load() != 2 {
+	if reply, err := requestIn(t, a, env); err != nil || !reply.IsComplete || beats.Load() == 0 || asked.Load() != 2 {
 		t.Errorf("%v %+v, %d beats, asked %d times", err, reply, beats.Load(), asked.Load())
 	}
 }

@@ -27,7 +27,7 @@ func (a *Activities) SealIdea(ctx context.Context, in protocol.SealInput) (*prot
 	if o, ok := a.Observer.(DecisionObserver); ok && err == nil {
 		for _, e := range in.Log {
 			if d := e.Decision; d != nil && !d.WaitingSince.IsZero() {
-				o.Decision(*d)
+				o.ObserveDecision(*d)
 			}
 		}
 	}
@@ -53,7 +53,7 @@ func (a *Activities) sealIdea(ctx context.Context, in protocol.SealInput) (*prot
 		solution["notes"] = in.Notes
 	}
 	idea = delegate.WithFiles(idea, in.Delegation.File, files)
-	meta := sealedIdeaMeta(idea["meta"], in.Request, in.LLMUsages)
+	meta := buildSealedIdeaMeta(idea["meta"], in.Request, in.LLMUsages)
 	if delete(meta, "parts"); len(in.Parts) > 0 {
 		meta["parts"] = jsonval.ToJSONValue(in.Parts)
 	}
@@ -77,15 +77,15 @@ func (a *Activities) sealIdea(ctx context.Context, in protocol.SealInput) (*prot
 	return &sealed, nil
 }
 
-// sealedIdeaMeta returns the meta of the Idea that the process started from, with the number of the Request that sealed
+// buildSealedIdeaMeta returns the meta of the Idea that the process started from, with the number of the Request that sealed
 // this Idea and the LLMs that answered, the last answer first. Neither these nor the counts of steps are copied from
 // the start, which may be an Idea of another process.
-func sealedIdeaMeta(meta any, request int, answers []turn.LLMUsage) jsonval.Object {
+func buildSealedIdeaMeta(meta any, request int, llmUsages []turn.LLMUsage) jsonval.Object {
 	out := jsonval.WithoutKey(jsonval.AsObject(meta), "request", "llm", ideafile.InstructionsMetaKey)
-	if n := len(answers); n > 0 {
-		last := jsonval.AsObject(jsonval.ToJSONValue(answers[n-1]))
+	if n := len(llmUsages); n > 0 {
+		last := jsonval.AsObject(jsonval.ToJSONValue(llmUsages[n-1]))
 		if n > 1 {
-			last["earlier"] = jsonval.ToJSONValue(answers[:n-1])
+			last["earlier"] = jsonval.ToJSONValue(llmUsages[:n-1])
 		}
 		out["llm"] = last
 	}

@@ -11,27 +11,27 @@ import (
 	"processidea/model/turn"
 )
 
-var errNoSlot = &llm.Error{Code: turn.CodeRateLimited, Retry: true, HeldBack: true,
+var errNoSlot = &llm.Error{Code: turn.CodeRateLimited, IsRetryable: true, IsHeldBack: true,
 	Message: "this worker can make no more Requests at once",
 	Remedy:  "it goes on by itself; a higher --max-requests allows more at once"}
 
-// withSlot makes a Request in one of the worker's slots for Requests, and reports its outcome to the observer.
-func (a *Activities) withSlot(
+// sendInSlot makes a Request in one of the worker's slots for Requests, and reports its outcome to the observer.
+func (a *Activities) sendInSlot(
 	ctx context.Context, input *turn.RequestInput, sendRequest func(*RequestAttempt) (*turn.LLMReply, error),
 ) (reply *turn.LLMReply, err error) {
 	attempt := &RequestAttempt{
-		Process: input.ProcessID, Number: input.RequestNumber, InstanceCount: len(input.Instances),
-		Attempt: int(activity.GetInfo(ctx).Attempt), StartedAt: time.Now(),
+		ProcessID: input.ProcessID, RequestNumber: input.RequestNumber, InstanceCount: len(input.Instances),
+		AttemptNumber: int(activity.GetInfo(ctx).Attempt), StartedAt: time.Now(),
 	}
 	defer func() { a.observeRequestEnd(attempt, reply, err) }()
 	release, err := a.acquireSlot(ctx)
-	attempt.SlotWait, attempt.StartedAt = time.Since(attempt.StartedAt), time.Now()
+	attempt.SlotWaitTime, attempt.StartedAt = time.Since(attempt.StartedAt), time.Now()
 	if err != nil {
 		return nil, translateShutdownError(ctx, err)
 	}
 	defer release()
 	reply, err = sendRequest(attempt)
-	if err == nil && !reply.Complete && isWorkerStopping(ctx) {
+	if err == nil && !reply.IsComplete && isWorkerStopping(ctx) {
 		err = worker.ErrWorkerShutdown
 	}
 	return reply, translateShutdownError(ctx, err)

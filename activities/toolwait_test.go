@@ -26,7 +26,7 @@ type counter map[string]error
 
 func (counter) Validate(any) error { return nil }
 
-func (c counter) Run(_ context.Context, in runner.Input) (any, error) { return nil, c[in.Call] }
+func (c counter) Run(_ context.Context, in runner.Input) (any, error) { return nil, c[in.CallID] }
 
 type wait struct {
 	error
@@ -38,7 +38,7 @@ func (w wait) RetryDelay() time.Duration { return w.delay }
 // A server that is asked too often has not read the Call: it is waited for, however few attempts the Call has.
 func TestACallWaitsForAServerThatHasNotReadItWhicheverAttemptThatWas(t *testing.T) {
 	t.Parallel()
-	client := httptool.New(httptool.Options{Allow: "*,127.0.0.1"})
+	client := httptool.New(httptool.Options{AllowList: "*,127.0.0.1"})
 	t.Cleanup(client.Close)
 	says := func(status int, after time.Duration) error {
 		s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -71,7 +71,7 @@ func TestACallWaitsForAServerThatHasNotReadItWhicheverAttemptThatWas(t *testing.
 		"a failure of no server":      {errors.New("broken"), 1, 1, 0, 0, false},
 	} {
 		info := activity.Info{Attempt: row.attempt, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: row.most}}
-		wait, ofInstance := callWait(info, protocol.ExecuteInput{WaitCount: row.waits}, row.err)
+		wait, ofInstance := callRetryDelay(info, protocol.ExecuteInput{WaitCount: row.waits}, row.err)
 		if wait != row.want || ofInstance != row.ofInstance {
 			t.Errorf("%s: %s, %v", name, wait, ofInstance)
 		}

@@ -40,22 +40,22 @@ type rateLimitTurns struct {
 // turnRequests are this worker's requests to one limit.
 type turnRequests struct {
 	limit.TurnRequest
-	answers         map[string]chan limit.Turn // for the turns that are wanted, by key
-	deliveryWaiters []chan struct{}            // closed when the TurnRequest has arrived
-	wake            chan struct{}              // there is something new to ask
-	fault           error                      // why the limit could not be asked last; nil: it has answered
+	answerChannelByKey map[string]chan limit.Turn // for the turns that are wanted, by key
+	deliveryWaiters    []chan struct{}            // closed when the TurnRequest has arrived
+	wakeChannel        chan struct{}              // there is something new to ask
+	err                error                      // why the limit could not be asked last; nil: it has answered
 }
 
 // turnGrant is the answer to a request for a turn. If the limit cannot be asked, no turn is granted, and fault says
 // why.
 type turnGrant struct {
 	limit.Turn
-	fault error
+	err error
 }
 
 // acquireTurn waits for a Call's turn, and returns the function that ends it. If the turn is far away, the error makes
 // the Call wait in another activity (AwaitTurn).
-func (a *Activities) acquireTurn(ctx context.Context, in protocol.ExecuteInput) (end func(), err error) {
+func (a *Activities) acquireTurn(ctx context.Context, in protocol.ExecuteInput) (endTurn func(), err error) {
 	if in.Rate == nil {
 		return func() {}, nil
 	}
@@ -64,7 +64,7 @@ func (a *Activities) acquireTurn(ctx context.Context, in protocol.ExecuteInput) 
 		return nil, err
 	}
 	if !t.IsGranted {
-		remaining := attemptsLeft(activity.GetInfo(ctx))
+		remaining := remainingAttempts(activity.GetInfo(ctx))
 		return nil, temporal.NewApplicationErrorWithOptions(turnWaitText(in, t), turn.CodeRateLimited,
 			temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{remaining},
 				Category: temporal.ApplicationErrorCategoryBenign})
@@ -73,13 +73,13 @@ func (a *Activities) acquireTurn(ctx context.Context, in protocol.ExecuteInput) 
 		return nil, err
 	}
 	holdsTurn, key := in.Rate.MaxConcurrent > 0, turnKey(in.IdempotencyKey())
-	end = func() { a.updateTurnRequests(in.Tool, holdsTurn, func(s *turnRequests) { s.endTurn(key) }) }
+	endTurn = func() { a.updateTurnRequests(in.Tool, holdsTurn, func(s *turnRequests) { s.endTurn(key) }) }
 	if !holdsTurn { // it has begun, and nothing else is counted
-		end()
+		endTurn()
 		return func() {}, nil
 	}
 	a.updateTurnRequests(in.Tool, false, func(s *turnRequests) { s.HeldKeys = append(s.HeldKeys, key) })
-	return end, nil
+	return endTurn, nil
 }
 
 // AwaitTurn waits until a Call's turn is near; the Call then takes the turn. In a long queue the activity fails, and is
@@ -95,7 +95,7 @@ func (a *Activities) AwaitTurn(ctx context.Context, in protocol.ExecuteInput) er
 	}
 	now, since := time.Now(), activity.GetInfo(ctx).ScheduledTime
 	if t.Wait >= minReportedWait || now.Sub(since) >= minReportedWait {
-		a.reportCallWait(ctx, &a.turnWaits, turn.CodeRateLimited, in, &turn.HeldUp{Cause: turn.CodeRateLimited,
+		a.reportCallWait(ctx, &a.turnWaits, turn.CodeRateLimited, in, &turn.HoldUp{Cause: turn.CodeRateLimited,
 			Since: since, NextAttempt: now.Add(max(t.Wait, minReportedWait)), Message: turnWaitText(in, t),
 			Remedy: t.remedy("it goes on by itself; a higher `_rate` is for new processes only")})
 	}
@@ -105,19 +105,19 @@ func (a *Activities) AwaitTurn(ctx context.Context, in protocol.ExecuteInput) er
 
 func turnWaitText(in protocol.ExecuteInput, t turnGrant) string {
 	reason := fmt.Sprintf("its Tool %s may run %s in all processes (_rate)", in.Tool, in.Rate)
-	if t.fault != nil {
-		reason += ", and whose turn it is cannot be asked: " + t.fault.Error()
+	if t.err != nil {
+		reason += ", and whose turn it is cannot be asked: " + t.err.Error()
 	}
 	return fmt.Sprintf("Call %s waits for its turn: %s; the next try is in %s", in.Call, reason,
 		t.Wait.Round(time.Second/10))
 }
 
 // remedy returns the remedy if no turn is granted: usual, if the limit can be asked.
-func (g turnGrant) remedy(usual string) string {
-	if g.fault != nil {
+func (g turnGrant) remedy(usualRemedy string) string {
+	if g.err != nil {
 		return "it goes on once this worker may start workflows in its namespace, and send them Updates"
 	}
-	return usual
+	return usualRemedy
 }
 
 // turnKey names a turn, and does not reveal whose it is.
@@ -136,7 +136,7 @@ func (a *Activities) awaitGrant(ctx context.Context, name string, rule limit.Rul
 		priority = activity.GetInfo(ctx).Priority.PriorityKey
 	}
 	a.updateTurnRequests(name, true, func(s *turnRequests) {
-		s.Rule, s.WantedKeys, s.WantedCosts, s.answers[key] = rule, append(s.WantedKeys, key),
+		s.Rule, s.WantedKeys, s.WantedCosts, s.answerChannelByKey[key] = rule, append(s.WantedKeys, key),
 			append(s.WantedCosts, cost), answer
 		s.PriorityLevels = append(s.PriorityLevels, priority)
 	})
@@ -146,11 +146,11 @@ func (a *Activities) awaitGrant(ctx context.Context, name string, rule limit.Rul
 	select {
 	case t.Turn = <-answer:
 	case <-timer.C:
-		a.updateTurnRequests(name, false, func(s *turnRequests) { s.withdraw(key); t.fault = s.fault })
+		a.updateTurnRequests(name, false, func(s *turnRequests) { s.withdrawTurn(key); t.err = s.err })
 		t.Wait = limit.MaxPollingWait
 		return t, nil
 	case <-ctx.Done():
-		a.updateTurnRequests(name, true, func(s *turnRequests) { s.withdraw(key); s.endTurn(key) })
+		a.updateTurnRequests(name, true, func(s *turnRequests) { s.withdrawTurn(key); s.endTurn(key) })
 		return t, ctx.Err()
 	}
 	t.IsGranted = t.IsGranted && t.Wait <= patience
@@ -158,27 +158,27 @@ func (a *Activities) awaitGrant(ctx context.Context, name string, rule limit.Rul
 }
 
 // updateTurnRequests changes the requests to a limit, and has them sent: at once, or together with the next ones.
-func (a *Activities) updateTurnRequests(name string, sendsNow bool, change func(*turnRequests)) {
-	t := &a.rateLimitTurns
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	requests := t.requestsByLimit[name]
+func (a *Activities) updateTurnRequests(name string, shouldSendNow bool, change func(*turnRequests)) {
+	turns := &a.rateLimitTurns
+	turns.mu.Lock()
+	defer turns.mu.Unlock()
+	requests := turns.requestsByLimit[name]
 	if requests == nil {
-		if t.requestsByLimit == nil {
-			t.requestsByLimit = map[string]*turnRequests{}
+		if turns.requestsByLimit == nil {
+			turns.requestsByLimit = map[string]*turnRequests{}
 		}
-		requests = &turnRequests{answers: map[string]chan limit.Turn{}, wake: make(chan struct{}, 1)}
-		t.requestsByLimit[name] = requests
+		requests = &turnRequests{answerChannelByKey: map[string]chan limit.Turn{}, wakeChannel: make(chan struct{}, 1)}
+		turns.requestsByLimit[name] = requests
 		safego.Go("activities.turns", func() error { a.askForTurns(name, requests); return nil }, func(err error) {
 			if err != nil { // the next caller starts another goroutine
-				t.forgetLimit(name)
+				turns.forgetLimit(name)
 			}
 		})
 	}
 	change(requests)
-	if sendsNow {
+	if shouldSendNow {
 		select {
-		case requests.wake <- struct{}{}:
+		case requests.wakeChannel <- struct{}{}:
 		default:
 		}
 	}
@@ -190,8 +190,8 @@ func (t *rateLimitTurns) forgetLimit(name string) {
 	delete(t.requestsByLimit, name)
 }
 
-func (s *turnRequests) withdraw(key string) {
-	delete(s.answers, key)
+func (s *turnRequests) withdrawTurn(key string) {
+	delete(s.answerChannelByKey, key)
 	if n := slices.Index(s.WantedKeys, key); n >= 0 {
 		s.WantedKeys, s.WantedCosts = slices.Delete(s.WantedKeys, n, n+1), slices.Delete(s.WantedCosts, n, n+1)
 		s.PriorityLevels = slices.Delete(s.PriorityLevels, n, n+1)
@@ -204,16 +204,16 @@ func (s *turnRequests) endTurn(key string) {
 }
 
 // askForTurns sends a limit this worker's requests as long as there are any.
-func (a *Activities) askForTurns(name string, s *turnRequests) {
+func (a *Activities) askForTurns(name string, requests *turnRequests) {
 	for {
 		a.rateLimitTurns.mu.Lock()
-		q := s.TurnRequest
+		q := requests.TurnRequest
 		q.WantedKeys, q.HeldKeys = slices.Clone(q.WantedKeys), slices.Clone(q.HeldKeys)
 		q.WantedCosts, q.PriorityLevels = slices.Clone(q.WantedCosts), slices.Clone(q.PriorityLevels)
-		deliveryWaiters := s.deliveryWaiters
-		s.DoneKeys, s.SpentCost, s.deliveryWaiters = nil, 0, nil
+		deliveryWaiters := requests.deliveryWaiters
+		requests.DoneKeys, requests.SpentCost, requests.deliveryWaiters = nil, 0, nil
 		select {
-		case <-s.wake: // it was for this request
+		case <-requests.wakeChannel: // it was for this request
 		default:
 		}
 		if len(q.WantedKeys)+len(q.HeldKeys)+len(q.DoneKeys) == 0 && q.SpentCost == 0 {
@@ -223,10 +223,10 @@ func (a *Activities) askForTurns(name string, s *turnRequests) {
 		}
 		a.rateLimitTurns.mu.Unlock()
 		answers, err := a.askLimit(name, q)
-		wait := a.rateLimitTurns.deliverAnswers(name, s, q, deliveryWaiters, answers, err)
+		wait := a.rateLimitTurns.deliverAnswers(name, requests, q, deliveryWaiters, answers, err)
 		<-time.After(askInterval) // requests that come meanwhile are sent together
 		select {
-		case <-s.wake:
+		case <-requests.wakeChannel:
 		case <-time.After(wait - askInterval):
 		}
 	}
@@ -234,16 +234,16 @@ func (a *Activities) askForTurns(name string, s *turnRequests) {
 
 // deliverAnswers hands out a limit's answers, and returns after how long to ask again if nothing else happens.
 func (t *rateLimitTurns) deliverAnswers(name string, s *turnRequests, q limit.TurnRequest,
-	deliveryWaiters []chan struct{}, answers []limit.Turn, err error) (wait time.Duration) {
+	deliveryWaiters []chan struct{}, answers []limit.Turn, err error) (nextAskDelay time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err == nil && len(answers) != len(q.WantedKeys) {
 		err = fmt.Errorf("it answers %d of %d", len(answers), len(q.WantedKeys))
 	}
-	if err != nil && s.fault == nil {
+	if err != nil && s.err == nil {
 		slog.Warn("a limit that workers share cannot be asked: what it is for waits", "limit", name, "error", err)
 	}
-	if s.fault = err; err != nil {
+	if s.err = err; err != nil {
 		s.DoneKeys, s.SpentCost, s.deliveryWaiters = append(q.DoneKeys, s.DoneKeys...), s.SpentCost+q.SpentCost,
 			append(deliveryWaiters, s.deliveryWaiters...)
 		return time.Second
@@ -251,16 +251,16 @@ func (t *rateLimitTurns) deliverAnswers(name string, s *turnRequests, q limit.Tu
 	for _, h := range deliveryWaiters {
 		close(h)
 	}
-	wait = turnRenewInterval
+	nextAskDelay = turnRenewInterval
 	for n, key := range q.WantedKeys {
 		if answer := answers[n]; !answer.IsGranted && answer.Wait <= limit.MaxPollingWait {
-			wait = min(wait, answer.Wait)
-		} else if waiter := s.answers[key]; waiter != nil {
+			nextAskDelay = min(nextAskDelay, answer.Wait)
+		} else if waiter := s.answerChannelByKey[key]; waiter != nil {
 			waiter <- answer
-			s.withdraw(key)
+			s.withdrawTurn(key)
 		}
 	}
-	return wait
+	return nextAskDelay
 }
 
 // askLimit asks the workflow of a limit, and starts it if it does not run.
@@ -288,16 +288,16 @@ type sharedRate struct {
 }
 
 // SharedRate returns the limit of what the Requests of all workers use in a second. No Tool may have its name.
-func (a *Activities) SharedRate(name string) llm.SharedRate { return sharedRate{a, name} }
+func (a *Activities) SharedRate(name string) llm.SharedRateLimit { return sharedRate{a, name} }
 
 // Wait waits until a Request may be sent, for half of the time that it has.
-func (s sharedRate) Wait(ctx context.Context, key string, perSecond float64, cost int) (wait time.Duration, err error) {
+func (s sharedRate) Wait(ctx context.Context, key string, perSecond float64, tokenCount int) (wait time.Duration, err error) {
 	patience := askTimeout
 	if deadline, ok := ctx.Deadline(); ok {
 		patience = time.Until(deadline) / 2
 	}
 	key = turnKey(key)
-	t, err := s.activities.awaitGrant(ctx, s.name, limit.Rule{PerSecond: perSecond}, key, float64(cost), patience)
+	t, err := s.activities.awaitGrant(ctx, s.name, limit.Rule{PerSecond: perSecond}, key, float64(tokenCount), patience)
 	if err != nil || !t.IsGranted {
 		return t.Wait, err
 	}
@@ -306,8 +306,8 @@ func (s sharedRate) Wait(ctx context.Context, key string, perSecond float64, cos
 }
 
 // Spend charges what a Request used beyond its estimate.
-func (s sharedRate) Spend(perSecond float64, extra int) {
+func (s sharedRate) Spend(perSecond float64, extraTokens int) {
 	s.activities.updateTurnRequests(s.name, true, func(requests *turnRequests) {
-		requests.Rule.PerSecond, requests.SpentCost = perSecond, requests.SpentCost+float64(extra)
+		requests.Rule.PerSecond, requests.SpentCost = perSecond, requests.SpentCost+float64(extraTokens)
 	})
 }

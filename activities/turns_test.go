@@ -30,7 +30,7 @@ func TestWhoWaitsForALimitThatCannotBeAskedSaysWhy(t *testing.T) {
 	t.Cleanup(c.Close)
 	a, rule := &Activities{Client: c}, limit.Rule{PerSecond: 20}
 	var told turnGrant
-	for told.fault == nil {
+	for told.err == nil {
 		told, err = a.awaitGrant(t.Context(), "pay", rule, "key", 1, time.Second)
 		if err != nil || told.IsGranted {
 			t.Fatalf("%+v, %v", told, err)
@@ -41,7 +41,7 @@ func TestWhoWaitsForALimitThatCannotBeAskedSaysWhy(t *testing.T) {
 		!strings.Contains(told.remedy("it goes on by itself"), "Updates") {
 		t.Errorf("%s: %s", text, told.remedy("it goes on by itself"))
 	}
-	told.fault = nil
+	told.err = nil
 	if text := turnWaitText(protocol.ExecuteInput{Call: "1.1", Tool: "pay", Rate: &rule}, told); !strings.HasSuffix(text,
 		"(_rate); the next try is in 5s") || told.remedy("it goes on by itself") != "it goes on by itself" {
 		t.Error(text)

@@ -49,10 +49,10 @@ func TestAQuickRunOfTwoWorksGivesTheirFigures(t *testing.T) {
 		"chain: bytes: database file",
 		"instances: time", "instances: longest history", "instances: an instance, against a plain workflow"} {
 		work, name, _ := strings.Cut(want, ": ")
-		i := slices.IndexFunc(r.Figures, func(f report.Figure) bool { return f.Work == work && f.Name == name })
+		i := slices.IndexFunc(r.Figures, func(f report.Figure) bool { return f.Workload == work && f.Name == name })
 		if i < 0 {
 			t.Errorf("there is no figure %q", want)
-		} else if f := r.Figures[i]; f.Ours.Median <= 0 || len(f.Ours.Values) < 1 || f.Axis == "" || f.Size < 1 {
+		} else if f := r.Figures[i]; f.Measured.Median <= 0 || len(f.Measured.Values) < 1 || f.Axis == "" || f.Size < 1 {
 			t.Errorf("%s is %+v", want, f)
 		}
 		if !strings.Contains(table.String(), "| "+work+" | "+name+" |") {
@@ -85,8 +85,8 @@ func TestManyRunsComeToOneEndByAPlanAndToSeveralByAnLLMThatVaries(t *testing.T) 
 		}
 		want := map[string]float64{"different ends, by the Plan": 1, "different ends, by the LLM": 4,
 			"Requests of the Plan": 0}[f.Name]
-		if f.Ours.Median != want || f.Size != 5 {
-			t.Errorf("%s: %v of %d", f.Name, f.Ours.Median, f.Size)
+		if f.Measured.Median != want || f.Size != 5 {
+			t.Errorf("%s: %v of %d", f.Name, f.Measured.Median, f.Size)
 		}
 	}
 }
@@ -110,11 +110,11 @@ func TestAWorkWhoseProcessPausesEndsWithTheReason(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	if _, err := b.Script(script.ChainLines("instant", 3)); err != nil {
+	if _, err := b.UseScript(script.ChainLines("instant", 3)); err != nil {
 		t.Fatal(err)
 	}
-	_, err = b.Run(t.Context(), bed.Process{ID: "short", Tool: bed.GoToolJSON("instant"),
-		Message: bed.TextMessage("Go on."), Limits: `{"requests": 2}`})
+	_, err = b.Run(t.Context(), bed.ProcessSpec{ID: "short", Tool: bed.GoToolJSON("instant"),
+		MessagesJSON: bed.TextMessage("Go on."), LimitsJSON: `{"requests": 2}`})
 	for _, err := range []error{err, b.Watch(t.Context(), "short")} {
 		if err == nil || !strings.Contains(err.Error(), "process short is paused: ") ||
 			!strings.Contains(err.Error(), "2 Requests were made, the limit") {
@@ -126,8 +126,8 @@ func TestAWorkWhoseProcessPausesEndsWithTheReason(t *testing.T) {
 func TestAQuickRunWithoutNamesGoesThroughEveryWork(t *testing.T) {
 	t.Parallel()
 	o, err := readOptions([]string{"--quick"}, io.Discard)
-	if err != nil || len(o.works) != len(works.AllWorks) {
-		t.Errorf("%d of %d works (%v)", len(o.works), len(works.AllWorks), err)
+	if err != nil || len(o.workloads) != len(works.AllWorkloads) {
+		t.Errorf("%d of %d works (%v)", len(o.workloads), len(works.AllWorkloads), err)
 	}
 }
 
@@ -135,7 +135,7 @@ func TestAllRoundsOfAWorkAreDealtOutEvenlyToThePasses(t *testing.T) {
 	for rounds := range 40 {
 		total, least, most := 0, rounds, 0
 		for pass := range passCount {
-			n := roundsInPass(rounds, pass)
+			n := roundCountInPass(rounds, pass)
 			total, least, most = total+n, min(least, n), max(most, n)
 		}
 		if total != rounds || most-least > 1 {
@@ -202,10 +202,10 @@ func TestAFirmLimitThatIsPassedIsAnError(t *testing.T) {
 		figures []report.Figure
 		fails   bool
 	}{
-		{[]report.Figure{{Work: "actions", Name: "batch", Met: &no}, {Work: "actions", Name: "chain", Met: &yes}},
+		{[]report.Figure{{Workload: "actions", Name: "batch", IsMet: &no}, {Workload: "actions", Name: "chain", IsMet: &yes}},
 			true},
 		// the machine may be slow
-		{[]report.Figure{{Work: "actions", Name: "batch", Met: &yes}, {Work: "chain", Name: "time", Met: &no}}, false},
+		{[]report.Figure{{Workload: "actions", Name: "batch", IsMet: &yes}, {Workload: "chain", Name: "time", IsMet: &no}}, false},
 	} {
 		if err := checkFirmLimits(c.figures); (err != nil) != c.fails ||
 			(c.fails && !strings.Contains(err.Error(), "actions: batch is 0")) {
@@ -217,8 +217,8 @@ func TestAFirmLimitThatIsPassedIsAnError(t *testing.T) {
 func TestWorksThatHaveBoundsAreMeasuredWhereNoneIsNamed(t *testing.T) {
 	t.Parallel()
 	o, err := readOptions([]string{"--against", "bounds.json"}, io.Discard)
-	if err != nil || len(o.works) == 0 || len(o.works) == len(works.DefaultWorks()) {
-		t.Errorf("%d works (%v)", len(o.works), err)
+	if err != nil || len(o.workloads) == 0 || len(o.workloads) == len(works.DefaultWorkloads()) {
+		t.Errorf("%d works (%v)", len(o.workloads), err)
 	}
 	unknown := filepath.Join(t.TempDir(), "bounds.json")
 	if err := (report.Bounds{"chan": {}}).Save(unknown); err != nil {

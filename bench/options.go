@@ -14,13 +14,13 @@ import (
 
 // options holds the command line.
 type options struct {
-	works        []works.Work
+	workloads    []works.Workload
 	jsonFile     string
 	fromFiles    []string
 	boundsFile   string
 	updateBounds bool // set the bounds in the file of against
-	rounds       int
-	quick        bool
+	roundCount   int
+	isQuick      bool
 }
 
 // readOptions reads flags and names of works in any order. Without names it takes all works in a quick run, the bounded
@@ -35,33 +35,33 @@ func readOptions(args []string, stderr io.Writer) (o options, err error) {
 		"plain workflows took in the same run")
 	f.BoolVar(&o.updateBounds, "update", false,
 		"set the bounds in the file of --against: what this run took, and a tenth more")
-	f.IntVar(&o.rounds, "rounds", 0, "how often each work is done (default: what suits the work)")
-	f.BoolVar(&o.quick, "quick", false,
+	f.IntVar(&o.roundCount, "rounds", 0, "how often each work is done (default: what suits the work)")
+	f.BoolVar(&o.isQuick, "quick", false,
 		"small sizes, one round: whether it works, not how fast; without names every work there is")
-	if o.works, err = works.AllWorks.Parse(f, args, stderr); err != nil {
+	if o.workloads, err = works.AllWorkloads.Parse(f, args, stderr); err != nil {
 		return o, err
 	}
 	switch {
 	case o.updateBounds && o.boundsFile == "":
 		return o, errors.New("--update needs --against: the file whose bounds it sets")
-	case o.quick && o.boundsFile != "":
+	case o.isQuick && o.boundsFile != "":
 		return o, errors.New("--against is for works of full size, and --quick makes them small")
-	case len(o.works) > 0:
+	case len(o.workloads) > 0:
 	case o.boundsFile != "":
-		o.works, err = boundedWorks(o.boundsFile)
-	case o.quick:
-		o.works = works.AllWorks
+		o.workloads, err = boundedWorkloads(o.boundsFile)
+	case o.isQuick:
+		o.workloads = works.AllWorkloads
 	default:
-		o.works = works.DefaultWorks()
+		o.workloads = works.DefaultWorkloads()
 	}
 	return o, err
 }
 
-// boundedWorks lists the works that have bounds in a file.
-func boundedWorks(name string) (selected []works.Work, err error) {
+// boundedWorkloads lists the works that have bounds in a file.
+func boundedWorkloads(name string) (selected []works.Workload, err error) {
 	bounds, err := report.ReadBounds(name)
 	for work := range jsonval.Sorted(bounds) {
-		w, known := works.AllWorks.Find(work)
+		w, known := works.AllWorkloads.Find(work)
 		if !known {
 			return nil, fmt.Errorf("%s has bounds of %q, and there is no such work", name, work)
 		}
@@ -70,25 +70,27 @@ func boundedWorks(name string) (selected []works.Work, err error) {
 	return selected, err
 }
 
-// arguments returns the flags with which a child process does some rounds of a work with these options.
-func (o options) arguments(rounds int) []string {
-	return []string{"--rounds", strconv.Itoa(rounds), "--quick=" + strconv.FormatBool(o.quick)}
+// childArguments returns the flags with which a child process does some rounds of a work with these options.
+func (o options) childArguments(roundCount int) []string {
+	return []string{"--rounds", strconv.Itoa(roundCount), "--quick=" + strconv.FormatBool(o.isQuick)}
 }
 
 // passCount is the number of passes over all works, each with a share of their rounds. A machine slows down and
 // recovers within minutes. This way works that are compared with each other meet the same conditions.
 const passCount = 5
 
-// roundsInPass returns how many of the rounds belong to one pass.
-func roundsInPass(rounds, pass int) int { return rounds*(pass+1)/passCount - rounds*pass/passCount }
+// roundCountInPass returns how many of the rounds belong to one pass.
+func roundCountInPass(roundCount, pass int) int {
+	return roundCount*(pass+1)/passCount - roundCount*pass/passCount
+}
 
-// roundsOf returns the number of rounds of a work.
-func (o options) roundsOf(w works.Work) int {
+// roundCountOf returns the number of rounds of a work.
+func (o options) roundCountOf(w works.Workload) int {
 	switch {
-	case o.rounds > 0:
-		return o.rounds
-	case o.quick:
+	case o.roundCount > 0:
+		return o.roundCount
+	case o.isQuick:
 		return 1
 	}
-	return w.Rounds
+	return w.RoundCount
 }

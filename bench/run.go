@@ -24,7 +24,7 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	report.PrintTable(out, figures)
 	report.PrintGrowths(out, report.ComputeGrowths(figures))
 	if o.jsonFile != "" {
-		if err := report.Save(o.jsonFile, o.quick, figures); err != nil {
+		if err := report.Save(o.jsonFile, o.isQuick, figures); err != nil {
 			return err
 		}
 	}
@@ -56,14 +56,14 @@ func checkOrUpdateBounds(o options, figures []report.Figure) error {
 // checkFirmLimits returns an error that names the exceeded limits of works whose figures do not depend on the machine's
 // speed.
 func checkFirmLimits(figures []report.Figure) error {
-	var failed []string
+	var exceeded []string
 	for _, f := range figures {
-		if w, _ := works.AllWorks.Find(f.Work); w.HasFirmLimits && f.Met != nil && !*f.Met {
-			failed = append(failed, fmt.Sprintf("%s: %s is %.4g, at most %.4g", f.Work, f.Name, f.Ours.Median, f.Limit))
+		if w, _ := works.AllWorkloads.Find(f.Workload); w.HasFirmLimits && f.IsMet != nil && !*f.IsMet {
+			exceeded = append(exceeded, fmt.Sprintf("%s: %s is %.4g, at most %.4g", f.Workload, f.Name, f.Measured.Median, f.Limit))
 		}
 	}
-	if len(failed) > 0 {
-		return fmt.Errorf("limits are passed: %s", strings.Join(failed, "; "))
+	if len(exceeded) > 0 {
+		return fmt.Errorf("limits are passed: %s", strings.Join(exceeded, "; "))
 	}
 	return nil
 }
@@ -72,23 +72,23 @@ func measureOrRead(ctx context.Context, o options) ([]report.Figure, error) {
 	switch {
 	case len(o.fromFiles) > 0:
 		return report.Read(o.fromFiles)
-	case len(o.works) == 1:
-		return measureInProcess(ctx, o, o.works[0])
+	case len(o.workloads) == 1:
+		return measureInProcess(ctx, o, o.workloads[0])
 	}
-	return measure(ctx, o)
+	return measureInPasses(ctx, o)
 }
 
-// measure does each work's share of a pass in a child process. A stopped embedded server leaves some of its memory
+// measureInPasses does each work's share of a pass in a child process. A stopped embedded server leaves some of its memory
 // behind, and clients; these must not count for the next work.
-func measure(ctx context.Context, o options) (all []report.Figure, err error) {
-	records := jsonval.Map(o.works, func(w works.Work) *report.Record { return report.NewRecord(w.Name) })
+func measureInPasses(ctx context.Context, o options) (all []report.Figure, err error) {
+	records := jsonval.Map(o.workloads, func(w works.Workload) *report.Record { return report.NewRecord(w.Name) })
 	for pass := range passCount {
-		for i, w := range o.works {
-			rounds := roundsInPass(o.roundsOf(w), pass)
-			if rounds == 0 {
+		for i, w := range o.workloads {
+			roundCount := roundCountInPass(o.roundCountOf(w), pass)
+			if roundCount == 0 {
 				continue
 			}
-			figures, err := measureInChild(ctx, o, w, rounds)
+			figures, err := measureInChild(ctx, o, w, roundCount)
 			if err != nil {
 				return nil, fmt.Errorf("measure %s: %w", w.Name, err)
 			}
@@ -102,7 +102,7 @@ func measure(ctx context.Context, o options) (all []report.Figure, err error) {
 }
 
 // measureInChild runs this program again for some rounds of one work.
-func measureInChild(ctx context.Context, o options, w works.Work, rounds int) ([]report.Figure, error) {
+func measureInChild(ctx context.Context, o options, w works.Workload, roundCount int) ([]report.Figure, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func measureInChild(ctx context.Context, o options, w works.Work, rounds int) ([
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	figuresFile := filepath.Join(dir, "figures.json")
-	cmd := exec.CommandContext(ctx, program, append(o.arguments(rounds), w.Name, "--json", figuresFile)...)
+	cmd := exec.CommandContext(ctx, program, append(o.childArguments(roundCount), w.Name, "--json", figuresFile)...)
 	cmd.Stderr = os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	if err := cmd.Run(); err != nil {
@@ -124,15 +124,15 @@ func measureInChild(ctx context.Context, o options, w works.Work, rounds int) ([
 
 // measureInProcess does a work in this process. Before, it does the work once at a small size and drops the figures,
 // since everything takes longer in a program that has just started.
-func measureInProcess(ctx context.Context, o options, w works.Work) ([]report.Figure, error) {
-	if !o.quick {
-		if err := runRound(ctx, w, works.Round{Record: report.NewRecord(w.Name), Quick: true}); err != nil {
+func measureInProcess(ctx context.Context, o options, w works.Workload) ([]report.Figure, error) {
+	if !o.isQuick {
+		if err := runRound(ctx, w, works.Round{Record: report.NewRecord(w.Name), IsQuick: true}); err != nil {
 			return nil, fmt.Errorf("warm up with %s: %w", w.Name, err)
 		}
 	}
 	record := report.NewRecord(w.Name)
-	for round := range o.roundsOf(w) {
-		if err := runRound(ctx, w, works.Round{Record: record, Number: round, Quick: o.quick}); err != nil {
+	for round := range o.roundCountOf(w) {
+		if err := runRound(ctx, w, works.Round{Record: record, Number: round, IsQuick: o.isQuick}); err != nil {
 			return nil, fmt.Errorf("measure %s: %w", w.Name, err)
 		}
 	}
@@ -143,7 +143,7 @@ func measureInProcess(ctx context.Context, o options, w works.Work) ([]report.Fi
 const floorSize = 50
 
 // runRound does one round of a work on a new bed.
-func runRound(ctx context.Context, w works.Work, r works.Round) (err error) {
+func runRound(ctx context.Context, w works.Workload, r works.Round) (err error) {
 	if r.TestBed, err = bed.New(ctx, w.Limits()); err != nil {
 		return err
 	}

@@ -25,8 +25,8 @@ type Approval = protocol.Approval
 type Waiting struct {
 	Approvals []Approval
 	Plans     []PendingPlan
-	// Unanswered are the processes that did not answer: what waits in them is missing.
-	Unanswered []string
+	// UnansweredProcesses are the processes that did not answer: what waits in them is missing.
+	UnansweredProcesses []string
 }
 
 // unansweredError says why processes did not answer. It is returned beside the answers of the others.
@@ -41,9 +41,9 @@ func (e *unansweredError) Unwrap() error { return e.error }
 // UnansweredProcesses returns the processes that did not answer, from the error of a list over several processes. Its
 // own error is nil if other processes did answer.
 func UnansweredProcesses(err error) (processes []string, _ error) {
-	e, is := errors.AsType[*unansweredError](err)
+	e, isUnanswered := errors.AsType[*unansweredError](err)
 	switch {
-	case !is:
+	case !isUnanswered:
 		return nil, err
 	case e.nobodyAnswered:
 		return e.processes, err
@@ -109,7 +109,7 @@ func (p *Process) queryWaiting(ctx context.Context) (protocol.ProcessApprovals, 
 // addMissingCases queries the instances whose case is not in the process's answer: all instances of a split process,
 // and those for which one answer has no space. If an instance does not answer, its case stays missing.
 func (p *Process) addMissingCases(ctx context.Context, list []Approval) error {
-	return safego.Each(ctx, "client.cases", len(list), maxQueries, func(ctx context.Context, n int) error {
+	return safego.ForEach(ctx, "client.cases", len(list), maxQueries, func(ctx context.Context, n int) error {
 		a := &list[n]
 		var v protocol.ApprovalsView
 		if a.State == nil && p.client.query(ctx, protocol.InstanceID(a.Process, a.Instance), protocol.QueryApprovals,
@@ -137,7 +137,7 @@ func (c *Client) Approvals(ctx context.Context) ([]Approval, error) {
 // Waiting lists all that waits for a person in all processes. It fails only if no process can be asked.
 func (c *Client) Waiting(ctx context.Context) (Waiting, error) {
 	w, err := c.allWaiting(ctx)
-	w.Unanswered, err = UnansweredProcesses(err)
+	w.UnansweredProcesses, err = UnansweredProcesses(err)
 	return w, err
 }
 
@@ -154,12 +154,12 @@ func (c *Client) allWaiting(ctx context.Context) (Waiting, error) {
 // may be an instance's: refunds/13. The error wraps ErrNotFound if there is no such process; for processes that do not
 // answer it is as in Client.Approvals.
 func (c *Client) ApprovalsOf(ctx context.Context, id string) ([]Approval, error) {
-	process, instance, isInstance := protocol.ParseInstanceID(id)
+	process, token, isInstance := protocol.ParseInstanceID(id)
 	return queryWithDelegates(ctx, c, id, func(p *Process, ctx context.Context) ([]Approval, error) {
 		list, err := p.Approvals(ctx)
 		if isInstance && p.id == process {
 			list = slices.DeleteFunc(list, func(a Approval) bool {
-				return !spelling.MatchesToken(instance, a.Instance)
+				return !spelling.MatchesToken(token, a.Instance)
 			})
 		}
 		return list, err
@@ -177,7 +177,7 @@ func (c *Client) PlansOf(ctx context.Context, id string) ([]Plan, error) {
 func queryWithDelegates[T any](
 	ctx context.Context, c *Client, id string, ask func(*Process, context.Context) ([]T, error),
 ) ([]T, error) {
-	process, instance, isInstance := protocol.ParseInstanceID(id)
+	process, token, isInstance := protocol.ParseInstanceID(id)
 	p, err := c.Attach(ctx, process)
 	if err != nil {
 		return nil, err
@@ -190,7 +190,7 @@ func queryWithDelegates[T any](
 	for _, info := range awaiting {
 		child := info.GetExecution().GetWorkflowId()
 		if p.isDelegate(spelling.WholeProcessID(child)) &&
-			(!isInstance || protocol.BelongsToInstance(child, instance)) {
+			(!isInstance || protocol.BelongsToInstance(child, token)) {
 			ids = append(ids, child)
 		}
 	}
@@ -217,7 +217,7 @@ func queryEach[T any](
 	ctx context.Context, c *Client, ids []string, ask func(*Process, context.Context) (T, error),
 ) (results []T, err error) {
 	results, errs := make([]T, len(ids)), make([]error, len(ids))
-	err = safego.Each(ctx, "client.waiting", len(ids), maxQueries, func(ctx context.Context, n int) error {
+	err = safego.ForEach(ctx, "client.waiting", len(ids), maxQueries, func(ctx context.Context, n int) error {
 		results[n], errs[n] = ask(c.Process(ids[n]), ctx)
 		return nil
 	})

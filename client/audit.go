@@ -43,7 +43,7 @@ func (c *Chain) verifyPartsAndDelegates(ctx context.Context, r *chain.Report) er
 		if err != nil {
 			return err
 		}
-		r.ChainsBelow, r.IsIntact = r.ChainsBelow+1, r.IsIntact && report.IsIntact
+		r.ChildChainCount, r.IsIntact = r.ChildChainCount+1, r.IsIntact && report.IsIntact
 		for _, b := range report.Broken {
 			r.Broken = append(r.Broken, chain.BrokenItem{At: b.At, Item: b.Item,
 				Problem: "in " + id + ": " + b.Problem})

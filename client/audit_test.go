@@ -28,7 +28,7 @@ func TestAChangedChainOfAPartOrADelegateIsFound(t *testing.T) {
 			}
 		}
 		c := New(nil, "", store).Chain("p")
-		if r, err := c.Verify(t.Context()); err != nil || !r.IsIntact || r.ChainsBelow != 4 {
+		if r, err := c.Verify(t.Context()); err != nil || !r.IsIntact || r.ChildChainCount != 4 {
 			t.Fatalf("%+v, %v", r, err)
 		}
 		place := chain.ManifestName(changed, 1)

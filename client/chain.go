@@ -35,8 +35,8 @@ func (c *Chain) requireLength(ctx context.Context, verb string) (int, error) {
 
 // checkNotForgotten returns an error that wraps ErrForgotten if the contents of the process were removed; last is the
 // number of its latest Idea.
-func (c *Chain) checkNotForgotten(ctx context.Context, last int) error {
-	link, err := c.chainStore.LinkAt(ctx, c.process, last)
+func (c *Chain) checkNotForgotten(ctx context.Context, lastIdea int) error {
+	link, err := c.chainStore.LinkAt(ctx, c.process, lastIdea)
 	if err != nil || link.Forgotten == nil {
 		return err
 	}
@@ -45,28 +45,28 @@ func (c *Chain) checkNotForgotten(ctx context.Context, last int) error {
 
 // checkIdeaNumber checks the number of an Idea to be read; 0 is the latest. In a forgotten process only the last Idea
 // can be read, and only by its number: it says that the process was forgotten.
-func (c *Chain) checkIdeaNumber(ctx context.Context, verb string, want int) (int, error) {
-	number, last, err := c.resolveIdeaNumber(ctx, verb, want)
-	if err == nil && (want == 0 || want < last) {
+func (c *Chain) checkIdeaNumber(ctx context.Context, verb string, requestedNumber int) (int, error) {
+	number, last, err := c.resolveIdeaNumber(ctx, verb, requestedNumber)
+	if err == nil && (requestedNumber == 0 || requestedNumber < last) {
 		err = c.checkNotForgotten(ctx, last)
 	}
 	return number, err
 }
 
 // resolveIdeaNumber checks the number of a requested Idea.
-func (c *Chain) resolveIdeaNumber(ctx context.Context, verb string, want int) (number, last int, err error) {
-	last, err = c.requireLength(ctx, verb)
+func (c *Chain) resolveIdeaNumber(ctx context.Context, verb string, requestedNumber int) (number, lastNumber int, err error) {
+	lastNumber, err = c.requireLength(ctx, verb)
 	switch {
 	case err != nil:
-		return 0, last, err
-	case want > last:
-		return 0, last, kind.Errorf(ErrNotFound, "%s Idea %d of %s: there are %d", verb, want, c.process, last)
-	case want < 0:
-		return 0, last, kind.Errorf(ErrInvalid, "%s Idea %d of %s: Ideas are numbered from 1", verb, want, c.process)
-	case want == 0:
-		return last, last, nil
+		return 0, lastNumber, err
+	case requestedNumber > lastNumber:
+		return 0, lastNumber, kind.Errorf(ErrNotFound, "%s Idea %d of %s: there are %d", verb, requestedNumber, c.process, lastNumber)
+	case requestedNumber < 0:
+		return 0, lastNumber, kind.Errorf(ErrInvalid, "%s Idea %d of %s: Ideas are numbered from 1", verb, requestedNumber, c.process)
+	case requestedNumber == 0:
+		return lastNumber, lastNumber, nil
 	}
-	return want, last, nil
+	return requestedNumber, lastNumber, nil
 }
 
 // Ideas lists the Ideas in order: when each was sealed, by which Request, and how much it holds. The error wraps
@@ -139,7 +139,7 @@ func (c *Chain) fork(ctx context.Context, number int, moment time.Time) (jsonval
 // withEarlierDeciders records in a fork who decided on the Calls that its policies name, since the same people may not
 // decide on certain others.
 func (c *Chain) withEarlierDeciders(ctx context.Context, fork jsonval.Object, number int) (jsonval.Object, error) {
-	idea, _ := ideafile.ReadIdeaWithCheckedTools(fork)
+	idea, _ := ideafile.ReadIdeaWithoutCheckingTools(fork)
 	if idea == nil || !idea.HasDeciderExclusions() {
 		return fork, nil
 	}
@@ -193,21 +193,21 @@ func (c *Chain) PlanWithStatus(ctx context.Context) (*PlanDrawing, error) {
 			latest = idea
 		}
 		if calls := SolutionOf(idea); len(calls) > 0 {
-			return &PlanDrawing{calls, plangraph.CallStatuses(calls, latest, idea, undoneCallIDs)}, nil
+			return &PlanDrawing{calls, plangraph.CountCallStatuses(calls, latest, idea, undoneCallIDs)}, nil
 		}
 	}
 	calls := PlanMessagesOf(latest)
-	return &PlanDrawing{calls, plangraph.CallStatuses(calls, latest, nil, undoneCallIDs)}, err
+	return &PlanDrawing{calls, plangraph.CountCallStatuses(calls, latest, nil, undoneCallIDs)}, err
 }
 
 // PlanMessagesOf returns the Calls of an Idea's Plan messages, with what their Tools fix.
 func PlanMessagesOf(idea map[string]any) (calls []any) {
-	parsed, _ := ideafile.ReadIdeaWithCheckedTools(idea)
+	parsed, _ := ideafile.ReadIdeaWithoutCheckingTools(idea)
 	if parsed == nil {
 		return nil
 	}
 	for _, message := range parsed.Context {
-		calls = append(calls, ideafile.RawWrittenCalls(jsonval.Map(message.PlanCalls, parsed.WithFixed))...)
+		calls = append(calls, ideafile.RawWrittenCalls(jsonval.Map(message.PlanCalls, parsed.WithToolFixedValues))...)
 	}
 	return calls
 }
@@ -218,6 +218,6 @@ func SolutionOf(idea map[string]any) []any {
 	if len(calls) == 0 {
 		return nil
 	}
-	read, _ := ideafile.ReadIdeaWithCheckedTools(idea)
-	return ideafile.RawWrittenCalls(jsonval.Map(ideafile.ParseWrittenCalls(calls), read.WithFixed))
+	read, _ := ideafile.ReadIdeaWithoutCheckingTools(idea)
+	return ideafile.RawWrittenCalls(jsonval.Map(ideafile.ParseWrittenCalls(calls), read.WithToolFixedValues))
 }

@@ -33,7 +33,7 @@ func (c *Client) forkID(ctx context.Context, base string) (string, error) {
 	}
 	for n := 1; ; n++ {
 		id := fmt.Sprintf("%s-fork-%d", base, n)
-		if ideas, hasWorkflow, err := c.findClaims(ctx, id); err != nil || ideas == 0 && !hasWorkflow {
+		if ideaCount, hasWorkflow, err := c.findClaims(ctx, id); err != nil || ideaCount == 0 && !hasWorkflow {
 			return id, err
 		}
 	}
@@ -41,7 +41,7 @@ func (c *Client) forkID(ctx context.Context, base string) (string, error) {
 
 // findClaims returns how many Ideas the store has under an id, and whether Temporal has a workflow with it, open or
 // within its retention.
-func (c *Client) findClaims(ctx context.Context, id string) (ideas int, hasWorkflow bool, err error) {
+func (c *Client) findClaims(ctx context.Context, id string) (ideaCount int, hasWorkflow bool, err error) {
 	_, err = c.temporal.DescribeWorkflowExecution(ctx, id, "")
 	switch {
 	case err == nil:
@@ -49,15 +49,15 @@ func (c *Client) findClaims(ctx context.Context, id string) (ideas int, hasWorkf
 	case !isNotFound(err):
 		return 0, false, fmt.Errorf("find process %s: %w", id, err)
 	}
-	ideas, err = c.Chain(id).Length(ctx)
-	return ideas, hasWorkflow, err
+	ideaCount, err = c.Chain(id).Length(ctx)
+	return ideaCount, hasWorkflow, err
 }
 
 // checkUnclaimed refuses an id that has a chain in the store but no workflow in Temporal.
 func (c *Client) checkUnclaimed(ctx context.Context, id string) error {
-	ideas, hasWorkflow, err := c.findClaims(ctx, id)
-	if err == nil && ideas > 0 && !hasWorkflow {
-		err = &ClaimedError{ID: id, Ideas: ideas}
+	ideaCount, hasWorkflow, err := c.findClaims(ctx, id)
+	if err == nil && ideaCount > 0 && !hasWorkflow {
+		err = &ClaimedError{ID: id, IdeaCount: ideaCount}
 	}
 	return err
 }

@@ -16,9 +16,9 @@ import (
 
 // WaitingCount is how many Calls of a Tool wait for a person; Oldest is since when the oldest waits.
 type WaitingCount struct {
-	Tool   string
-	Count  int
-	Oldest time.Time // zero if no Call waits
+	Tool        string
+	Count       int
+	OldestSince time.Time // zero if no Call waits
 }
 
 // WaitingCounter repeatedly counts what waits for people in all processes. It queries a process again when Temporal
@@ -58,18 +58,18 @@ func (w *WaitingCounter) Count(ctx context.Context) ([]WaitingCount, error) {
 	countByTool := map[string]WaitingCount{}
 	for _, k := range w.waitingByProcess {
 		for _, a := range k.approvals {
-			one := countByTool[a.Tool]
-			if one.Count++; one.Count == 1 || a.Since.Before(one.Oldest) {
-				one.Oldest = a.Since
+			waitingCount := countByTool[a.Tool]
+			if waitingCount.Count++; waitingCount.Count == 1 || a.Since.Before(waitingCount.OldestSince) {
+				waitingCount.OldestSince = a.Since
 			}
-			countByTool[a.Tool], w.seenTools[a.Tool] = one, true
+			countByTool[a.Tool], w.seenTools[a.Tool] = waitingCount, true
 		}
 	}
 	var list []WaitingCount
 	for tool := range jsonval.Sorted(w.seenTools) {
-		one := countByTool[tool]
-		one.Tool = tool
-		list = append(list, one)
+		waitingCount := countByTool[tool]
+		waitingCount.Tool = tool
+		list = append(list, waitingCount)
 	}
 	return list, nil
 }
@@ -80,7 +80,7 @@ func (w *WaitingCounter) refresh(ctx context.Context, infos []*workflowpb.Workfl
 	for _, info := range infos {
 		openIDs[info.GetExecution().GetWorkflowId()] = true
 	}
-	err := safego.Each(ctx, "client.countwaiting", len(infos), maxQueries, func(ctx context.Context, n int) error {
+	err := safego.ForEach(ctx, "client.countwaiting", len(infos), maxQueries, func(ctx context.Context, n int) error {
 		id := infos[n].GetExecution().GetWorkflowId()
 		awaitingCount := infos[n].GetSearchAttributes().GetIndexedFields()[protocol.AttributeAwaiting].String()
 		w.mu.Lock()

@@ -100,22 +100,22 @@ func (p *Process) Decide(ctx context.Context, d Decision) error {
 
 // Count is how many people have decided the same, and how many must: at 1 of 2 a Call, or a Plan, still waits for
 // another person.
-type Count = approval.Count
+type Count = approval.VoteCount
 
 // DecideAndCount is Decide, and returns how many people have decided the same by now.
 func (p *Process) DecideAndCount(ctx context.Context, d Decision) (count Count, err error) {
 	if err := d.Validate(); err != nil {
 		return count, kind.Errorf(ErrInvalid, "%s %s: %w", d.Kind, d.Call, err)
 	}
-	instance, err := p.instanceID(ctx, d.Call)
+	instanceID, err := p.instanceID(ctx, d.Call)
 	if err != nil {
 		return count, p.refusedError(d, err)
 	}
-	if d, err = p.sign(ctx, instance, d); err != nil {
+	if d, err = p.sign(ctx, instanceID, d); err != nil {
 		return count, err
 	}
-	return p.signalAndAwaitOutcome(ctx, instance, d.Kind, d.Call, d.payload(), func() error {
-		return p.notWaitingError(ctx, instance, d.Call)
+	return p.signalAndAwaitOutcome(ctx, instanceID, d.Kind, d.Call, d.payload(), func() error {
+		return p.notWaitingError(ctx, instanceID, d.Call)
 	}, nil)
 }
 
@@ -135,16 +135,16 @@ func (p *Process) instanceID(ctx context.Context, call string) (string, error) {
 }
 
 // instanceIDFromStatus is instanceID with a known Status, which is zero if the process does not answer.
-func (p *Process) instanceIDFromStatus(v Status, call string) (id string, known bool) {
+func (p *Process) instanceIDFromStatus(v Status, call string) (id string, isKnown bool) {
 	typedToken := ideafile.InstanceTokenOfCallID(call)
 	if len(v.Instances) == 0 {
 		return protocol.InstanceID(p.id, typedToken), true
 	}
 	token := typedToken
-	if _, known = v.Instances[typedToken]; !known && typedToken != "" {
-		token, known = spelling.FindToken(slices.Collect(maps.Keys(v.Instances)), typedToken)
+	if _, isKnown = v.Instances[typedToken]; !isKnown && typedToken != "" {
+		token, isKnown = spelling.FindToken(slices.Collect(maps.Keys(v.Instances)), typedToken)
 	}
-	return v.InstanceID(token), known
+	return v.InstanceID(token), isKnown
 }
 
 // pendingCalls lists what waits for a person; it is empty if the process does not answer.
@@ -161,9 +161,9 @@ func (p *Process) pendingCalls(ctx context.Context) (list []approval.Pending) {
 
 // notWaitingError says why a Call does not wait, when its instance accepts no more signals: the Call's outcome, if the
 // instance still answers.
-func (p *Process) notWaitingError(ctx context.Context, instance, call string) error {
+func (p *Process) notWaitingError(ctx context.Context, instanceID, call string) error {
 	var v InstanceStatus
-	if err := p.client.queryFor(ctx, slowQueryTimeout, instance, protocol.QueryStatus, &v); err != nil {
+	if err := p.client.queryFor(ctx, slowQueryTimeout, instanceID, protocol.QueryStatus, &v); err != nil {
 		return fmt.Errorf("nothing waits there: %s has ended, or has no Call %s", p.id, call)
 	}
 	var ids []string

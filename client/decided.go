@@ -159,7 +159,7 @@ func (c *Chain) conditionByTool(ctx context.Context) map[string]jsonval.Object {
 	if err != nil {
 		return all
 	}
-	idea, _ := ideafile.ReadIdeaWithCheckedTools(source)
+	idea, _ := ideafile.ReadIdeaWithoutCheckingTools(source)
 	if idea == nil {
 		return all
 	}

@@ -41,11 +41,11 @@ func (p *Process) DecideMany(ctx context.Context, list []Decision) ([]Outcome, e
 		}
 	}
 	b := &decisionBatch{process: p, outcomes: make([]Outcome, len(list))}
-	sendable, err := b.resolveInstances(ctx, list)
-	if err != nil || len(sendable) == 0 {
+	sendableDecisions, err := b.resolveInstances(ctx, list)
+	if err != nil || len(sendableDecisions) == 0 {
 		return b.outcomes, err
 	}
-	payload, id := batchPayload(sendable), uuid.NewString()
+	payload, id := batchPayload(sendableDecisions), uuid.NewString()
 	if _, err := approval.ReadDecisions(payload); err != nil { // with the signatures
 		return nil, kind.Errorf(ErrInvalid, "decide on %s: %w", p.id, err)
 	}
@@ -97,34 +97,34 @@ type decisionBatch struct {
 
 // sentDecision is one sent decision, and the workflow of its instance.
 type sentDecision struct {
-	instance string
-	outcome  *Outcome
+	instanceID string
+	outcome    *Outcome
 }
 
 // resolveInstances finds the instance of each decision. It returns the decisions whose instance exists, signed if they
 // have a Key. The others are refused.
-func (b *decisionBatch) resolveInstances(ctx context.Context, list []Decision) (sendable []Decision, err error) {
+func (b *decisionBatch) resolveInstances(ctx context.Context, list []Decision) (sendableDecisions []Decision, err error) {
 	v, _ := b.process.Status(ctx) // without an answer the process counts as not split
 	pending := sync.OnceValue(func() []approval.Pending { return b.process.pendingCalls(ctx) })
 	for n, d := range list {
 		b.outcomes[n].Decision = d
-		instance, known := b.process.instanceIDFromStatus(v, d.Call)
+		instanceID, known := b.process.instanceIDFromStatus(v, d.Call)
 		if !known {
 			b.outcomes[n].RefusalReason = approval.UnknownCallError(d.Call, nil, pending()).Error()
 			continue
 		}
 		var refused *RefusedError
-		switch d, err = b.process.sign(ctx, instance, d); {
+		switch d, err = b.process.sign(ctx, instanceID, d); {
 		case errors.As(err, &refused):
 			b.outcomes[n].RefusalReason = refused.Reason
 			continue
 		case err != nil:
 			return nil, err
 		}
-		sendable = append(sendable, d)
-		b.sentDecisions = append(b.sentDecisions, sentDecision{instance, &b.outcomes[n]})
+		sendableDecisions = append(sendableDecisions, d)
+		b.sentDecisions = append(b.sentDecisions, sentDecision{instanceID, &b.outcomes[n]})
 	}
-	return sendable, nil
+	return sendableDecisions, nil
 }
 
 // queryOutcomes asks the process for the outcomes of the signal and of its decisions.
@@ -146,14 +146,14 @@ func (b *decisionBatch) queryOutcomes(ctx context.Context, id string) ([]approva
 // setOutcomes records the outcomes of the decisions. If the process ended before it handled a decision, the decision
 // took no effect: its instance says why.
 func (b *decisionBatch) setOutcomes(ctx context.Context, outcomes []approval.Outcome) error {
-	return safego.Each(ctx, "client.decisions", len(b.sentDecisions), maxQueries,
+	return safego.ForEach(ctx, "client.decisions", len(b.sentDecisions), maxQueries,
 		func(ctx context.Context, n int) error {
 			d := b.sentDecisions[n]
 			d.outcome.Count, d.outcome.RefusalReason = outcomes[n].Count, outcomes[n].Reason
 			if outcomes[n].Status == approval.ActAccepted || outcomes[n].Status == approval.ActRefused {
 				return nil
 			}
-			d.outcome.RefusalReason = b.process.notWaitingError(ctx, d.instance, d.outcome.Call).Error()
+			d.outcome.RefusalReason = b.process.notWaitingError(ctx, d.instanceID, d.outcome.Call).Error()
 			return ctx.Err()
 		})
 }

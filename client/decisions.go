@@ -81,7 +81,7 @@ func (c *Chain) addSentences(ctx context.Context, decisions []Decided, number in
 	if err != nil {
 		return
 	}
-	idea, _ := ideafile.ReadIdeaWithCheckedTools(source)
+	idea, _ := ideafile.ReadIdeaWithoutCheckingTools(source)
 	if idea == nil {
 		return
 	}

@@ -65,8 +65,8 @@ func (e *RefusedError) Unwrap() error { return ErrRefused }
 // ClaimedError is for an id that has Ideas in the store, but no process that Temporal still knows: a new process could
 // not store its Ideas under it. It wraps ErrInvalid.
 type ClaimedError struct {
-	ID    string
-	Ideas int // the number of the latest
+	ID        string
+	IdeaCount int // the number of the latest
 }
 
 // Error says how many Ideas there are.
@@ -74,7 +74,7 @@ func (e *ClaimedError) Error() string {
 	return fmt.Sprintf(
 		"start process %s: the store already has %d Ideas of a process with this id, but Temporal does not know "+
 			"that process",
-		e.ID, e.Ideas)
+		e.ID, e.IdeaCount)
 }
 
 // Unwrap gives ErrInvalid.

@@ -138,8 +138,8 @@ func (p *Process) newPollWaiter() func(ctx context.Context, unseen bool) {
 		info, err := p.describe(ctx)
 		// If the server cannot describe the process, the query reports why.
 		return err != nil || pacing.ShouldQuery(time.Now(),
-			pace.Observation{Run: info.GetExecution().GetRunId(), Events: info.GetHistoryLength(),
-				Status: string(statusOf(info)), Awaiting: countAwaiting(info)})
+			pace.Observation{RunID: info.GetExecution().GetRunId(), EventCount: info.GetHistoryLength(),
+				Status: string(statusOf(info)), AwaitingCount: countAwaiting(info)})
 	}
 	failures := 0
 	return func(ctx context.Context, unseen bool) {
@@ -162,7 +162,7 @@ func (p *Process) newPollWaiter() func(ctx context.Context, unseen bool) {
 
 // explainUnreachable says why a process does not answer: the server is unreachable, no worker runs, or a worker runs
 // but cannot continue the process. It also returns what holds the process up, as far as that can be told.
-func (c *Client) explainUnreachable(ctx context.Context, process string, cause error) (*turn.HeldUp, error) {
+func (c *Client) explainUnreachable(ctx context.Context, process string, cause error) (*turn.HoldUp, error) {
 	if healthErr := c.checkHealth(ctx); healthErr != nil {
 		return nil, kind.Errorf(ErrUnreachable, "the server does not answer: %w", healthErr)
 	}

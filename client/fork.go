@@ -33,9 +33,9 @@ func (c *Client) StartFork(ctx context.Context, sourceID string, number int, cha
 
 // ForkEffects describes a fork: what it repeats, what it resumes, and what it leaves as it is.
 type ForkEffects struct {
-	ReviewedCalls  int // Calls that a person is asked about again
-	ResumedCalls   int // Calls that had not ended at that moment; if they have had their effect since, it happens twice
-	EndedInstances int // instances that stay settled or failed
+	CallsToReviewCount int // Calls that a person is asked about again
+	ResumedCallCount   int // Calls that had not ended at that moment; if they have had their effect since, it happens twice
+	EndedInstanceCount int // instances that stay settled or failed
 	// UndoneCallTexts has a text for each Call of the Idea that was done, and has been undone since.
 	UndoneCallTexts []string
 	// ForgottenInstances are instances of which the fork has only the tokens.
@@ -52,23 +52,23 @@ func ForkEffectsOf(idea *ideafile.Idea) ForkEffects {
 	for _, t := range resumedLoop.TakeResumedCalls() {
 		for _, c := range t.Calls {
 			if c.ReviewReason != "" {
-				e.ReviewedCalls++
+				e.CallsToReviewCount++
 			} else {
-				e.ResumedCalls++
+				e.ResumedCallCount++
 			}
 		}
 	}
-	asked, resumedCalls := resumedLoop.CountResumedDirectPlanCalls()
-	e.ReviewedCalls, e.ResumedCalls = e.ReviewedCalls+asked, e.ResumedCalls+resumedCalls
+	callsToReview, resumedCalls := resumedLoop.CountResumedDirectPlanCalls()
+	e.CallsToReviewCount, e.ResumedCallCount = e.CallsToReviewCount+callsToReview, e.ResumedCallCount+resumedCalls
 	for _, inst := range resumedLoop.TakeEndedInstances() {
 		if inst.Status == ideafile.InstanceForgotten {
 			e.ForgottenInstances = append(e.ForgottenInstances, inst.Token)
 		} else {
-			e.EndedInstances++
+			e.EndedInstanceCount++
 		}
 	}
 	for _, m := range idea.Context {
-		if t, is := turn.ReadContextError(m); is && t.Fault.Code == turn.CodeWithdrawn {
+		if t, isError := turn.ReadContextError(m); isError && t.Fault.Code == turn.CodeWithdrawn {
 			e.UndoneCallTexts = append(e.UndoneCallTexts, t.Fault.Message)
 		}
 	}
@@ -86,7 +86,7 @@ func ForkEffectsOf(idea *ideafile.Idea) ForkEffects {
 // moment stands for the time of the Idea.
 func (c *Chain) withDelegates(ctx context.Context, fork jsonval.Object, number int,
 	moment time.Time) (jsonval.Object, error) {
-	idea, _ := ideafile.ReadIdeaWithCheckedTools(fork)
+	idea, _ := ideafile.ReadIdeaWithoutCheckingTools(fork)
 	if idea == nil {
 		return fork, nil
 	}
@@ -126,27 +126,27 @@ func (c *Chain) addUndoneCallErrors(ctx context.Context, fork jsonval.Object, nu
 	if err != nil {
 		return err
 	}
-	idea, _ := ideafile.ReadIdeaWithCheckedTools(fork)
+	idea, _ := ideafile.ReadIdeaWithoutCheckingTools(fork)
 	forEachRecordedCall(idea, func(p turn.RecordedCall, token string) {
 		if id := p.CallKey().ID(token); p.StatusByInstance[token] == ideafile.Undone {
 			delete(undoneByID, id) // the Call's values are no longer in State
 		}
 	})
 	reported := map[UndoneCall][]string{} // the Call without its instance, to its instances
-	for id, one := range undoneByID {
+	for id, undoneCall := range undoneByID {
 		if reported := endIdeas[ideafile.Done][id]; reported == 0 || reported > number {
 			continue
 		}
 		key, _ := ideafile.ParseCallKey(id)
-		one.CallID = key.ID("")
-		reported[one] = append(reported[one], ideafile.InstanceTokenOfCallID(id))
+		undoneCall.CallID = key.ID("")
+		reported[undoneCall] = append(reported[undoneCall], ideafile.InstanceTokenOfCallID(id))
 	}
-	for _, one := range slices.SortedFunc(maps.Keys(reported), UndoneCall.compare) {
-		e := turn.ContextError{CallID: one.CallID, Fault: *diag.Faultf(turn.CodeWithdrawn,
-			"what call %s did does not stand: it was taken back by %s, for %s: %s", one.CallID, one.As, one.By,
-			one.Reason)}
-		if slices.Sort(reported[one]); reported[one][0] != "" {
-			e.Instances = reported[one]
+	for _, undoneCall := range slices.SortedFunc(maps.Keys(reported), UndoneCall.compare) {
+		e := turn.ContextError{CallID: undoneCall.CallID, Fault: *diag.Faultf(turn.CodeWithdrawn,
+			"what call %s did does not stand: it was taken back by %s, for %s: %s", undoneCall.CallID, undoneCall.As, undoneCall.By,
+			undoneCall.Reason)}
+		if slices.Sort(reported[undoneCall]); reported[undoneCall][0] != "" {
+			e.Instances = reported[undoneCall]
 		}
 		fork["context"] = append(jsonval.AsList(fork["context"]), e.ContextMessage())
 	}

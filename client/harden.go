@@ -74,7 +74,7 @@ func (a *Archive) partChains(ctx context.Context, id string) (parts []*Chain, er
 	processes, err := a.Processes(ctx)
 	var numbers []int
 	for _, process := range processes {
-		if whole, n, isPart := spelling.CutPart(process); isPart && whole == id {
+		if whole, n, isPart := spelling.SplitPartID(process); isPart && whole == id {
 			numbers = append(numbers, n)
 		}
 	}

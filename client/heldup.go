@@ -43,10 +43,10 @@ func (c *Client) hasWorker(ctx context.Context) bool {
 
 // unresponsiveCause returns why a process handles no signals or queries, as far as a list shows it; nil if it shows
 // nothing.
-func unresponsiveCause(info *workflowpb.WorkflowExecutionInfo) *turn.HeldUp {
+func unresponsiveCause(info *workflowpb.WorkflowExecutionInfo) *turn.HoldUp {
 	switch {
 	case info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_PAUSED:
-		held := turn.PausedInTemporal("the process", "workflow")
+		held := turn.TemporalPauseHoldUp("the process", "workflow")
 		return &held
 	case info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING &&
 		len(searchAttribute[[]string](info, protocol.ProblemsAttribute)) > 0:
@@ -55,8 +55,8 @@ func unresponsiveCause(info *workflowpb.WorkflowExecutionInfo) *turn.HeldUp {
 	return nil
 }
 
-func noWorkerHoldUp(queue string) *turn.HeldUp {
-	return &turn.HeldUp{Cause: turn.CodeNoWorker, Message: "no worker serves the task queue " + queue,
+func noWorkerHoldUp(queue string) *turn.HoldUp {
+	return &turn.HoldUp{Cause: turn.CodeNoWorker, Message: "no worker serves the task queue " + queue,
 		Remedy: "start a worker; then it goes on by itself"}
 }
 
@@ -65,8 +65,8 @@ const refusalPrefix = "the worker: "
 
 // explainNoAnswer returns what holds up a process that did not answer a query; nil if nothing is found: it may only be
 // slow.
-func (c *Client) explainNoAnswer(ctx context.Context, workflow string, queryErr error) *turn.HeldUp {
-	if queryFailed, is := errors.AsType[*serviceerror.QueryFailed](queryErr); is {
+func (c *Client) explainNoAnswer(ctx context.Context, workflowID string, queryErr error) *turn.HoldUp {
+	if queryFailed, isQueryFailed := errors.AsType[*serviceerror.QueryFailed](queryErr); isQueryFailed {
 		if message, isRefusal := strings.CutPrefix(queryFailed.Error(), refusalPrefix); isRefusal {
 			return missingKeysHoldUp(message)
 		}
@@ -79,9 +79,9 @@ func (c *Client) explainNoAnswer(ctx context.Context, workflow string, queryErr 
 	}
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	d, err := c.temporal.DescribeWorkflowExecution(ctx, workflow, "")
+	d, err := c.temporal.DescribeWorkflowExecution(ctx, workflowID, "")
 	if d.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_PAUSED {
-		holdUp := turn.PausedInTemporal("the process", "workflow")
+		holdUp := turn.TemporalPauseHoldUp("the process", "workflow")
 		if since := d.GetWorkflowExtendedInfo().GetPauseInfo().GetPausedTime(); since != nil {
 			holdUp.Since = since.AsTime()
 		}
@@ -91,7 +91,7 @@ func (c *Client) explainNoAnswer(ctx context.Context, workflow string, queryErr 
 	if err != nil || task.GetAttempt() <= 1 {
 		return nil
 	}
-	if message := c.taskRefusalMessage(ctx, workflow); message != "" {
+	if message := c.taskRefusalMessage(ctx, workflowID); message != "" {
 		return missingKeysHoldUp(message)
 	}
 	holdUp := workerFailureHoldUp(fmt.Sprintf("continue the process (attempt %d)", task.GetAttempt()))
@@ -102,24 +102,24 @@ func (c *Client) explainNoAnswer(ctx context.Context, workflow string, queryErr 
 // maxQueryError bounds the part of a query's error that is shown, in characters.
 const maxQueryError = 300
 
-func workerFailureHoldUp(action string) *turn.HeldUp {
-	h := turn.WorkerFailure(action)
+func workerFailureHoldUp(action string) *turn.HoldUp {
+	h := turn.WorkerFailureHoldUp(action)
 	return &h
 }
 
 // missingKeysHoldUp leaves out the package names before the error's text: a table shows only the beginning of a text.
-func missingKeysHoldUp(message string) *turn.HeldUp {
-	return &turn.HeldUp{Cause: turn.CodeKeysMissing,
+func missingKeysHoldUp(message string) *turn.HoldUp {
+	return &turn.HoldUp{Cause: turn.CodeKeysMissing,
 		Message: "the worker cannot decrypt it: " + strings.TrimSpace(message[strings.LastIndex(message, ":")+1:]),
 		Remedy:  "give the worker the key (PROCESSIDEA_KEYS); then it goes on by itself"}
 }
 
 // taskRefusalMessage returns why a worker refused the failing workflow task for want of a key; empty if that is not
 // why. While a task fails, Temporal passes on no query. The history has only the task's first attempt.
-func (c *Client) taskRefusalMessage(ctx context.Context, workflow string) string {
+func (c *Client) taskRefusalMessage(ctx context.Context, workflowID string) string {
 	r, err := c.temporal.WorkflowService().GetWorkflowExecutionHistoryReverse(ctx,
 		&workflowservice.GetWorkflowExecutionHistoryReverseRequest{Namespace: c.namespace, MaximumPageSize: 100,
-			Execution: &commonpb.WorkflowExecution{WorkflowId: workflow}})
+			Execution: &commonpb.WorkflowExecution{WorkflowId: workflowID}})
 	if err != nil {
 		return ""
 	}
@@ -135,11 +135,11 @@ func (c *Client) taskRefusalMessage(ctx context.Context, workflow string) string
 }
 
 // addHoldUp adds to a Summary what holds up a process that did not answer.
-func (s *Summary) addHoldUp(h *turn.HeldUp) {
+func (s *Summary) addHoldUp(h *turn.HoldUp) {
 	if h == nil || s.Status != loop.StatusRunning {
 		return
 	}
-	s.HeldUp = []turn.HeldUp{*h}
+	s.HeldUp = []turn.HoldUp{*h}
 	s.Waiting = []string{h.String()}
 }
 

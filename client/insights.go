@@ -67,7 +67,7 @@ type DecisionCounts struct {
 func (c *Client) Insights(ctx context.Context, since time.Time) (*Insights, error) {
 	out := &Insights{Since: since, Tools: []ToolInsights{}}
 	tools := map[string]*ToolInsights{}
-	unread, err := c.eachDecision(ctx, func(process string, d Decided) {
+	unreadCount, err := c.eachDecision(ctx, func(process string, d Decided) {
 		if !d.WaitingSince.IsZero() && !d.DecidedAt.Before(since) {
 			toolInsights := insightsForTool(tools, d.Tool)
 			toolInsights.addRule(process, d)
@@ -79,7 +79,7 @@ func (c *Client) Insights(ctx context.Context, since time.Time) (*Insights, erro
 	if err != nil {
 		return nil, err
 	}
-	out.Unread = unread
+	out.Unread = unreadCount
 	waiting, err := c.allWaiting(ctx)
 	if out.Unanswered, err = UnansweredProcesses(err); err != nil && len(out.Unanswered) == 0 {
 		return nil, err

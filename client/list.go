@@ -51,7 +51,7 @@ type Summary struct {
 	// Code is why the process is paused, or has failed; CountHeldUp is what holds it up. Both are empty if no worker
 	// answers.
 	Code   string        `json:"code,omitempty"`
-	HeldUp []turn.HeldUp `json:"heldUp,omitempty"`
+	HeldUp []turn.HoldUp `json:"heldUp,omitempty"`
 }
 
 // Standing describes the process: its status, how many of its Calls failed or are undone, which process it undoes, and
@@ -191,7 +191,7 @@ func (f Filter) query() string {
 // addWaiting queries the open processes for their status and what they wait for. It marks those that do not answer in
 // time.
 func (c *Client) addWaiting(ctx context.Context, summaries []Summary) error {
-	return safego.Each(ctx, "client.list", len(summaries), maxQueries, func(ctx context.Context, n int) error {
+	return safego.ForEach(ctx, "client.list", len(summaries), maxQueries, func(ctx context.Context, n int) error {
 		s := &summaries[n]
 		if s.Ended != nil {
 			return nil
@@ -212,7 +212,7 @@ func (c *Client) addWaiting(ctx context.Context, summaries []Summary) error {
 
 // addUndoingProcesses adds to ended processes which processes undo them, if the store answers in time.
 func (c *Client) addUndoingProcesses(ctx context.Context, list []Summary) error {
-	return safego.Each(ctx, "client.undone", len(list), maxQueries, func(ctx context.Context, n int) error {
+	return safego.ForEach(ctx, "client.undone", len(list), maxQueries, func(ctx context.Context, n int) error {
 		if list[n].Ended != nil {
 			list[n].UndoneBy, _ = c.Chain(list[n].Process).UndoingProcesses(ctx)
 		}
@@ -225,7 +225,7 @@ func (c *Client) addUndoingProcesses(ctx context.Context, list []Summary) error 
 func waitingTexts(v Status) []string {
 	lines := []string{}
 	if v.Error != nil {
-		return append(jsonval.Map(v.HeldUp, turn.HeldUp.String), v.Error.Message)
+		return append(jsonval.Map(v.HeldUp, turn.HoldUp.String), v.Error.Message)
 	}
 	for _, line := range v.Waiting {
 		switch {
@@ -248,8 +248,8 @@ func (c *Client) newSummary(info *workflowpb.WorkflowExecutionInfo) Summary {
 		protocol.AttributeStatus) == protocol.StatusHeldUp {
 		s.Waiting = []string{protocol.StatusHeldUp}
 	}
-	if held := unresponsiveCause(info); held != nil {
-		s.HeldUp, s.Waiting = []turn.HeldUp{*held}, []string{held.String()}
+	if heldUp := unresponsiveCause(info); heldUp != nil {
+		s.HeldUp, s.Waiting = []turn.HoldUp{*heldUp}, []string{heldUp.String()}
 	}
 	memo, dataConverter := info.GetMemo().GetFields(), connect.DataConverter(c.archive.blobStore.Keys())
 	_ = dataConverter.FromPayload(memo[protocol.MemoPath], &s.Path)

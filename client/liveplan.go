@@ -79,7 +79,7 @@ func (p *Process) livePlanOfParts(ctx context.Context, parts []protocol.PartView
 	if len(parts) > maxQueriedParts {
 		return &PlanDrawing{}, nil
 	}
-	err := safego.Each(ctx, "client.plan", len(parts), maxQueries, func(ctx context.Context, n int) (err error) {
+	err := safego.ForEach(ctx, "client.plan", len(parts), maxQueries, func(ctx context.Context, n int) (err error) {
 		switch process := parts[n].Process; parts[n].Status {
 		case "": // not begun
 		case loop.StatusRunning, loop.StatusPaused:

@@ -65,9 +65,9 @@ func (p *Process) Allow(ctx context.Context, o StandingOrder) error {
 
 // Deputy decides in place of By for a time, on Calls of one process.
 type Deputy struct {
-	// ID is the name with which Disallow ends the deputy's time early; empty: one is made up.
-	ID string `json:"id,omitempty" maxLength:"100" doc:"a name of your own, by which it is ended; absent: one is made"`
-	To string `json:"to" minLength:"1" maxLength:"200" doc:"who may decide in your place"`
+	// OrderID is the name with which Disallow ends the deputy's time early; empty: one is made up.
+	OrderID string `json:"id,omitempty" maxLength:"100" doc:"a name of your own, by which it is ended; absent: one is made"`
+	To      string `json:"to" minLength:"1" maxLength:"200" doc:"who may decide in your place"`
 	// From is when the time begins; zero: now.
 	From  time.Time `json:"from,omitzero" doc:"absent: at once"`
 	Until time.Time `json:"until" doc:"the moment at which their time ends"`
@@ -83,14 +83,14 @@ type Deputy struct {
 // NameDeputy lets somebody decide in place of By. Whether By may decide is checked with each decision. The error is a
 // *RefusedError if the process refuses the Deputy, and wraps ErrInvalid if the Deputy is malformed.
 func (p *Process) NameDeputy(ctx context.Context, d Deputy) error {
-	d.ID = cmp.Or(d.ID, "deputy-"+uuid.NewString()[:8])
-	return p.sendOrder(ctx, approval.SteerDeputy, orderPayload(d, d.By, d.Groups), approval.ReadDeputy, d.Key)
+	d.OrderID = cmp.Or(d.OrderID, "deputy-"+uuid.NewString()[:8])
+	return p.sendOrder(ctx, approval.SteerDeputy, orderPayload(d, d.By, d.Groups), approval.ReadDeputyOrder, d.Key)
 }
 
 // sendOrder sends an order, signed if there is a key and no proof.
 func (p *Process) sendOrder(ctx context.Context, signal string, payload jsonval.Object,
 	read func(jsonval.Object) (approval.StandingOrder, error), key Signer) error {
-	p = p.whole()
+	p = p.wholeProcess()
 	o, err := read(payload)
 	if err == nil && key != nil && o.Proof == "" {
 		payload["proof"], err = key.Sign(signing.NewClaims(o.DecisionToProve(p.id), o.ID, o.Groups))
@@ -101,12 +101,12 @@ func (p *Process) sendOrder(ctx context.Context, signal string, payload jsonval.
 	return p.steer(ctx, signal, payload)
 }
 
-// whole returns the process that has the orders: a part has none.
-func (p *Process) whole() *Process { return p.client.Process(spelling.WholeProcessID(p.id)) }
+// wholeProcess returns the process that has the orders: a part has none.
+func (p *Process) wholeProcess() *Process { return p.client.Process(spelling.WholeProcessID(p.id)) }
 
 // Disallow ends a standing order, or a deputy's time. Decisions already taken stay.
 func (p *Process) Disallow(ctx context.Context, order string, actor Actor) error {
 	payload := actor.payload()
 	payload["order"] = order
-	return p.whole().steer(ctx, approval.SteerDisallow, payload)
+	return p.wholeProcess().steer(ctx, approval.SteerDisallow, payload)
 }

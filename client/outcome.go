@@ -25,22 +25,22 @@ var errUnderWay = errors.New("it is under way")
 // gone says why nothing handles the act if the workflow has ended before. leave, which may be nil, says of a slow act
 // whether to return errUnderWay.
 func (p *Process) signalAndAwaitOutcome(
-	ctx context.Context, workflow, name, call string, payload map[string]any, endedError func() error,
+	ctx context.Context, workflowID, signalName, call string, payload map[string]any, endedError func() error,
 	shouldStopWaiting stopWaitingFunc,
 ) (Count, error) {
 	id := uuid.NewString()
 	key := "id"
-	if approval.IsOrderSignal(name) {
+	if approval.IsOrderSignal(signalName) {
 		key = "act"
 	}
 	payload[key] = id
-	isDelivered, err := p.client.signal(ctx, workflow, name, payload)
+	isDelivered, err := p.client.signal(ctx, workflowID, signalName, payload)
 	if err != nil {
 		return Count{}, err
 	}
 	o := approval.Outcome{}
 	if isDelivered {
-		list, err := p.awaitOutcomes(ctx, workflow, []string{id}, shouldStopWaiting)
+		list, err := p.awaitOutcomes(ctx, workflowID, []string{id}, shouldStopWaiting)
 		if err != nil {
 			return Count{}, err
 		}
@@ -50,9 +50,9 @@ func (p *Process) signalAndAwaitOutcome(
 	case approval.ActAccepted:
 		return o.Count, nil
 	case approval.ActRefused:
-		return Count{}, &RefusedError{p.id, name, call, o.Reason, o.Code}
+		return Count{}, &RefusedError{p.id, signalName, call, o.Reason, o.Code}
 	}
-	return Count{}, &RefusedError{p.id, name, call, endedError().Error(), ""}
+	return Count{}, &RefusedError{p.id, signalName, call, endedError().Error(), ""}
 }
 
 // stopWaitingFunc says whether to stop waiting for an act that a workflow has received.
@@ -62,23 +62,23 @@ type stopWaitingFunc func(context.Context) bool
 // until leave, which may be nil, stops it. If a workflow has ended without an outcome for an act, the act counts as
 // neither accepted nor refused.
 func (p *Process) awaitOutcomes(
-	ctx context.Context, workflow string, ids []string, shouldStopWaiting stopWaitingFunc,
+	ctx context.Context, workflowID string, ids []string, shouldStopWaiting stopWaitingFunc,
 ) (list []approval.Outcome, err error) {
-	updateID, wait := uuid.NewString(), queryTimeout
+	updateID, timeout := uuid.NewString(), queryTimeout
 	var finalErr error
 	err = p.pollUntil(ctx, func() (bool, error) {
-		answer, err := p.client.askOutcomes(ctx, wait, workflow, updateID, ids)
+		answer, err := p.client.askOutcomes(ctx, timeout, workflowID, updateID, ids)
 		var refused *temporal.ApplicationError
 		switch {
 		case isNotFound(err):
-			list, err = p.client.queryEndedOutcomes(ctx, workflow, ids)
+			list, err = p.client.queryEndedOutcomes(ctx, workflowID, ids)
 			return err == nil, err
 		case kind.Is[*sdk.WorkflowUpdateServiceTimeoutOrCanceledError](err):
 			// No worker has received the question, or the act is slow.
-			err = p.client.query(ctx, workflow, protocol.QueryStatus, new(any))
+			err = p.client.query(ctx, workflowID, protocol.QueryStatus, new(any))
 			switch {
 			case err == nil && shouldStopWaiting == nil:
-				wait = maxAnswerTime
+				timeout = maxAnswerTime
 			case err == nil && shouldStopWaiting(ctx):
 				finalErr = errUnderWay
 			}
@@ -106,13 +106,13 @@ const endedBeforeAnswerType = "AcceptedUpdateCompletedWorkflow"
 
 // askOutcomes asks once; the same question may be repeated until it is answered.
 func (c *Client) askOutcomes(
-	ctx context.Context, wait time.Duration, workflow, updateID string, ids []string,
+	ctx context.Context, timeout time.Duration, workflowID, updateID string, ids []string,
 ) ([]approval.Outcome, error) {
-	ctx, cancel := context.WithTimeout(ctx, wait)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var answer protocol.OutcomeAnswer
 	handle, err := c.temporal.UpdateWorkflow(ctx, sdk.UpdateWorkflowOptions{
-		UpdateID: updateID, WorkflowID: workflow, UpdateName: protocol.UpdateOutcome,
+		UpdateID: updateID, WorkflowID: workflowID, UpdateName: protocol.UpdateOutcome,
 		WaitForStage: sdk.WorkflowUpdateStageCompleted, Args: []any{protocol.OutcomeQuestion{IDs: ids}},
 	})
 	if err == nil {
@@ -122,10 +122,10 @@ func (c *Client) askOutcomes(
 }
 
 // queryEndedOutcomes queries a workflow that accepts no Updates because it has ended.
-func (c *Client) queryEndedOutcomes(ctx context.Context, workflow string, ids []string) ([]approval.Outcome, error) {
+func (c *Client) queryEndedOutcomes(ctx context.Context, workflowID string, ids []string) ([]approval.Outcome, error) {
 	var answer protocol.OutcomeAnswer
 	q := protocol.OutcomeQuestion{IDs: ids}
-	err := c.queryFor(ctx, slowQueryTimeout, workflow, protocol.UpdateOutcome, &answer, q)
+	err := c.queryFor(ctx, slowQueryTimeout, workflowID, protocol.UpdateOutcome, &answer, q)
 	if isNotFound(err) { // Temporal has deleted the workflow
 		return make([]approval.Outcome, len(ids)), nil
 	}

@@ -25,9 +25,9 @@ type DecidedCall struct {
 // has decided on it.
 func (p *Process) DecidedCall(ctx context.Context, call string) (DecidedCall, error) {
 	var v InstanceStatus
-	instance, err := p.instanceID(ctx, call)
+	instanceID, err := p.instanceID(ctx, call)
 	if err == nil {
-		err = p.client.query(ctx, instance, protocol.QueryStatus, &v)
+		err = p.client.query(ctx, instanceID, protocol.QueryStatus, &v)
 	}
 	if err != nil {
 		return DecidedCall{}, kind.Errorf(ErrNotFound, "ask the instance of %s in %s: %w", call, p.id, err)
@@ -40,7 +40,7 @@ func (p *Process) DecidedCall(ctx context.Context, call string) (DecidedCall, er
 		slices.SortStableFunc(d.Decisions,
 			func(a, b approval.Decision) int { return a.DecidedAt.Compare(b.DecidedAt) })
 		var approvals protocol.ApprovalsView // without an answer, only names are missing
-		_ = p.client.query(ctx, instance, protocol.QueryApprovals, &approvals)
+		_ = p.client.query(ctx, instanceID, protocol.QueryApprovals, &approvals)
 		d.Call, err = p.client.archive.describeCall(blobs.ForProcess(ctx, p.id), p.Presenter(ctx), c.Tool,
 			approval.LastShownParams(d.Decisions), // what was shown last
 			ideafile.InstanceTokenOfCallID(c.ID), shown.InstanceValues{Input: approvals.Input, State: v.State})

@@ -26,8 +26,8 @@ type Plan struct {
 	protocol.PlanView
 	// Mermaid is a diagram of the Plan.
 	Mermaid string `json:"mermaid"`
-	// Drawn are the Calls for diagrams, with what their Tools fix.
-	Drawn []any `json:"-"`
+	// DiagramCalls are the Calls for diagrams, with what their Tools fix.
+	DiagramCalls []any `json:"-"`
 	// CallsByTool counts the Calls that would run, once for each instance.
 	CallsByTool []approval.PlanToolCount `json:"callsByTool"`
 	// Edges say what each Call reads, and from which other Call.
@@ -37,8 +37,8 @@ type Plan struct {
 	AskedLater []AskedLater `json:"askedLater"`
 	// Averages is what earlier processes used on average; nil if there were none.
 	Averages *HistoricalAverages `json:"past"`
-	// InWords describes what the Plan would do, in its order, up to 1,000 Calls.
-	InWords []PlannedCall `json:"-"`
+	// PlannedCalls describes what the Plan would do, in its order, up to 1,000 Calls.
+	PlannedCalls []PlannedCall `json:"-"`
 }
 
 // PlannedCall is what a Call of a waiting Plan would do in one instance, in the words of the business: its Title,
@@ -86,13 +86,13 @@ func (p *Process) Plans(ctx context.Context) ([]Plan, error) {
 	}
 	presenter := p.client.Process(v.Plans[0].Process).Presenter(ctx)
 	for _, pending := range v.Plans {
-		calls := ideafile.RawWrittenCalls(jsonval.Map(pending.WrittenCalls(), idea.WithFixed))
+		calls := ideafile.RawWrittenCalls(jsonval.Map(pending.WrittenCalls(), idea.WithToolFixedValues))
 		plan := Plan{
-			PlanView: pending, CallsByTool: pending.CountByTool(), Averages: averages, Drawn: calls,
+			PlanView: pending, CallsByTool: pending.CountByTool(), Averages: averages, DiagramCalls: calls,
 			Mermaid: plangraph.RenderMermaid(calls), Edges: plangraph.ListEdges(calls, plangraph.Labels{}),
 			AskedLater: callsAskedLater(pending, idea),
 		}
-		plan.InWords = pending.InWords(idea, presenter, LanguageOf(ctx), func(n int) bool {
+		plan.PlannedCalls = pending.DescribeCalls(idea, presenter, LanguageOf(ctx), func(n int) bool {
 			return plangraph.ReadsOtherCall(plan.Edges, n+1)
 		})
 		list = append(list, plan)
@@ -103,8 +103,8 @@ func (p *Process) Plans(ctx context.Context) ([]Plan, error) {
 // AskedLater is a Call of a Plan about which a person will be asked again before it runs.
 type AskedLater struct {
 	CallID string `json:"call"`
-	// When is AskedAlways, or AskedPerhaps if the policy depends on values that are not known yet.
-	When string `json:"when"`
+	// Certainty is AskedAlways, or AskedPerhaps if the policy depends on values that are not known yet.
+	Certainty string `json:"when"`
 }
 
 // These are the values of AskedLater.When.
@@ -131,7 +131,7 @@ func callsAskedLater(p PendingPlan, idea *ideafile.Idea) (list []AskedLater) {
 		case ideafile.UndoReviewReason(c.Written) != "":
 			list = append(list, AskedLater{c.CallID, AskedAlways})
 		case policy == nil:
-		case policy.ParamsCondition != nil && (len(t.WiredParams)+len(expressions) > 0 || err != nil):
+		case policy.ParamsCondition != nil && (len(t.WiredExpressionByParam)+len(expressions) > 0 || err != nil):
 			list = append(list, AskedLater{c.CallID, AskedPerhaps})
 		case policy.ParamsCondition == nil, policy.RequiresReviewOf(params):
 			list = append(list, AskedLater{c.CallID, AskedAlways})

@@ -150,9 +150,9 @@ func (c *Client) Executions(ctx context.Context, query string) iter.Seq2[*workfl
 
 // Revision says how far a process has come, without a worker: while it stays the same, so does the Status.
 type Revision struct {
-	Run    string // the run of the workflow
-	Events int64  // of that run's history
-	Ended  bool
+	RunID      string // the run of the workflow
+	EventCount int64  // of that run's history
+	Ended      bool
 }
 
 // Revision asks Temporal how far the process has come. The error wraps ErrNotFound if there is no such process.
@@ -161,6 +161,6 @@ func (p *Process) Revision(ctx context.Context) (Revision, error) {
 	if err != nil {
 		return Revision{}, err
 	}
-	return Revision{Run: info.GetExecution().GetRunId(), Events: info.GetHistoryLength(),
+	return Revision{RunID: info.GetExecution().GetRunId(), EventCount: info.GetHistoryLength(),
 		Ended: info.GetCloseTime() != nil}, nil
 }

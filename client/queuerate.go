@@ -26,11 +26,11 @@ const (
 type rateLimitCache struct {
 	mu       sync.Mutex
 	cachedAt time.Time
-	cached   *turn.HeldUp
+	cached   *turn.HoldUp
 }
 
 // holdUp reports a hold-up if the last task in a queue must wait long; nil if not, or if the server does not say.
-func (r *rateLimitCache) holdUp(ctx context.Context, c *Client) *turn.HeldUp {
+func (r *rateLimitCache) holdUp(ctx context.Context, c *Client) *turn.HoldUp {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if time.Since(r.cachedAt) < rateTTL {
@@ -45,7 +45,7 @@ func (r *rateLimitCache) holdUp(ctx context.Context, c *Client) *turn.HeldUp {
 }
 
 // queueHoldUp returns what holds up the activities of a task queue. what names them, and settings name their limits.
-func (c *Client) queueHoldUp(ctx context.Context, queue, noun, settings string) (heldUp *turn.HeldUp) {
+func (c *Client) queueHoldUp(ctx context.Context, queue, noun, settings string) (heldUp *turn.HoldUp) {
 	d, err := c.temporal.WorkflowService().DescribeTaskQueue(ctx, &workflowservice.DescribeTaskQueueRequest{
 		Namespace: c.namespace, TaskQueue: &taskqueuepb.TaskQueue{Name: queue},
 		TaskQueueType: enumspb.TASK_QUEUE_TYPE_ACTIVITY, ReportStats: true})
@@ -62,7 +62,7 @@ func (c *Client) queueHoldUp(ctx context.Context, queue, noun, settings string) 
 		if rate <= 0 || !isActive || lastWait < minReportedWait.Seconds() {
 			continue
 		}
-		heldUp = &turn.HeldUp{Cause: turn.CodeRateLimited,
+		heldUp = &turn.HoldUp{Cause: turn.CodeRateLimited,
 			Message: fmt.Sprintf("workers begin %.4g %s a second (%s); %d of all processes wait, the last one %s",
 				rate, noun, settings, waiting, time.Duration(lastWait)*time.Second),
 			Remedy: "raise the limit of all workers (" + settings + "), or wait"}

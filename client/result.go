@@ -35,7 +35,7 @@ func (p *Process) Result(ctx context.Context) (loop.Result, error) {
 func (p *Process) markForgotten(ctx context.Context, r loop.Result) error {
 	forgotten, err := p.Chain().chainStore.ForgottenInstances(ctx, p.id)
 	for token := range r.Instances {
-		if _, is := forgotten[token]; is {
+		if _, isForgotten := forgotten[token]; isForgotten {
 			r.Instances[token] = loop.InstanceResult{Status: ideafile.InstanceForgotten}
 		}
 	}

@@ -44,7 +44,7 @@ func (s Summary) temporalPauseReason() string {
 }
 
 func (c *Client) resumeEach(ctx context.Context, all []Resumed, actor Actor) error {
-	return safego.Each(ctx, "client.resume", len(all), maxQueries, func(ctx context.Context, n int) error {
+	return safego.ForEach(ctx, "client.resume", len(all), maxQueries, func(ctx context.Context, n int) error {
 		if all[n].Reason == "" {
 			all[n].recordOutcome(c.Process(all[n].Process).Resume(ctx, ideafile.Limits{}, actor))
 		}

@@ -23,7 +23,7 @@ func (a *Archive) Ripen(ctx context.Context, processes []string) ([]ripen.Findin
 		}
 		runs = append(runs, run)
 	}
-	return ripen.Judge(runs), nil
+	return ripen.AnalyzeRuns(runs), nil
 }
 
 // readApprovalRun reads the log of a process, and of its parts if it was split.

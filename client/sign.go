@@ -19,13 +19,13 @@ type Signer interface {
 
 // sign adds the proof to a decision that has a key. It signs what was shown or, if the decision has no digest, what
 // waits now. The error wraps ErrInvalid if the key may not sign the decision.
-func (p *Process) sign(ctx context.Context, instance string, d Decision) (Decision, error) {
+func (p *Process) sign(ctx context.Context, instanceID string, d Decision) (Decision, error) {
 	if d.Key == nil || d.Proof != "" || !approval.AcceptsProof(d.Kind) {
 		return d, nil
 	}
 	if d.Digest == "" {
-		if d.Digest = p.waitingDigest(ctx, instance, d.Call); d.Digest == "" {
-			return d, p.refusedError(d, p.notWaitingError(ctx, instance, d.Call))
+		if d.Digest = p.waitingDigest(ctx, instanceID, d.Call); d.Digest == "" {
+			return d, p.refusedError(d, p.notWaitingError(ctx, instanceID, d.Call))
 		}
 	}
 	jws, err := d.Key.Sign(p.Claims(d))
@@ -40,15 +40,15 @@ func (p *Process) sign(ctx context.Context, instance string, d Decision) (Decisi
 // passkey. The signer sets Issuer, Subject and Groups. The decision must have the digest of what was shown, and the id
 // of the Call in either spelling.
 func (p *Process) Claims(d Decision) proof.Claims {
-	return signing.NewClaims(proof.Decision{Process: p.id, Digest: d.Digest, Kind: d.Kind,
-		Details: proof.DetailsDigest(d.payload())}, d.Call, d.Groups)
+	return signing.NewClaims(proof.Decision{ProcessID: p.id, Digest: d.Digest, Kind: d.Kind,
+		DetailsDigest: proof.DetailsDigest(d.payload())}, d.Call, d.Groups)
 }
 
 // waitingDigest returns the digest of a Call that waits in an instance; empty if it does not wait, or the instance does
 // not answer.
-func (p *Process) waitingDigest(ctx context.Context, instance, call string) string {
+func (p *Process) waitingDigest(ctx context.Context, instanceID, call string) string {
 	var v protocol.ApprovalsView
-	_ = p.client.query(ctx, instance, protocol.QueryApprovals, &v)
+	_ = p.client.query(ctx, instanceID, protocol.QueryApprovals, &v)
 	for _, a := range v.Approvals {
 		if ideafile.MatchesCallID(call, a.CallID) {
 			return a.Digest

@@ -134,7 +134,7 @@ func (c *Client) checkStore(ctx context.Context, process string) error {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	ownID := c.archive.Store().ID()
-	ids, err := connect.StoresOfWorkers(ctx, c.temporal)
+	ids, err := connect.StoreIDsOfWorkers(ctx, c.temporal)
 	// If the server does not answer, the start itself reports that.
 	if isOther := err == nil && len(ids) > 0 && !slices.Contains(ids, ownID); !isOther {
 		return nil
@@ -256,12 +256,12 @@ func (c *Client) prepareStart(ctx context.Context, o StartOptions) (start protoc
 // process's memo has the digest.
 func (o *StartOptions) digest() string {
 	h := sha256.New()
-	h.Write(jsonval.Encode(ideafile.WithoutOrder(o.Idea)))
+	h.Write(jsonval.Encode(ideafile.WithoutWrittenOrder(o.Idea)))
 	h.Write([]byte("\n" + o.Replies))
 	if len(o.Delegates) > 0 {
 		h.Write([]byte("\n"))
 		files := jsonval.Object{ideafile.DelegatesKey: jsonval.Object(o.Delegates)}
-		h.Write(jsonval.Encode(jsonval.Lookup(ideafile.WithoutOrder(files), ideafile.DelegatesKey)))
+		h.Write(jsonval.Encode(jsonval.Lookup(ideafile.WithoutWrittenOrder(files), ideafile.DelegatesKey)))
 	}
 	if o.WithSolution {
 		h.Write([]byte("\nwith its solution"))

@@ -42,7 +42,7 @@ func (p *Process) Status(ctx context.Context) (Status, error) {
 	}
 	if err == nil && v.Status == loop.StatusRunning && len(v.HeldUp) == 0 && !waitsOnlyForPeople(v) {
 		if h := p.client.queueRate.holdUp(ctx, p.client); h != nil {
-			v.HeldUp, v.Waiting = []turn.HeldUp{*h}, append(v.Waiting, h.String())
+			v.HeldUp, v.Waiting = []turn.HoldUp{*h}, append(v.Waiting, h.String())
 		}
 	}
 	return v, err
@@ -71,7 +71,7 @@ func (p *Process) Instances(ctx context.Context) (map[string]InstanceStatus, err
 	}
 	return p.queryInstances(ctx, v, func(ctx context.Context, id string, target *InstanceStatus) error {
 		_, token, _ := protocol.ParseInstanceID(id)
-		if f, is := forgottenByToken[token]; is {
+		if f, isForgotten := forgottenByToken[token]; isForgotten {
 			*target = InstanceStatus{Calls: []protocol.CallView{}, Refusals: []approval.Fate{}, Forgotten: f.String()}
 			return nil
 		}
@@ -84,10 +84,10 @@ func (p *Process) Instances(ctx context.Context) (map[string]InstanceStatus, err
 
 // queryInstances calls ask for the instances of a Status, with their workflow ids.
 func (p *Process) queryInstances(ctx context.Context, v Status,
-	query func(ctx context.Context, id string, to *InstanceStatus) error) (map[string]InstanceStatus, error) {
+	query func(ctx context.Context, id string, target *InstanceStatus) error) (map[string]InstanceStatus, error) {
 	tokens := jsonval.SortedKeys(v.Instances)
 	views := make([]InstanceStatus, len(tokens))
-	err := safego.Each(ctx, "client.instances", len(tokens), maxQueries, func(ctx context.Context, n int) error {
+	err := safego.ForEach(ctx, "client.instances", len(tokens), maxQueries, func(ctx context.Context, n int) error {
 		return query(ctx, v.InstanceID(tokens[n]), &views[n])
 	})
 	out := map[string]InstanceStatus{}
@@ -98,7 +98,7 @@ func (p *Process) queryInstances(ctx context.Context, v Status,
 }
 
 // HeldUp returns what holds the process up and nobody in it can repair, as far as the process or Temporal knows.
-func (p *Process) HeldUp(ctx context.Context) ([]turn.HeldUp, error) {
+func (p *Process) HeldUp(ctx context.Context) ([]turn.HoldUp, error) {
 	info, err := p.describe(ctx)
 	if err != nil || !protocol.IsOpen(info.GetStatus()) {
 		return nil, err
@@ -108,7 +108,7 @@ func (p *Process) HeldUp(ctx context.Context) ([]turn.HeldUp, error) {
 		return v.HeldUp, nil
 	}
 	if h := p.client.explainNoAnswer(ctx, p.id, err); h != nil {
-		return []turn.HeldUp{*h}, nil
+		return []turn.HoldUp{*h}, nil
 	}
 	return nil, err
 }
@@ -133,7 +133,7 @@ func (p *Process) Snapshot(ctx context.Context) (loop.Result, error) {
 	}
 	r := loop.Result{ProcessID: p.id, Status: statusOf(info), Instances: map[string]loop.InstanceResult{}}
 	if holdUp != nil {
-		r.HeldUp = []turn.HeldUp{*holdUp}
+		r.HeldUp = []turn.HoldUp{*holdUp}
 	}
 	return r, fmt.Errorf("look at %s: only its status is known: %w", p.id, err)
 }
@@ -159,16 +159,16 @@ func (p *Process) WithStates(ctx context.Context, v Status) (loop.Result, error)
 }
 
 // query queries a workflow and decodes its answer.
-func (c *Client) query(ctx context.Context, workflow, name string, target any) error {
-	return c.queryFor(ctx, queryTimeout, workflow, name, target)
+func (c *Client) query(ctx context.Context, workflowID, name string, target any) error {
+	return c.queryFor(ctx, queryTimeout, workflowID, name, target)
 }
 
 func (c *Client) queryFor(
-	ctx context.Context, timeout time.Duration, workflow, name string, target any, args ...any,
+	ctx context.Context, timeout time.Duration, workflowID, name string, target any, args ...any,
 ) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	answer, err := c.temporal.QueryWorkflow(ctx, workflow, "", name, args...)
+	answer, err := c.temporal.QueryWorkflow(ctx, workflowID, "", name, args...)
 	if err != nil {
 		return err
 	}

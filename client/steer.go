@@ -176,23 +176,23 @@ func withLimits(payload map[string]any, l ideafile.Limits) map[string]any {
 }
 
 // steer signals the process and waits until the signal has taken effect.
-func (p *Process) steer(ctx context.Context, name string, payload map[string]any) error {
-	_, err := p.steerAndCountVotes(ctx, name, payload)
+func (p *Process) steer(ctx context.Context, signalName string, payload map[string]any) error {
+	_, err := p.steerAndCountVotes(ctx, signalName, payload)
 	return err
 }
 
-func (p *Process) steerAndCountVotes(ctx context.Context, name string, payload map[string]any) (Count, error) {
-	return p.steerUnlessStopped(ctx, name, payload, nil)
+func (p *Process) steerAndCountVotes(ctx context.Context, signalName string, payload map[string]any) (Count, error) {
+	return p.steerUnlessStopped(ctx, signalName, payload, nil)
 }
 
 // steerUnlessStopped is steerAndCountVotes, and returns errUnderWay if leave says so.
 func (p *Process) steerUnlessStopped(
-	ctx context.Context, name string, payload map[string]any, shouldStopWaiting stopWaitingFunc,
+	ctx context.Context, signalName string, payload map[string]any, shouldStopWaiting stopWaitingFunc,
 ) (Count, error) {
 	payload, err := offload.Idea(blobs.ForProcess(ctx, p.id), p.client.archive.blobStore, payload)
 	if err != nil {
 		return Count{}, err
 	}
-	return p.signalAndAwaitOutcome(ctx, p.id, name, "", payload,
+	return p.signalAndAwaitOutcome(ctx, p.id, signalName, "", payload,
 		func() error { return errors.New("the process has ended") }, shouldStopWaiting)
 }

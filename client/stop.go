@@ -63,7 +63,7 @@ func (p *Process) waitUntilIdle(ctx context.Context) error {
 
 // countCalls counts the running and done Calls in the instances. A Call does not count as running if its delegate is
 // idle, paused with the process.
-func (p *Process) countCalls(ctx context.Context) (running, done int, err error) {
+func (p *Process) countCalls(ctx context.Context) (runningCount, doneCount int, err error) {
 	v, err := p.Status(ctx)
 	if err != nil {
 		return 0, 0, err
@@ -74,13 +74,13 @@ func (p *Process) countCalls(ctx context.Context) (running, done int, err error)
 		for _, c := range i.Calls {
 			switch {
 			case c.Status == ideafile.Done:
-				done++
+				doneCount++
 			case c.Status == ideafile.Running && !p.client.Process(protocol.DelegateID(instanceID, c.ID)).isAtRest(ctx):
-				running++
+				runningCount++
 			}
 		}
 	}
-	return running, done, err
+	return runningCount, doneCount, err
 }
 
 // isAtRest reports whether the process exists, is paused, and has no running Call.

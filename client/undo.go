@@ -31,8 +31,8 @@ type UndoOptions struct {
 	Tools ideafiles.Tools
 	// UndoID names the process that undoes the Calls; empty: ID-undo-1, or the next number.
 	UndoID string
-	// AtWork is set if the process has not ended: it undoes its Calls itself, once it is paused.
-	AtWork bool
+	// ProcessIsOpen is set if the process has not ended: it undoes its Calls itself, once it is paused.
+	ProcessIsOpen bool
 	// Actor is who orders the undo, and why.
 	Actor Actor
 	// Review makes each undoing Call wait for a person, who approves, answers or rejects it.
@@ -47,22 +47,22 @@ type UndoOptions struct {
 // Undoing is a plan to undo what a process did. Client.StartUndo runs it.
 type Undoing struct {
 	Process string `json:"process"`
-	// UndoID is the id of the process that undoes it; with AtWork, the process's own id.
-	UndoID string `json:"as"`
-	AtWork bool   `json:"atWork,omitempty"`
-	// UnderWay is set by StartUndo if a process AtWork has not undone everything yet. Waits lists its undoing Calls
+	// UndoID is the id of the process that undoes it; with ProcessIsOpen, the process's own id.
+	UndoID        string `json:"as"`
+	ProcessIsOpen bool   `json:"atWork,omitempty"`
+	// UnderWay is set by StartUndo if a process ProcessIsOpen has not undone everything yet. Waits lists its undoing Calls
 	// that wait for a person.
-	UnderWay bool     `json:"underWay,omitempty"`
-	Waits    []string `json:"waits,omitempty"`
+	UnderWay     bool     `json:"underWay,omitempty"`
+	WaitingCalls []string `json:"waits,omitempty"`
 	undo.Plan
 
-	archive       *Archive
-	options       UndoOptions
-	undoNumber    int // of As; 0: As was chosen by the caller
-	idea          map[string]any
-	instanceByKey map[[2]string]*backtest.ExecutedInstance // by process or part, and token
-	partIdeas     []map[string]int                         // by Idea of a split process: the latest Idea of each part
-	delegateIdeas map[string]any                           // the Ideas that undo the processes of Calls, by undoIdeaKey
+	archive          *Archive
+	options          UndoOptions
+	undoNumber       int // of As; 0: As was chosen by the caller
+	idea             map[string]any
+	instanceByKey    map[[2]string]*backtest.ExecutedInstance // by process or part, and token
+	latestIdeaByPart []map[string]int                         // by Idea of a split process: the latest Idea of each part
+	delegateIdeas    map[string]any                           // the Ideas that undo the processes of Calls, by undoIdeaKey
 }
 
 // Undo plans, from the chain of a process, how to undo what it did: the Calls that undo it, what cannot be undone and
@@ -74,24 +74,24 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 	if err == nil && !o.isForDelegate {
 		err = u.markReadsInForks(ctx, calls)
 	}
-	if err == nil && !o.isForDelegate && !o.AtWork { // what runs has given nothing yet
+	if err == nil && !o.isForDelegate && !o.ProcessIsOpen { // what runs has given nothing yet
 		err = u.markReadsByCaller(ctx, calls)
 	}
 	if err != nil {
 		return nil, err
 	}
-	o.Choice.Review = o.Review
+	o.Choice.RequiresReview = o.Review
 	u.Plan, err = undo.PlanUndo(calls, o.Choice, u.tool, func(c undo.Call) any { return u.instance(c).State })
-	if kind.Is[approval.NothingDone](err) {
+	if kind.Is[approval.NothingDoneError](err) {
 		return nil, undoRefusedError(id, err.Error())
 	}
 	if err != nil {
 		return nil, kind.Errorf(ErrInvalid, "undo %s: %w", id, err)
 	}
 	switch {
-	case o.AtWork && o.UndoID != "":
+	case o.ProcessIsOpen && o.UndoID != "":
 		return nil, undoesItselfError(id, o.UndoID)
-	case o.AtWork:
+	case o.ProcessIsOpen:
 		u.UndoID = id
 	case o.UndoID != "":
 		u.UndoID, u.undoNumber = o.UndoID, 0
@@ -114,7 +114,7 @@ func (a *Archive) readUndo(ctx context.Context, id string, o UndoOptions) (u *Un
 	if last := len(run.Ideas); o.AfterIdea > last {
 		return nil, nil, nil, kind.Errorf(ErrNotFound, "undo %s to Idea %d: there are %d", id, o.AfterIdea, last)
 	}
-	instances, err := backtest.ReadExecuted(run)
+	instances, err := backtest.ReadExecutedInstances(run)
 	if err != nil {
 		return nil, nil, nil, kind.Errorf(ErrInvalid, "undo %s: %w", id, err)
 	}
@@ -122,8 +122,8 @@ func (a *Archive) readUndo(ctx context.Context, id string, o UndoOptions) (u *Un
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	u = &Undoing{Process: id, UndoID: undoID(id, n), AtWork: o.AtWork, archive: a, options: o, undoNumber: n,
-		partIdeas: jsonval.Map(run.Ideas, latestByPart), instanceByKey: map[[2]string]*backtest.ExecutedInstance{},
+	u = &Undoing{Process: id, UndoID: undoID(id, n), ProcessIsOpen: o.ProcessIsOpen, archive: a, options: o, undoNumber: n,
+		latestIdeaByPart: jsonval.Map(run.Ideas, latestByPart), instanceByKey: map[[2]string]*backtest.ExecutedInstance{},
 		delegateIdeas: jsonval.Object{}}
 	calls, err = u.annotateCalls(ctx, instances, undoneByKey)
 	return u, run.Ideas, calls, err
@@ -132,19 +132,19 @@ func (a *Archive) readUndo(ctx context.Context, id string, o UndoOptions) (u *Un
 // IsNothing reports whether nothing would be undone. A Call that leaves State alone counts if it was selected by its
 // id.
 func (u *Undoing) IsNothing() bool {
-	return len(u.Steps) == 0 && (!u.AtWork || u.options.CallID == "" || len(u.CallsToWithdraw) == 0)
+	return len(u.Steps) == 0 && (!u.ProcessIsOpen || u.options.CallID == "" || len(u.CallIDsToWithdraw) == 0)
 }
 
 // DescribeCall describes, in the words of the business, an undone Call or the Call that undoes it.
 func (u *Undoing) DescribeCall(ctx context.Context, w *shown.Presenter, doneCall *undo.Call, tool string,
 	params map[string]any) shown.Call {
 	i := u.instance(*doneCall)
-	caseOfCall := shown.InstanceValues{State: i.State,
+	instanceValues := shown.InstanceValues{State: i.State,
 		Input: ideafile.InstanceViewOf(i.Idea.Context, doneCall.Instance).PayloadByKind[ideafile.TypeInput]}
 	call, err := u.archive.describeCall(blobs.ForProcess(ctx, u.Process), w, tool, params, doneCall.Instance,
-		caseOfCall)
+		instanceValues)
 	if err != nil { // a value that the store cannot load is shown by its name
-		call = w.Call(tool, params, doneCall.Instance, caseOfCall, LanguageOf(ctx))
+		call = w.Call(tool, params, doneCall.Instance, instanceValues, LanguageOf(ctx))
 	}
 	return call
 }
@@ -174,7 +174,7 @@ func (u *Undoing) idInUseError() error {
 }
 
 func (u *Undoing) instance(c undo.Call) *backtest.ExecutedInstance {
-	return u.instanceByKey[[2]string{c.Process, c.Instance}]
+	return u.instanceByKey[[2]string{c.ProcessID, c.Instance}]
 }
 
 // tool finds the Tool that undoes a Call.
@@ -186,7 +186,7 @@ func (u *Undoing) tool(c undo.Call, name string) *ideafile.Tool {
 func (u *Undoing) annotateCalls(ctx context.Context, instances []backtest.ExecutedInstance,
 	undoneByKey map[ideafile.UndoneCall]UndoneCall) (calls []undo.Call, err error) {
 	callerUndoText := ""
-	if !u.AtWork && !u.options.isForDelegate {
+	if !u.ProcessIsOpen && !u.options.isForDelegate {
 		if callerUndoText, err = u.archive.describeCallerUndo(ctx, u.Process, u.options.Tools); err != nil {
 			return nil, err
 		}
@@ -210,11 +210,11 @@ func (u *Undoing) annotateCalls(ctx context.Context, instances []backtest.Execut
 			byStatus := endIdeas[i.ProcessID]
 			c.IdeaNumber = u.wholeIdeaNumber(i.ProcessID,
 				cmp.Or(byStatus[ideafile.Done][c.ID], byStatus[ideafile.Failed][c.ID]))
-			c.UndoneWithCall = callerUndoText
-			c.UndoneBy = undoneByKey[ideafile.UndoneCall{Process: c.Process, CallID: c.ID}].As
-			c.RunByProcess, c.MustWaitForOthers = origins[i.ProcessID].originOfCall(c), u.AtWork && i.HasEnded
-			if c.RunByProcess != "" {
-				c.UndoneBy = cmp.Or(c.UndoneBy, origins[i.ProcessID].undoneByCallID[c.ID].As)
+			c.UndoneWithCallID = callerUndoText
+			c.UndoneByProcess = undoneByKey[ideafile.UndoneCall{ProcessID: c.ProcessID, CallID: c.ID}].As
+			c.RanByProcessID, c.MustWaitForOthers = origins[i.ProcessID].originOfCall(c), u.ProcessIsOpen && i.HasEnded
+			if c.RanByProcessID != "" {
+				c.UndoneByProcess = cmp.Or(c.UndoneByProcess, origins[i.ProcessID].undoneByCallID[c.ID].As)
 			}
 			if t := i.Idea.Tool(c.Tool); t != nil {
 				c.UndoMethod = u.undoMethod(c, t, bindings[i.ProcessID][t.Name])
@@ -235,22 +235,22 @@ func (u *Undoing) annotateCalls(ctx context.Context, instances []backtest.Execut
 // readDelegate finds how to undo the process that a Call ran, if the Call is undone in that way and the process is on
 // record. A running process cannot undo such a Call.
 func (u *Undoing) readDelegate(ctx context.Context, c *undo.Call) error {
-	c.DelegateProcess = protocol.DelegateID(c.Process, c.ID)
+	c.DelegateProcessID = protocol.DelegateID(c.ProcessID, c.ID)
 	switch {
-	case c.UndoneBy+c.RunByProcess != "":
+	case c.UndoneByProcess+c.RanByProcessID != "":
 		return nil
 	case c.UndoMethod.Kind == ideafile.UndoByTool:
-		undone, _, err := u.archive.Chain(c.DelegateProcess).undoneCalls(ctx)
+		undone, _, err := u.archive.Chain(c.DelegateProcessID).undoneCalls(ctx)
 		for _, one := range undone {
-			if one.As != c.DelegateProcess { // the delegate may have redone what it has undone itself
-				c.UndoneBy = one.As
+			if one.As != c.DelegateProcessID { // the delegate may have redone what it has undone itself
+				c.UndoneByProcess = one.As
 			}
 		}
 		return err
-	case c.UndoMethod.Kind != ideafile.UndoByProcess || u.options.AtWork:
+	case c.UndoMethod.Kind != ideafile.UndoByProcess || u.options.ProcessIsOpen:
 		return nil
 	}
-	delegateUndo, err := u.archive.Undo(ctx, c.DelegateProcess,
+	delegateUndo, err := u.archive.Undo(ctx, c.DelegateProcessID,
 		UndoOptions{Tools: u.options.Tools, Actor: u.options.Actor, Review: u.options.Review, isForDelegate: true})
 	if errors.Is(err, ErrNotFound) && !c.RanSuccessfully {
 		c.UndoMethod.Kind = ideafile.UndoNotNeeded // it had done nothing yet
@@ -259,8 +259,8 @@ func (u *Undoing) readDelegate(ctx context.Context, c *undo.Call) error {
 		return nil
 	}
 	if err == nil {
-		c.DelegateUndo = &undo.DelegateUndo{Process: c.DelegateProcess, Plan: delegateUndo.Plan}
-		u.delegateIdeas[undoIdeaKey(c.DelegateProcess)] = delegateUndo.idea
+		c.DelegateUndo = &undo.DelegateUndo{Process: c.DelegateProcessID, Plan: delegateUndo.Plan}
+		u.delegateIdeas[undoIdeaKey(c.DelegateProcessID)] = delegateUndo.idea
 	}
 	return err
 }
@@ -279,7 +279,7 @@ func (a *Archive) describeCallerUndo(ctx context.Context, id string, tools ideaf
 	}
 	var instances []backtest.ExecutedInstance
 	if err == nil {
-		instances, err = backtest.ReadExecuted(run)
+		instances, err = backtest.ReadExecutedInstances(run)
 	}
 	for _, i := range instances {
 		for _, c := range i.Calls {
@@ -336,9 +336,9 @@ func (u *Undoing) wholeIdeaNumber(part string, number int) int {
 	if part == u.Process || number == 0 {
 		return number
 	}
-	index := slices.IndexFunc(u.partIdeas, func(latest map[string]int) bool { return latest[part] >= number })
+	index := slices.IndexFunc(u.latestIdeaByPart, func(latest map[string]int) bool { return latest[part] >= number })
 	if index < 0 {
-		index = len(u.partIdeas) // it ended before it could report
+		index = len(u.latestIdeaByPart) // it ended before it could report
 	}
 	return index + 1
 }
@@ -346,7 +346,7 @@ func (u *Undoing) wholeIdeaNumber(part string, number int) int {
 // undoMethod returns how to undo a Call of a Tool. With workers elsewhere, a Tool that nothing runs here may be a Go
 // function there. Only the Call itself shows that the LLM wrote its result.
 func (u *Undoing) undoMethod(c undo.Call, t *ideafile.Tool, b ideafile.ToolBinding) ideafile.Undo {
-	if b.Kind == ideafile.KindLatent && u.options.Tools.OtherWorkers && !c.WrittenByLLM && t.Undo == nil {
+	if b.Kind == ideafile.KindLatent && u.options.Tools.OtherWorkers && !c.IsWrittenByLLM && t.Undo == nil {
 		return ideafile.Undo{Kind: ideafile.UndoImpossible}
 	}
 	return t.UndoWithBinding(b)
@@ -377,7 +377,7 @@ func (c *Chain) firstEndIdeaByCall(ctx context.Context) (map[ideafile.CallStatus
 			context, err = c.chainStore.Context(ctx, c.process, protocol.IdeaRef{Idea: number, Digest: link.Digest})
 		}
 		if err == nil {
-			idea, _ := ideafile.ReadIdeaWithCheckedTools(jsonval.Object{"context": context})
+			idea, _ := ideafile.ReadIdeaWithoutCheckingTools(jsonval.Object{"context": context})
 			forEachRecordedCall(idea, func(p turn.RecordedCall, token string) {
 				record(p.StatusByInstance[token], p.CallKey().ID(token))
 			})

@@ -17,7 +17,7 @@ import (
 
 // markReadsInForks notes on each Call that forks inherited in which fork something depends on the Call's result.
 func (u *Undoing) markReadsInForks(ctx context.Context, calls []undo.Call) error {
-	isInEffect := func(c undo.Call) bool { return c.IdeaNumber > 0 && c.UndoneBy+c.RunByProcess == "" }
+	isInEffect := func(c undo.Call) bool { return c.IdeaNumber > 0 && c.UndoneByProcess+c.RanByProcessID == "" }
 	if !slices.ContainsFunc(calls, isInEffect) {
 		return nil
 	}
@@ -40,7 +40,7 @@ func (u *Undoing) markReadsInForks(ctx context.Context, calls []undo.Call) error
 		places := undo.PathsReadFromStart(forkCalls)
 		for n := range calls {
 			if c := &calls[n]; isInEffect(*c) && c.IdeaNumber <= ideaNumber && c.WroteAnyOf(places[c.Instance]) {
-				c.ReadingFork = fork
+				c.ReadingForkID = fork
 			}
 		}
 	}
@@ -89,7 +89,7 @@ func (u *Undoing) markReadsByCaller(ctx context.Context, calls []undo.Call) erro
 	if err != nil {
 		return err
 	}
-	callerCalls = slices.DeleteFunc(callerCalls, func(c undo.Call) bool { return c.Process != caller })
+	callerCalls = slices.DeleteFunc(callerCalls, func(c undo.Call) bool { return c.ProcessID != caller })
 	index := slices.IndexFunc(callerCalls, func(c undo.Call) bool { return ideafile.TypeableCallID(c.ID) == id })
 	if index < 0 {
 		return nil
@@ -106,7 +106,7 @@ func (u *Undoing) markReadsByCaller(ctx context.Context, calls []undo.Call) erro
 		if tool != nil && tool.Source["_writes"] != nil {
 			places = []jsonval.Path{{}}
 		}
-		if c.UndoneBy+c.RunByProcess == "" && c.WroteAnyOf(places) {
+		if c.UndoneByProcess+c.RanByProcessID == "" && c.WroteAnyOf(places) {
 			c.ReadingCallOfCaller, c.CallOfCaller = reader.Name()+suffix, callerCall.Name()+suffix
 		}
 	}

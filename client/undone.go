@@ -25,8 +25,8 @@ type UndoneCall struct {
 	As     string `json:"as"`
 	By     string `json:"by,omitempty"`
 	Reason string `json:"reason,omitempty"`
-	// When is when the last Idea of As was made; empty for the process itself, whose log says when it undid what.
-	When string `json:"when,omitempty"`
+	// UndoneAt is when the last Idea of As was made; empty for the process itself, whose log says when it undid what.
+	UndoneAt string `json:"when,omitempty"`
 }
 
 // forkOrigin is the process that another was forked from, with the Calls that were done by then.
@@ -83,7 +83,7 @@ func (c *Chain) undoneWithOrigin(ctx context.Context) (map[string]UndoneCall, er
 	byID := map[string]UndoneCall{}
 	idea, err := c.load(ctx, "undo", 0)
 	if err == nil {
-		parsed, _ := ideafile.ReadIdeaWithCheckedTools(idea)
+		parsed, _ := ideafile.ReadIdeaWithoutCheckingTools(idea)
 		byID, err = c.undoneInOrigin(ctx, parsed)
 	}
 	if errors.Is(err, ErrForgotten) {
@@ -119,7 +119,7 @@ func (c *Chain) undoneInOrigin(ctx context.Context, idea *ideafile.Idea) (byID m
 // it exists, must have it as done, and the fork's log must have no write of it. The two may use the same numbers for
 // different Requests.
 func (f forkOrigin) originOfCall(c undo.Call) string {
-	if f.process == "" || f.doneCallIDs != nil && !f.doneCallIDs[c.ID] || len(c.Writes) > 0 {
+	if f.process == "" || f.doneCallIDs != nil && !f.doneCallIDs[c.ID] || len(c.WrittenPaths) > 0 {
 		return ""
 	}
 	return f.process
@@ -127,29 +127,29 @@ func (f forkOrigin) originOfCall(c undo.Call) string {
 
 // listUndoProcesses lists the processes that undo this process, or may, and the number for the next such process
 // without a chosen id. It includes those that undo a part of it, or the whole that it is a part of.
-func (c *Chain) listUndoProcesses(ctx context.Context) (ids []string, next int, err error) {
-	relatives, err := c.listParts(ctx)
+func (c *Chain) listUndoProcesses(ctx context.Context) (ids []string, nextUndoNumber int, err error) {
+	partsAndWhole, err := c.listParts(ctx)
 	if whole := spelling.WholeProcessID(c.process); whole != c.process {
-		relatives = append(relatives, whole)
+		partsAndWhole = append(partsAndWhole, whole)
 	}
-	for _, process := range append(relatives, c.process) {
+	for _, process := range append(partsAndWhole, c.process) {
 		if err == nil {
 			var named []string
 			named, err = (&Chain{c.chainStore, process}).listRecordedUndos(ctx)
 			ids = append(ids, named...)
 		}
 	}
-	next = 1
+	nextUndoNumber = 1
 	// A process that was ended before it began is not named in the store. Its number is not used again.
 	for n, missing := 1, 0; missing < 2; n++ {
 		undoProcess := undoID(c.process, n)
 		if missing++; slices.Contains(ids, undoProcess) {
-			missing, next = 0, n+1
+			missing, nextUndoNumber = 0, n+1
 		} else {
 			ids = append(ids, undoProcess)
 		}
 	}
-	return ids, next, err
+	return ids, nextUndoNumber, err
 }
 
 // listParts lists the processes of the parts, by the latest Idea.
@@ -185,9 +185,9 @@ func (c *Chain) UndoingProcesses(ctx context.Context) (ids []string, err error) 
 }
 
 // undoneCalls returns which Calls of the process were undone, and by whom, and the number for the next undoing process.
-func (c *Chain) undoneCalls(ctx context.Context) (undoneByKey map[ideafile.UndoneCall]UndoneCall, next int, err error) {
+func (c *Chain) undoneCalls(ctx context.Context) (undoneByKey map[ideafile.UndoneCall]UndoneCall, nextUndoNumber int, err error) {
 	undoneByKey = map[ideafile.UndoneCall]UndoneCall{}
-	ids, next, err := c.listUndoProcesses(ctx)
+	ids, nextUndoNumber, err := c.listUndoProcesses(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -206,21 +206,21 @@ func (c *Chain) undoneCalls(ctx context.Context) (undoneByKey map[ideafile.Undon
 	}
 	maps.DeleteFunc(undoneByKey, func(undoesMeta ideafile.UndoneCall, _ UndoneCall) bool {
 		// The Call belongs to another part, or to the origin of the fork.
-		return undoesMeta.Process != c.process && spelling.WholeProcessID(undoesMeta.Process) != c.process
+		return undoesMeta.ProcessID != c.process && spelling.WholeProcessID(undoesMeta.ProcessID) != c.process
 	})
-	return undoneByKey, next, nil
+	return undoneByKey, nextUndoNumber, nil
 }
 
 // readUndoneCalls reads from the latest Idea of a process which Calls it undid.
 func readUndoneCalls(undoProcess string, source jsonval.Object, undoneByKey map[ideafile.UndoneCall]UndoneCall) {
-	idea, _ := ideafile.ReadIdeaWithCheckedTools(source)
+	idea, _ := ideafile.ReadIdeaWithoutCheckingTools(source)
 	meta, createdAt := jsonval.AsObject(jsonval.Lookup(source, "meta", protocol.UndoesMeta)), ""
 	if meta != nil {
 		createdAt = jsonval.AsText(jsonval.Lookup(source, "meta", "createdAt"))
 	}
 	forEachRecordedCall(idea, func(p turn.RecordedCall, token string) {
 		undoes := jsonval.AsObject(p.WrittenCall.RawObject()[ideafile.UndoesKey])
-		key := ideafile.UndoneCall{Process: jsonval.AsText(undoes["process"]), CallID: jsonval.AsText(undoes["call"])}
+		key := ideafile.UndoneCall{ProcessID: jsonval.AsText(undoes["process"]), CallID: jsonval.AsText(undoes["call"])}
 		// A Call counts if it undoes a Call of this process itself, or of the other process that this one undoes.
 		if p.CallKey().IsUndo() == (meta == nil) && key.CallID != "" && p.StatusByInstance[token] == ideafile.Done {
 			undoneByKey[key] = UndoneCall{key.CallID, undoProcess,

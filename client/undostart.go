@@ -18,20 +18,20 @@ import (
 // undoIdea makes the Idea of the undoing process: a Plan for each instance, which never asks the LLM, with the Tools,
 // policies and data of the original process. It is a fork of that process, so forgetting the original forgets it too.
 // The results of its Calls are not written to State, where other values are.
-func (u *Undoing) undoIdea(last jsonval.Object) jsonval.Object {
-	meta := jsonval.AsObject(chain.Fork(last)["meta"]) // who started or changed the original may be excluded here too
+func (u *Undoing) undoIdea(lastIdea jsonval.Object) jsonval.Object {
+	meta := jsonval.AsObject(chain.Fork(lastIdea)["meta"]) // who started or changed the original may be excluded here too
 	for _, k := range []string{"request", "template", protocol.UndoesMeta} {
 		delete(meta, k)
 	}
 	meta[protocol.UndoesMeta] = jsonval.OverlayObject(jsonval.Object{"process": u.Process}, u.options.Actor.payload())
 	config := jsonval.Object{}
 	for _, k := range []string{"approval", "batch", "instanceName", "mcp"} {
-		if v := jsonval.Lookup(last, "config", k); v != nil {
+		if v := jsonval.Lookup(lastIdea, "config", k); v != nil {
 			config[k] = v
 		}
 	}
 	tools := jsonval.Object{}
-	for name, tool := range jsonval.AsObject(jsonval.Lookup(last, "schema", "tools")) {
+	for name, tool := range jsonval.AsObject(jsonval.Lookup(lastIdea, "schema", "tools")) {
 		tools[name] = jsonval.WithoutKey(jsonval.AsObject(tool), "_outputPath", "_outputMethod")
 	}
 	files := jsonval.Object{}
@@ -39,27 +39,27 @@ func (u *Undoing) undoIdea(last jsonval.Object) jsonval.Object {
 		if s.DelegateUndo != nil {
 			file := undoIdeaKey(s.DelegateUndo.Process)
 			files[file] = u.delegateIdeas[file]
-			tools[delegateTool(n)] = jsonval.Object{"title": "take back " + s.DelegateUndo.Process, "_delegate": file}
+			tools[delegateToolName(n)] = jsonval.Object{"title": "take back " + s.DelegateUndo.Process, "_delegate": file}
 		}
 	}
 	return jsonval.Object{"meta": meta, "config": config, "schema": jsonval.Object{"tools": tools},
 		"context":             u.undoContext(),
-		ideafile.DelegatesKey: jsonval.OverlayObject(last[ideafile.DelegatesKey], files)}
+		ideafile.DelegatesKey: jsonval.OverlayObject(lastIdea[ideafile.DelegatesKey], files)}
 }
 
-// delegateTool names the Tool of the nth step, which runs the Idea that undoes a process.
-func delegateTool(n int) string { return fmt.Sprintf("~undo-%d", n+1) }
+// delegateToolName names the Tool of the nth step, which runs the Idea that undoes a process.
+func delegateToolName(n int) string { return fmt.Sprintf("~undo-%d", n+1) }
 
 // undoContext returns the messages of the instances whose Calls are undone, and the Plans that undo them.
 func (u *Undoing) undoContext() []any {
-	var shared, instanceMessages []any
+	var sharedMessages, instanceMessages []any
 	var keys [][2]string
 	stepsByKey := map[[2]string][]undo.Step{}
 	for n, s := range u.Steps {
 		if s.DelegateUndo != nil {
-			s.Tool = delegateTool(n)
+			s.Tool = delegateToolName(n)
 		}
-		key := [2]string{s.Process, s.Instance}
+		key := [2]string{s.ProcessID, s.Instance}
 		if stepsByKey[key] == nil {
 			keys = append(keys, key)
 		}
@@ -71,7 +71,7 @@ func (u *Undoing) undoContext() []any {
 			switch {
 			case m.PayloadKind == "" || m.PayloadKind == ideafile.TypeState:
 			case m.InstanceToken == "" && n == 0:
-				shared = append(shared, m.Source)
+				sharedMessages = append(sharedMessages, m.Source)
 			case m.InstanceToken == i.Token && i.Token != "":
 				instanceMessages = append(instanceMessages, m.Source)
 			}
@@ -84,7 +84,7 @@ func (u *Undoing) undoContext() []any {
 		}
 		instanceMessages = append(instanceMessages, state, plan)
 	}
-	return append(shared, instanceMessages...)
+	return append(sharedMessages, instanceMessages...)
 }
 
 // stepCalls returns the undoing Calls of one instance.
@@ -104,7 +104,7 @@ func (u *Undoing) stepCalls(steps []undo.Step) []any {
 // it can undo its Calls itself. paused is false if the process has ended, or was paused before; it is true even if its
 // Calls did not end in time. GiveUpUndo resumes the process if the caller then orders no undo. The error is a
 // *RefusedError if another process is undoing this one. A process that Temporal no longer knows counts as ended.
-func (c *Client) PrepareUndo(ctx context.Context, id string, o UndoOptions) (paused bool, err error) {
+func (c *Client) PrepareUndo(ctx context.Context, id string, o UndoOptions) (hasPaused bool, err error) {
 	isOpen, err := c.isOpen(ctx, id)
 	if err != nil || !isOpen {
 		return false, c.checkNotUndone(ctx, id, err)
@@ -117,8 +117,8 @@ func (c *Client) PrepareUndo(ctx context.Context, id string, o UndoOptions) (pau
 
 // GiveUpUndo resumes a process that PrepareUndo paused, since nothing is undone.
 func (c *Client) GiveUpUndo(ctx context.Context, id string, o UndoOptions) error {
-	by := Actor{Name: o.Actor.Name, Reason: "nothing is taken back"}
-	return c.Process(id).Resume(ctx, ideafile.Limits{}, by)
+	actor := Actor{Name: o.Actor.Name, Reason: "nothing is taken back"}
+	return c.Process(id).Resume(ctx, ideafile.Limits{}, actor)
 }
 
 func undoesItselfError(id, undoProcess string) error {
@@ -137,12 +137,12 @@ func undoRefusedError(id, reason string) error {
 
 // PlanUndo is Archive.Undo, and also finds out whether the process is running: then it may have no Idea yet.
 func (c *Client) PlanUndo(ctx context.Context, id string, o UndoOptions) (u *Undoing, err error) {
-	if o.AtWork, err = c.isOpen(ctx, id); err != nil {
+	if o.ProcessIsOpen, err = c.isOpen(ctx, id); err != nil {
 		return nil, err
 	}
 	u, err = c.archive.Undo(ctx, id, o)
-	if o.AtWork && errors.Is(err, ErrNotFound) && o.AfterIdea == 0 {
-		return &Undoing{Process: id, UndoID: id, AtWork: true, Plan: undo.EmptyPlan()}, nil
+	if o.ProcessIsOpen && errors.Is(err, ErrNotFound) && o.AfterIdea == 0 {
+		return &Undoing{Process: id, UndoID: id, ProcessIsOpen: true, Plan: undo.EmptyPlan()}, nil
 	}
 	return u, err
 }
@@ -228,25 +228,25 @@ func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
 // Undo makes a paused process undo what Archive.Undo planned. It returns when that is done, or when u.UnderWay is set:
 // the process is then still paused; Resume resumes it. The error is a *RefusedError if not everything could be undone.
 func (p *Process) Undo(ctx context.Context, u *Undoing) (err error) {
-	calls := slices.Clone(u.WithdrawnCalls)
+	calls := slices.Clone(u.WithdrawnCallIDs)
 	for _, s := range u.Plan.Steps {
 		calls = append(calls, s.CallID)
 	}
 	payload := u.options.Actor.payload()
 	payload["calls"], payload[ideafile.UndoReviewKey] = jsonval.ToJSONValue(calls), u.options.Review
 	start := time.Now()
-	stop := func(ctx context.Context) bool {
-		u.Waits = p.waitingUndoCalls(ctx, u)
+	shouldStop := func(ctx context.Context) bool {
+		u.WaitingCalls = p.waitingUndoCalls(ctx, u)
 		deadline, hasDeadline := ctx.Deadline()
-		u.UnderWay = len(u.Waits) > 0 || u.options.Wait > 0 && time.Since(start) > u.options.Wait ||
+		u.UnderWay = len(u.WaitingCalls) > 0 || u.options.Wait > 0 && time.Since(start) > u.options.Wait ||
 			hasDeadline && time.Until(deadline) < 2*queryTimeout // the next query would be cut off
 		return u.UnderWay
 	}
 	waitErr := p.pollUntil(ctx, func() (bool, error) { // it may not know yet that its delegates are idle
-		_, err = p.steerUnlessStopped(ctx, approval.SteerUndo, payload, stop)
+		_, err = p.steerUnlessStopped(ctx, approval.SteerUndo, payload, shouldStop)
 		refused, is := errors.AsType[*RefusedError](err)
-		tooEarly := is && refused.Code == approval.CodeNotAtRest
-		return !tooEarly || time.Since(start) > reportGrace, nil
+		isTooEarly := is && refused.Code == approval.CodeNotAtRest
+		return !isTooEarly || time.Since(start) > reportGrace, nil
 	})
 	if u.UnderWay {
 		err = nil

@@ -26,15 +26,15 @@ func isNotFound(err error) bool { return kind.Is[*serviceerror.NotFound](err) }
 func isRefused(err error) bool { return kind.Is[*serviceerror.InvalidArgument](err) }
 
 // signal sends a signal; sent is false if no open workflow has the id.
-func (c *Client) signal(ctx context.Context, workflow, name string,
+func (c *Client) signal(ctx context.Context, workflowID, name string,
 	payload map[string]any) (isDelivered bool, err error) {
 	addAccount(ctx, payload)
-	err = c.temporal.SignalWorkflow(ctx, workflow, "", name, payload)
+	err = c.temporal.SignalWorkflow(ctx, workflowID, "", name, payload)
 	switch {
 	case isNotFound(err):
 		return false, nil
 	case err != nil:
-		return false, fmt.Errorf("signal %s: %w", workflow, err)
+		return false, fmt.Errorf("signal %s: %w", workflowID, err)
 	}
 	return true, nil
 }

@@ -68,7 +68,7 @@ func TestAProcessThatDoesNotAnswerHidesNoOtherOne(t *testing.T) {
 			c.isLive = true
 			w, err := c.Waiting(t.Context())
 			if (err != nil) != row.waiting || len(w.Plans) != row.listed ||
-				!slices.Equal(w.Unanswered, row.silent) {
+				!slices.Equal(w.UnansweredProcesses, row.silent) {
 				t.Errorf("%+v, %v", w, err)
 			}
 			_, err = c.Approvals(t.Context())
@@ -143,7 +143,7 @@ func TestAPausedProcessThatIsHeldUpSaysBoth(t *testing.T) {
 	if got := waitingTexts(v); !slices.Equal(got, []string{"no LLM is configured"}) {
 		t.Errorf("paused alone: %q", got)
 	}
-	v.HeldUp = []turn.HeldUp{{Cause: "store_full", Message: "there is no room left in the store"}}
+	v.HeldUp = []turn.HoldUp{{Cause: "store_full", Message: "there is no room left in the store"}}
 	if got := waitingTexts(v); !slices.Equal(got,
 		[]string{"held up: there is no room left in the store", "no LLM is configured"}) {
 		t.Errorf("%q", got)

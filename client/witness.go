@@ -52,9 +52,9 @@ func (c *Client) digestsInHistory(ctx context.Context, process string) (chain.Wi
 }
 
 // readSeals adds the digests of the Ideas that one run sealed.
-func (c *Client) readSeals(ctx context.Context, process, run string, digests chain.WitnessedDigests) error {
+func (c *Client) readSeals(ctx context.Context, process, runID string, digests chain.WitnessedDigests) error {
 	reader := sealReader{decoder: connect.DataConverter(c.archive.blobStore.Keys()), typeByEvent: map[int64]string{}}
-	events := c.temporal.GetWorkflowHistory(ctx, process, run, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	events := c.temporal.GetWorkflowHistory(ctx, process, runID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		event, err := events.Next()
 		if isNotFound(err) {

@@ -52,7 +52,7 @@ func (p *Process) Presenter(ctx context.Context) *shown.Presenter {
 	if err != nil || source == nil {
 		return shown.NewPresenter(nil)
 	}
-	idea, problems := ideafile.ReadIdeaWithCheckedTools(source)
+	idea, problems := ideafile.ReadIdeaWithoutCheckingTools(source)
 	if len(problems.Errors()) > 0 && idea == nil {
 		return shown.NewPresenter(nil)
 	}

@@ -27,12 +27,12 @@ const (
 	StoreVariable = "PROCESSIDEA_STORE" // the store: a folder, or a bucket's URL
 )
 
-const defaultData = ".processidea"
+const defaultDataFolder = ".processidea"
 
 // DataFolder returns the folder for the data of processes: asked, else PROCESSIDEA_DATA, else .processidea under the
 // working directory.
 func DataFolder(explicit string) (string, error) {
-	dir, err := filepath.Abs(cmp.Or(explicit, os.Getenv(DataVariable), defaultData))
+	dir, err := filepath.Abs(cmp.Or(explicit, os.Getenv(DataVariable), defaultDataFolder))
 	if err != nil {
 		return "", fmt.Errorf("connect: find data folder: %w", err)
 	}
@@ -73,7 +73,7 @@ func OpenStore(ctx context.Context, place string, options ...blobs.Option) (*blo
 	}
 	isUnused, err := s.IsUnused()
 	if err == nil && !isUnused {
-		err = markStore(ctx, s)
+		err = recordStoreIdentity(ctx, s)
 	}
 	if err != nil {
 		_ = s.Close()
@@ -93,10 +93,10 @@ func InitializeStore(ctx context.Context, c client.Client, s *blobs.Store) error
 	if err != nil {
 		return err
 	}
-	return markStore(ctx, s)
+	return recordStoreIdentity(ctx, s)
 }
 
-func markStore(ctx context.Context, s *blobs.Store) error {
+func recordStoreIdentity(ctx context.Context, s *blobs.Store) error {
 	if err := s.EnsureID(ctx); err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func markStore(ctx context.Context, s *blobs.Store) error {
 
 // checkNoProcesses returns an error if Temporal knows processes: their Ideas must be in another store.
 func checkNoProcesses(ctx context.Context, c client.Client, place string) error {
-	n, err := c.CountWorkflow(ctx,
+	processCount, err := c.CountWorkflow(ctx,
 		&workflowservice.CountWorkflowExecutionsRequest{Query: "WorkflowType = '" + protocol.ProcessType + "'"})
 	var denied *serviceerror.PermissionDenied
 	var unimplemented *serviceerror.Unimplemented
@@ -114,14 +114,14 @@ func checkNoProcesses(ctx context.Context, c client.Client, place string) error 
 		return nil
 	case err != nil:
 		return fmt.Errorf("connect: begin a store at %s: count the processes that Temporal knows: %w", place, err)
-	case n.GetCount() == 0:
+	case processCount.GetCount() == 0:
 		return nil
 	}
 	return fmt.Errorf(
 		"%w: %s is empty, but Temporal knows %d processes, whose Ideas lie in a store (is a disk not mounted?); "+
 			"if that store is lost, put an empty file process-idea-store into the folder to begin a new one",
 		blobs.ErrUnavailable, place,
-		n.GetCount())
+		processCount.GetCount())
 }
 
 // TemporalFromEnvironment reads how to reach Temporal from TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, the

@@ -139,7 +139,7 @@ func (g *decryptGuard) logMissingKey(err error, workflow string) {
 		return
 	}
 	for _, id := range missing.IDs {
-		if _, known := g.loggedKeys.LoadOrStore(id, true); !known {
+		if _, wasLogged := g.loggedKeys.LoadOrStore(id, true); !wasLogged {
 			g.log.Error("a key is missing: processes that need it wait for a worker that has it", "key", id, "variable",
 				encryption.KeysVariable, "WorkflowID", workflow)
 		}

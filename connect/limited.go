@@ -47,7 +47,7 @@ func isRateLimited(err error) bool {
 		return false
 	}
 	for _, d := range s.Details() {
-		if _, limited := d.(*errordetails.ResourceExhaustedFailure); limited {
+		if _, isRateLimit := d.(*errordetails.ResourceExhaustedFailure); isRateLimit {
 			return true
 		}
 	}

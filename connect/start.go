@@ -40,7 +40,7 @@ var ErrOtherContent = errors.New("a process with this id was started from anothe
 
 // StartOrAttachProcess starts a process, or finds the process that was started under the same id from the same file.
 func StartOrAttachProcess(ctx context.Context, c client.Client, namespace string,
-	s StartSpec) (run client.WorkflowRun, attached bool, err error) {
+	s StartSpec) (run client.WorkflowRun, isAttached bool, err error) {
 	// No start is sent if the process exists. A server may keep the input of a start that it refuses, in a history that
 	// belongs to no workflow, and nobody could erase that input.
 	if run, err = attach(ctx, c, s); run != nil || err != nil {
@@ -82,7 +82,7 @@ func attach(ctx context.Context, c client.Client, s StartSpec) (client.WorkflowR
 		return nil, nil
 	}
 	if err == nil {
-		err = checkSameFile(d, s.ContentDigest)
+		err = checkSameContent(d, s.ContentDigest)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("connect: start process %s: %w", s.ID, err)
@@ -126,7 +126,7 @@ func (s *StartSpec) searchAttributes(ctx context.Context, c client.Client,
 	)
 }
 
-func checkSameFile(d *client.WorkflowExecutionDescription, wantDigest string) error {
+func checkSameContent(d *client.WorkflowExecutionDescription, wantDigest string) error {
 	var memoDigest string
 	err := d.GetMemoValue(protocol.MemoFile, &memoDigest)
 	var missing *encryption.MissingKeyError

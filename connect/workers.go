@@ -28,16 +28,16 @@ func WorkerIdentity(s *blobs.Store) string {
 // maxPollAge is the time since its last poll after which a worker counts as gone. A worker polls every minute.
 const maxPollAge = 2 * time.Minute
 
-// StoresOfWorkers lists the ids of the stores of all workers that poll now. It is empty if no worker does.
-func StoresOfWorkers(ctx context.Context, c client.Client) ([]string, error) {
+// StoreIDsOfWorkers lists the ids of the stores of all workers that poll now. It is empty if no worker does.
+func StoreIDsOfWorkers(ctx context.Context, c client.Client) ([]string, error) {
 	d, err := c.DescribeTaskQueue(ctx, protocol.TaskQueue, enumspb.TASK_QUEUE_TYPE_WORKFLOW)
 	if err != nil {
 		return nil, fmt.Errorf("connect: ask who works on task queue %s: %w", protocol.TaskQueue, err)
 	}
 	var ids []string
 	for _, p := range d.GetPollers() {
-		_, id, marked := strings.Cut(p.GetIdentity(), storeMarker)
-		if marked && id != "" && !slices.Contains(ids, id) &&
+		_, id, hasMarker := strings.Cut(p.GetIdentity(), storeMarker)
+		if hasMarker && id != "" && !slices.Contains(ids, id) &&
 			time.Since(p.GetLastAccessTime().AsTime()) < maxPollAge {
 			ids = append(ids, id)
 		}

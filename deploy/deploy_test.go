@@ -67,16 +67,16 @@ func ourMetrics(t *testing.T) map[string]bool {
 	}
 	defer func() { _ = m.Close(t.Context()) }()
 	now := time.Now()
-	m.Request(activities.RequestAttempt{StartedAt: now, FirstByte: now, EndedAt: now, Outcome: activities.OutcomeComplete,
+	m.ObserveRequest(activities.RequestAttempt{StartedAt: now, FirstByteAt: now, EndedAt: now, Outcome: activities.OutcomeComplete,
 		Usage: turn.TokenUsage{PromptTokens: 1, CompletionTokens: 1, CachedTokens: 1, ReasoningTokens: 1, Cost: 1,
 			UnpricedTokens: 1}})
-	_, end := m.Call(t.Context(), activities.CallAttempt{Tool: "t"})
+	_, end := m.ObserveCall(t.Context(), activities.CallAttempt{Tool: "t"})
 	end(activities.OutcomeDone)
 	m.SetWaitingCounter(func(context.Context) ([]client.WaitingCount, error) {
-		return []client.WaitingCount{{Tool: "t", Count: 1, Oldest: now}}, nil
+		return []client.WaitingCount{{Tool: "t", Count: 1, OldestSince: now}}, nil
 	})
-	m.HeldUp(turn.CodeStoreFull, 1)
-	m.Decision(approval.Decision{Tool: "t", Kind: "approve", DecidedAt: now, WaitingSince: now})
+	m.ObserveHoldUps(turn.CodeStoreFull, 1)
+	m.ObserveDecision(approval.Decision{Tool: "t", Kind: "approve", DecidedAt: now, WaitingSince: now})
 	w := httptest.NewRecorder()
 	m.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
 	names := map[string]bool{}

@@ -58,7 +58,7 @@ func startWith(t *testing.T, idea *ideafile.Idea, replies []rehearsal.Reply, all
 	t.Helper()
 	p := &play{t: t, idea: idea, llm: rehearsal.NewHandler(replies), tools: functions,
 		runs: map[string]*dataflow.Instance{},
-		told: map[string]ideafile.CallStatus{}, lost: map[int]int{}, http: httptool.New(httptool.Options{Allow: allow})}
+		told: map[string]ideafile.CallStatus{}, lost: map[int]int{}, http: httptool.New(httptool.Options{AllowList: allow})}
 	t.Cleanup(p.http.Close)
 	p.bindings, _ = kinds.NewKnownTools(p.tools, nil).Bind(idea)
 	p.mind = loop.New(idea, "play", p.bindings, p.started)
@@ -136,7 +136,7 @@ func (p *play) request(brief *turn.RequestInput) {
 	if p.left = cut; !lost {
 		p.left = 1 << 30
 	}
-	reply := turn.LLMReply{Complete: !lost, WorkerLost: lost, Output: solution["output"]}
+	reply := turn.LLMReply{IsComplete: !lost, IsWorkerLost: lost, Output: solution["output"]}
 	reply.SaysFinished, _ = solution["finished"].(bool)
 	if lost {
 		reply.Output, reply.SaysFinished, reply.Fault = nil, false,
@@ -153,7 +153,7 @@ func (p *play) request(brief *turn.RequestInput) {
 		if !named[token] {
 			reply.InstancesWithoutCalls = append(reply.InstancesWithoutCalls, token)
 		}
-		if !brief.OutputOnly {
+		if !brief.IsOutputOnly {
 			p.runs[token].CloseRequest(brief.RequestNumber)
 			p.work(token)
 			p.mind.ApplyReport(p.report(token, lost))
@@ -179,7 +179,7 @@ func (p *play) ask(brief *turn.RequestInput) map[string]any {
 	}
 	body := jsonval.Encode(map[string]any{"model": "any", "messages": messages})
 	r := httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(string(body)))
-	r.Header.Set(rehearsal.TurnHeader, strconv.Itoa(brief.Turn))
+	r.Header.Set(rehearsal.TurnHeader, strconv.Itoa(brief.TurnNumber))
 	w := httptest.NewRecorder()
 	p.llm.ServeHTTP(w, r)
 	answer, err := jsonval.Decode(w.Body.Bytes())
@@ -267,7 +267,7 @@ func (p *play) report(token string, lost bool) turn.InstanceReport {
 	run := p.runs[token]
 	p.reports++
 	r := turn.InstanceReport{Token: token, ReportNumber: p.reports, ClosedThroughRequest: p.number,
-		InstanceStatusDetails: turn.InstanceStatusDetails{PendingApprovals: run.PendingApprovals(), Idle: run.IsIdle(),
+		InstanceStatusDetails: turn.InstanceStatusDetails{PendingApprovals: run.PendingApprovals(), IsIdle: run.IsIdle(),
 			HasGoal: run.HasGoal(), MissingRequiredPaths: run.MissingRequiredPaths(),
 			PlanFailure: run.DirectPlanFault()},
 		Writes: run.TakeNewWrites()}

@@ -44,10 +44,10 @@ func TestElevenRefundsWaitAndTheOthersSettleWithoutThem(t *testing.T) {
 	if r.Status != loop.StatusCompleted || r.Requests != 2 || r.Calls != (turn.CallCounts{Done: 400, Rejected: 3}) {
 		t.Errorf("%s after %d Requests, %+v", r.Status, r.Requests, r.Calls)
 	}
-	f := ripen.Judge(
+	f := ripen.AnalyzeRuns(
 		[]ripen.Run{{ProcessID: "refunds", Tools: p.idea.Tools, Log: append(p.log, p.mind.TakeUnsealedLog()...)}})
-	if len(f) != 1 || f[0].Counts != (ripen.Counts{Approved: 8, Rejected: 3}) || f[0].When == nil ||
-		f[0].WouldAskCount != 3+len(f[0].AskedInVain) || f[0].WouldAskCount+f[0].WouldNotAskCount != 11 {
+	if len(f) != 1 || f[0].Counts != (ripen.Counts{Approved: 8, Rejected: 3}) || f[0].ProposedCondition == nil ||
+		f[0].WouldAskCount != 3+len(f[0].NeedlesslyAskedCalls) || f[0].WouldAskCount+f[0].WouldNotAskCount != 11 {
 		t.Errorf("of what ann decided it says %s", jsonval.Encode(jsonval.ToJSONValue(f)))
 	}
 	apologies := 0

@@ -87,7 +87,7 @@ reached.`,
 
 func run(ctx context.Context, address string, log *slog.Logger) error {
 	slog.SetDefault(log) // for panics, and for libraries
-	heap.KeepBelow(1)    // large bodies leave much garbage
+	heap.SetSoftLimit(1) // large bodies leave much garbage
 	serverOptions, settingsErr := server.FromEnvironment(address, server.SystemUser(os.Getenv), os.Getenv)
 	options, err := client.FromEnvironment()
 	if err = flags.InvalidSettings(settingsErr, err); err != nil {

@@ -19,11 +19,11 @@ import (
 	"processidea/model/turn"
 )
 
-// batchKey is the metadata key of a batch that holds the key of its Request.
-const batchKey = "process_idea"
+// requestMetadataKey is the metadata key of a batch that holds the key of its Request.
+const requestMetadataKey = "process_idea"
 
-// maxBatchesSearched bounds how many batches are searched for one that was sent before.
-const maxBatchesSearched = 1000
+// maxSearchedBatches bounds how many batches are searched for one that was sent before.
+const maxSearchedBatches = 1000
 
 // SendBatch sends a Request through the server's batch interface and returns the batch's id. If the server already has
 // a batch with this key, the Request is not sent again. The error is of type *Error.
@@ -44,8 +44,8 @@ func (c *Client) SendBatch(ctx context.Context, r Request, key string) (id strin
 
 func (x *exchange) findBatch(ctx context.Context, key string) (string, error) {
 	list := x.api.Batches.ListAutoPaging(ctx, openai.BatchListParams{Limit: param.NewOpt[int64](100)}, x.options...)
-	for n := 0; n < maxBatchesSearched && list.Next(); n++ {
-		if b := list.Current(); b.Metadata[batchKey] == key {
+	for n := 0; n < maxSearchedBatches && list.Next(); n++ {
+		if b := list.Current(); b.Metadata[requestMetadataKey] == key {
 			return b.ID, nil
 		}
 	}
@@ -53,7 +53,7 @@ func (x *exchange) findBatch(ctx context.Context, key string) (string, error) {
 }
 
 func (x *exchange) createBatch(ctx context.Context, key string) (string, error) {
-	line, err := x.batchLine(key)
+	line, err := x.encodeBatchLine(key)
 	if err != nil {
 		return "", err
 	}
@@ -66,7 +66,7 @@ func (x *exchange) createBatch(ctx context.Context, key string) (string, error) 
 	b, err := x.api.Batches.New(ctx, openai.BatchNewParams{
 		InputFileID: file.ID, Endpoint: openai.BatchNewParamsEndpointV1ChatCompletions,
 		CompletionWindow: openai.BatchNewParamsCompletionWindow24h,
-		Metadata:         map[string]string{batchKey: key},
+		Metadata:         map[string]string{requestMetadataKey: key},
 	}, x.options...)
 	if err != nil {
 		return "", err
@@ -74,8 +74,8 @@ func (x *exchange) createBatch(ctx context.Context, key string) (string, error) 
 	return b.ID, nil
 }
 
-// batchLine returns the batch's input: one line for the one Request.
-func (x *exchange) batchLine(key string) ([]byte, error) {
+// encodeBatchLine returns the batch's input: one line for the one Request.
+func (x *exchange) encodeBatchLine(key string) ([]byte, error) {
 	x.params.StreamOptions = openai.ChatCompletionStreamOptionsParam{}
 	body, err := x.encodeBody(false)
 	if err != nil {
@@ -103,7 +103,7 @@ func (c *Client) ReadBatch(ctx context.Context, id, key string) (completion []by
 			if file == "" {
 				continue
 			}
-			line, err := x.findLine(ctx, file, key)
+			line, err := x.findBatchOutput(ctx, file, key)
 			if err != nil {
 				return nil, x.batchError(ctx, err)
 			}
@@ -122,7 +122,7 @@ func (c *Client) ReadBatch(ctx context.Context, id, key string) (completion []by
 			Message: x.redact(fmt.Sprintf("the batch %s has failed: %s", id, strings.Join(causes, "; ")))}
 	}
 	return nil, &Error{
-		Code: turn.CodeLLMUnreachable, Retry: true, IsBatchPending: true,
+		Code: turn.CodeLLMUnreachable, IsRetryable: true, IsBatchPending: true,
 		RetryAfter: pollInterval(time.Since(time.Unix(b.CreatedAt, 0))),
 		Message:    fmt.Sprintf("the batch %s is %s", id, cmp.Or(string(b.Status), "on its way")),
 	}
@@ -151,8 +151,8 @@ type batchOutput struct {
 	} `json:"error"`
 }
 
-// findLine returns the first line with a key in a file of the server; nil if there is none.
-func (x *exchange) findLine(ctx context.Context, file, key string) (*batchOutput, error) {
+// findBatchOutput returns the first line with a key in a file of the server; nil if there is none.
+func (x *exchange) findBatchOutput(ctx context.Context, file, key string) (*batchOutput, error) {
 	response, err := x.api.Files.Content(ctx, file, x.options...)
 	if err != nil {
 		return nil, err
@@ -160,8 +160,8 @@ func (x *exchange) findLine(ctx context.Context, file, key string) (*batchOutput
 	defer response.Body.Close()
 	lines := bufio.NewScanner(response.Body)
 	lines.Buffer(nil, 2*maxReplyBytes)
-	var firstStray []byte // the beginning of the first line that is no JSON
-	sawOutput := false
+	var firstStrayLine []byte // the beginning of the first line that is no JSON
+	hasOutput := false
 	for lines.Scan() {
 		var line batchOutput
 		err := json.Unmarshal(lines.Bytes(), &line)
@@ -169,13 +169,13 @@ func (x *exchange) findLine(ctx context.Context, file, key string) (*batchOutput
 		case err == nil && line.CustomID == key:
 			return &line, nil
 		case err == nil:
-			sawOutput = true
-		case len(firstStray) == 0:
-			firstStray = bytes.Clone(lines.Bytes()[:min(len(lines.Bytes()), maxMessage)])
+			hasOutput = true
+		case len(firstStrayLine) == 0:
+			firstStrayLine = bytes.Clone(lines.Bytes()[:min(len(lines.Bytes()), maxMessageChars)])
 		}
 	}
-	if text := oneLine(firstStray); text != "" && !sawOutput && lines.Err() == nil {
-		return nil, errNoReply{text}
+	if text := toOneLine(firstStrayLine); text != "" && !hasOutput && lines.Err() == nil {
+		return nil, missingReplyError{text}
 	}
 	return nil, lines.Err()
 }
@@ -203,7 +203,7 @@ func (b *batchOutput) completion(x *exchange) ([]byte, error) {
 // batchError classifies an error of sending or reading a batch.
 func (x *exchange) batchError(ctx context.Context, err error) *Error {
 	x.serverError = readServerError(err, x.response)
-	return x.failure(ctx, err)
+	return x.toError(ctx, err)
 }
 
 // replayCompletion reads Request.Completion as if the server sent it now.
@@ -215,7 +215,7 @@ func (x *exchange) replayCompletion() (*chunkStream, error) {
 	x.response = &http.Response{
 		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
 		Request: &http.Request{URL: address},
-		Body:    io.NopCloser(bytes.NewReader(x.request.Completion)),
+		Body:    io.NopCloser(bytes.NewReader(x.request.BatchCompletion)),
 	}
 	return x.readFirstChunk(x.response)
 }

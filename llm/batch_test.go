@@ -86,7 +86,7 @@ func TestARequestIsSentAsABatchOnceAndReadAsIfItCameNow(t *testing.T) {
 			answeredLine(key, `{"calls": [], "output": null}`)
 	}}
 	c := newClient(t, serve(t, b.ServeHTTP).config())
-	if _, err := c.SendBatch(t.Context(), question(t), "the-key"); !refused(t, err).Retry {
+	if _, err := c.SendBatch(t.Context(), question(t), "the-key"); !refused(t, err).IsRetryable {
 		t.Fatalf("an answer that was lost: %v", err)
 	}
 	c.circuit.recordAnswer("any", http.StatusOK) // as if the pause were over
@@ -104,7 +104,7 @@ func TestARequestIsSentAsABatchOnceAndReadAsIfItCameNow(t *testing.T) {
 		made["endpoint"] != "/v1/chat/completions" {
 		t.Errorf("it made %v", made)
 	}
-	if _, err := c.ReadBatch(t.Context(), id, "the-key"); !refused(t, err).Retry ||
+	if _, err := c.ReadBatch(t.Context(), id, "the-key"); !refused(t, err).IsRetryable ||
 		refused(t, err).RetryAfter != minPollInterval {
 		t.Errorf("while it is at work: %+v", err)
 	}
@@ -114,9 +114,9 @@ func TestARequestIsSentAsABatchOnceAndReadAsIfItCameNow(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, got := question(t), []string(nil)
-	r.Completion, r.OnCall = completion, func(_ int, raw json.RawMessage) { got = append(got, string(raw)) }
+	r.BatchCompletion, r.OnCall = completion, func(_ int, raw json.RawMessage) { got = append(got, string(raw)) }
 	reply, err := c.Stream(t.Context(), r)
-	if err != nil || reply.Incomplete != nil || len(got) != 1 || !strings.Contains(got[0], "shout") {
+	if err != nil || reply.IncompleteFault != nil || len(got) != 1 || !strings.Contains(got[0], "shout") {
 		t.Fatalf("%v %+v %q", err, reply, got)
 	}
 	if reply.ServedModel != "served-model" || reply.Usage.PromptTokens != 100 || reply.Usage.CompletionTokens != 20 ||
@@ -128,7 +128,7 @@ func TestARequestIsSentAsABatchOnceAndReadAsIfItCameNow(t *testing.T) {
 // What a batch has answered is the same however often it is read: nothing in it is waited for.
 func TestAnEmptyAnswerOfABatchIsNotReadAgain(t *testing.T) {
 	t.Parallel()
-	c, err := New(Config{BaseURL: "http://127.0.0.1:1/v1", Key: "k", Model: "any"})
+	c, err := New(Config{BaseURL: "http://127.0.0.1:1/v1", APIKey: "k", Model: "any"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,9 +138,9 @@ func TestAnEmptyAnswerOfABatchIsNotReadAgain(t *testing.T) {
 			"message": {"role": "assistant", "content": ""}}]}`,
 	} {
 		r := question(t)
-		r.Completion = []byte(completion)
+		r.BatchCompletion = []byte(completion)
 		_, err := c.Stream(t.Context(), r)
-		if e := refused(t, err); e.Retry || !strings.Contains(e.Message, words) {
+		if e := refused(t, err); e.IsRetryable || !strings.Contains(e.Message, words) {
 			t.Errorf("%+v", e)
 		}
 	}
@@ -165,7 +165,7 @@ func TestABatchWithoutAnAnswerSaysWhy(t *testing.T) {
 			b := &batches{status: c.status, output: func(string) string { return c.output }}
 			_, err := newClient(t, serve(t, b.ServeHTTP).config()).ReadBatch(t.Context(), "b", "the-key")
 			var e *Error
-			if !errors.As(err, &e) || e.Retry || e.Code != turn.CodeLLMError || !strings.Contains(e.Message, c.says) {
+			if !errors.As(err, &e) || e.IsRetryable || e.Code != turn.CodeLLMError || !strings.Contains(e.Message, c.says) {
 				t.Errorf("%+v", err)
 			}
 		})
@@ -174,7 +174,7 @@ func TestABatchWithoutAnAnswerSaysWhy(t *testing.T) {
 		err := newClient(t, serve(t,
 		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }).config()).SendBatch(
 		t.Context(), question(t), "k")
-	if e := refused(t, err); e.Retry {
+	if e := refused(t, err); e.IsRetryable {
 		t.Errorf("a server without batches is asked again: %+v", e)
 	}
 }
@@ -190,7 +190,7 @@ func TestAPageInPlaceOfABatchIsWaitedOut(t *testing.T) {
 		output: func(string) string { return "<!DOCTYPE html> <p>Log in</p>\n</html>\n" }}
 	_, inFile := newClient(t, serve(t, b.ServeHTTP).config()).ReadBatch(t.Context(), "b", "the-key")
 	for name, err := range map[string]error{"sent": sent, "looked at": read, "its file": inFile} {
-		if e := refused(t, err); !e.Retry || e.IsBatchPending || e.Code != turn.CodeLLMUnreachable ||
+		if e := refused(t, err); !e.IsRetryable || e.IsBatchPending || e.Code != turn.CodeLLMUnreachable ||
 			!strings.Contains(e.Message, "a text came in place of a reply: <!DOCTYPE html> <p>Log in</p>") {
 			t.Errorf("%s: %+v", name, e)
 		}

@@ -66,8 +66,8 @@ func TestAStreamThatBreaksOffIsATruncatedReplyAndKeepsItsCalls(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			reply, err := replying(t, row.h)
-			if err != nil || reply.Whole || reply.Incomplete.Code != turn.CodeTruncated ||
-				!strings.Contains(reply.Incomplete.Message, row.want) {
+			if err != nil || reply.Whole || reply.IncompleteFault.Code != turn.CodeTruncated ||
+				!strings.Contains(reply.IncompleteFault.Message, row.want) {
 				t.Fatalf("%v %+v", err, reply)
 			}
 			if n := len(reply.Calls); n != row.n {
@@ -81,7 +81,7 @@ func TestAContentFilterIsTheLLMsRefusalHoweverItIsNamed(t *testing.T) {
 	t.Parallel()
 	for _, finish := range []string{"content_filter", "SAFETY", "content_filter: RECITATION", "IMAGE_PROHIBITED_CONTENT"} {
 		reply, err := replying(t, streaming(chunks(`{"choices":[{"index":0,"delta":{},"finish_reason":"`+finish+`"}]}`, done)))
-		if err != nil || reply.Incomplete == nil || reply.Incomplete.Code != turn.CodeRefusal {
+		if err != nil || reply.IncompleteFault == nil || reply.IncompleteFault.Code != turn.CodeRefusal {
 			t.Errorf("%s: %v %+v", finish, err, reply)
 		}
 	}
@@ -143,7 +143,7 @@ func TestAnLLMThatFallsSilentIsHungUpOn(t *testing.T) {
 	}).config())
 	c.maxSilence = 10 * time.Millisecond
 	reply, err := makeRequest(t, c)
-	if err != nil || reply.Whole || !strings.Contains(reply.Incomplete.Message, errSilent.Error()) {
+	if err != nil || reply.Whole || !strings.Contains(reply.IncompleteFault.Message, errSilent.Error()) {
 		t.Fatalf("%v %+v", err, reply)
 	}
 	<-gone
@@ -185,8 +185,8 @@ func TestAnLLMThatNeverEndsIsLeftAlone(t *testing.T) {
 func TestAReplyThatNeverBeginsIsTold(t *testing.T) {
 	t.Parallel()
 	reply, err := replying(t, streaming(chunks(spoken("I am afraid I cannot plan that.")...)))
-	if err != nil || reply.Incomplete == nil || reply.Incomplete.Code != turn.CodeNotJSON ||
-		!strings.Contains(reply.Incomplete.Message, `it begins with "I am afraid`) {
-		t.Fatalf("%v %+v", err, reply.Incomplete)
+	if err != nil || reply.IncompleteFault == nil || reply.IncompleteFault.Code != turn.CodeNotJSON ||
+		!strings.Contains(reply.IncompleteFault.Message, `it begins with "I am afraid`) {
+		t.Fatalf("%v %+v", err, reply.IncompleteFault)
 	}
 }

@@ -31,7 +31,7 @@ func (s *chunkStream) Next() bool {
 	s.chunk = newChunk(s.eventValue, len(s.data))
 	for _, c := range s.chunk.choices {
 		if isServerAbort(c.finishReason) {
-			s.err = errInStream{fmt.Sprintf(`{"error": "the server gave up on the reply (finish_reason: %s)"}`, c.finishReason)}
+			s.err = inStreamError{fmt.Sprintf(`{"error": "the server gave up on the reply (finish_reason: %s)"}`, c.finishReason)}
 			return false
 		}
 	}
@@ -43,7 +43,7 @@ func (s *chunkStream) noReplyError() error {
 	if err := s.Err(); err != nil {
 		return err
 	}
-	return errNoReply{oneLine(s.strayLines)}
+	return missingReplyError{toOneLine(s.strayLines)}
 }
 
 // maxEndWait is how long Close waits for the end of a response: less than a new connection to a distant LLM takes.
@@ -53,13 +53,13 @@ const maxEndWait = 50 * time.Millisecond
 // comes a moment after the last chunk, or never if a server forgets to end the response.
 func (s *chunkStream) Close() error {
 	if s.hasEnded && s.Err() == nil {
-		drained := make(chan struct{})
+		isDrained := make(chan struct{})
 		safego.Go("llm.drain", func() error {
 			_, err := io.Copy(io.Discard, s.response.Body)
 			return err
-		}, func(error) { close(drained) })
+		}, func(error) { close(isDrained) })
 		select {
-		case <-drained:
+		case <-isDrained:
 		case <-time.After(maxEndWait):
 		}
 	}
@@ -68,10 +68,10 @@ func (s *chunkStream) Close() error {
 
 // chunk holds the parts of a chat.completion.chunk that are used.
 type chunk struct {
-	choices []choice
-	usage   turn.TokenUsage
-	model   string // the server's name of the model
-	bytes   int    // length of the chunk as sent
+	choices   []choice
+	usage     turn.TokenUsage
+	model     string // the server's name of the model
+	byteCount int    // length of the chunk as sent
 }
 
 type choice struct {
@@ -90,7 +90,7 @@ type functionCall struct {
 
 // newChunk ignores values of the wrong type, as the openai library does.
 func newChunk(v *fastjson.Value, size int) chunk {
-	c := chunk{bytes: size, model: stringAt(v, "model"), usage: parseUsage(v.Get("usage"))}
+	c := chunk{byteCount: size, model: stringAt(v, "model"), usage: parseUsage(v.Get("usage"))}
 	if u := parseUsage(v.Get("x_groq", "usage")); c.usage == (turn.TokenUsage{}) { // Groq
 		c.usage = u
 	}
@@ -143,12 +143,12 @@ func parseUsage(v *fastjson.Value) turn.TokenUsage {
 
 // countAt returns a count, which some servers write as 12.0 or "12"; 0 if there is none.
 func countAt(v *fastjson.Value, path ...string) int {
-	found := v.Get(path...)
-	if found == nil {
+	value := v.Get(path...)
+	if value == nil {
 		return 0
 	}
 	const maxIndex = 1e12
-	n, err := strconv.ParseFloat(strings.Trim(found.String(), `"`), 64)
+	n, err := strconv.ParseFloat(strings.Trim(value.String(), `"`), 64)
 	if err != nil || !(n > 0 && n < maxIndex) {
 		return 0
 	}

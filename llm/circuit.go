@@ -15,30 +15,30 @@ const DefaultMaxPause = 5 * time.Minute
 // firstPause is the pause after the first failed attempt. Each further pause is 1.5 times the previous one.
 const firstPause = time.Second
 
-// probeTimeout is how long one Request may probe the server before another one may, while the pauses are still shorter.
-const probeTimeout = 10 * time.Second
+// probeInterval is how long one Request may probe the server before another one may, while the pauses are still shorter.
+const probeInterval = 10 * time.Second
 
-// Pauses are the pauses between attempts, up to the longest.
-type Pauses struct{ Max time.Duration }
+// RetryPauses are the pauses between attempts, up to the longest.
+type RetryPauses struct{ Max time.Duration }
 
 // DelayAfter returns the pause after a number of failed attempts, from 1.
-func (p Pauses) DelayAfter(failureCount int) time.Duration {
-	d := p.first()
+func (p RetryPauses) DelayAfter(failureCount int) time.Duration {
+	d := p.initialPause()
 	for n := 1; n < failureCount && d < p.maxPause(); n++ {
-		d = p.next(d)
+		d = p.nextPause(d)
 	}
 	return d
 }
 
-func (p Pauses) maxPause() time.Duration            { return cmp.Or(p.Max, DefaultMaxPause) }
-func (p Pauses) first() time.Duration               { return min(firstPause, p.maxPause()) }
-func (p Pauses) next(d time.Duration) time.Duration { return min(d+d/2, p.maxPause()) }
+func (p RetryPauses) maxPause() time.Duration                 { return cmp.Or(p.Max, DefaultMaxPause) }
+func (p RetryPauses) initialPause() time.Duration             { return min(firstPause, p.maxPause()) }
+func (p RetryPauses) nextPause(d time.Duration) time.Duration { return min(d+d/2, p.maxPause()) }
 
 // circuit keeps the Requests of a worker from all trying an unavailable server: one of them probes it now and then, and
 // the others are held back. It opens for the whole server if the server cannot be reached, and for one model if the
 // server reports that it is unavailable, or is silent for long.
 type circuit struct {
-	pauses Pauses
+	pauses RetryPauses
 
 	mu          sync.Mutex
 	outageByKey map[string]*outage // by model; "" is the whole server
@@ -54,7 +54,7 @@ type outage struct {
 }
 
 func newCircuit(maxPause time.Duration) *circuit {
-	return &circuit{pauses: Pauses{maxPause}, outageByKey: map[string]*outage{}}
+	return &circuit{pauses: RetryPauses{maxPause}, outageByKey: map[string]*outage{}}
 }
 
 // admit returns why a Request to a model must not be sent now, or nil if it may. During an outage the admitted Request
@@ -68,19 +68,19 @@ func (c *circuit) admit(model string, now, giveUpAt time.Time) *Error {
 		if o == nil || !o.nextAttemptAt.After(now) {
 			continue
 		}
-		heldErr := o.refusal(now)
-		heldErr.HeldBack = true
+		heldErr := o.retryError(now)
+		heldErr.IsHeldBack = true
 		if giveUpAt.IsZero() || !now.Add(heldErr.RetryAfter).After(giveUpAt) {
 			return heldErr
 		}
-		if next := o.probedAt.Add(c.pauses.first()); next.After(now) {
-			heldErr.RetryAfter = next.Sub(now)
+		if nextProbeAt := o.probedAt.Add(c.pauses.initialPause()); nextProbeAt.After(now) {
+			heldErr.RetryAfter = nextProbeAt.Sub(now)
 			return heldErr
 		}
 	}
 	for _, key := range []string{"", model} {
 		if o := c.outageByKey[key]; o != nil {
-			o.probedAt, o.nextAttemptAt = now, now.Add(max(o.pause, min(probeTimeout, c.pauses.maxPause())))
+			o.probedAt, o.nextAttemptAt = now, now.Add(max(o.pause, min(probeInterval, c.pauses.maxPause())))
 		}
 	}
 	return nil
@@ -94,20 +94,20 @@ func (c *circuit) recordFailure(key string, e Error, startedAt, now time.Time) *
 	o := c.outageByKey[key]
 	switch {
 	case o == nil:
-		o = &outage{pause: c.pauses.first()}
+		o = &outage{pause: c.pauses.initialPause()}
 		c.outageByKey[key] = o
 	case startedAt.Before(o.failedAt):
-		return o.refusal(now)
+		return o.retryError(now)
 	default:
-		o.pause = c.pauses.next(o.pause)
+		o.pause = c.pauses.nextPause(o.pause)
 	}
 	o.cause, o.failedAt, o.nextAttemptAt = e, now, now.Add(max(o.pause, e.RetryAfter))
-	return o.refusal(now)
+	return o.retryError(now)
 }
 
-// refusal returns the cause, with a time to retry. The times are randomized, so that one attempt is made before the
+// retryError returns the cause, with a time to retry. The times are randomized, so that one attempt is made before the
 // others.
-func (o *outage) refusal(now time.Time) *Error {
+func (o *outage) retryError(now time.Time) *Error {
 	e := o.cause
 	e.RetryAfter = max(o.nextAttemptAt.Sub(now), 0) + rand.N(o.pause/5+1)
 	return &e
@@ -126,9 +126,9 @@ func (c *circuit) recordAnswer(model string, status int) {
 // isUnavailable reports whether a status means that the server behind a proxy is unavailable.
 func isUnavailable(status int) bool { return status >= http.StatusBadGateway }
 
-// longSilence is how long a server must have been silent before other Requests are held back. An Idea may allow its
+// minOutageSilence is how long a server must have been silent before other Requests are held back. An Idea may allow its
 // Requests less time than the server needs; that is no reason to hold back the Requests of others.
-const longSilence = 30 * time.Second
+const minOutageSilence = 30 * time.Second
 
 // circuitToOpen returns which circuit an error before the first byte opens: that of the server (""), or that of the
 // model. A silent server may be loading the model.
@@ -139,7 +139,7 @@ func (x *exchange) circuitToOpen(err error) (key string, shouldOpen bool) {
 	case x.startedAt.IsZero(), x.response != nil: // the server was not asked, or its answer broke off
 		return "", false
 	case errors.Is(err, errNoResponse), errors.Is(err, errNoFirstByte):
-		return x.params.Model, time.Since(x.startedAt) >= longSilence
+		return x.params.Model, time.Since(x.startedAt) >= minOutageSilence
 	}
 	return "", true
 }

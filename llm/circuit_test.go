@@ -22,7 +22,7 @@ func TestPausesGrowToTheLongest(t *testing.T) {
 	t.Parallel()
 	for longest, last := range map[time.Duration]time.Duration{0: DefaultMaxPause, time.Minute: time.Minute,
 		time.Millisecond: time.Millisecond} {
-		p, before := Pauses{Max: longest}, time.Duration(0)
+		p, before := RetryPauses{Max: longest}, time.Duration(0)
 		for n := 1; n <= 40; n++ {
 			d := p.DelayAfter(n)
 			if d < before || d > last {
@@ -34,7 +34,7 @@ func TestPausesGrowToTheLongest(t *testing.T) {
 			t.Errorf("longest %s: from %s to %s", longest, first, before)
 		}
 	}
-	if d := (Pauses{}).DelayAfter(1 << 30); d != DefaultMaxPause {
+	if d := (RetryPauses{}).DelayAfter(1 << 30); d != DefaultMaxPause {
 		t.Errorf("%s after very many", d)
 	}
 }
@@ -60,9 +60,9 @@ func TestOneRequestKnocksForAllAndTheyGoOnWhenTheServerIsBack(t *testing.T) {
 							return
 						}
 						time.Sleep(20 * time.Millisecond) //nolint:forbidigo // no time passes in a bubble
-						held = c.recordFailure("", Error{Code: turn.CodeLLMUnreachable, Retry: true}, began, time.Now())
+						held = c.recordFailure("", Error{Code: turn.CodeLLMUnreachable, IsRetryable: true}, began, time.Now())
 					}
-					if !held.Retry || held.RetryAfter <= 0 {
+					if !held.IsRetryable || held.RetryAfter <= 0 {
 						t.Errorf("%+v", held)
 						return
 					}
@@ -85,15 +85,15 @@ func TestARequestThatHangsKeepsOthersFromKnockingForAPauseOnly(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	c := newCircuit(0)
-	c.recordFailure("", Error{Retry: true}, now, now)
+	c.recordFailure("", Error{IsRetryable: true}, now, now)
 	now = now.Add(2 * time.Second)
 	if held := c.admit("m", now, time.Time{}); held != nil {
 		t.Fatalf("nobody may knock: %v", held)
 	}
-	if held := c.admit("m", now.Add(time.Second), time.Time{}); held == nil || !held.HeldBack {
+	if held := c.admit("m", now.Add(time.Second), time.Time{}); held == nil || !held.IsHeldBack {
 		t.Errorf("two knock: %v", held)
 	}
-	if held := c.admit("m", now.Add(probeTimeout), time.Time{}); held != nil {
+	if held := c.admit("m", now.Add(probeInterval), time.Time{}); held != nil {
 		t.Errorf("one that hangs holds all: %v", held)
 	}
 }
@@ -120,7 +120,7 @@ func TestWhatOpensTheCircuitAndForWhom(t *testing.T) {
 	} {
 		c := newClient(t, serve(t, row.answer).config())
 		_, err := makeRequest(t, c)
-		if e := refused(t, err); e.HeldBack {
+		if e := refused(t, err); e.IsHeldBack {
 			t.Errorf("%s: %v", name, e)
 		}
 		for model, want := range map[string]bool{"any": row.same, "another": row.another} {
@@ -145,7 +145,7 @@ func TestPausesGrowWhereAnAnswerSaysThatTheModelIsAway(t *testing.T) {
 		c := newClient(t, s.config())
 		for n := range 5 {
 			_, err := makeRequest(t, c)
-			if e := refused(t, err); e.HeldBack || e.RetryAfter < c.circuit.pauses.DelayAfter(n+1) {
+			if e := refused(t, err); e.IsHeldBack || e.RetryAfter < c.circuit.pauses.DelayAfter(n+1) {
 				t.Errorf("%s: after attempt %d the pause is %s: %+v", how, n+1, e.RetryAfter, e)
 			}
 			c.circuit.mu.Lock()
@@ -167,7 +167,7 @@ func TestAServerThatTakesARequestAndSendsNothingIsAway(t *testing.T) {
 	ctx, cancel := contextOf(t, 200*time.Millisecond)
 	defer cancel()
 	_, err = c.Stream(ctx, question(t))
-	if e := refused(t, err); !e.Retry || e.Code != turn.CodeLLMUnreachable ||
+	if e := refused(t, err); !e.IsRetryable || e.Code != turn.CodeLLMUnreachable ||
 		!strings.Contains(e.Message, l.Addr().String()) ||
 		!strings.Contains(e.Message, errNoResponse.Error()) || ctx.Err() != nil {
 		t.Errorf("%+v, %v", e, ctx.Err())
@@ -182,11 +182,11 @@ func TestAServerThatTakesARequestAndSendsNothingIsAway(t *testing.T) {
 func TestASilentServerHoldsOthersUpOnlyWhereItHadTime(t *testing.T) {
 	t.Parallel()
 	for _, silent := range []error{errNoResponse, errNoFirstByte} {
-		for waited, want := range map[time.Duration]bool{longSilence - time.Second: false, longSilence: true} {
+		for waited, want := range map[time.Duration]bool{minOutageSilence - time.Second: false, minOutageSilence: true} {
 			c := newClient(t, Config{BaseURL: "http://127.0.0.1:1/v1"})
 			x := c.newExchange(question(t))
 			x.params.Model, x.startedAt = "silent", time.Now().Add(-waited)
-			if e := x.failure(t.Context(), silent); !e.Retry {
+			if e := x.toError(t.Context(), silent); !e.IsRetryable {
 				t.Errorf("%v after %s: %+v", silent, waited, e)
 			}
 			for model, want := range map[string]bool{"silent": want, "another": false} {
@@ -225,7 +225,7 @@ func TestOneThatWouldGiveUpUnaskedKnocksBefore(t *testing.T) {
 		t.Fatalf("the first: %+v", held)
 	}
 	held := c.admit("m", now, short)
-	if held == nil || !held.HeldBack || held.RetryAfter <= 0 || held.RetryAfter > time.Second {
+	if held == nil || !held.IsHeldBack || held.RetryAfter <= 0 || held.RetryAfter > time.Second {
 		t.Fatalf("the second: %+v", held)
 	}
 	if again := c.admit("m", now.Add(held.RetryAfter), short); again != nil {

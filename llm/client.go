@@ -36,8 +36,8 @@ func New(c Config) (*Client, error) {
 	return &Client{config: c, limiter: limiter, circuit: newCircuit(c.MaxPause), maxSilence: maxSilence}, nil
 }
 
-// Configured reports whether there is a server to ask. A nil Client has none.
-func (c *Client) Configured() bool { return c != nil && c.config.Configured() }
+// IsConfigured reports whether there is a server to ask. A nil Client has none.
+func (c *Client) IsConfigured() bool { return c != nil && c.config.IsConfigured() }
 
 // Request is one question to the LLM.
 type Request struct {
@@ -56,9 +56,9 @@ type Request struct {
 	RateKey string
 	// Header has additional headers; nil: none.
 	Header map[string]string
-	// Completion answers the Request in place of the server, as JSON in one line: the result of ReadBatch. Empty: the
+	// BatchCompletion answers the Request in place of the server, as JSON in one line: the result of ReadBatch. Empty: the
 	// server is asked.
-	Completion json.RawMessage
+	BatchCompletion json.RawMessage
 	// KeepText makes Reply.Text hold everything that the LLM wrote.
 	KeepText bool
 	// OnCall is called with each Call of the solution as written, and its index from 1, at the byte that closes it.
@@ -67,22 +67,22 @@ type Request struct {
 
 // Reply is the result of a Request.
 type Reply struct {
-	// Incomplete is why the solution is incomplete; nil: it is complete.
-	Incomplete   *diag.Fault
-	Output       json.RawMessage // the solution's output as written; empty: none
-	Finished     bool            // nothing is left to plan, if the solution's Calls succeed
-	Unfinished   bool            // the solution says that more is to be planned
-	Notes        string          // the LLM's notes to itself; empty: none
-	Usage        turn.TokenUsage // zero if the server reports none
-	FinishReason string          // the finish reason; empty if the stream broke off
-	Refusal      string          // the LLM's refusal; empty: none
-	Text         string          // all of the reply, with Request.KeepText
-	Model        string          // the requested model
-	ServedModel  string          // the server's name of the model; empty: not given
-	Server       string          // host, or host:port; empty if no server answered
-	FirstByte    time.Time       // zero if none came
-	// Downgraded names the parts of the request that the server did not accept; empty if it accepted all.
-	Downgraded string
+	// IncompleteFault is why the solution is incomplete; nil: it is complete.
+	IncompleteFault *diag.Fault
+	Output          json.RawMessage // the solution's output as written; empty: none
+	SaysFinished    bool            // nothing is left to plan, if the solution's Calls succeed
+	SaysUnfinished  bool            // the solution says that more is to be planned
+	Notes           string          // the LLM's notes to itself; empty: none
+	Usage           turn.TokenUsage // zero if the server reports none
+	FinishReason    string          // the finish reason; empty if the stream broke off
+	Refusal         string          // the LLM's refusal; empty: none
+	Text            string          // all of the reply, with Request.KeepText
+	Model           string          // the requested model
+	ServedModel     string          // the server's name of the model; empty: not given
+	Server          string          // host, or host:port; empty if no server answered
+	FirstByteAt     time.Time       // zero if none came
+	// OmittedFeatures names the parts of the request that the server did not accept; empty if it accepted all.
+	OmittedFeatures string
 }
 
 // Stream sends a Request and reads the reply to its end, or to the end of the solution. The Reply is never nil: with an
@@ -96,36 +96,36 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 	x.onLine = silenceTimer.reset
 	stream, err := x.openWithTimeout(streamCtx, cancel)
 	if err != nil {
-		return x.setModelAndServer(&Reply{}), x.failure(ctx, err)
+		return x.setModelAndServer(&Reply{}), x.toError(ctx, err)
 	}
 	if r.OnAnswer != nil {
 		r.OnAnswer()
 	}
 	defer func() { _ = stream.Close() }()
 	reader := newReplyReader(ctx, stream, silenceTimer, r.KeepText)
-	reader.reply.FirstByte = time.Now()
+	reader.reply.FirstByteAt = time.Now()
 	reader.onReplyBegin = func() { x.client.circuit.recordAnswer(x.params.Model, http.StatusOK) }
-	parsed, parseErr := readSolution(reader, r.OnCall)
-	reader.keepTextAfter(parsed.textAfter(&reader.pendingText))
+	parsedSolution, parseErr := readSolution(reader, r.OnCall)
+	reader.keepTrailingText(parsedSolution.trailingText(&reader.pendingText))
 	reader.readRemainder()
 	reply := x.setModelAndServer(reader.finish())
-	reply.Output, reply.Notes = parsed.output, parsed.notes
-	if parsed.isFinished != nil {
-		reply.Finished, reply.Unfinished = *parsed.isFinished, !*parsed.isFinished
+	reply.Output, reply.Notes = parsedSolution.output, parsedSolution.notes
+	if parsedSolution.isFinished != nil {
+		reply.SaysFinished, reply.SaysUnfinished = *parsedSolution.isFinished, !*parsedSolution.isFinished
 	}
-	if len(r.Completion) == 0 {
-		x.settleTokens(reply.Usage, reader.filter.bytesSeen)
+	if len(r.BatchCompletion) == 0 {
+		x.chargeActualTokens(reply.Usage, reader.filter.byteCount)
 	}
 	if parseErr == nil {
-		reply.Incomplete = cmp.Or(reader.functionFault(nil), reader.secondSolutionFault())
+		reply.IncompleteFault = cmp.Or(reader.functionCallFault(nil), reader.secondSolutionFault())
 		return reply, nil
 	}
 	streamErr := reader.streamError()
-	var inStream errInStream
+	var inStream inStreamError
 	if reader.isEmptyUnexplained() && (streamErr == nil || errors.As(streamErr, &inStream)) {
 		return reply, x.emptyOrBrokenStreamError(ctx, reader, streamErr)
 	}
-	reply.Incomplete = cmp.Or(reader.functionFault(parseErr), x.incompleteFault(reader, parseErr, streamErr))
+	reply.IncompleteFault = cmp.Or(reader.functionCallFault(parseErr), x.incompleteFault(reader, parseErr, streamErr))
 	return reply, nil
 }
 
@@ -133,29 +133,29 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 // held an error, or just ended (nil).
 func (x *exchange) emptyOrBrokenStreamError(ctx context.Context, r *replyReader, inStream error) *Error {
 	if inStream == nil && hasErrorMessage(r.stream.strayLines) {
-		inStream = errInStream{string(r.stream.strayLines)}
+		inStream = inStreamError{string(r.stream.strayLines)}
 	}
 	if inStream != nil {
 		x.serverError = readServerError(inStream, nil)
-		return x.failure(ctx, inStream)
+		return x.toError(ctx, inStream)
 	}
-	e := &Error{Code: turn.CodeLLMUnreachable, Retry: x.canRetry(), Remedy: x.client.unreachableRemedy(),
+	e := &Error{Code: turn.CodeLLMUnreachable, IsRetryable: x.canRetry(), Remedy: x.client.unreachableRemedy(),
 		Message: fmt.Sprintf("the LLM's server at %s sent an empty answer", x.client.host())}
 	if finish := r.reply.FinishReason; finish != "" && finish != "stop" {
 		e.Message += fmt.Sprintf(" (finish_reason: %s)", jsonval.ClipForError(x.redact(finish)))
 	}
-	if r.reasoned || r.filter.hadThoughts {
+	if r.hasThoughts || r.filter.hadThoughts {
 		e.Message += ", with reasoning only"
-		e.Remedy, e.ReasoningOnly = "it writes where it may write more (config.llm.maxTokens), or reasons less", true
+		e.Remedy, e.IsReasoningOnly = "it writes where it may write more (config.llm.maxTokens), or reasons less", true
 	}
-	if text := oneLine(r.stream.strayLines); text != "" {
+	if text := toOneLine(r.stream.strayLines); text != "" {
 		e.Message += ", with this text: " + x.redactedExcerpt(text)
 	}
 	return e
 }
 
 // canRetry reports whether another attempt may get another answer. The answer of a batch never changes.
-func (x *exchange) canRetry() bool { return len(x.request.Completion) == 0 }
+func (x *exchange) canRetry() bool { return len(x.request.BatchCompletion) == 0 }
 
 // transport is shared by all Clients. Each exchange creates a client of the openai library, and each of these would
 // otherwise have its own connections.
@@ -165,17 +165,17 @@ var transport = &http.Client{Transport: newTransport(), CheckRedirect: keepMetho
 func keepMethod(next *http.Request, via []*http.Request) error {
 	switch {
 	case next.Method != via[0].Method:
-		return errRedirect{next.URL}
+		return redirectError{next.URL}
 	case len(via) >= 10:
 		return errors.New("it redirects without end")
 	}
 	return nil
 }
 
-// errRedirect means that a server has moved to another address, which must be configured.
-type errRedirect struct{ target *url.URL }
+// redirectError means that a server has moved to another address, which must be configured.
+type redirectError struct{ target *url.URL }
 
-func (e errRedirect) Error() string {
+func (e redirectError) Error() string {
 	redacted := *e.target
 	redacted.User, redacted.RawQuery, redacted.Fragment = nil, "", ""
 	return "it redirects to " + strings.TrimSuffix(strings.TrimRight(redacted.String(), "/"), "/chat/completions")

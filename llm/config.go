@@ -13,20 +13,20 @@ import (
 
 // Config configures the server of a worker's Requests, and their rate.
 type Config struct {
-	Server  string // the name in OPENAI_SERVERS, with which its variables end; empty: the worker's own
-	BaseURL string // empty: OpenAI's own
-	Key     string // empty: no Authorization header, as local servers want it
-	Model   string // the default model of Ideas that name none; empty: DefaultModel
+	ServerName string // the name in OPENAI_SERVERS, with which its variables end; empty: the worker's own
+	BaseURL    string // empty: OpenAI's own
+	APIKey     string // empty: no Authorization header, as local servers want it
+	Model      string // the default model of Ideas that name none; empty: DefaultModel
 	// RPM and TPM limit the requests and tokens a minute of all Requests of the worker together; empty: no limit.
 	RPM, TPM string
 	// SharedRequests and SharedTokens enforce RPM and TPM over all workers; nil: this worker enforces them for itself.
-	SharedRequests, SharedTokens SharedRate
+	SharedRequests, SharedTokens SharedRateLimit
 	// MaxPause is the longest pause between two attempts at an unavailable server; 0: DefaultMaxPause.
 	MaxPause time.Duration
 }
 
-// SharedRate limits the rate of Requests over all workers.
-type SharedRate interface {
+// SharedRateLimit limits the rate of Requests over all workers.
+type SharedRateLimit interface {
 	// Wait waits until a Request that uses about uses units may be sent. If that is too far in the future, it returns
 	// how far, and the Request keeps its reservation under the key.
 	Wait(ctx context.Context, key string, perSecond float64, uses int) (away time.Duration, err error)
@@ -39,25 +39,25 @@ const DefaultModel = "gpt-5-mini"
 
 // variableName returns the name of the environment variable that configures this server.
 func (c Config) variableName(name string) string {
-	if c.Server != "" {
-		name += VariableEnding(c.Server)
+	if c.ServerName != "" {
+		name += VariableSuffix(c.ServerName)
 	}
 	return name
 }
 
-// VariableEnding returns the ending of a server's variables: "_EU_WEST" for "eu-west".
-func VariableEnding(server string) string {
-	return "_" + strings.ToUpper(strings.ReplaceAll(server, "-", "_"))
+// VariableSuffix returns the ending of a server's variables: "_EU_WEST" for "eu-west".
+func VariableSuffix(serverName string) string {
+	return "_" + strings.ToUpper(strings.ReplaceAll(serverName, "-", "_"))
 }
 
-// Configured reports whether there is a server to ask.
-func (c Config) Configured() bool { return c.BaseURL != "" || c.Key != "" }
+// IsConfigured reports whether there is a server to ask.
+func (c Config) IsConfigured() bool { return c.BaseURL != "" || c.APIKey != "" }
 
 // Check returns the errors in the address, the key, the model and the limits.
 func (c Config) Check() error {
 	_, err := newRateLimiter(c)
 	errs := []error{err, c.checkAddress()}
-	for name, text := range map[string]string{"OPENAI_API_KEY": c.Key, "OPENAI_MODEL": c.Model} {
+	for name, text := range map[string]string{"OPENAI_API_KEY": c.APIKey, "OPENAI_MODEL": c.Model} {
 		if strings.ContainsFunc(text, unicode.IsControl) {
 			errs = append(errs, fmt.Errorf("llm: read %s: it has a line break or another control character in it",
 				c.variableName(name)))

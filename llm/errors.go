@@ -17,29 +17,29 @@ import (
 
 // Error is why a Request got no reply at all.
 type Error struct {
-	Code           string // turn.CodeLLMUnreachable, turn.CodeLLMError or turn.CodeRateLimited
-	Message        string // without the key
-	Retry          bool   // whether another attempt may succeed
-	RetryAfter     time.Duration
-	Remedy         string // what ends the wait if another attempt may succeed
-	HeldBack       bool   // not sent: a limit, or an outage that other Requests probe
-	IsBatchPending bool   // no failure: a batch is not ready yet
-	ReasoningOnly  bool   // the answer was only reasoning; it costs as much as any other
+	Code            string // turn.CodeLLMUnreachable, turn.CodeLLMError or turn.CodeRateLimited
+	Message         string // without the key
+	IsRetryable     bool   // whether another attempt may succeed
+	RetryAfter      time.Duration
+	Remedy          string // what ends the wait if another attempt may succeed
+	IsHeldBack      bool   // not sent: a limit, or an outage that other Requests probe
+	IsBatchPending  bool   // no failure: a batch is not ready yet
+	IsReasoningOnly bool   // the answer was only reasoning; it costs as much as any other
 }
 
 // Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
-// failure describes a failure before the reply began. An unavailable server opens the circuit.
-func (x *exchange) failure(ctx context.Context, err error) *Error {
+// toError describes a failure before the reply began. An unavailable server opens the circuit.
+func (x *exchange) toError(ctx context.Context, err error) *Error {
 	var heldErr *Error
 	if errors.As(err, &heldErr) {
 		return heldErr
 	}
 	e := x.classify(err)
-	e.Remedy, e.Retry = cmp.Or(e.Remedy, x.client.unreachableRemedy()), e.Retry && x.canRetry()
+	e.Remedy, e.IsRetryable = cmp.Or(e.Remedy, x.client.unreachableRemedy()), e.IsRetryable && x.canRetry()
 	key, shouldOpen := x.circuitToOpen(err)
-	if !shouldOpen || !e.Retry || ctx.Err() != nil {
+	if !shouldOpen || !e.IsRetryable || ctx.Err() != nil {
 		return e
 	}
 	return x.client.circuit.recordFailure(key, *e, x.startedAt, time.Now())
@@ -52,26 +52,26 @@ func (c *Client) unreachableRemedy() string {
 }
 
 func (x *exchange) classify(err error) *Error {
-	var rateErr errRateLimited
+	var rateErr rateLimitedError
 	if errors.As(err, &rateErr) {
-		e := &Error{Code: turn.CodeLLMUnreachable, Message: rateErr.Error(), Retry: true, RetryAfter: rateErr.delay,
-			HeldBack: true}
+		e := &Error{Code: turn.CodeLLMUnreachable, Message: rateErr.Error(), IsRetryable: true, RetryAfter: rateErr.delay,
+			IsHeldBack: true}
 		if rateErr.serverText == "" {
 			e.Code, e.Remedy = turn.CodeRateLimited, "it goes on by itself; higher limits are settings of the worker"
 		}
 		return e
 	}
-	var redirectErr errRedirect
+	var redirectErr redirectError
 	if errors.As(err, &redirectErr) {
 		return &Error{Code: turn.CodeLLMError, Message: x.redact(fmt.Sprintf("the LLM's server at %s is at another "+
 			"address: %s. Set %s to that, start the worker again, and resume the process", x.client.host(), redirectErr,
 			x.client.config.variableName("OPENAI_BASE_URL")))}
 	}
 	if errors.Is(err, errNoFirstByte) {
-		return &Error{Code: turn.CodeLLMUnreachable, Message: err.Error(), Retry: true}
+		return &Error{Code: turn.CodeLLMUnreachable, Message: err.Error(), IsRetryable: true}
 	}
-	var noReply errNoReply
-	var unreadable errUnreadable
+	var noReply missingReplyError
+	var unreadable unreadableAnswerError
 	hasNoReply := errors.As(err, &noReply)
 	var message string
 	if e := x.serverError; e == nil {
@@ -79,7 +79,7 @@ func (x *exchange) classify(err error) *Error {
 		if errors.As(err, &unreadable) || noReply.text != "" {
 			problem = "gives no reply"
 		}
-		message = fmt.Sprintf("the LLM's server at %s %s: %s", x.client.host(), problem, x.redact(x.cause(err)))
+		message = fmt.Sprintf("the LLM's server at %s %s: %s", x.client.host(), problem, x.redact(x.causeText(err)))
 		if hasNoReply && x.isHTMLReply() {
 			return &Error{Code: turn.CodeLLMUnreachable, Message: message + ". See that " +
 				x.client.config.variableName("OPENAI_BASE_URL") +
@@ -95,13 +95,13 @@ func (x *exchange) classify(err error) *Error {
 			return &Error{Code: turn.CodeLLMError, Message: message}
 		}
 	}
-	return &Error{Code: turn.CodeLLMUnreachable, Message: message, Retry: true,
+	return &Error{Code: turn.CodeLLMUnreachable, Message: message, IsRetryable: true,
 		RetryAfter: x.retryAfter()}
 }
 
 // serverErrorRemedy says what to do at the worker about an error that the LLM's server gave; "" if that is unknown.
 func (x *exchange) serverErrorRemedy() string {
-	e, isBatch := x.serverError, x.response != nil && !isStream(x.response.Request)
+	e, isBatch := x.serverError, x.response != nil && !isStreamRequest(x.response.Request)
 	switch {
 	case e.status == http.StatusUnauthorized,
 		e.status == http.StatusForbidden && !e.mentions("moderation", "flagged"):
@@ -118,12 +118,12 @@ func (x *exchange) serverErrorRemedy() string {
 // address. A person must fix that; waiting does not help. A batch is still waited for, since its server has accepted
 // it.
 func (x *exchange) isHTMLReply() bool {
-	return x.response != nil && isStream(x.response.Request) && isHTML(x.response)
+	return x.response != nil && isStreamRequest(x.response.Request) && isHTML(x.response)
 }
 
-func (x *exchange) cause(err error) string {
-	var noReply errNoReply
-	var request *url.Error // it repeats the address
+func (x *exchange) causeText(err error) string {
+	var noReply missingReplyError
+	var urlErr *url.Error // it repeats the address
 	switch {
 	case errors.As(err, &noReply):
 		noReply.text = x.redactedExcerpt(noReply.text)
@@ -131,8 +131,8 @@ func (x *exchange) cause(err error) string {
 			return fmt.Sprintf("%s of type %q: %s", x.response.Status, x.response.Header.Get("Content-Type"), noReply)
 		}
 		return noReply.Error()
-	case errors.As(err, &request):
-		err = request.Err
+	case errors.As(err, &urlErr):
+		err = urlErr.Err
 	}
 	return err.Error()
 }
@@ -146,17 +146,17 @@ func (c *Client) host() string {
 	return u.Host
 }
 
-// minSecretKey is the minimum length, in bytes, of keys that are redacted: keys for local servers are not secret, and
+// minSecretKeyBytes is the minimum length, in bytes, of keys that are redacted: keys for local servers are not secret, and
 // may be ordinary words.
-const minSecretKey = 16
+const minSecretKeyBytes = 16
 
-// maxMessage bounds what an error quotes, in characters: Temporal cuts messages at 4 KB.
-const maxMessage = 2000
+// maxMessageChars bounds what an error quotes, in characters: Temporal cuts messages at 4 KB.
+const maxMessageChars = 2000
 
 // redact removes the key from a server's text and then shortens the text. In the other order, half a key might remain.
 func (x *exchange) redact(text string) string {
-	if key := x.client.config.Key; len(key) >= minSecretKey {
+	if key := x.client.config.APIKey; len(key) >= minSecretKeyBytes {
 		text = secret.NewRedactor(map[string]string{"OPENAI_API_KEY": key}).RedactText(text)
 	}
-	return jsonval.Clip(text, maxMessage)
+	return jsonval.Clip(text, maxMessageChars)
 }

@@ -33,7 +33,7 @@ func TestAPageThatRepeatsTheKeyIsQuotedWithoutIt(t *testing.T) {
 	const key = "sk-t0p-secret-of-many"
 	for _, before := range []int{0, 485, 495} {
 		for _, kind := range []string{"text/html", "text/event-stream"} {
-			err := opens(t, Config{Key: key}, func(w http.ResponseWriter, r *http.Request) {
+			err := opens(t, Config{APIKey: key}, func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", kind)
 				_, _ = fmt.Fprintf(w, "%s%s\n\n", strings.Repeat("x", before),
 					strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
@@ -71,7 +71,7 @@ func TestWhatTheServerAnswersSaysWhetherToAskAgain(t *testing.T) {
 			w.WriteHeader(row.status)
 			_, _ = w.Write([]byte(row.body))
 		})
-		if e := refused(t, err); e.Retry != row.again {
+		if e := refused(t, err); e.IsRetryable != row.again {
 			t.Errorf("%s: %v", name, err)
 		} else if row.again && (e.RetryAfter < 89*time.Second || e.RetryAfter > 91*time.Second) {
 			t.Errorf("%s: again after %s", name, e.RetryAfter)
@@ -128,7 +128,7 @@ func TestAServerThatSendsNoReplySaysWhyAndIsAskedAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := replying(t, row.h)
-			if e := refused(t, err); !e.Retry || e.Code != turn.CodeLLMUnreachable ||
+			if e := refused(t, err); !e.IsRetryable || e.Code != turn.CodeLLMUnreachable ||
 				!strings.Contains(e.Message, row.want) {
 				t.Errorf("%+v", e)
 			}
@@ -150,8 +150,8 @@ func TestASecondObjectInAReplyIsTold(t *testing.T) {
 				events = append(events, delta(piece))
 			}
 			reply, err := replying(t, streaming(chunks(append(events, finished)...)))
-			if err != nil || len(reply.Calls) != 1 || reply.Incomplete == nil ||
-				!strings.Contains(reply.Incomplete.Message, "another one") {
+			if err != nil || len(reply.Calls) != 1 || reply.IncompleteFault == nil ||
+				!strings.Contains(reply.IncompleteFault.Message, "another one") {
 				t.Errorf("%s: %v, %+v", name, err, reply)
 			}
 		}
@@ -164,7 +164,7 @@ func TestAKeyThatTheServerRepeatsStandsInNoError(t *testing.T) {
 		401: `{"error": {"message": "Incorrect API key provided: sk-t0p\u002dsecret-of-many"}}`,
 		500: `no use for sk-t0p-secret-of-many`, 400: `{"error": "sk-t0p-secret-of-many?"}`,
 	} {
-		err := opens(t, Config{Key: "sk-t0p-secret-of-many"}, func(w http.ResponseWriter, r *http.Request) {
+		err := opens(t, Config{APIKey: "sk-t0p-secret-of-many"}, func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Authorization") != "Bearer sk-t0p-secret-of-many" {
 				t.Error(r.Header)
 			}
@@ -182,7 +182,7 @@ func TestAKeyThatTheServerRepeatsStandsInNoError(t *testing.T) {
 func TestAServerThatCannotBeReachedIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	err := opens(t, Config{BaseURL: "http://127.0.0.1:1/v1"}, nil)
-	if e := refused(t, err); !e.Retry || e.Code != turn.CodeLLMUnreachable {
+	if e := refused(t, err); !e.IsRetryable || e.Code != turn.CodeLLMUnreachable {
 		t.Errorf("%v", err)
 	}
 }
@@ -204,10 +204,10 @@ func TestRetryAfterIsSecondsOrADateAndAnHourAtMost(t *testing.T) {
 // Not parallel: it sets a variable of the process.
 func TestAnEmptyBaseURLInTheEnvironmentCountsAsUnset(t *testing.T) {
 	t.Setenv("OPENAI_BASE_URL", "")
-	x := newClient(t, Config{Key: "k"}).newExchange(question(t))
+	x := newClient(t, Config{APIKey: "k"}).newExchange(question(t))
 	var asked string
 	x.options = append(x.options, withMiddleware(func(r *http.Request) { asked = r.URL.String() }))
-	_, _ = x.open(t.Context())
+	_, _ = x.openStream(t.Context())
 	if asked != "https://api.openai.com/v1/chat/completions" {
 		t.Errorf("asked %q", asked)
 	}
@@ -231,7 +231,7 @@ func TestAnAddressThatIsNoneIsSaidAtOnce(t *testing.T) {
 		"https://h/v1/chat/completions": false, "https://h/v1?api-version=1": false, "https://h/v1#x": false,
 		"https://h/v1/chat/completions/": false,
 	} {
-		l := Config{BaseURL: address, Key: "k"}
+		l := Config{BaseURL: address, APIKey: "k"}
 		if err := l.Check(); (err == nil) != ok {
 			t.Errorf("%q: %v", address, err)
 		}
@@ -246,7 +246,7 @@ func TestAnAddressThatIsNoneIsSaidAtOnce(t *testing.T) {
 
 func TestAKeyOrModelOfSeveralLinesIsSaidAtOnce(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]Config{"OPENAI_API_KEY": {Key: "k\nk2"}, "OPENAI_MODEL": {Key: "k", Model: "a\x00b"}} {
+	for name, c := range map[string]Config{"OPENAI_API_KEY": {APIKey: "k\nk2"}, "OPENAI_MODEL": {APIKey: "k", Model: "a\x00b"}} {
 		if _, err := New(c); err == nil || !strings.Contains(err.Error(), "llm: read "+name) {
 			t.Errorf("%s: %v", name, err)
 		}

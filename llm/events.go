@@ -123,52 +123,52 @@ func (e *eventReader) processLine(line []byte) bool {
 		return e.isWholeEvent() && e.emitEvent()
 	case "", "id", "retry": // a comment, or not used here
 	default:
-		e.keepStray(line)
+		e.keepStrayLine(line)
 	}
 	return false
 }
 
-func (e *eventReader) keepStray(line []byte) {
-	if len(e.strayLines) < maxMessage {
-		e.strayLines = append(append(e.strayLines, line[:min(len(line), maxMessage)]...), '\n')
+func (e *eventReader) keepStrayLine(line []byte) {
+	if len(e.strayLines) < maxMessageChars {
+		e.strayLines = append(append(e.strayLines, line[:min(len(line), maxMessageChars)]...), '\n')
 	}
 }
 
 // isWholeEvent reports whether the data read so far is a complete event.
 func (e *eventReader) isWholeEvent() bool {
 	e.parsed, _ = e.parser.ParseBytes(e.data)
-	return e.parsed != nil || isDone(e.data)
+	return e.parsed != nil || isEndOfStream(e.data)
 }
 
-// isDone reports whether an event is OpenAI's end of a stream.
-func isDone(data []byte) bool { return bytes.HasPrefix(data, []byte("[DONE]")) }
+// isEndOfStream reports whether an event is OpenAI's end of a stream.
+func isEndOfStream(data []byte) bool { return bytes.HasPrefix(data, []byte("[DONE]")) }
 
 // emitEvent makes an event of the data, in OpenAI's form, and reports whether there is an event and no error. An event
 // without data, or a text under another event name, only keeps the connection open.
 func (e *eventReader) emitEvent() bool {
-	isOther := e.eventName != "" && e.eventName != "message" && e.eventName != "error"
-	if len(bytes.TrimSpace(e.data)) == 0 || isOther && !e.isWholeEvent() {
-		e.keepStray(bytes.TrimSpace(e.data))
+	isOtherEvent := e.eventName != "" && e.eventName != "message" && e.eventName != "error"
+	if len(bytes.TrimSpace(e.data)) == 0 || isOtherEvent && !e.isWholeEvent() {
+		e.keepStrayLine(bytes.TrimSpace(e.data))
 		e.eventName, e.data = "", e.data[:0]
 		return false
 	}
-	data, isUnusual := e.data, e.isBareJSON || e.eventName == "error" || bytes.Contains(e.data, []byte(`"error`)) ||
+	data, needsNormalizing := e.data, e.isBareJSON || e.eventName == "error" || bytes.Contains(e.data, []byte(`"error`)) ||
 		bytes.Contains(e.data, []byte(`"base_resp"`)) // MiniMax
-	if isUnusual {
+	if needsNormalizing {
 		data, e.err = e.normalize(data)
 		e.parsed = nil
 	}
-	if e.parsed == nil && e.err == nil && !isDone(data) {
+	if e.parsed == nil && e.err == nil && !isEndOfStream(data) {
 		if e.parsed, e.err = e.parseJSON(data); e.err != nil {
-			e.err = errUnreadable{fmt.Errorf("an event is no JSON: %w: %s", e.err,
-				jsonval.Clip(oneLine(data), maxExcerpt))}
+			e.err = unreadableAnswerError{fmt.Errorf("an event is no JSON: %w: %s", e.err,
+				jsonval.Clip(toOneLine(data), maxExcerptChars))}
 		}
 	}
-	if isUnusual && e.err == nil && e.parsed.Exists("error") {
-		e.err = errInStream{string(data)}
+	if needsNormalizing && e.err == nil && e.parsed.Exists("error") {
+		e.err = inStreamError{string(data)}
 	}
 	if e.err == nil && !e.isBareJSON && e.parsed != nil && !e.parsed.Exists("choices") && hasErrorMessage(data) {
-		e.keepStray(bytes.TrimSpace(data))
+		e.keepStrayLine(bytes.TrimSpace(data))
 	}
 	e.eventValue, e.eventName, e.parsed = e.parsed, "", nil
 	return e.err == nil
@@ -192,10 +192,10 @@ func (e *eventReader) parseJSON(data []byte) (*fastjson.Value, error) {
 	return nil, err
 }
 
-// errInStream is an error that a server sent as an event of its stream.
-type errInStream struct{ event string }
+// inStreamError is an error that a server sent as an event of its stream.
+type inStreamError struct{ event string }
 
-func (e errInStream) Error() string {
+func (e inStreamError) Error() string {
 	return "received error while streaming: " + strings.TrimSpace(e.event)
 }
 
@@ -236,14 +236,14 @@ func (e *eventReader) normalize(data []byte) ([]byte, error) {
 	}
 	choices, err := messagesToDeltas(m["choices"])
 	if err != nil {
-		return nil, errUnreadable{errors.New("the answer is no completion: " + oneLine(data))}
+		return nil, unreadableAnswerError{errors.New("the answer is no completion: " + toOneLine(data))}
 	}
 	m["choices"] = choices
 	return json.Marshal(m)
 }
 
-// errUnreadable means that a server's answer does not follow the protocol.
-type errUnreadable struct{ error }
+// unreadableAnswerError means that a server's answer does not follow the protocol.
+type unreadableAnswerError struct{ error }
 
 // isEmptyError reports whether an error is empty: some servers send null, "" and {"code": 0} with good answers.
 func isEmptyError(failure json.RawMessage) bool {
@@ -265,12 +265,12 @@ func isEmptyError(failure json.RawMessage) bool {
 
 // findFailure returns the error beside choices, or in the first choice; nil if there is none.
 func findFailure(m map[string]json.RawMessage) json.RawMessage {
-	var base struct {
+	var minimaxResponse struct {
 		Code    int    `json:"status_code"`
 		Message string `json:"status_msg"`
 	}
-	if json.Unmarshal(m["base_resp"], &base) == nil && base.Code != 0 { // MiniMax
-		failure, _ := json.Marshal(jsonval.Object{"code": base.Code, "message": base.Message})
+	if json.Unmarshal(m["base_resp"], &minimaxResponse) == nil && minimaxResponse.Code != 0 { // MiniMax
+		failure, _ := json.Marshal(jsonval.Object{"code": minimaxResponse.Code, "message": minimaxResponse.Message})
 		return failure
 	}
 	text := cmp.Or(string(m["error_message"]), string(m["error_msg"]), string(m["error_type"]), "null")
@@ -279,11 +279,11 @@ func findFailure(m map[string]json.RawMessage) json.RawMessage {
 			"code": m["error_code"], "type": m["error_type"], "message": json.RawMessage(text)})
 		return failure
 	}
-	var groq struct {
+	var groqResponse struct {
 		Error json.RawMessage `json:"error"`
 	}
-	if json.Unmarshal(m["x_groq"], &groq) == nil && groq.Error != nil && !isEmptyError(groq.Error) {
-		return groq.Error
+	if json.Unmarshal(m["x_groq"], &groqResponse) == nil && groqResponse.Error != nil && !isEmptyError(groqResponse.Error) {
+		return groqResponse.Error
 	}
 	var choices []struct {
 		Error        json.RawMessage `json:"error"`

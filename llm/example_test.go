@@ -30,7 +30,7 @@ func ExampleClient_Stream() {
 		fmt.Println(err) // an *llm.Error: the LLM said nothing
 		return
 	}
-	fmt.Println(reply.Incomplete == nil, string(reply.Output))
+	fmt.Println(reply.IncompleteFault == nil, string(reply.Output))
 	// Output:
 	// 1: {"_tool":"a"}
 	// 2: {"_tool":"b"}

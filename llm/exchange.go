@@ -66,10 +66,10 @@ func (c *Client) options() []option.RequestOption {
 		option.WithHTTPClient(transport), option.WithMaxRetries(0),
 		option.WithBaseURL(cmp.Or(c.config.BaseURL, openAIBaseURL)),
 	}
-	if c.config.Key == "" {
+	if c.config.APIKey == "" {
 		return append(options, option.WithHeaderDel("Authorization"))
 	}
-	return append(options, option.WithAPIKey(c.config.Key))
+	return append(options, option.WithAPIKey(c.config.APIKey))
 }
 
 // maxFileBytes bounds an answer that is no stream. The largest is the file of a batch, which holds one reply.
@@ -77,8 +77,8 @@ const maxFileBytes = 2 * maxReplyBytes
 
 // recordResponse keeps the response, because the library loses its status if an error's body is not in OpenAI's form.
 func (x *exchange) recordResponse(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	response, err := x.respondInTime(r, next)
-	isStreamed := isStream(r)
+	response, err := x.sendBeforeDeadline(r, next)
+	isStreamed := isStreamRequest(r)
 	if x.response = response; response != nil {
 		model := x.params.Model
 		if isStreamed && response.StatusCode == http.StatusOK {
@@ -92,31 +92,31 @@ func (x *exchange) recordResponse(r *http.Request, next option.MiddlewareNext) (
 	if isHTML(response) && response.StatusCode < http.StatusBadRequest { // a web page, and no answer of an API
 		text, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
 		_ = response.Body.Close()
-		return response, errNoReply{oneLine(text)}
+		return response, missingReplyError{toOneLine(text)}
 	}
 	memory.LimitBody(response, maxFileBytes, nil)
 	return response, nil
 }
 
-// isStream reports whether the answer to a request is read event by event.
-func isStream(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/chat/completions") }
+// isStreamRequest reports whether the answer to a request is read event by event.
+func isStreamRequest(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/chat/completions") }
 
 func isHTML(r *http.Response) bool {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return kind == "text/html"
 }
 
-// respondInTime gives up shortly before the Request's own timeout if the server has sent nothing at all, not even a
+// sendBeforeDeadline gives up shortly before the Request's own timeout if the server has sent nothing at all, not even a
 // status. The server then counts as unavailable, and there must be time left to report that.
-func (x *exchange) respondInTime(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+func (x *exchange) sendBeforeDeadline(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	x.startedAt = time.Now()
 	deadline, hasDeadline := r.Context().Deadline()
 	if !hasDeadline {
 		return next(r)
 	}
-	remain := time.Until(deadline)
+	remaining := time.Until(deadline)
 	ctx, cancel := context.WithCancelCause(r.Context())
-	timer := safego.AfterFunc(remain-min(remain/10, reportReserve), "llm.noResponse", func() { cancel(errNoResponse) })
+	timer := safego.AfterFunc(remaining-min(remaining/10, reportTimeReserve), "llm.noResponse", func() { cancel(errNoResponse) })
 	response, err := next(r.WithContext(ctx))
 	if timer.Stop() {
 		return response, err
@@ -127,40 +127,40 @@ func (x *exchange) respondInTime(r *http.Request, next option.MiddlewareNext) (*
 	return nil, fmt.Errorf("%w for %s", errNoResponse, time.Since(x.startedAt).Round(time.Second/10))
 }
 
-// reportReserve is the part of a Request's time that is reserved for reporting an unavailable server.
-const reportReserve = 2 * time.Second
+// reportTimeReserve is the part of a Request's time that is reserved for reporting an unavailable server.
+const reportTimeReserve = 2 * time.Second
 
 // errNoResponse means that a server sent nothing in answer to a request, or did not even receive it.
 var errNoResponse = errors.New("it has sent nothing")
 
-// errNoReply means that a server accepted a request and sent no event: either nothing, or a text in place of a stream,
+// missingReplyError means that a server accepted a request and sent no event: either nothing, or a text in place of a stream,
 // such as the page of a proxy.
-type errNoReply struct{ text string }
+type missingReplyError struct{ text string }
 
-func (e errNoReply) Error() string {
+func (e missingReplyError) Error() string {
 	if e.text == "" {
 		return "LLM returned an empty response"
 	}
 	return "a text came in place of a reply: " + e.text
 }
 
-// oneLine returns a text that a server sent in place of a reply, in one line. It is shortened further after the key is
+// toOneLine returns a text that a server sent in place of a reply, in one line. It is shortened further after the key is
 // removed.
-func oneLine(text []byte) string {
+func toOneLine(text []byte) string {
 	line := strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "\uFFFD")), " ")
-	return jsonval.Clip(line, 8*maxMessage)
+	return jsonval.Clip(line, 8*maxMessageChars)
 }
 
 // redactedExcerpt returns the beginning of such a text, without the key.
 func (x *exchange) redactedExcerpt(text string) string {
-	return jsonval.Clip(x.redact(text), maxExcerpt)
+	return jsonval.Clip(x.redact(text), maxExcerptChars)
 }
 
-const maxExcerpt = 500
+const maxExcerptChars = 500
 
-// open sends the request, in the best format that the server accepts, and waits for the first chunk.
-func (x *exchange) open(ctx context.Context) (*chunkStream, error) {
-	if len(x.request.Completion) > 0 {
+// openStream sends the request, in the best format that the server accepts, and waits for the first chunk.
+func (x *exchange) openStream(ctx context.Context) (*chunkStream, error) {
+	if len(x.request.BatchCompletion) > 0 {
 		s, err := x.replayCompletion()
 		x.serverError = readServerError(err, nil)
 		return s, err
@@ -177,7 +177,7 @@ func (x *exchange) open(ctx context.Context) (*chunkStream, error) {
 		if err != nil {
 			return nil, err
 		}
-		s, err := x.send(ctx, body)
+		s, err := x.sendHTTPRequest(ctx, body)
 		if err == nil {
 			return s, nil
 		}
@@ -193,10 +193,10 @@ func (x *exchange) open(ctx context.Context) (*chunkStream, error) {
 func (x *exchange) openWithTimeout(ctx context.Context, cancel context.CancelCauseFunc) (*chunkStream, error) {
 	timeout := x.request.FirstByteTimeout
 	if timeout <= 0 {
-		return x.open(ctx)
+		return x.openStream(ctx)
 	}
 	timer := safego.AfterFunc(timeout, "llm.firstByte", func() { cancel(errNoFirstByte) })
-	stream, err := x.open(ctx)
+	stream, err := x.openStream(ctx)
 	if timer.Stop() {
 		return stream, err
 	}
@@ -210,8 +210,8 @@ func (x *exchange) openWithTimeout(ctx context.Context, cancel context.CancelCau
 // errNoFirstByte means that an LLM was silent for Request.FirstByteTimeout; the caller then asks another LLM.
 var errNoFirstByte = errors.New("the LLM said nothing")
 
-// send makes one HTTP request.
-func (x *exchange) send(ctx context.Context, body []byte) (*chunkStream, error) {
+// sendHTTPRequest makes one HTTP request.
+func (x *exchange) sendHTTPRequest(ctx context.Context, body []byte) (*chunkStream, error) {
 	var response *http.Response
 	options := append(x.options[:len(x.options):len(x.options)], option.WithRequestBody("application/json", body))
 	if err := x.api.Post(ctx, "chat/completions", nil, &response, options...); err != nil {
@@ -253,20 +253,20 @@ func (x *exchange) promptTokens() int {
 	return n / bytesPerToken
 }
 
-// settleTokens charges the rate limiter for what the Request used beyond the estimate. It uses the server's count, or
+// chargeActualTokens charges the rate limiter for what the Request used beyond the estimate. It uses the server's count, or
 // else the length of the reply in bytes.
-func (x *exchange) settleTokens(u turn.TokenUsage, replyBytes int) {
+func (x *exchange) chargeActualTokens(u turn.TokenUsage, replyBytes int) {
 	if u == (turn.TokenUsage{}) {
 		u.CompletionTokens = replyBytes / bytesPerToken
 	} else {
 		u.PromptTokens -= x.promptTokens()
 	}
-	x.client.limiter.settle(u.PromptTokens + u.CompletionTokens)
+	x.client.limiter.chargeExtraTokens(u.PromptTokens + u.CompletionTokens)
 }
 
 // setModelAndServer adds the known facts about the server to a Reply.
 func (x *exchange) setModelAndServer(r *Reply) *Reply {
-	r.Model, r.Downgraded = x.params.Model, x.format.String()
+	r.Model, r.OmittedFeatures = x.params.Model, x.format.String()
 	if a := x.response; a != nil && a.Request != nil {
 		r.Server = a.Request.URL.Host
 	}

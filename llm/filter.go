@@ -25,51 +25,51 @@ func (e noJSONError) Error() string {
 // textFilter filters the text of a reply for the parser: it drops what LLMs write before the JSON object, and ends an
 // endless text.
 type textFilter struct {
-	objectWriter io.Writer
-	inObject     bool   // the object's first brace was found
-	inThoughts   bool   // inside thoughts whose beginning was seen
-	hadThoughts  bool   // thoughts have come
-	partialRune  []byte // the beginning of an incomplete character
-	preamble     string // the part of the text before the object that is needed to find it
-	proseHead    string // the beginning of a preamble too long to be kept; only an end of thoughts makes it valid
-	bytesSeen    int    // seen so far
-	blankRun     int    // white space in a row, in characters
+	objectWriter      io.Writer
+	isInObject        bool   // the object's first brace was found
+	isInThoughts      bool   // inside thoughts whose beginning was seen
+	hadThoughts       bool   // thoughts have come
+	partialRune       []byte // the beginning of an incomplete character
+	preamble          string // the part of the text before the object that is needed to find it
+	longPreambleStart string // the beginning of a preamble too long to be kept; only an end of thoughts makes it valid
+	byteCount         int    // seen so far
+	blankRunLength    int    // white space in a row, in characters
 }
 
 // Write takes the next piece of the text.
 func (f *textFilter) Write(text string) error {
-	text, err := f.wholeCharacters(text)
+	text, err := f.takeWholeCharacters(text)
 	if err != nil {
 		return err
 	}
-	f.bytesSeen += len(text)
-	if f.bytesSeen > maxReplyBytes {
-		return errUnbounded{fmt.Sprintf("more than %d MB", maxReplyBytes>>20)}
+	f.byteCount += len(text)
+	if f.byteCount > maxReplyBytes {
+		return unboundedReplyError{fmt.Sprintf("more than %d MB", maxReplyBytes>>20)}
 	}
 	for _, r := range text {
 		if r == ' ' || r == '\n' || r == '\t' || r == '\r' {
-			f.blankRun++
+			f.blankRunLength++
 		} else {
-			f.blankRun = 0
+			f.blankRunLength = 0
 		}
 	}
-	if f.blankRun > maxBlankRun {
-		return errUnbounded{"nothing but white space comes"}
+	if f.blankRunLength > maxBlankRun {
+		return unboundedReplyError{"nothing but white space comes"}
 	}
-	if !f.inObject {
+	if !f.isInObject {
 		return f.skipPreamble(text)
 	}
 	_, err = io.WriteString(f.objectWriter, text)
 	return err
 }
 
-// wholeCharacters returns the text up to its last complete character, preceded by what was left before. Some servers
+// takeWholeCharacters returns the text up to its last complete character, preceded by what was left before. Some servers
 // cut characters.
-func (f *textFilter) wholeCharacters(text string) (string, error) {
+func (f *textFilter) takeWholeCharacters(text string) (string, error) {
 	text = string(f.partialRune) + text
 	end := len(text)
-	for bytesBack := 1; bytesBack <= min(utf8.UTFMax-1, len(text)); bytesBack++ {
-		if start := len(text) - bytesBack; utf8.RuneStart(text[start]) {
+	for byteOffset := 1; byteOffset <= min(utf8.UTFMax-1, len(text)); byteOffset++ {
+		if start := len(text) - byteOffset; utf8.RuneStart(text[start]) {
 			if !utf8.FullRuneInString(text[start:]) {
 				end = start
 			}
@@ -87,12 +87,12 @@ var errNotUTF8 = errors.New("it holds bytes that are not UTF-8")
 
 // hasOnlyThoughts reports whether only thoughts have come.
 func (f *textFilter) hasOnlyThoughts() bool {
-	return !f.inObject && f.proseHead == "" && (f.inThoughts || f.hadThoughts && strings.TrimSpace(f.preamble) == "")
+	return !f.isInObject && f.longPreambleStart == "" && (f.isInThoughts || f.hadThoughts && strings.TrimSpace(f.preamble) == "")
 }
 
 // Close returns an error for a text that has ended before its object began.
 func (f *textFilter) Close() error {
-	if text := strings.TrimSpace(cmp.Or(f.proseHead, f.preamble)); !f.inObject && !f.inThoughts && text != "" {
+	if text := strings.TrimSpace(cmp.Or(f.longPreambleStart, f.preamble)); !f.isInObject && !f.isInThoughts && text != "" {
 		return noJSONError{text}
 	}
 	return nil
@@ -103,8 +103,8 @@ const (
 	// maxThoughtBytes bounds thoughts that begin in the prompt, in bytes: until their end they look like prose.
 	maxThoughtBytes = 1 << 20
 	// maxMarkLength is at least the length of any match of thoughtsEndPattern, in bytes.
-	maxMarkLength = 200
-	maxHeadBytes  = 200
+	maxMarkLength         = 200
+	maxPreambleStartBytes = 200
 )
 
 var (
@@ -127,12 +127,12 @@ var (
 // with prose before the fence. A brace within prose does not count: it may be an example.
 func (f *textFilter) skipPreamble(text string) error {
 	f.preamble = strings.TrimLeft(f.preamble+text, leadingSpace)
-	if f.skipThoughts(); f.inThoughts {
+	if f.skipThoughts(); f.isInThoughts {
 		return nil
 	}
 	brace := -1
-	if f.proseHead != "" {
-		if f.bytesSeen > maxThoughtBytes {
+	if f.longPreambleStart != "" {
+		if f.byteCount > maxThoughtBytes {
 			return f.Close()
 		}
 	} else if strings.HasPrefix(f.preamble, "{") {
@@ -142,12 +142,12 @@ func (f *textFilter) skipPreamble(text string) error {
 	}
 	if brace < 0 {
 		if len(f.preamble) > maxPreamble {
-			f.proseHead = f.preamble[:maxHeadBytes]
+			f.longPreambleStart = f.preamble[:maxPreambleStartBytes]
 		}
 		return nil
 	}
 	rest := f.preamble[brace:]
-	f.inObject, f.preamble = true, ""
+	f.isInObject, f.preamble = true, ""
 	_, err := io.WriteString(f.objectWriter, rest)
 	return err
 }
@@ -156,25 +156,25 @@ func (f *textFilter) skipPreamble(text string) error {
 func (f *textFilter) skipThoughts() {
 	for {
 		for _, mark := range answerMarks {
-			if rest, found := strings.CutPrefix(f.preamble, mark); found && !f.inThoughts && f.proseHead == "" {
+			if rest, isFound := strings.CutPrefix(f.preamble, mark); isFound && !f.isInThoughts && f.longPreambleStart == "" {
 				f.preamble = strings.TrimLeft(rest, leadingSpace)
 			}
 		}
 		for _, mark := range thoughtMarks {
-			f.inThoughts = f.inThoughts || strings.HasPrefix(f.preamble, mark)
+			f.isInThoughts = f.isInThoughts || strings.HasPrefix(f.preamble, mark)
 		}
-		f.hadThoughts = f.hadThoughts || f.inThoughts
-		if strings.HasPrefix(f.preamble, "{") && !f.inThoughts && f.proseHead == "" {
+		f.hadThoughts = f.hadThoughts || f.isInThoughts
+		if strings.HasPrefix(f.preamble, "{") && !f.isInThoughts && f.longPreambleStart == "" {
 			break
 		}
 		end := thoughtsEndPattern.FindStringIndex(f.preamble)
 		if end == nil {
 			break
 		}
-		f.inThoughts, f.hadThoughts, f.proseHead = false, true, ""
+		f.isInThoughts, f.hadThoughts, f.longPreambleStart = false, true, ""
 		f.preamble = strings.TrimLeft(f.preamble[end[1]:], leadingSpace)
 	}
-	if f.inThoughts || f.proseHead != "" {
+	if f.isInThoughts || f.longPreambleStart != "" {
 		f.preamble = f.preamble[max(0, len(f.preamble)-maxMarkLength):]
 	}
 }

@@ -111,7 +111,7 @@ func TestAReplyWithoutEndIsEnded(t *testing.T) {
 	for name, piece := range map[string]string{"text": "{" + strings.Repeat("x", 999),
 		"thoughts": "<think>" + strings.Repeat("x", 993)} {
 		f := &textFilter{objectWriter: io.Discard}
-		var endless errUnbounded
+		var endless unboundedReplyError
 		var err error
 		for i := 0; i < 2*maxReplyBytes/1000 && err == nil; i++ {
 			err = f.Write(piece)

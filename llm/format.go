@@ -55,11 +55,11 @@ func (x *exchange) downgradeFormat() bool {
 		return false
 	}
 	// The words by which servers name an output format that they do not support, or that the LLM failed to follow.
-	words := []string{"response_format", "response format", "json_schema", "json schema", "json_object",
+	formatWords := []string{"response_format", "response format", "json_schema", "json schema", "json_object",
 		"structured output", "grammar", "json_validate_failed"}
 	switch e.status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		words = append(words, "schema")
+		formatWords = append(formatWords, "schema")
 	case http.StatusInternalServerError, http.StatusNotImplemented: // llama.cpp, for what it never accepts
 	default:
 		return false
@@ -70,7 +70,7 @@ func (x *exchange) downgradeFormat() bool {
 		f.omitsUsage = true
 	case e.mentions("max_completion_tokens") && !f.usesOldMaxTokens && x.params.MaxCompletionTokens.Valid():
 		f.usesOldMaxTokens = true
-	case f.response < textResponse && e.mentions(words...):
+	case f.response < textResponse && e.mentions(formatWords...):
 		f.response++
 	default:
 		return false
@@ -102,7 +102,7 @@ func (x *exchange) formatRequest() (openai.ChatCompletionNewParams, []any) {
 	case schemaResponse:
 		p.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{
 			JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
-				Name: "solution", Schema: schema, Strict: param.NewOpt(x.request.ResponseFormat.Strict),
+				Name: "solution", Schema: schema, Strict: param.NewOpt(x.request.ResponseFormat.IsStrict),
 			}}
 	case objectResponse:
 		p.ResponseFormat.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}

@@ -42,7 +42,7 @@ func question(t testing.TB) Request {
 	}
 	idea, _ := ideafile.ReadIdea(source)
 	bindings := map[string]ideafile.ToolBinding{"shout": {Kind: ideafile.KindGo, GoFunctionName: "shout"}}
-	brief := &turn.RequestInput{ProcessID: "p", RequestNumber: 1, Turn: 1,
+	brief := &turn.RequestInput{ProcessID: "p", RequestNumber: 1, TurnNumber: 1,
 		Instances: []turn.InstanceInput{{State: map[string]any{}}}}
 	return Request{
 		Messages: prompt.Render(idea, bindings, brief, nil), ResponseFormat: prompt.ResponseFormatFor(idea, bindings, brief),
@@ -66,7 +66,7 @@ func makeRequest(t testing.TB, c *Client) (*replied, error) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	reply, err := c.Stream(ctx, r)
-	got.Reply, got.Whole = reply, err == nil && reply.Incomplete == nil
+	got.Reply, got.Whole = reply, err == nil && reply.IncompleteFault == nil
 	return got, err
 }
 
@@ -94,7 +94,7 @@ func serve(t testing.TB, h http.HandlerFunc) *server {
 	return s
 }
 
-func (s *server) config() Config { return Config{BaseURL: s.URL + "/v1", Key: "k", Model: "any"} }
+func (s *server) config() Config { return Config{BaseURL: s.URL + "/v1", APIKey: "k", Model: "any"} }
 
 // requests gives the bodies of what was asked so far.
 func (s *server) requests() []map[string]any {

@@ -23,8 +23,8 @@ func isContentFiltered(finish string) bool {
 	return false
 }
 
-// hitLimit reports whether a reply ended because it reached the LLM's length limit. Servers use several names for that.
-func hitLimit(finish string) bool {
+// isLengthLimit reports whether a reply ended because it reached the LLM's length limit. Servers use several names for that.
+func isLengthLimit(finish string) bool {
 	switch strings.ToLower(finish) {
 	case "length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded":
 		return true
@@ -45,7 +45,7 @@ func isServerAbort(finish string) bool {
 // stream ended before the parser was done.
 func (x *exchange) incompleteFault(reader *replyReader, parseErr, streamErr error) *diag.Fault {
 	r := reader.reply
-	var unbounded errUnbounded
+	var unbounded unboundedReplyError
 	var preamble noJSONError
 	isTruncated := errors.Is(parseErr, errTruncated)
 	switch {
@@ -55,11 +55,11 @@ func (x *exchange) incompleteFault(reader *replyReader, parseErr, streamErr erro
 		return newFault(turn.CodeRefusal, "a content filter ended the reply")
 	case errors.As(parseErr, &unbounded), errors.As(streamErr, &unbounded):
 		return newFault(turn.CodeEndlessReply, unbounded.Error())
-	case hitLimit(r.FinishReason) && (reader.filter.bytesSeen == 0 && reader.reasoned ||
+	case isLengthLimit(r.FinishReason) && (reader.filter.byteCount == 0 && reader.hasThoughts ||
 		reader.filter.hasOnlyThoughts()):
 		return newFault(turn.CodeTruncated, "the LLM spent all that it may write on reasoning; let it write more "+
 			"(config.llm.maxTokens), or choose one that reasons less")
-	case hitLimit(r.FinishReason):
+	case isLengthLimit(r.FinishReason):
 		return newFault(turn.CodeTruncated, "the reply was longer than the LLM may write")
 	case errors.Is(streamErr, errNotUTF8):
 		return newFault(turn.CodeNotJSON, "the reply cannot be read: "+errNotUTF8.Error())
@@ -69,35 +69,35 @@ func (x *exchange) incompleteFault(reader *replyReader, parseErr, streamErr erro
 		return newFault(turn.CodeTruncated, "the stream broke off: "+x.redact(streamErr.Error()))
 	case isTruncated && r.FinishReason == "":
 		message := "the stream ended before the reply did"
-		if text := oneLine(reader.stream.strayLines); text != "" {
+		if text := toOneLine(reader.stream.strayLines); text != "" {
 			message += "; the server sent a text in its place: " + x.redactedExcerpt(text)
 		}
 		return newFault(turn.CodeTruncated, message)
 	}
-	return newFault(turn.CodeNotJSON, "the reply is not of the form: "+jsonval.Clip(parseErr.Error(), maxMessage))
+	return newFault(turn.CodeNotJSON, "the reply is not of the form: "+jsonval.Clip(parseErr.Error(), maxMessageChars))
 }
 
 func newFault(code, message string) *diag.Fault { return &diag.Fault{Code: code, Message: message} }
 
-// functionFault reports that the LLM called functions instead of writing its reply, and that they could not be read as
+// functionCallFault reports that the LLM called functions instead of writing its reply, and that they could not be read as
 // the reply.
-func (r *replyReader) functionFault(parseErr error) *diag.Fault {
-	var unbounded errUnbounded
-	unfit := parseErr != nil && !errors.As(parseErr, &unbounded) && !hitLimit(r.reply.FinishReason) &&
+func (r *replyReader) functionCallFault(parseErr error) *diag.Fault {
+	var unbounded unboundedReplyError
+	isUnfit := parseErr != nil && !errors.As(parseErr, &unbounded) && !isLengthLimit(r.reply.FinishReason) &&
 		r.reply.Refusal == ""
 	switch {
-	case len(r.calledFunctions) == 0, r.filter.inObject && !r.fromFunctionCall:
+	case len(r.calledFunctionNames) == 0, r.filter.isInObject && !r.isFromFunctionCall:
 		return nil
-	case len(r.calledFunctions) > 1 && (unfit || parseErr == nil):
+	case len(r.calledFunctionNames) > 1 && (isUnfit || parseErr == nil):
 		return newFault(turn.CodeNotJSON,
 			fmt.Sprintf("the reply came as %d function calls (%s), and only the first was read: "+
 				`there are no functions; write one JSON object {"calls": […], "output": …} as the message`,
-				len(r.calledFunctions), functionNames(r.calledFunctions)))
-	case unfit:
+				len(r.calledFunctionNames), functionNames(r.calledFunctionNames)))
+	case isUnfit:
 		return newFault(turn.CodeNotJSON,
 			fmt.Sprintf("the reply came as a call of the function %s, and its arguments are not of the form: %s; "+
-				`write the JSON object {"calls": […], "output": …} as the message`, functionNames(r.calledFunctions),
-				jsonval.Clip(parseErr.Error(), maxMessage)))
+				`write the JSON object {"calls": […], "output": …} as the message`, functionNames(r.calledFunctionNames),
+				jsonval.Clip(parseErr.Error(), maxMessageChars)))
 	}
 	return nil
 }

@@ -244,9 +244,9 @@ func TestFunctionCallsThatAreNoReplyAreNamed(t *testing.T) {
 			"solution", solutionText)[:8], called(1, "solution", solutionText)...),
 	} {
 		reply, err := replying(t, streaming(chunks(data...)))
-		if err != nil || reply.Whole || reply.Incomplete == nil || reply.Incomplete.Code != turn.CodeNotJSON ||
-			!strings.Contains(reply.Incomplete.Message, want) {
-			t.Errorf("%v %+v", err, reply.Incomplete)
+		if err != nil || reply.Whole || reply.IncompleteFault == nil || reply.IncompleteFault.Code != turn.CodeNotJSON ||
+			!strings.Contains(reply.IncompleteFault.Message, want) {
+			t.Errorf("%v %+v", err, reply.IncompleteFault)
 		}
 	}
 }

@@ -17,10 +17,10 @@ import (
 // rateLimiter keeps the Requests of one worker within the limits of its LLM's server: requests and tokens a minute, and
 // no Requests while the server demands a pause.
 type rateLimiter struct {
-	requestLimiter, tokenLimiter *rate.Limiter // limits of this worker alone
-	sharedRequests, sharedTokens sharedRate    // limits of all workers together, in place of those
+	requestLimiter, tokenLimiter *rate.Limiter     // limits of this worker alone
+	sharedRequests, sharedTokens workerSharedLimit // limits of all workers together, in place of those
 
-	variables string // the variables that set the limits
+	variableNames string // the variables that set the limits
 
 	mu            sync.Mutex
 	pauseByModel  map[string]modelPause // by model
@@ -33,20 +33,20 @@ type modelPause struct {
 	serverText string
 }
 
-// sharedRate is a limit that all workers share, if it has a SharedRate.
-type sharedRate struct {
-	SharedRate
+// workerSharedLimit is a limit that all workers share, if it has a SharedRateLimit.
+type workerSharedLimit struct {
+	SharedRateLimit
 	perSecond float64
 	variable  string // the variable that sets the limit
 }
 
-func (r sharedRate) wait(ctx context.Context, key string, uses int) error {
-	if r.SharedRate == nil {
+func (r workerSharedLimit) wait(ctx context.Context, key string, uses int) error {
+	if r.SharedRateLimit == nil {
 		return nil
 	}
 	delay, err := r.Wait(ctx, key, r.perSecond, uses)
 	if err == nil && delay > 0 {
-		err = errRateLimited{delay, "", r.variable}
+		err = rateLimitedError{delay, "", r.variable}
 	}
 	return err
 }
@@ -54,12 +54,12 @@ func (r sharedRate) wait(ctx context.Context, key string, uses int) error {
 // newRateLimiter reads the limits of a Config.
 func newRateLimiter(c Config) (*rateLimiter, error) {
 	l := &rateLimiter{sendTimeByKey: map[string]time.Time{}, pauseByModel: map[string]modelPause{}}
-	var badRequests, badTokens error
-	requests, tokens := c.variableName("OPENAI_RPM"), c.variableName("OPENAI_TPM")
-	l.requestLimiter, l.sharedRequests, badRequests = newMinuteLimiter(requests, c.RPM, c.SharedRequests)
-	l.tokenLimiter, l.sharedTokens, badTokens = newMinuteLimiter(tokens, c.TPM, c.SharedTokens)
-	l.variables = requests + ", " + tokens
-	if err := errors.Join(badRequests, badTokens); err != nil {
+	var requestsErr, tokensErr error
+	requestsVariable, tokensVariable := c.variableName("OPENAI_RPM"), c.variableName("OPENAI_TPM")
+	l.requestLimiter, l.sharedRequests, requestsErr = newMinuteLimiter(requestsVariable, c.RPM, c.SharedRequests)
+	l.tokenLimiter, l.sharedTokens, tokensErr = newMinuteLimiter(tokensVariable, c.TPM, c.SharedTokens)
+	l.variableNames = requestsVariable + ", " + tokensVariable
+	if err := errors.Join(requestsErr, tokensErr); err != nil {
 		return nil, err
 	}
 	return l, nil
@@ -70,40 +70,40 @@ const maxPerMinute = 1_000_000_000_000
 
 // newMinuteLimiter returns a limiter, of this worker or shared by all. It allows a burst of one second's worth, because
 // servers also count by the second.
-func newMinuteLimiter(name, text string, shared SharedRate) (*rate.Limiter, sharedRate, error) {
+func newMinuteLimiter(name, text string, shared SharedRateLimit) (*rate.Limiter, workerSharedLimit, error) {
 	unlimited := rate.NewLimiter(rate.Inf, 1)
 	if text == "" {
-		return unlimited, sharedRate{}, nil
+		return unlimited, workerSharedLimit{}, nil
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > maxPerMinute {
-		return nil, sharedRate{}, fmt.Errorf("llm: read %s: want a whole number from 1 to %d, not %q", name,
+		return nil, workerSharedLimit{}, fmt.Errorf("llm: read %s: want a whole number from 1 to %d, not %q", name,
 			maxPerMinute, text)
 	}
 	perSecond := float64(n) / 60
 	if shared != nil {
-		return unlimited, sharedRate{shared, perSecond, name}, nil
+		return unlimited, workerSharedLimit{shared, perSecond, name}, nil
 	}
-	return rate.NewLimiter(rate.Limit(perSecond), max(1, n/60)), sharedRate{}, nil
+	return rate.NewLimiter(rate.Limit(perSecond), max(1, n/60)), workerSharedLimit{}, nil
 }
 
-// errRateLimited means that a Request's reservation is too far off to wait for.
-type errRateLimited struct {
-	delay      time.Duration
-	serverText string // the server's words; empty if the limits are the worker's own
-	variables  string // the variables that set the worker's limits
+// rateLimitedError means that a Request's reservation is too far off to wait for.
+type rateLimitedError struct {
+	delay         time.Duration
+	serverText    string // the server's words; empty if the limits are the worker's own
+	variableNames string // the variables that set the worker's limits
 }
 
-func (e errRateLimited) Error() string {
+func (e rateLimitedError) Error() string {
 	if wait := e.delay.Round(time.Second); e.serverText == "" {
-		return fmt.Sprintf("the limit of the workers (%s) lets no Request through for another %s", e.variables, wait)
+		return fmt.Sprintf("the limit of the workers (%s) lets no Request through for another %s", e.variableNames, wait)
 	} else {
 		return fmt.Sprintf("the LLM's server wants no Request for another %s: %s", wait, e.serverText)
 	}
 }
 
 // wait waits until a Request of about tokens tokens may be sent. A Request that would wait for more than half of its
-// remaining time gets errRateLimited and keeps its reservation, because waiting counts as part of an attempt, and a
+// remaining time gets rateLimitedError and keeps its reservation, because waiting counts as part of an attempt, and a
 // later attempt has its full time.
 func (l *rateLimiter) wait(ctx context.Context, key, model string, tokens int) error {
 	for {
@@ -116,7 +116,7 @@ func (l *rateLimiter) wait(ctx context.Context, key, model string, tokens int) e
 			return err
 		}
 		if deadline, ok := ctx.Deadline(); ok && d > time.Until(deadline)/2 {
-			return errRateLimited{d, serverText, l.variables}
+			return rateLimitedError{d, serverText, l.variableNames}
 		}
 		if err := pause.For(ctx, d); err != nil {
 			return err
@@ -133,7 +133,7 @@ func (l *rateLimiter) delay(key, model string, tokens int, now time.Time) (wait 
 		// Reservations within the pause are made anew after it, and spread: otherwise all would be due at the same
 		// moment.
 		delete(l.sendTimeByKey, key)
-		return pause + rand.N(min(pause/10, maxSendSpread)+1), l.pauseByModel[model].serverText
+		return pause + rand.N(min(pause/10, maxSendTimeSpread)+1), l.pauseByModel[model].serverText
 	}
 	sendAt, ok := l.sendTimeByKey[key]
 	if !ok {
@@ -148,8 +148,8 @@ func (l *rateLimiter) delay(key, model string, tokens int, now time.Time) (wait 
 	return 0, ""
 }
 
-// maxSendSpread bounds the random spread of Requests that waited for the same moment.
-const maxSendSpread = 5 * time.Second
+// maxSendTimeSpread bounds the random spread of Requests that waited for the same moment.
+const maxSendTimeSpread = 5 * time.Second
 
 // reserve makes a reservation. Tokens are charged afterwards: later Requests wait until the debt is paid.
 func (l *rateLimiter) reserve(tokens int, now time.Time) time.Time {
@@ -175,9 +175,9 @@ func (l *rateLimiter) dropExpired(now time.Time) {
 	}
 }
 
-// settle charges what a Request used beyond its estimate.
-func (l *rateLimiter) settle(tokens int) {
-	if shared := l.sharedTokens; shared.SharedRate != nil && tokens > 0 {
+// chargeExtraTokens charges what a Request used beyond its estimate.
+func (l *rateLimiter) chargeExtraTokens(tokens int) {
+	if shared := l.sharedTokens; shared.SharedRateLimit != nil && tokens > 0 {
 		shared.Spend(shared.perSecond, tokens)
 	}
 	l.charge(tokens, time.Now())

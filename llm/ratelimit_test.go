@@ -67,10 +67,10 @@ func TestTokensArePaidForBeforeTheNextRequest(t *testing.T) {
 				t.Fatalf("sent after %s, want %s", d, want)
 			}
 		}
-		next(1000, 0)       // a hundred are there, the rest is a debt of nine seconds
-		limiter.settle(500) // and what the reply took, of five
+		next(1000, 0)                  // a hundred are there, the rest is a debt of nine seconds
+		limiter.chargeExtraTokens(500) // and what the reply took, of five
 		next(200, 14*time.Second)
-		limiter.settle(-100) // nothing is paid back
+		limiter.chargeExtraTokens(-100) // nothing is paid back
 		next(0, 16*time.Second)
 	})
 }
@@ -116,7 +116,7 @@ func TestWhoCannotWaitComesAgainAtHisTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limiter := mustLimiter(t, Config{RPM: "1"})
 		_ = limiter.wait(t.Context(), "p/1", "", 0)
-		var busy errRateLimited
+		var busy rateLimitedError
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
 		defer cancel()
 		// The second's turn is in a minute, the third's in two; each has half of a hundred seconds to wait.
@@ -154,7 +154,7 @@ func TestWithoutLimitsNobodyWaitsAndAWaitEndsWithItsContext(t *testing.T) {
 			if err := limiter.wait(t.Context(), fmt.Sprint(n), "", 1_000_000); err != nil {
 				t.Fatal(err)
 			}
-			limiter.settle(1_000_000)
+			limiter.chargeExtraTokens(1_000_000)
 		}
 		if d := time.Since(start); d != 0 {
 			t.Errorf("waited %s", d)
@@ -189,7 +189,7 @@ func TestALimitIsAWholeNumber(t *testing.T) {
 	}
 }
 
-type farAway struct{ SharedRate }
+type farAway struct{ SharedRateLimit }
 
 func (farAway) Wait(context.Context, string, float64, int) (time.Duration, error) {
 	return time.Minute, nil
@@ -198,17 +198,17 @@ func (farAway) Wait(context.Context, string, float64, int) (time.Duration, error
 func TestSettingsOfAServerAreSaidByTheirVariables(t *testing.T) {
 	t.Parallel()
 	for variable, c := range map[string]Config{"OPENAI_RPM": {RPM: "x"}, "OPENAI_TPM": {TPM: "x"},
-		"OPENAI_BASE_URL": {BaseURL: "x"}, "OPENAI_API_KEY": {Key: "\n"}, "OPENAI_MODEL": {Model: "\n"}} {
+		"OPENAI_BASE_URL": {BaseURL: "x"}, "OPENAI_API_KEY": {APIKey: "\n"}, "OPENAI_MODEL": {Model: "\n"}} {
 		if err := c.Check(); err == nil || !strings.Contains(err.Error(), variable+":") {
 			t.Errorf("%s: %v", variable, err)
 		}
-		c.Server = "eu-west"
+		c.ServerName = "eu-west"
 		if err := c.Check(); err == nil || !strings.Contains(err.Error(), variable+"_EU_WEST:") {
 			t.Errorf("%s of a server: %v", variable, err)
 		}
 	}
 	for variable, c := range map[string]Config{"OPENAI_RPM": {RPM: "1", SharedRequests: farAway{}},
-		"OPENAI_TPM_TWIN": {TPM: "1", SharedTokens: farAway{}, Server: "twin"}} {
+		"OPENAI_TPM_TWIN": {TPM: "1", SharedTokens: farAway{}, ServerName: "twin"}} {
 		if err := mustLimiter(t, c).wait(t.Context(), "p/1", "", 1); err == nil ||
 			!strings.Contains(err.Error(), "("+variable+")") {
 			t.Errorf("%s: %v", variable, err)
@@ -229,7 +229,7 @@ func TestABusyServerIsLeftAloneByAllRequestsOfTheWorker(t *testing.T) {
 		if n := len(s.requests()); (n == 1) != wait {
 			t.Errorf("%d: asked %d times", status, n)
 		}
-		if e := refused(t, err); wait && (!e.Retry || e.RetryAfter < 40*time.Minute) {
+		if e := refused(t, err); wait && (!e.IsRetryable || e.RetryAfter < 40*time.Minute) {
 			t.Errorf("%d: %v, again after %s", status, err, e.RetryAfter)
 		}
 	}

@@ -22,16 +22,16 @@ type replyReader struct {
 	filter       textFilter
 	onReplyBegin func() // called once, when the LLM's reply begins; nil after that
 
-	pendingText      bytes.Buffer     // text that the parser has not read yet
-	fullText         *strings.Builder // nil unless all text is kept
-	hasStarted       bool             // the first chunk, which open has read, was processed
-	err              error            // why no more text is accepted: the filter's error
-	isParsed         bool             // the parser has read the whole solution
-	hasTextAfter     bool             // the LLM has written something after the solution
-	textAfter        []byte           // the beginning of that text
-	reasoned         bool             // thoughts came beside the text
-	fromFunctionCall bool             // the reply is the arguments of a function call
-	calledFunctions  []string         // the names of the functions that the LLM called instead of writing
+	pendingText         bytes.Buffer     // text that the parser has not read yet
+	fullText            *strings.Builder // nil unless all text is kept
+	hasStarted          bool             // the first chunk, which open has read, was processed
+	err                 error            // why no more text is accepted: the filter's error
+	isParsed            bool             // the parser has read the whole solution
+	hasTrailingText     bool             // the LLM has written something after the solution
+	trailingText        []byte           // the beginning of that text
+	hasThoughts         bool             // thoughts came beside the text
+	isFromFunctionCall  bool             // the reply is the arguments of a function call
+	calledFunctionNames []string         // the names of the functions that the LLM called instead of writing
 }
 
 func newReplyReader(ctx context.Context, stream *chunkStream, silenceTimer *idleTimer, keepText bool) *replyReader {
@@ -46,7 +46,7 @@ func newReplyReader(ctx context.Context, stream *chunkStream, silenceTimer *idle
 // Read returns the text of the next chunk that has any.
 func (r *replyReader) Read(p []byte) (int, error) {
 	for r.pendingText.Len() == 0 {
-		if r.err != nil || !r.next() {
+		if r.err != nil || !r.nextChunk() {
 			return 0, io.EOF
 		}
 		r.addChunk(r.stream.chunk)
@@ -54,8 +54,8 @@ func (r *replyReader) Read(p []byte) (int, error) {
 	return r.pendingText.Read(p)
 }
 
-// next waits for a chunk; false at the end of the stream.
-func (r *replyReader) next() bool {
+// nextChunk waits for a chunk; false at the end of the stream.
+func (r *replyReader) nextChunk() bool {
 	if r.hasStarted {
 		return r.stream.Next()
 	}
@@ -67,14 +67,14 @@ func (r *replyReader) next() bool {
 // reading stops once both are known, or once there is too much.
 func (r *replyReader) readRemainder() {
 	r.isParsed = true
-	for r.err == nil && r.next() {
+	for r.err == nil && r.nextChunk() {
 		chunk := r.stream.chunk
 		r.addChunk(chunk)
-		if !r.hasTextAfter {
+		if !r.hasTrailingText {
 			continue
 		}
-		r.filter.bytesSeen += 1 + chunk.bytes
-		if r.filter.bytesSeen > maxReplyBytes || (r.reply.FinishReason != "" && r.reply.Usage.CompletionTokens > 0) {
+		r.filter.byteCount += 1 + chunk.byteCount
+		if r.filter.byteCount > maxReplyBytes || (r.reply.FinishReason != "" && r.reply.Usage.CompletionTokens > 0) {
 			return
 		}
 	}
@@ -92,7 +92,7 @@ func (r *replyReader) addChunk(c chunk) {
 		if choice.index != 0 { // only one choice was requested
 			continue
 		}
-		if choice.isComplete && r.filter.bytesSeen > 0 { // the message came piece by piece before
+		if choice.isComplete && r.filter.byteCount > 0 { // the message came piece by piece before
 			choice.content, choice.refusal, choice.functionCalls = "", "", nil
 		}
 		if r.onReplyBegin != nil && (choice.hasThoughts || choice.content != "" || choice.refusal != "" ||
@@ -100,15 +100,15 @@ func (r *replyReader) addChunk(c chunk) {
 			r.onReplyBegin()
 			r.onReplyBegin = nil
 		}
-		r.reasoned = r.reasoned || choice.hasThoughts
+		r.hasThoughts = r.hasThoughts || choice.hasThoughts
 		if choice.finishReason != "" {
 			r.reply.FinishReason = choice.finishReason
 		}
-		if len(r.reply.Refusal) < maxMessage {
+		if len(r.reply.Refusal) < maxMessageChars {
 			r.reply.Refusal += choice.refusal
 		}
 		if choice.content != "" {
-			r.addText(choice.content)
+			r.addReplyText(choice.content)
 		}
 		for _, f := range choice.functionCalls {
 			r.addFunctionCall(f)
@@ -119,34 +119,34 @@ func (r *replyReader) addChunk(c chunk) {
 // addFunctionCall reads the arguments of the first function that the LLM calls as its reply, unless it has begun to
 // write a reply.
 func (r *replyReader) addFunctionCall(f functionCall) {
-	for len(r.calledFunctions) <= min(f.index, maxFunctions) {
-		r.calledFunctions = append(r.calledFunctions, "")
+	for len(r.calledFunctionNames) <= min(f.index, maxFunctions) {
+		r.calledFunctionNames = append(r.calledFunctionNames, "")
 	}
 	if f.index < 0 || f.index > maxFunctions {
 		return
 	}
-	if len(r.calledFunctions[f.index]) < maxMessage {
-		r.calledFunctions[f.index] += f.name
+	if len(r.calledFunctionNames[f.index]) < maxMessageChars {
+		r.calledFunctionNames[f.index] += f.name
 	}
-	if f.index > 0 || f.arguments == "" || (r.filter.inObject && !r.fromFunctionCall) {
+	if f.index > 0 || f.arguments == "" || (r.filter.isInObject && !r.isFromFunctionCall) {
 		return
 	}
-	if !r.fromFunctionCall {
-		r.fromFunctionCall, r.filter.preamble = true, "" // earlier text is not part of the reply
+	if !r.isFromFunctionCall {
+		r.isFromFunctionCall, r.filter.preamble = true, "" // earlier text is not part of the reply
 	}
-	r.addText(f.arguments)
+	r.addReplyText(f.arguments)
 }
 
 // maxFunctions bounds how many function calls of one reply are distinguished.
 const maxFunctions = 20
 
-func (r *replyReader) addText(text string) {
+func (r *replyReader) addReplyText(text string) {
 	if r.fullText != nil {
 		r.fullText.WriteString(text)
 	}
 	if r.isParsed {
-		r.hasTextAfter = true
-		r.keepTextAfter([]byte(text))
+		r.hasTrailingText = true
+		r.keepTrailingText([]byte(text))
 		return
 	}
 	r.silenceTimer.start()
@@ -155,11 +155,11 @@ func (r *replyReader) addText(text string) {
 	}
 }
 
-// maxTextAfter bounds how much text after the solution is kept, in bytes.
-const maxTextAfter = 64 << 10
+// maxTrailingTextBytes bounds how much text after the solution is kept, in bytes.
+const maxTrailingTextBytes = 64 << 10
 
-func (r *replyReader) keepTextAfter(text []byte) {
-	r.textAfter = append(r.textAfter, text[:min(len(text), maxTextAfter-len(r.textAfter))]...)
+func (r *replyReader) keepTrailingText(text []byte) {
+	r.trailingText = append(r.trailingText, text[:min(len(text), maxTrailingTextBytes-len(r.trailingText))]...)
 }
 
 // secondSolutionPattern finds the beginning of a second solution.
@@ -168,7 +168,7 @@ var secondSolutionPattern = regexp.MustCompile(`\{\s*"(calls|output|finished)"\s
 // secondSolutionFault reports a second solution after the first. The first counts, since its Calls have begun to run.
 // The LLM must know that, because the second may be a correction.
 func (r *replyReader) secondSolutionFault() *diag.Fault {
-	if !secondSolutionPattern.Match(r.textAfter) {
+	if !secondSolutionPattern.Match(r.trailingText) {
 		return nil
 	}
 	return newFault(turn.CodeNotJSON, "behind the reply's JSON object stands another one, which was not read: "+
@@ -177,8 +177,8 @@ func (r *replyReader) secondSolutionFault() *diag.Fault {
 
 // isEmptyUnexplained reports whether a finished reply has no text, without a reason for that.
 func (r *replyReader) isEmptyUnexplained() bool {
-	hasReason := r.reply.Refusal != "" || hitLimit(r.reply.FinishReason) || isContentFiltered(r.reply.FinishReason)
-	return (r.filter.bytesSeen == 0 || r.filter.hasOnlyThoughts()) && len(r.calledFunctions) == 0 && !hasReason
+	hasReason := r.reply.Refusal != "" || isLengthLimit(r.reply.FinishReason) || isContentFiltered(r.reply.FinishReason)
+	return (r.filter.byteCount == 0 || r.filter.hasOnlyThoughts()) && len(r.calledFunctionNames) == 0 && !hasReason
 }
 
 // finish returns the reply.

@@ -18,16 +18,16 @@ import (
 
 // serverError is a server's error for a request, whatever its form.
 type serverError struct {
-	status              int
-	isThrottled         bool          // rate-limited with status 403, as by Azure's gateway
-	retryAfter          time.Duration // the wait that the body asks for; 0: none
-	code, kind, message string
-	body                string
+	status                   int
+	isThrottled              bool          // rate-limited with status 403, as by Azure's gateway
+	retryAfter               time.Duration // the wait that the body asks for; 0: none
+	code, errorType, message string
+	body                     string
 }
 
 // text is the server's text, or the meaning of its status.
 func (e *serverError) text() string {
-	return cmp.Or(e.message, e.code, e.kind, http.StatusText(e.status))
+	return cmp.Or(e.message, e.code, e.errorType, http.StatusText(e.status))
 }
 
 // maxErrorBody bounds how much of an error's body is read, in bytes.
@@ -36,7 +36,7 @@ const maxErrorBody = 64 << 10
 // readServerError reads the error from the response's body, or from the event that ended the stream; nil if the server
 // sent no error.
 func readServerError(err error, response *http.Response) *serverError {
-	var inStream errInStream
+	var inStream inStreamError
 	switch {
 	case errors.As(err, &inStream):
 		e := parseServerError([]byte(inStream.event))
@@ -66,13 +66,13 @@ func parseServerError(body []byte) *serverError {
 	case map[string]any:
 		e.message = errorMessage(v)
 		meta, _ := v["metadata"].(map[string]any)
-		if cause := plainText(meta["raw"]); cause != "" { // OpenRouter: it adds "Provider returned error"
+		if cause := textOrJSON(meta["raw"]); cause != "" { // OpenRouter: it adds "Provider returned error"
 			e.message += ": " + cause
 		}
 		errorText, _ := v["error"].(string)
-		e.code = cmp.Or(plainText(v["code"]), plainText(v["http_status_code"]), errorText) // TGI
-		e.kind = cmp.Or(plainText(v["type"]), plainText(v["status"]))
-		if e.message+e.code+e.kind == "" && len(v) > 0 {
+		e.code = cmp.Or(textOrJSON(v["code"]), textOrJSON(v["http_status_code"]), errorText) // TGI
+		e.errorType = cmp.Or(textOrJSON(v["type"]), textOrJSON(v["status"]))
+		if e.message+e.code+e.errorType == "" && len(v) > 0 {
 			e.message = e.body
 		}
 	case string:
@@ -80,29 +80,29 @@ func parseServerError(body []byte) *serverError {
 	case nil:
 		e.message = e.body
 	}
-	e.retryAfter = min(cmp.Or(retryafter.FromErrorBody(v, time.Now()), waitIn(e.message)), time.Hour)
+	e.retryAfter = min(cmp.Or(retryafter.FromErrorBody(v, time.Now()), parseWaitFromText(e.message)), time.Hour)
 	return e
 }
 
-// waitSentence finds how Azure and OpenAI say in their text when to ask again.
-var waitSentence = regexp.MustCompile(`(?i)(?:retry|try again) (?:after|in) ` +
+// retryAfterPattern finds how Azure and OpenAI say in their text when to ask again.
+var retryAfterPattern = regexp.MustCompile(`(?i)(?:retry|try again) (?:after|in) ` +
 	`((?:\d+(?:\.\d+)?(?:h|ms|m|s))+|\d+(?:\.\d+)? ?(?:millisecond|second|minute)s?)\b`)
 
-// waitIn reads the wait in the text of an error; 0 if it names none.
-func waitIn(text string) time.Duration {
-	found := waitSentence.FindStringSubmatch(text)
-	if found == nil {
+// parseWaitFromText reads the wait in the text of an error; 0 if it names none.
+func parseWaitFromText(text string) time.Duration {
+	match := retryAfterPattern.FindStringSubmatch(text)
+	if match == nil {
 		return 0
 	}
-	short := strings.NewReplacer(" ", "", "milliseconds", "ms", "millisecond", "ms", "seconds", "s", "second", "s",
+	normalizer := strings.NewReplacer(" ", "", "milliseconds", "ms", "millisecond", "ms", "seconds", "s", "second", "s",
 		"minutes", "m", "minute", "m")
-	return retryafter.Parse(short.Replace(strings.ToLower(found[1])), time.Now())
+	return retryafter.Parse(normalizer.Replace(strings.ToLower(match[1])), time.Now())
 }
 
 // errorMessage returns the message in a server's error.
 func errorMessage(v map[string]any) string {
-	return cmp.Or(plainText(v["message"]), plainText(v["msg"]), plainText(v["detail"]), plainText(v["Message"]),
-		plainText(v["faultstring"]), plainText(v["error_description"]))
+	return cmp.Or(textOrJSON(v["message"]), textOrJSON(v["msg"]), textOrJSON(v["detail"]), textOrJSON(v["Message"]),
+		textOrJSON(v["faultstring"]), textOrJSON(v["error_description"]))
 }
 
 // innerError unwraps a server's error from the members and lists around it.
@@ -131,7 +131,7 @@ func innerError(v any) any {
 // impliedStatus returns the status that an error within a stream would have had, if the status had not been sent
 // already.
 func (e *serverError) impliedStatus() int {
-	for _, code := range []string{e.code, e.kind} {
+	for _, code := range []string{e.code, e.errorType} {
 		if status, _ := strconv.Atoi(code); status >= 400 && status <= 599 {
 			return status
 		}
@@ -142,7 +142,7 @@ func (e *serverError) impliedStatus() int {
 	case strings.HasPrefix(e.message, "Unexpected endpoint"): // LM Studio, for every path that it does not know
 		return http.StatusNotFound
 	}
-	return cmp.Or(statusByCode[strings.ToLower(e.code)], statusByCode[strings.ToLower(e.kind)],
+	return cmp.Or(statusByCode[strings.ToLower(e.code)], statusByCode[strings.ToLower(e.errorType)],
 		http.StatusInternalServerError)
 }
 
@@ -155,8 +155,8 @@ var statusByCode = map[string]int{
 	"resource_exhausted": 429, "unavailable": 503,
 }
 
-// plainText returns a string unchanged, "" for null, and any other value as JSON.
-func plainText(v any) string {
+// textOrJSON returns a string unchanged, "" for null, and any other value as JSON.
+func textOrJSON(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
@@ -184,7 +184,7 @@ func (e *serverError) isTransient() bool {
 // isQuotaExhausted reports whether somebody has to pay: OpenAI, Moonshot and others report that with the status of a
 // rate limit.
 func (e *serverError) isQuotaExhausted() bool {
-	for _, code := range []string{e.code, e.kind} {
+	for _, code := range []string{e.code, e.errorType} {
 		switch code {
 		case "insufficient_quota", "exceeded_current_quota_error", "billing_not_active", "billing_hard_limit_reached":
 			return true

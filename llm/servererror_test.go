@@ -159,7 +159,7 @@ func TestAServersErrorIsReadInEveryFormItComesIn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			reply, err := replying(t, row.h)
 			e := refused(t, err)
-			if e.Retry != row.again || !strings.Contains(e.Error(), row.words) {
+			if e.IsRetryable != row.again || !strings.Contains(e.Error(), row.words) {
 				t.Errorf("%v", err)
 			}
 			code := turn.CodeLLMError
@@ -226,15 +226,15 @@ func TestAKeyThatAServerRepeatsIsStruckOut(t *testing.T) {
 	t.Parallel()
 	s := serve(t, refusing(401, `{"error":{"message":"Incorrect API key: sk-very-secret-key-1."}}`))
 	l := s.config()
-	l.Key = "sk-very-secret-key-1"
+	l.APIKey = "sk-very-secret-key-1"
 	if _, err := makeRequest(t, newClient(t, l)); !strings.Contains(refused(t, err).Error(),
 		"Incorrect API key: [secret OPENAI_API_KEY].") {
 		t.Errorf("%v", err)
 	}
 	s = serve(t, streaming(chunks(delta(`{"calls":[`), `{"error":{"message":"key sk-very-secret-key-1 expired"}}`)))
 	l.BaseURL = s.URL
-	if reply, err := makeRequest(t, newClient(t, l)); err != nil || strings.Contains(reply.Incomplete.Message,
-		"sk-very") || !strings.Contains(reply.Incomplete.Message, "expired") {
+	if reply, err := makeRequest(t, newClient(t, l)); err != nil || strings.Contains(reply.IncompleteFault.Message,
+		"sk-very") || !strings.Contains(reply.IncompleteFault.Message, "expired") {
 		t.Errorf("%v %+v", err, reply)
 	}
 }
@@ -378,12 +378,12 @@ func TestAServerOfTheOldLimitGetsTheOldLimit(t *testing.T) {
 func TestABadRequestForAnotherReasonIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	s := serve(t, refusing(400, `{"error":{"message":"maximum context length is 4096 tokens"}}`))
-	if _, err := makeRequest(t, newClient(t, s.config())); refused(t, err).Retry || len(s.requests()) != 1 {
+	if _, err := makeRequest(t, newClient(t, s.config())); refused(t, err).IsRetryable || len(s.requests()) != 1 {
 		t.Errorf("%v after %d requests", err, len(s.requests()))
 	}
 	// One that complains of everything is not asked for ever.
 	s = serve(t, refusing(400, `{"error":{"message":"response_format stream_options max_completion_tokens"}}`))
-	if _, err := makeRequest(t, newClient(t, s.config())); refused(t, err).Retry || len(s.requests()) != 4 {
+	if _, err := makeRequest(t, newClient(t, s.config())); refused(t, err).IsRetryable || len(s.requests()) != 4 {
 		t.Errorf("%v after %d requests", err, len(s.requests()))
 	}
 }

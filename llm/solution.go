@@ -32,17 +32,17 @@ func readSolution(r io.Reader, onCall func(index int, raw json.RawMessage)) (*so
 	if err := expectDelim(d, json.Delim('{')); err != nil {
 		return s, err
 	}
-	seen := map[string]bool{}
+	isSeen := map[string]bool{}
 	for d.More() {
 		t, err := d.Token()
 		if err != nil {
 			return s, truncationError(err)
 		}
 		key, _ := t.(string)
-		if seen[key] {
+		if isSeen[key] {
 			return s, fmt.Errorf("the key %q stands twice", key)
 		}
-		seen[key] = true
+		isSeen[key] = true
 		if err := s.readMember(d, key, onCall); err != nil {
 			return s, err
 		}
@@ -50,19 +50,19 @@ func readSolution(r io.Reader, onCall func(index int, raw json.RawMessage)) (*so
 	if err := expectDelim(d, json.Delim('}')); err != nil {
 		return s, err
 	}
-	if !seen["calls"] {
+	if !isSeen["calls"] {
 		return s, errors.New(`"calls" is missing`)
 	}
 	s.bufferedRest = d.Buffered()
 	return s, nil
 }
 
-// textAfter returns the text after the solution: the part already read, and the rest in a buffer.
-func (s *solution) textAfter(buffered *bytes.Buffer) []byte {
+// trailingText returns the text after the solution: the part already read, and the rest in a buffer.
+func (s *solution) trailingText(buffered *bytes.Buffer) []byte {
 	if s.bufferedRest == nil {
 		return nil
 	}
-	text, _ := io.ReadAll(io.LimitReader(io.MultiReader(s.bufferedRest, buffered), maxTextAfter))
+	text, _ := io.ReadAll(io.LimitReader(io.MultiReader(s.bufferedRest, buffered), maxTrailingTextBytes))
 	return text
 }
 
@@ -96,7 +96,7 @@ func (s *solution) readCalls(d *json.Decoder, onCall func(int, json.RawMessage))
 			return truncationError(err)
 		}
 		if s.callCount >= maxReplyCalls {
-			return errUnbounded{fmt.Sprintf("more than %d calls", maxReplyCalls)}
+			return unboundedReplyError{fmt.Sprintf("more than %d calls", maxReplyCalls)}
 		}
 		s.callCount++
 		onCall(s.callCount, raw)
@@ -118,10 +118,10 @@ func expectDelim(d *json.Decoder, delim json.Delim) error {
 // errTruncated means that the text ended inside the solution.
 var errTruncated = errors.New("the reply ends before its end")
 
-// errUnbounded means that a reply exceeded a bound.
-type errUnbounded struct{ reason string }
+// unboundedReplyError means that a reply exceeded a bound.
+type unboundedReplyError struct{ reason string }
 
-func (e errUnbounded) Error() string { return "the reply does not end: " + e.reason }
+func (e unboundedReplyError) Error() string { return "the reply does not end: " + e.reason }
 
 // truncationError converts io.EOF and io.ErrUnexpectedEOF into errTruncated, and leaves other errors unchanged.
 func truncationError(err error) error {

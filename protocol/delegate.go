@@ -60,7 +60,7 @@ type DelegateReport struct {
 	CausedBy []policy.Identity `json:"causedBy,omitempty"`
 	// Waiting is what the delegate waits for, as in its query "status". QuotaUse is what it has begun, used, and needs.
 	Waiting  []string      `json:"waiting,omitempty"`
-	HeldUp   []turn.HeldUp `json:"heldUp,omitempty"`
+	HeldUp   []turn.HoldUp `json:"heldUp,omitempty"`
 	QuotaUse turn.QuotaUse `json:"use,omitzero"`
 }
 
@@ -72,7 +72,7 @@ type DelegateRef struct {
 	// of what its instance may begin.
 	Status     loop.Status      `json:"status,omitempty"`
 	Waiting    []string         `json:"waiting,omitempty"`
-	HeldUp     []turn.HeldUp    `json:"heldUp,omitempty"`
+	HeldUp     []turn.HoldUp    `json:"heldUp,omitempty"`
 	Code       string           `json:"code,omitempty"`
 	QuotaClaim quota.Allocation `json:"claim,omitzero"`
 }

@@ -45,7 +45,7 @@ func (in ExecuteInput) IdempotencyKey() string {
 	if in.Undoes == nil {
 		return IdempotencyKey(in.Process, in.Token, in.Call)
 	}
-	return UndoKey(in.Undoes.Process, ideafile.InstanceTokenOfCallID(in.Undoes.CallID), in.Undoes.CallID)
+	return UndoKey(in.Undoes.ProcessID, ideafile.InstanceTokenOfCallID(in.Undoes.CallID), in.Undoes.CallID)
 }
 
 // CombineInput is an update of values in the store: what a Call's result changes at each of its paths. The activity

@@ -71,7 +71,7 @@ type ReopenedInstance struct {
 	ReportNumber    int `json:"reports,omitempty"`
 	HistoryLength   int `json:"events,omitempty"`
 	CorrectionCount int `json:"corrected,omitempty"`
-	ReleaseNumber   int `json:"releases,omitempty"`
+	ResumeNumber    int `json:"releases,omitempty"`
 	// Used is what the instance has begun, its delegates included.
 	Used turn.QuotaUse `json:"begun,omitzero"`
 }

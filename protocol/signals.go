@@ -46,13 +46,13 @@ type CloseSignal struct {
 // RequestHeldUpSignal tells a process what its Request waits for; HeldUp nil: it no longer waits.
 type RequestHeldUpSignal struct {
 	Request int          `json:"request"`
-	HeldUp  *turn.HeldUp `json:"heldUp,omitempty"`
+	HeldUp  *turn.HoldUp `json:"heldUp,omitempty"`
 }
 
 // WorkerHoldUpSignal reports to a process a cause that holds it up; HeldUp nil: the cause is gone.
 type WorkerHoldUpSignal struct {
 	Cause  string       `json:"cause"`
-	HeldUp *turn.HeldUp `json:"heldUp,omitempty"`
+	HeldUp *turn.HoldUp `json:"heldUp,omitempty"`
 	// Worker is the sender if it reports only its own Calls: it withdraws no report of others. Empty: the cause is the
 	// same for all workers.
 	Worker string `json:"worker,omitempty"`
@@ -76,8 +76,8 @@ type HoldSignal struct {
 	Reason string `json:"reason,omitempty"`
 	// Resume resumes delegates that are paused, although the instance was not held.
 	Resume bool `json:"resume,omitempty"`
-	// ReleaseNumber counts how often the process has released the instance from a pause. It is set when a pause ends.
-	ReleaseNumber int `json:"releases,omitempty"`
+	// ResumeNumber counts how often the process has released the instance from a pause. It is set when a pause ends.
+	ResumeNumber int `json:"releases,omitempty"`
 	// Quota is what the instance may begin from now on; nil: its quota does not change.
 	Quota *turn.Quota `json:"quota,omitempty"`
 }

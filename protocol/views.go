@@ -114,7 +114,7 @@ type PlanView struct {
 	approval.Plan
 	// Excluded are the people whom rules exclude from the decision; nil if there are none, or if an older worker
 	// answered.
-	Excluded *approval.Excluded `json:"excluded,omitempty"`
+	Excluded *approval.ExcludedPeople `json:"excluded,omitempty"`
 	// Deputies are the remarks that name deputies of those who may decide; in a split process only the whole has those
 	// for all its parts.
 	Deputies []approval.Decision `json:"deputies,omitempty"`

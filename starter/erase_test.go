@@ -65,9 +65,9 @@ var roads = []struct {
 		d.do("schedule", "now", "nightly").is(exit.Done)
 		d.eventually("one was started", func() bool {
 			list := d.schedules()
-			return len(list) == 1 && len(list[0].Latest) == 1
+			return len(list) == 1 && len(list[0].LatestStarts) == 1
 		})
-		id := d.schedules()[0].Latest[0].Process
+		id := d.schedules()[0].LatestStarts[0].Process
 		d.do("watch", id).is(exit.Done)
 		d.do("schedule", "end", "nightly").is(exit.Done) // what it starts from is its own
 		return []string{id}
@@ -106,7 +106,7 @@ func (d *desk) finds(text, says string) {
 // post starts a process over HTTP.
 func (d *desk) post(n server.ServerInfo, body string) {
 	d.Helper()
-	u, err := url.Parse(n.Gateway)
+	u, err := url.Parse(n.GatewayURL)
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestOneOfSeveralInstancesIsForgottenAndWhatIsLeftIsSaid(t *testing.T) {
 				holds("not removed: the history of p in Temporal", "① of p: forgotten")
 			var r forget.Result
 			d.do("forget", "p", "--instance", "1", "--with-history", "--json").is(exit.Done).json(&r)
-			if r.Executions == 0 || len(r.KeptWorkflows)+len(r.Mentions) > 0 {
+			if r.ExecutionCount == 0 || len(r.KeptWorkflows)+len(r.Mentions) > 0 {
 				t.Errorf("%+v", r)
 			}
 			for text, files := range found(t, d.data(), "Ada Lovelace") {

@@ -48,8 +48,8 @@ func TestAProcessThatTemporalHasForgottenCanBeReadForkedAndRunAgain(t *testing.T
 		Digest string
 	}
 	d.do("history", "p", "--json").is(exit.Done).json(&links)
-	if len(links) != whole.Ideas {
-		t.Fatalf("%d Ideas are left of %d", len(links), whole.Ideas)
+	if len(links) != whole.IdeaCount {
+		t.Fatalf("%d Ideas are left of %d", len(links), whole.IdeaCount)
 	}
 	d.do("diff", "p", "1", "2").is(exit.Done)
 	if e := d.do("blame", "p", "②:signed").is(exit.Done); !strings.Contains(e.out, "call 1.3@② of Request 1: sign") {
@@ -62,7 +62,7 @@ func TestAProcessThatTemporalHasForgottenCanBeReadForkedAndRunAgain(t *testing.T
 
 	d.dev()
 	d.do("run", ".", "--id", "p", "--detach").is(exit.Usage).quiet().complains("that Temporal does not know",
-		"another id", fmt.Sprintf("starter fork p --at %d", whole.Ideas), "starter gc")
+		"another id", fmt.Sprintf("starter fork p --at %d", whole.IdeaCount), "starter gc")
 	for _, l := range links {
 		file, at := fmt.Sprintf("%d.json", l.At), fmt.Sprint(l.At)
 		idea := d.do("show", "p", "--at", at).is(exit.Done).out

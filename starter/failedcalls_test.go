@@ -42,17 +42,17 @@ func TestAProcessWithFailedCallsIsMarkedOnEveryFace(t *testing.T) {
 		run := d.do("run", id+".json", "--id", id, "--replies", "replies.jsonl").is(exit.Done)
 		marks("run", run.out, "settled, 1 Call failed")
 		marks("result", d.do("result", id).is(exit.Done).out, "settled, 1 Call failed")
-		if r := d.do("result", id, "--json").is(exit.Done).result(); r.Instances["①"].FailedCalls != 1 {
+		if r := d.do("result", id, "--json").is(exit.Done).result(); r.Instances["①"].FailedCallCount != 1 {
 			t.Errorf("%+v", r.Instances)
 		}
 		d.eventually("the list says that it is completed", func() bool {
 			return strings.Contains(d.do("list").is(exit.Done).out, id+"    completed")
 		})
 		marks("list", d.do("list").is(exit.Done).out, id+"    completed, 1 Call failed")
-		marks("the desk's list", d.page(n.Gateway, "/desk/processes"), ">completed, 1 step failed</td>")
-		marks("the desk's page", d.page(n.Gateway, "/desk/processes/"+id), "finished, 1 step failed")
+		marks("the desk's list", d.page(n.GatewayURL, "/desk/processes"), ">completed, 1 step failed</td>")
+		marks("the desk's page", d.page(n.GatewayURL, "/desk/processes/"+id), "finished, 1 step failed")
 		var listed struct{ Processes []client.Summary }
-		if err := json.Unmarshal([]byte(d.page(n.Gateway, "/api/processes")), &listed); err != nil {
+		if err := json.Unmarshal([]byte(d.page(n.GatewayURL, "/api/processes")), &listed); err != nil {
 			t.Fatal(err)
 		}
 		for _, p := range listed.Processes {

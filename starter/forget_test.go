@@ -77,7 +77,7 @@ func TestAForgottenProcessIsNowhereAndOthersAreAsTheyWere(t *testing.T) {
 	}
 	var r forget.Result
 	d.do("forget", "a", "--by", "ann", "--reason", "she asked for it", "--json").is(exit.Done).json(&r)
-	if r.Executions < 2 || r.Values == 0 || r.Ideas < 2 || r.KeyDestroyed {
+	if r.ExecutionCount < 2 || r.ValueCount == 0 || r.IdeaCount < 2 || r.KeyDestroyed {
 		t.Errorf("%+v", r)
 	}
 	d.dev() // result and watch ask a server

@@ -28,7 +28,7 @@ func TestAForgottenInstanceIsSaidToBeForgottenAndTheOthersGoOn(t *testing.T) {
 	var list struct {
 		Instances map[string]client.InstanceStatus `json:"instances"`
 	}
-	if err := json.Unmarshal([]byte(d.page(n.Gateway, "/api/processes/p/instances")), &list); err != nil {
+	if err := json.Unmarshal([]byte(d.page(n.GatewayURL, "/api/processes/p/instances")), &list); err != nil {
 		t.Fatal(err)
 	}
 	gone, stays := list.Instances["1"], list.Instances["2"]
@@ -41,7 +41,7 @@ func TestAForgottenInstanceIsSaidToBeForgottenAndTheOthersGoOn(t *testing.T) {
 		if r["1"].Status != ideafile.InstanceForgotten || r["2"].Status != ideafile.InstanceSettled {
 			t.Errorf("%s: %+v", of, r)
 		}
-		if text := d.page(n.Gateway, "/desk/processes/"+of); !strings.Contains(text, "forgotten") {
+		if text := d.page(n.GatewayURL, "/desk/processes/"+of); !strings.Contains(text, "forgotten") {
 			t.Errorf("the desk says nothing of it: %s", text)
 		}
 		d.do("result", of).is(exit.Done).holds("forgotten")

@@ -34,12 +34,12 @@ func (d *desk) status(address, token string) int {
 func TestDevServesTheGatewayAtAnAddressThatStaysTheSame(t *testing.T) {
 	d := newDesk(t, nil)
 	n, p := d.dev("--worker=false")
-	u, err := url.Parse(n.Gateway)
+	u, err := url.Parse(n.GatewayURL)
 	if err != nil || u.Query().Get("token") == "" {
-		t.Fatalf("%q %v", n.Gateway, err)
+		t.Fatalf("%q %v", n.GatewayURL, err)
 	}
 	address, token := "http://"+u.Host, u.Query().Get("token")
-	p.says("its desk and HTTP API are at " + n.Gateway)
+	p.says("its desk and HTTP API are at " + n.GatewayURL)
 	if s := d.status(address, token); s != 200 {
 		t.Errorf("with the token it answers %d", s)
 	}
@@ -55,11 +55,11 @@ func TestDevServesTheGatewayAtAnAddressThatStaysTheSame(t *testing.T) {
 		t.Errorf("the token stands in the log: %v", err)
 	}
 	d.eventually("it is where it was, unless another program has taken that port", func() bool {
-		before := n.Gateway
+		before := n.GatewayURL
 		p.signal(syscall.SIGINT)
 		p.end().is(exit.Done)
 		n, p = d.dev("--worker=false")
-		return n.Gateway == before
+		return n.GatewayURL == before
 	})
 }
 
@@ -69,17 +69,17 @@ func TestTheUIOfAFolderStaysWhereItIs(t *testing.T) {
 	n, p := d.dev("--worker=false", "--gateway-port=-1", "--ui-port="+port)
 	p.signal(syscall.SIGINT)
 	p.end().is(exit.Done)
-	if again, _ := d.dev("--worker=false", "--gateway-port=-1", "--ui-port=0"); again.UI != n.UI ||
-		!strings.HasSuffix(n.UI, ":"+port) {
-		t.Errorf("it was at %s, and is at %s", n.UI, again.UI)
+	if again, _ := d.dev("--worker=false", "--gateway-port=-1", "--ui-port=0"); again.UIURL != n.UIURL ||
+		!strings.HasSuffix(n.UIURL, ":"+port) {
+		t.Errorf("it was at %s, and is at %s", n.UIURL, again.UIURL)
 	}
 }
 
 func TestAGatewayRunsAloneAndInAWorker(t *testing.T) {
 	d := newDesk(t, nil)
 	n, _ := d.dev("--worker=false", "--gateway-port=-1")
-	if n.Gateway != "" {
-		t.Errorf("it serves %s", n.Gateway)
+	if n.GatewayURL != "" {
+		t.Errorf("it serves %s", n.GatewayURL)
 	}
 	const token = "a-token-that-nobody-guesses"
 	for name, args := range map[string][]string{"gateway": {"--listen", "127.0.0.1:0"},

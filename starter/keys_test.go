@@ -102,8 +102,8 @@ func TestAMissingKeyIsSaidWhereverPeopleLook(t *testing.T) {
 			"list":   func() string { return d.do("list").out },
 			"show":   func() string { e := d.do("show", "p"); return e.out + e.err },
 			"result": func() string { e := d.do("result", "p"); return e.out + e.err },
-			"desk":   func() string { return d.page(n.Gateway, "/desk/processes/p") },
-			"API":    func() string { return d.page(n.Gateway, "/api/processes/p") },
+			"desk":   func() string { return d.page(n.GatewayURL, "/desk/processes/p") },
+			"API":    func() string { return d.page(n.GatewayURL, "/api/processes/p") },
 		} {
 			text := ""
 			d.eventually(what+" says it "+when, func() bool {

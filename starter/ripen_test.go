@@ -42,7 +42,7 @@ func TestHardenSaysWhatPeopleDidAndProposesAPolicy(t *testing.T) {
 	var found struct{ Tools []ripen.Finding }
 	d.do("run", "idea.json", "--id", "p", "--json")
 	e := d.do("harden", "--approvals", "p", "--json")
-	if e.json(&found); len(found.Tools) != 1 || found.Tools[0].Counts.HumanDecisions() != 14 {
+	if e.json(&found); len(found.Tools) != 1 || found.Tools[0].Counts.HumanDecisionCount() != 14 {
 		t.Fatalf("%s %s", e.out, e.err)
 	}
 	f := found.Tools[0]

@@ -30,24 +30,24 @@ func TestAScheduleStartsProcessesUntilItIsPausedOrEnded(t *testing.T) {
 	d.eventually("both are listed", func() bool { return len(d.schedules()) == 2 })
 	list := d.schedules()
 	nightly, often := list[0], list[1]
-	if nightly.When != "0 2 * * 1-5 Europe/Berlin" || nightly.Paused || nightly.Path != "shout" ||
-		len(nightly.Next) == 0 || nightly.Next[0].In(berlin(t)).Hour() != 2 {
+	if nightly.Timing != "0 2 * * 1-5 Europe/Berlin" || nightly.Paused || nightly.Path != "shout" ||
+		len(nightly.NextStarts) == 0 || nightly.NextStarts[0].In(berlin(t)).Hour() != 2 {
 		t.Errorf("%+v", nightly)
 	}
-	if often.When != "every 1s" || !often.Paused || often.Note != "a try" || len(often.Latest) != 0 {
+	if often.Timing != "every 1s" || !often.Paused || often.Note != "a try" || len(often.LatestStarts) != 0 {
 		t.Errorf("%+v", often)
 	}
 
 	d.do("schedule", "now", "nightly").is(exit.Done)
-	d.eventually("one was started at once", func() bool { list := d.schedules(); return len(list[0].Latest) == 1 })
-	id := d.schedules()[0].Latest[0].Process
+	d.eventually("one was started at once", func() bool { list := d.schedules(); return len(list[0].LatestStarts) == 1 })
+	id := d.schedules()[0].LatestStarts[0].Process
 	if r := d.do("watch", id, "--json").is(exit.Done).result(); !strings.HasPrefix(id, "nightly-2") ||
 		r.Status != loop.StatusCompleted || r.Calls.Done != 1 {
 		t.Errorf("%s: %+v", id, r)
 	}
 
 	d.do("schedule", "resume", "often").is(exit.Done)
-	d.eventually("two were started by the clock", func() bool { return len(d.schedules()[1].Latest) >= 2 })
+	d.eventually("two were started by the clock", func() bool { return len(d.schedules()[1].LatestStarts) >= 2 })
 	d.do("schedule", "pause", "often", "--note", "enough").is(exit.Done)
 	d.eventually("it is paused", func() bool { s := d.schedules()[1]; return s.Paused && s.Note == "enough" })
 	if e := d.do("schedule", "list"); !strings.Contains(e.out, "paused") || !strings.Contains(e.out, "every 1s") {

@@ -32,7 +32,7 @@ func TestDevPrintsHowToReachItAsJSON(t *testing.T) {
 	p.signal(syscall.SIGINT)
 	var n server.ServerInfo
 	p.end().is(exit.Done).json(&n)
-	if n.Address == "" || n.Namespace != "default" || n.Worker || n.PID != p.cmd.Process.Pid {
+	if n.Address == "" || n.Namespace != "default" || n.HasWorker || n.PID != p.cmd.Process.Pid {
 		t.Errorf("%+v", n)
 	}
 }

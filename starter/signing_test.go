@@ -73,7 +73,7 @@ func TestPeopleSignDecisionsAndAnybodyChecksThem(t *testing.T) {
 	if len(made) != 6 || made[0].Signature == nil || made[0].DecidedBy != "ann" || made[0].Groups[0] != "finance" {
 		t.Fatalf("%+v", made)
 	}
-	by := "signed (key " + made[0].Signature.Key + ")"
+	by := "signed (key " + made[0].Signature.KeyThumbprint + ")"
 	if e := d.do("decisions", "p").is(exit.Done); strings.Count(e.out, by) != 3 ||
 		!strings.Contains(e.out, "approve by ann of finance, "+by) {
 		t.Error(e.out)
@@ -105,7 +105,7 @@ func TestPeopleSignDecisionsAndAnybodyChecksThem(t *testing.T) {
 	}
 	d.do("keys", "person", "ann", "--out", "new.key", "--deciders", "others.json").is(exit.Done)
 	if e := d.do("verify", "p", "--deciders", "others.json").is(exit.Failed); !strings.Contains(e.out,
-		"the decision on 1.1@① by ann: the key "+made[0].Signature.Key+" is not among those") {
+		"the decision on 1.1@① by ann: the key "+made[0].Signature.KeyThumbprint+" is not among those") {
 		t.Error(e.out)
 	}
 }

@@ -61,7 +61,7 @@ func TestASimulationTouchesNothingAndReportsWhatItWouldTake(t *testing.T) {
 		t.Errorf("%s", e.out)
 	}
 	if r.Tools["price"][ideafile.Done] != 2 || r.Tools["pay"][ideafile.Done] != 2 || len(r.Tools) != 4 ||
-		len(r.Open) != 0 || len(r.Unasked) != 1 || len(r.MadeUp) != 1 {
+		len(r.Open) != 0 || len(r.Unasked) != 1 || len(r.MadeUpRefs) != 1 {
 		t.Errorf("%s", e.out)
 	}
 	if !strings.HasPrefix(r.Graph, "flowchart TD\n") || !strings.Contains(r.Graph, `c1 -->|"price.cents"| c2`) {

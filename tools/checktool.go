@@ -18,8 +18,8 @@ func (r *Registry) CheckTool(t *ideafile.Tool, spec any) (ps diag.Problems) {
 	schema, _ := jsonval.Decode(f.Parameters) // encoded by Register, so it never fails
 	props := jsonval.AsObject(jsonval.Lookup(schema, "properties"))
 	for _, p := range jsonval.SortedKeys(t.SchemaByParam) {
-		jsonPath, known := jsonval.JSONPathWithKey(".properties", p), props[p] != nil
-		if !known && f.params.AdditionalProperties != nil && f.params.AdditionalProperties.Not != nil {
+		jsonPath, isKnown := jsonval.JSONPathWithKey(".properties", p), props[p] != nil
+		if !isKnown && f.params.AdditionalProperties != nil && f.params.AdditionalProperties.Not != nil {
 			ps.Add(jsonPath, "the Go function %s takes no parameter %q%s", name, jsonval.ClipForError(p),
 				diag.DidYouMeanOrListNames(p, jsonval.SortedKeys(props)))
 			continue

@@ -21,23 +21,23 @@ import (
 
 // Registry holds tools by name. It is filled before it is used; then concurrent reads are safe.
 type Registry struct {
-	tools    map[string]*Tool
-	onResult func(in runner.Input, result any, err error) // nil if nobody watches
+	toolByName map[string]*Tool
+	onResult   func(in runner.Input, result any, err error) // nil if nobody watches
 }
 
 // NewRegistry returns an empty registry.
 func NewRegistry() *Registry {
-	return &Registry{tools: map[string]*Tool{}}
+	return &Registry{toolByName: map[string]*Tool{}}
 }
 
 // Register adds fn as the tool name. In is a struct or a map with string keys; Out is anything that JSON can represent.
 // It panics if the name is taken or invalid, or if a type has no schema.
 func Register[In, Out any](r *Registry, name string, fn func(context.Context, In) (Out, error), opts ...Option) {
-	s := settings{Tool: Tool{Name: name}, typeSchemas: maps.Clone(defaultTypeSchemas)}
+	s := settings{Tool: Tool{Name: name}, schemaByType: maps.Clone(defaultSchemaByType)}
 	for _, o := range opts {
 		o(&s)
 	}
-	params, result, err := reflectSchemas[In, Out](s.typeSchemas)
+	params, result, err := reflectSchemas[In, Out](s.schemaByType)
 	if err != nil {
 		panic(fmt.Sprintf("tools: register %q: %v", name, err))
 	}
@@ -57,10 +57,10 @@ func (r *Registry) add(t *Tool) {
 	if t.Name == "" || strings.HasPrefix(t.Name, "_") || strings.ContainsAny(t.Name, " \t\r\n†{}") {
 		panic(fmt.Sprintf("tools: register %q: no name for a tool", t.Name))
 	}
-	if _, exists := r.tools[t.Name]; exists {
+	if _, exists := r.toolByName[t.Name]; exists {
 		panic(fmt.Sprintf("tools: register %q: the name is taken", t.Name))
 	}
-	r.tools[t.Name] = t
+	r.toolByName[t.Name] = t
 }
 
 // Include adds the tools of another registry, which may be nil. It panics if a name is taken.
@@ -69,14 +69,14 @@ func (r *Registry) Include(other *Registry) {
 		return
 	}
 	for _, name := range other.Names() {
-		r.add(other.tools[name])
+		r.add(other.toolByName[name])
 	}
 }
 
 // Replace is Include, but tools of the other registry replace those of the same name.
 func (r *Registry) Replace(other *Registry) {
 	for _, name := range other.Names() {
-		r.tools[name] = other.tools[name]
+		r.toolByName[name] = other.toolByName[name]
 	}
 }
 
@@ -85,13 +85,13 @@ func (r *Registry) Watch(f func(in runner.Input, result any, err error)) { r.onR
 
 // Lookup finds a tool by its name.
 func (r *Registry) Lookup(name string) (*Tool, bool) {
-	t, ok := r.tools[name]
+	t, ok := r.toolByName[name]
 	return t, ok
 }
 
 // Names lists the registered names, sorted.
 func (r *Registry) Names() []string {
-	return jsonval.SortedKeys(r.tools)
+	return jsonval.SortedKeys(r.toolByName)
 }
 
 // Option sets properties of a tool that its function's types do not show.
@@ -99,7 +99,7 @@ type Option func(*settings)
 
 type settings struct {
 	Tool
-	typeSchemas map[reflect.Type]*jsonschema.Schema
+	schemaByType map[reflect.Type]*jsonschema.Schema
 }
 
 // Pure declares that the function has no effect, does no I/O and is quick: it may be repeated at will, and run as a
@@ -138,7 +138,7 @@ func Form[T any](schema string) Option {
 	if err != nil {
 		panic(fmt.Sprintf("tools: form of %v: %v", reflect.TypeFor[T](), err))
 	}
-	return func(s *settings) { s.typeSchemas[reflect.TypeFor[T]()] = &form }
+	return func(s *settings) { s.schemaByType[reflect.TypeFor[T]()] = &form }
 }
 
 // checkFloats refuses numbers in a schema that would change, because jsonschema.Schema holds numbers as float64.
@@ -151,7 +151,7 @@ func checkFloats(schema string) error {
 		}
 		f, _ := n.Float64()
 		asFloat, _ := new(big.Rat).SetString(strconv.FormatFloat(f, 'g', -1, 64))
-		if written, ok := new(big.Rat).SetString(n.String()); !ok || asFloat == nil || written.Cmp(asFloat) != 0 {
+		if exactNumber, ok := new(big.Rat).SetString(n.String()); !ok || asFloat == nil || exactNumber.Cmp(asFloat) != 0 {
 			err = fmt.Errorf("%s has more digits than a float64 holds: give long numbers the type string", n)
 		}
 		return err != nil

@@ -11,17 +11,17 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// defaultTypeSchemas are the schemas of types whose JSON is not what their Go kind suggests.
-var defaultTypeSchemas = map[reflect.Type]*jsonschema.Schema{
+// defaultSchemaByType are the schemas of types whose JSON is not what their Go kind suggests.
+var defaultSchemaByType = map[reflect.Type]*jsonschema.Schema{
 	reflect.TypeFor[json.Number]():     {Type: "number"},
 	reflect.TypeFor[json.RawMessage](): {},
 	reflect.TypeFor[[]byte]():          {Type: "string", ContentEncoding: "base64"},
 }
 
 // reflectSchemas makes the schemas of a tool's parameters and of its result.
-func reflectSchemas[In, Out any](typeSchemas map[reflect.Type]*jsonschema.Schema) (params,
+func reflectSchemas[In, Out any](schemaByType map[reflect.Type]*jsonschema.Schema) (params,
 	result *jsonschema.Schema, err error) {
-	opts := &jsonschema.ForOptions{TypeSchemas: typeSchemas}
+	opts := &jsonschema.ForOptions{TypeSchemas: schemaByType}
 	params, err = jsonschema.For[In](opts)
 	if err != nil {
 		return nil, nil, fmt.Errorf("parameters: %w", err)

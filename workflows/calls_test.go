@@ -52,7 +52,7 @@ func TestAValueThatLooksLikeAReferenceArrivesAsThatText(t *testing.T) {
 
 func TestOfTwoAlternativesExactlyOneRunsAndTheSameOneEveryTime(t *testing.T) {
 	t.Parallel()
-	rounds := longrun.Count(5, 100)
+	rounds := longrun.RepeatCount(5, 100)
 	for round := range rounds {
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
 			t.Parallel()
@@ -202,7 +202,7 @@ func TestLargeParametersAndResultsStayOutOfHistory(t *testing.T) {
 	})
 	s := newScenario(t, fmt.Sprintf(`{"schema": {"tools": {"big": {"type": "object", "properties": {"text": {"type": "string"},
 		"again": {"type": "string"}}, "_activity": {"http": {"url": %q}}}}}, "context": [{"type": "text", "text": "Go."}]}`, url))
-	s.options = []rehearsal.Option{rehearsal.ChunkChars(4096)} // three million characters, four at a time, take a while
+	s.options = []rehearsal.Option{rehearsal.WithChunkChars(4096)} // three million characters, four at a time, take a while
 	s.script(`{"solution": {"calls": [{"_tool": "big", "text": "`+strings.Repeat("y", 3<<20)+`", "_outputPath": "a"},
 			{"_tool": "big", "again": "†state.a.text", "_outputPath": "b"}]}}`,
 		`{"solution": {"calls": []}}`)
@@ -274,8 +274,8 @@ func TestAStepThatGivesAnotherFormThanTheNextOneWantsGoesThrough(t *testing.T) {
 	r := s.end(run)
 	// one more when it came to wait
 	if got := asJSON(r.Instances[""].State); got != `{"loud":"ANNA","user":{"userName":"Anna"}}` || r.Requests != 3 ||
-		r.Ideas != 3 {
-		t.Errorf("%s after %d Requests and %d Ideas", got, r.Requests, r.Ideas)
+		r.IdeaCount != 3 {
+		t.Errorf("%s after %d Requests and %d Ideas", got, r.Requests, r.IdeaCount)
 	}
 	if seen := s.prompt(2); !strings.Contains(seen, `1.1 shout {"text":{"userName":"Anna"}} does not fit: `) {
 		t.Error(seen)

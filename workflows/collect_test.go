@@ -80,7 +80,7 @@ func TestCollectingLeavesWhatHistoriesNeedAndTakesTheChain(t *testing.T) {
 	t.Cleanup(func() { _ = handle.Delete(context.Background()) })
 	copied, dir := copyStore(t)
 	held, err := chain.ReadTemporal(t.Context(), temporalClient.WorkflowService(), server.Namespace(), nil)
-	if err != nil || held.Executions < 2 {
+	if err != nil || held.ExecutionCount < 2 {
 		t.Fatalf("%+v, %v", held, err)
 	}
 	chains := chain.New(copied)
@@ -92,7 +92,7 @@ func TestCollectingLeavesWhatHistoriesNeedAndTakesTheChain(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err := chains.Collect(t.Context(), chain.CollectRules{Cutoff: time.Now().Add(time.Hour), Temporal: held, Remove: true})
-	if err != nil || c.Values == 0 || c.Retained.Values == 0 {
+	if err != nil || c.ValueCount == 0 || c.Retained.Values == 0 {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	if last, err := chains.LatestNumber(t.Context(), s.id); last != 0 || err != nil {
@@ -116,7 +116,7 @@ func TestCollectingLeavesWhatHistoriesNeedAndTakesTheChain(t *testing.T) {
 	}
 	// Without the histories it would have gone: the test sees what it is about.
 	blind, err := chains.Collect(t.Context(), chain.CollectRules{Cutoff: time.Now().Add(time.Hour)})
-	if err != nil || blind.Values == 0 {
+	if err != nil || blind.ValueCount == 0 {
 		t.Errorf("no history needs anything: %+v, %v", blind, err)
 	}
 }
@@ -132,14 +132,14 @@ func TestAProcessLeavesAChainThatIsWhole(t *testing.T) {
 	r := s.finish()
 	chains := chain.New(store)
 	report, err := chains.Verify(t.Context(), s.id)
-	if err != nil || !report.IsIntact || report.Ideas != r.Ideas {
+	if err != nil || !report.IsIntact || report.Ideas != r.IdeaCount {
 		t.Fatalf("%+v, %v", report, err)
 	}
 	links, err := chains.List(t.Context(), s.id)
 	if err != nil || links[0].Request != 1 || links[0].Counts.Calls != 1 || links[0].Counts.Instances != 2 {
 		t.Errorf("%+v, %v", links, err)
 	}
-	idea, err := chains.Load(t.Context(), s.id, r.Ideas)
+	idea, err := chains.Load(t.Context(), s.id, r.IdeaCount)
 	if err != nil {
 		t.Fatal(err)
 	}

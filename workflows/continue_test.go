@@ -89,7 +89,7 @@ func TestAWorkflowThatContinuesStaysTheSameToWhoeverLooksForIt(t *testing.T) {
 		`{"solution": {"calls": [{"_tool": "shout", "text": "†state.a", "_outputPath": "b"}]}}`, nothingMore)
 	s.every = 1
 	run := s.start()
-	if r := s.end(run); r.Ideas != 3 || asJSON(r.Instances[""].State) != `{"a":"A","b":"A"}` {
+	if r := s.end(run); r.IdeaCount != 3 || asJSON(r.Instances[""].State) != `{"a":"A","b":"A"}` {
 		t.Errorf("%+v", r)
 	}
 	for _, id := range []string{s.id, s.id + "/main"} {

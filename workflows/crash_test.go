@@ -182,7 +182,7 @@ func httpTool(url, more string) string {
 
 // stopBehind holds the first Request's stream behind a number of characters, until the client is gone.
 func stopBehind(chars int) rehearsal.Option {
-	return rehearsal.Gate(func(ctx context.Context, request, sent int) {
+	return rehearsal.WithGate(func(ctx context.Context, request, sent int) {
 		if request == 1 && sent >= chars {
 			<-ctx.Done()
 		}
@@ -255,7 +255,7 @@ func (c *crash) workHandingOutTo(token string) {
 	}
 	c.t.Cleanup(own.Close)
 	w, err := engine.NewWorker(own, engine.Parts{Store: store, LLM: llmclient.Config{BaseURL: llmURL + "/v1"},
-		HTTP: httptool.New(httptool.Options{Allow: strings.TrimPrefix(toolbox.server.URL, "http://")})})
+		HTTP: httptool.New(httptool.Options{AllowList: strings.TrimPrefix(toolbox.server.URL, "http://")})})
 	if err == nil {
 		err = w.Start()
 	}
@@ -290,7 +290,7 @@ func TestAWorkerKilledBeforeTheFirstCallMakesExactlyOneMoreRequest(t *testing.T)
 	calls, _ := eightCalls()
 	reached := make(chan struct{})
 	var once sync.Once
-	s.options = []rehearsal.Option{rehearsal.Gate(func(ctx context.Context, _, sent int) {
+	s.options = []rehearsal.Option{rehearsal.WithGate(func(ctx context.Context, _, sent int) {
 		first := false
 		once.Do(func() { first = true })
 		if first {
@@ -436,7 +436,7 @@ func TestARecheckIsMadeAgainWhoseWorkerWasKilled(t *testing.T) {
 	c := newCrash(t)
 	s := newScenario(t, judged(`"quality": {"recheck": 1}`))
 	reached, once := make(chan struct{}), sync.Once{}
-	s.options = []rehearsal.Option{rehearsal.Gate(func(ctx context.Context, request, sent int) {
+	s.options = []rehearsal.Option{rehearsal.WithGate(func(ctx context.Context, request, sent int) {
 		if request == 2 && sent > 20 {
 			once.Do(func() { close(reached) })
 			<-ctx.Done()
@@ -448,10 +448,10 @@ func TestARecheckIsMadeAgainWhoseWorkerWasKilled(t *testing.T) {
 	if n := len(s.llm.Requests()); n != 3 || r.Status != loop.StatusCompleted || r.Requests != 1 {
 		t.Errorf("%s after %d Requests; the LLM was asked %d times", r.Status, r.Requests, n)
 	}
-	if q := r.Quality; q == nil || q.Rechecked != 4 || q.Differed != 1 || q.Failed != 0 {
+	if q := r.Quality; q == nil || q.Rechecked != 4 || q.Differed != 1 || q.FailedCount != 0 {
 		t.Errorf("its verdict is %s", asJSON(q))
 	}
-	if got := s.rechecked(); len(got) != 4 || !got["2"].Differed || got["1"].Differed ||
+	if got := s.rechecked(); len(got) != 4 || !got["2"].HasDiffered || got["1"].HasDiffered ||
 		asJSON(r.Instances["2"].State) != `{"mood":"good","text":"t2"}` {
 		t.Errorf("the chain keeps %s, the States are %s", asJSON(got), asJSON(r.Instances))
 	}

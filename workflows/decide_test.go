@@ -58,7 +58,7 @@ func (s *scenario) refusalsOf(workflow string) map[string]string {
 func TestOneSignalDecidesOnManyCalls(t *testing.T) {
 	t.Parallel()
 	atLength(t)
-	calls := longrun.Count(130, 1000)
+	calls := longrun.RepeatCount(130, 1000)
 	middle, last := calls*2/5, calls-1
 	till := newTill(t)
 	s := paying(t, till, "", `{"by": {"count": 2}}`, rows(1, calls)+`,`+payOnce)

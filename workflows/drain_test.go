@@ -25,13 +25,13 @@ import (
 func init() { workertest.Main() }
 
 // production starts the production worker on the namespace of a test, and waits until it is ready.
-func (c *crash) production(flags ...string) *workertest.Process {
+func (c *crash) production(flags ...string) *workertest.WorkerProcess {
 	c.t.Helper()
 	return c.productionWith(nil, flags...)
 }
 
 // productionWith starts it with more variables.
-func (c *crash) productionWith(env []string, flags ...string) *workertest.Process {
+func (c *crash) productionWith(env []string, flags ...string) *workertest.WorkerProcess {
 	c.t.Helper()
 	p := workertest.Start(c.t, append([]string{
 		"TEMPORAL_ADDRESS=" + addressOf(c.id), "TEMPORAL_NAMESPACE=" + c.id, "PROCESSIDEA_STORE=" + storeDir,
@@ -43,14 +43,14 @@ func (c *crash) productionWith(env []string, flags ...string) *workertest.Proces
 }
 
 // stop tells a worker to stop, and waits until it says that it drains.
-func stop(t *testing.T, p *workertest.Process) {
+func stop(t *testing.T, p *workertest.WorkerProcess) {
 	t.Helper()
 	p.Signal(syscall.SIGTERM)
 	eventually(t, "the worker drains", p.IsDraining)
 }
 
 // stopped waits for a worker's end, which is a good one.
-func stopped(t *testing.T, p *workertest.Process) {
+func stopped(t *testing.T, p *workertest.WorkerProcess) {
 	t.Helper()
 	if code, log := p.Wait(); code != 0 || !strings.Contains(log, `"msg":"stopped"`) {
 		t.Errorf("the worker ended with %d", code)
@@ -148,7 +148,7 @@ func (c *crash) inside() (stop func()) {
 	c.t.Helper()
 	w, err := engine.NewWorker(c.client, engine.Parts{
 		Store: store, LLM: llmclient.Config{BaseURL: llmURL + "/v1"}, StopTimeout: time.Second,
-		HTTP: httptool.New(httptool.Options{Allow: strings.TrimPrefix(toolbox.server.URL, "http://"),
+		HTTP: httptool.New(httptool.Options{AllowList: strings.TrimPrefix(toolbox.server.URL, "http://"),
 			LookupEnv: os.LookupEnv}),
 	})
 	if err == nil {
@@ -265,7 +265,7 @@ func TestWorkersThatReplaceEachOtherLoseNoCallThatMustNotRunTwice(t *testing.T) 
 // holdBehind holds the first Request's stream behind a number of characters until it is released, or the client is
 // gone.
 func holdBehind(chars int, release <-chan struct{}) rehearsal.Option {
-	return rehearsal.Gate(func(ctx context.Context, request, sent int) {
+	return rehearsal.WithGate(func(ctx context.Context, request, sent int) {
 		if request == 1 && sent >= chars {
 			select {
 			case <-release:

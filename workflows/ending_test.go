@@ -132,7 +132,7 @@ func TestAProcessIsGoneWhenItWasTerminatedOrItsIDIsAnothers(t *testing.T) {
 	t.Parallel()
 	asked := make(chan struct{})
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`)
-	s.options = []rehearsal.Option{rehearsal.Gate(func(ctx context.Context, _, sent int) {
+	s.options = []rehearsal.Option{rehearsal.WithGate(func(ctx context.Context, _, sent int) {
 		if sent == 0 {
 			close(asked)
 		}

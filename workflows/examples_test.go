@@ -281,7 +281,7 @@ func TestTheExampleOfMCPWritesItsFileOnceAPersonHasSeenIt(t *testing.T) {
 // A program of the official SDK, run by the worker: the same without npm.
 func TestAnMCPServerThatTheWorkerRunsServesAProcess(t *testing.T) {
 	t.Parallel()
-	s := newScenario(t, `{"config": {"mcp": {"calc": {"command": `+asJSON([]string{os.Args[0], mcptest.Argument, "Adds two numbers."})+`, "tools": ["add"]}}},
+	s := newScenario(t, `{"config": {"mcp": {"calc": {"command": `+asJSON([]string{os.Args[0], mcptest.ServerArgument, "Adds two numbers."})+`, "tools": ["add"]}}},
 	  "context": [{"type": "text", "text": "Go."}]}`, adds, nothingMore)
 	run := s.start()
 	s.waitsFor(1)

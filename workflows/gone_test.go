@@ -63,7 +63,7 @@ func TestAProcessGoesOnWithoutAnInstanceThatWasTerminatedOrDeletedDuringARequest
 			s := newScenario(
 				t, `{"config": {"limits": {"requests": 4}, "llm": {"timeout": "1h"}}, "schema": {"tools": {"shout": `+
 					textTool+`}}, "context": [`+rows(1, 2)+`]}`)
-			s.options = []rehearsal.Option{rehearsal.Gate(func(ctx context.Context, request, sent int) {
+			s.options = []rehearsal.Option{rehearsal.WithGate(func(ctx context.Context, request, sent int) {
 				if request == c.request && sent == 0 {
 					close(speaking)
 					select {

@@ -67,7 +67,7 @@ var saveActions = flag.Bool("save-actions", false,
 	"processes save actions, as those of a worker beside no embedded server do")
 
 func TestMain(m *testing.M) {
-	mcptest.Main()
+	mcptest.RunIfServer()
 	if address := os.Getenv(envWorker); address != "" {
 		os.Exit(runAsWorker(address))
 	}
@@ -151,8 +151,8 @@ func startWorker() (worker.Worker, error) {
 	texttools.Register(registry)
 	registerTestTools(registry)
 	registerDoze(registry)
-	reached := httptool.New(httptool.Options{Allow: strings.TrimPrefix(toolbox.server.URL, "http://"),
-		Secrets: "TEST_*@*", LookupEnv: lookupVariable})
+	reached := httptool.New(httptool.Options{AllowList: strings.TrimPrefix(toolbox.server.URL, "http://"),
+		AllowedSecrets: "TEST_*@*", LookupEnv: lookupVariable})
 	deciders, err := signers.open()
 	if err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func startWorker() (worker.Worker, error) {
 		Limits: engine.Limits{SaveActions: *saveActions, HeartbeatTimeout: 30 * time.Second},
 		Store:  store, DeciderKeys: deciders, Tools: registry, LLM: llmclient.Config{BaseURL: llmURL + "/v1"},
 		HTTP: reached,
-		MCP: mcptool.New(mcptool.Options{Commands: "node *; " + os.Args[0] + " " + mcptest.Argument + " *",
+		MCP: mcptool.New(mcptool.Options{AllowedCommands: "node *; " + os.Args[0] + " " + mcptest.ServerArgument + " *",
 			HTTP: reached}),
 	})
 	if err != nil {
@@ -374,7 +374,7 @@ func (s *scenario) shows(want loop.Status) {
 func (s *scenario) story() string {
 	var b strings.Builder
 	for _, seen := range s.llm.Requests() {
-		fmt.Fprintf(&b, "--- request %d (%s)\n", seen.Request, seen.End)
+		fmt.Fprintf(&b, "--- request %d (%s)\n", seen.RequestNumber, seen.EndReason)
 		for _, m := range seen.Messages[1:] {
 			fmt.Fprintln(&b, m.Content)
 		}

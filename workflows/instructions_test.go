@@ -35,7 +35,7 @@ func TestEveryPartHoldsItsInstancesToTheInstructionThatTheStartBrings(t *testing
 	s.withPolicy("p.json")
 	s.every = 1
 	r := s.finish()
-	want := ideafile.StepCounts{{File: "p.json", Version: "7", Step: "twice", Fulfilled: 3}}
+	want := ideafile.StepCounts{{File: "p.json", Version: "7", StepID: "twice", Fulfilled: 3}}
 	if r.Status != loop.StatusCompleted || asJSON(r.Instructions) != asJSON(want) {
 		t.Errorf("%s, %s\n%s", r.Status, asJSON(r.Instructions), s.story())
 	}

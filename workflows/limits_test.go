@@ -82,7 +82,7 @@ func TestAnInstanceReportsWhatItNeedsWhileAPauseHoldsIt(t *testing.T) {
 		}
 		delete(latest, "")
 		for _, r := range latest {
-			if r.QuotaUse.Calls < 3 && (!r.HeldByPause || r.RunningCallCount > 0) {
+			if r.QuotaUse.Calls < 3 && (!r.IsHeldByPause || r.RunningCallCount > 0) {
 				return false
 			}
 		}

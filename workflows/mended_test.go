@@ -214,7 +214,7 @@ func TestAProcessWhoseStoreCannotBeWrittenWaitsAndGoesOnWhenItCan(t *testing.T) 
 		t.Fatal(err)
 	}
 	defer func() { _ = kept.Close() }()
-	for at := 1; at <= r.Ideas; at++ {
+	for at := 1; at <= r.IdeaCount; at++ {
 		if _, err := chain.New(kept).Load(t.Context(), s.id, at); err != nil {
 			t.Error(err)
 		}
@@ -266,7 +266,7 @@ func TestCallsWaitForAStoreThatIsAwayAndNoneHasFailedOrRunInVain(t *testing.T) {
 	s := newScenario(t, `{"schema": {"tools": {"go": `+httpTool(url, `, "_retry": {"attempts": 1}`)+`,
 		"formatText": {"type": "object", "properties": {"template": {"type": "string"}, "values": {"type": "object"}}, "_retry": {"attempts": 1}}}},
 		"context": [{"type": "text", "text": "Go."}, {"type": "state", "text": "`+strings.Repeat("x", 7000)+`"}]}`)
-	s.options = []rehearsal.Option{rehearsal.Gate(func(_ context.Context, request, sent int) {
+	s.options = []rehearsal.Option{rehearsal.WithGate(func(_ context.Context, request, sent int) {
 		if request == 1 && sent == 0 {
 			b.breaks()
 		}

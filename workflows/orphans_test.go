@@ -30,7 +30,7 @@ func thrifty(t *testing.T) *crash {
 	registerTestTools(registry)
 	w, err := engine.NewWorker(c.client, engine.Parts{
 		Store: store, Tools: registry, Limits: engine.Limits{SaveActions: true},
-		HTTP: httptool.New(httptool.Options{Allow: strings.TrimPrefix(toolbox.server.URL, "http://"),
+		HTTP: httptool.New(httptool.Options{AllowList: strings.TrimPrefix(toolbox.server.URL, "http://"),
 			LookupEnv: os.LookupEnv}),
 	})
 	if err != nil {

@@ -203,7 +203,7 @@ func TestPartsAndDelegatesThatAreHeldUpSaySoAndGoOn(t *testing.T) {
 	c.productionWith(o.environment())
 	run := c.start(s)
 	s.heldUp("connection refused")
-	if h := s.processStatus().HeldUp[0]; !strings.HasPrefix(h.Process, s.id+"/~part/") || !h.NeverWorked {
+	if h := s.processStatus().HeldUp[0]; !strings.HasPrefix(h.ProcessID, s.id+"/~part/") || !h.HasNeverWorked {
 		t.Errorf("%+v", h)
 	}
 	o.answers(nil)

@@ -170,7 +170,7 @@ func TestAForkKnowsNothingOfActsThatWereSentToItsOrigin(t *testing.T) {
 	s.waitsFor(1)
 	s.signal(s.id, approval.SteerPause, map[string]any{"id": "p"})
 	s.areTaken("p")
-	eventually(t, "it is sealed", func() bool { return s.processStatus().Ideas > 0 })
+	eventually(t, "it is sealed", func() bool { return s.processStatus().IdeaCount > 0 })
 	fork := newScenario(t, `{}`)
 	fork.id, fork.idea = s.id+"-fork", chain.Fork(s.sealedLast())
 	fork.start()

@@ -40,7 +40,7 @@ func manyTools(count int, url string) map[string]any {
 func TestALargePaletteRunsToItsEnd(t *testing.T) {
 	t.Parallel()
 	atLength(t)
-	count := longrun.Count(150, 1200)
+	count := longrun.RepeatCount(150, 1200)
 	s := newScenario(t, `{"context": [
 			{"type": "text", "text": "Go."}, {"type": "state", "_instance": "①", "n": 1}, {"type": "state", "_instance": "②", "n": 2}]}`,
 		fmt.Sprintf(`{"solution": {"calls": [{"_tool": "operation7", "_instance": "*", "p0": {"id": "a"}, "_outputPath": "a"},

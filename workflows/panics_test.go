@@ -28,7 +28,7 @@ func TestNoGoroutineEndsAWorker(t *testing.T) {
 		"free": {"_activity": {"mcp": {"server": "calc", "tool": "add"}}, "_approval": false, "_retry": {"attempts": 9}},
 		"far": {"_activity": {"mcp": {"server": "web", "tool": "add"}}, "_approval": false, "_retry": {"attempts": 9}},
 		"get": %s, "scoreSentiment": %s}}, "context": [{"type": "text", "text": %s}]}`,
-		asJSON([]string{os.Args[0], mcptest.Argument, "Adds two numbers."}), server.url,
+		asJSON([]string{os.Args[0], mcptest.ServerArgument, "Adds two numbers."}), server.url,
 		httpTool(c.tool("get", nil), `, "_retry": {"attempts": 9}, "_rate": {"perSecond": 100}`), textTool, large), wholePlan, wholePlan, wholePlan,
 		nothingMore, nothingMore)
 	s.every = 2
@@ -37,7 +37,7 @@ func TestNoGoroutineEndsAWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	worker := c.productionWith([]string{safegotest.PanicsVariable + "=" + string(list),
-		mcptool.CommandsVariable + "=" + os.Args[0] + " " + mcptest.Argument + " *"})
+		mcptool.CommandsVariable + "=" + os.Args[0] + " " + mcptest.ServerArgument + " *"})
 	if r := c.finish(c.start(s)); r.Status != loop.StatusCompleted {
 		t.Errorf("it ended as %s: %s", r.Status, asJSON(r))
 	} else if state, _ := r.Instances[""].State.(map[string]any); asJSON(state["far"]) != `{"sum":3}` ||

@@ -342,7 +342,7 @@ func TestAPauseLetsRunningCallsFinishAndStartsNothing(t *testing.T) {
 	eventually(t, "the running Call finishes", func() bool { return s.instance("").Calls[0].Status == ideafile.Done })
 	s.decide(policy.Approve, "1.3", "")
 	eventually(t, "the decision is taken", func() bool { return len(s.instance("").Calls[2].Decisions) == 1 })
-	eventually(t, "where it stands is sealed", func() bool { return s.processStatus().Ideas >= 2 })
+	eventually(t, "where it stands is sealed", func() bool { return s.processStatus().IdeaCount >= 2 })
 	v := s.processStatus()
 	if len(till.seen()) != 1 || v.Error == nil || v.Error.Message != "paused by ann: lunch" {
 		t.Errorf("%d ran; %+v", len(till.seen()), v)
@@ -374,14 +374,14 @@ func TestARevisionMakesANewIdeaAndLeavesTheOldOneAsItIs(t *testing.T) {
 		`{"solution": {"calls": [{"_tool": "shout", "text": "†input.greeting", "_outputPath": "b"}, {"_tool": "pay", "n": "†state.n", "_outputPath": "c"}]}}`, nothingMore)
 	run := s.start()
 	s.waitsFor(1)
-	eventually(t, "it has come to rest, and is sealed", func() bool { return s.processStatus().Ideas == 2 })
+	eventually(t, "it has come to rest, and is sealed", func() bool { return s.processStatus().IdeaCount == 2 })
 	before := asJSON(s.sealed(1))
 	s.signal(s.id, approval.SteerRevise, map[string]any{"context": []any{map[string]any{"type": "state", "n": "many"}}})
 	eventually(t, "a value that does not fit is refused", func() bool { return len(s.processStatus().Refusals) == 1 })
 	s.signal(s.id, approval.SteerRevise, map[string]any{"id": "r1", "by": "ann", "reason": "wrong", "context": []any{
 		map[string]any{"type": "state", "n": 7}, map[string]any{"type": "input", "greeting": "hello"},
 		map[string]any{"type": "instruction", "instruction": "Be kind."}}})
-	eventually(t, "it is accepted and sealed", func() bool { return s.processStatus().Ideas == 3 })
+	eventually(t, "it is accepted and sealed", func() bool { return s.processStatus().IdeaCount == 3 })
 	if v := s.processStatus(); len(v.Refusals) != 1 {
 		t.Errorf("%+v", v)
 	}

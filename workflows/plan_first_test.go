@@ -401,7 +401,7 @@ func TestAForkAsksAgainAboutAPlanThatWaitedAndAboutCallsThatWereLeft(t *testing.
 		func() bool { return strings.Contains(asJSON(s.sealedLast()), "awaiting-approval") })
 	late := s.forkNow("late", nothingMore)
 	left := late.planOf(0)
-	if len(left.Calls) != 1 || left.Calls[0].CallID != "1.1" || left.NotAmendable == "" {
+	if len(left.Calls) != 1 || left.Calls[0].CallID != "1.1" || left.NotAmendableReason == "" {
 		t.Fatalf("%s", asJSON(left))
 	}
 	late.decidePlan(approval.SteerAmendPlan, left, map[string]any{"calls": s.calls(`[{"_tool": "pay", "n": 3}]`)})

@@ -89,7 +89,7 @@ func claimsFor(process string, a approval.Pending, kind string, details map[stri
 	return proof.Claims{
 		IssuedAt: time.Now().Unix(), ID: fmt.Sprint(time.Now().UnixNano()), Process: process, Call: a.CallID,
 		Digest: a.Digest, Decision: kind,
-		Details: proof.DetailsDigest(details),
+		DetailsDigest: proof.DetailsDigest(details),
 	}
 }
 
@@ -97,7 +97,7 @@ func claimsFor(process string, a approval.Pending, kind string, details map[stri
 func forge(t *testing.T, k *signing.PrivateKey, c proof.Claims, header string) string {
 	t.Helper()
 	jws, err := k.Sign(proof.Claims{IssuedAt: 1, ID: "1", Process: "p", Call: "c", Digest: "d", Decision: "d",
-		Details: "d"})
+		DetailsDigest: "d"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -441,8 +441,8 @@ func TestASignedStandingOrderProvesWhatItApproves(t *testing.T) {
 			s.waitsFor(3)
 			o := approval.StandingOrder{ID: "small", Tool: "pay", Count: 10}
 			want := o.DecisionToProve(s.id)
-			c := proof.Claims{IssuedAt: time.Now().Unix(), ID: "order", Process: want.Process, Call: o.ID,
-				Digest: want.Digest, Decision: want.Kind, Details: want.Details}
+			c := proof.Claims{IssuedAt: time.Now().Unix(), ID: "order", Process: want.ProcessID, Call: o.ID,
+				Digest: want.Digest, Decision: want.Kind, DetailsDigest: want.DetailsDigest}
 			s.signal(s.id, approval.SteerAllow, map[string]any{"id": o.ID, "tool": o.Tool, "count": o.Count,
 				"proof": s.sign("ann", c)})
 			s.end(run)

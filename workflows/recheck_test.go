@@ -48,14 +48,14 @@ func TestAnswersAreAskedForTwice(t *testing.T) {
 		t.Fatalf("%s, %d Requests, %s", r.Status, r.Requests, asJSON(q))
 	}
 	if q.Rechecked != 4 || q.Differed != 1 || q.Size.Initial != 25 || q.Usage.PromptTokens == 0 ||
-		q.Usage.CompletionTokens > r.Usage.CompletionTokens || asJSON(q.ByPosition) != `[{"differed":1,"from":1,"rechecked":4,"to":25}]` {
+		q.Usage.CompletionTokens > r.Usage.CompletionTokens || asJSON(q.ByPromptPosition) != `[{"differed":1,"from":1,"rechecked":4,"to":25}]` {
 		t.Errorf("%s beside %s", asJSON(q), asJSON(r.Usage))
 	}
 	if got := asJSON(r.Instances["2"].State); got != `{"mood":"good","text":"t2"}` {
 		t.Errorf("the second answer has run: %s", got)
 	}
 	log := s.rechecked()
-	if c := log["2"]; len(log) != 4 || !c.Differed || log["1"].Differed || asJSON(c.FirstCalls) == asJSON(c.SecondCalls) || c.Request != 1 {
+	if c := log["2"]; len(log) != 4 || !c.HasDiffered || log["1"].HasDiffered || asJSON(c.FirstCalls) == asJSON(c.SecondCalls) || c.Request != 1 {
 		t.Errorf("the chain keeps %s", asJSON(log))
 	}
 	first, second := s.prompt(1), s.prompt(2)
@@ -115,7 +115,7 @@ func TestARecheckThatComesToNothingStopsNothing(t *testing.T) {
 			s := newScenario(t, judged(`"quality": {"recheck": 1, "before": true}`), answer, second, second, second)
 			r := s.finish()
 			if r.Status != loop.StatusCompleted || r.Requests != 1 || r.Quality == nil || r.Quality.Rechecked != 0 ||
-				r.Quality.Failed != 4 || r.Quality.Reason == "" ||
+				r.Quality.FailedCount != 4 || r.Quality.Reason == "" ||
 				asJSON(r.Instances["3"].State) != `{"mood":"bad","text":"t3"}` {
 				t.Errorf("%s with %s, %s", r.Status, asJSON(r.Quality), asJSON(r.Instances))
 			}
@@ -270,7 +270,7 @@ func TestTheSecondAnswerIsToTheQuestionOfTheFirst(t *testing.T) {
 	eventually(t, "it is asked", asked)
 	s.signal(s.id, approval.SteerRevise, map[string]any{"id": "r1", "by": "ann", "context": []any{
 		map[string]any{"type": "text", "text": "Mind the weather."}, map[string]any{"type": "state", "_instance": "1", "text": "mended"}}})
-	eventually(t, "the correction is sealed", func() bool { return s.processStatus().Ideas > 0 })
+	eventually(t, "the correction is sealed", func() bool { return s.processStatus().IdeaCount > 0 })
 	letGo()
 	r := s.end(run)
 	if got := second.prompt(1); strings.Contains(got, "weather") || strings.Contains(got, "mended") || r.Quality.Rechecked != 8 ||
@@ -304,7 +304,7 @@ func TestAMadeUpReplyIsNotComparedAndHoldsNoCalls(t *testing.T) {
 			r := s.finish()
 			failed := 0
 			if r.Quality != nil {
-				failed = r.Quality.Failed
+				failed = r.Quality.FailedCount
 			}
 			if r.Status != loop.StatusCompleted || r.Calls.Done != 4 || failed != c.failed ||
 				r.Quality != nil && r.Quality.Rechecked != 0 {
@@ -338,7 +338,7 @@ func TestAProcessIsRevisedAndContinuesWhileItIsAskedAgain(t *testing.T) {
 			}
 			s.signal(s.id, approval.SteerRevise, map[string]any{"id": "r1", "by": "ann", "context": []any{
 				map[string]any{"type": "state", "_instance": "1", "text": "mended"}}})
-			eventually(t, "the correction is sealed", func() bool { return s.processStatus().Ideas > 1 })
+			eventually(t, "the correction is sealed", func() bool { return s.processStatus().IdeaCount > 1 })
 			letGo()
 			// The answers of the instance that was corrected are not compared: what waits of it waits for its Tool.
 			eventually(t, "both answers are shown where Calls wait for them", func() bool {
@@ -351,7 +351,7 @@ func TestAProcessIsRevisedAndContinuesWhileItIsAskedAgain(t *testing.T) {
 			}
 			r := s.end(run)
 			if got := asJSON(r.Instances["1"].State); r.Status != loop.StatusCompleted || r.Calls.Done != 5 || r.Requests != 2 ||
-				r.Quality.Rechecked != 5 || r.Quality.Differed != 4 || r.Quality.Failed != 0 ||
+				r.Quality.Rechecked != 5 || r.Quality.Differed != 4 || r.Quality.FailedCount != 0 ||
 				got != `{"loud":"`+loud+`","mood":"good","text":"mended"}` {
 				t.Errorf("%s\n%s", asJSON(r), s.story())
 			}

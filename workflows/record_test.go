@@ -58,7 +58,7 @@ func TestEveryDecisionStandsInTheChainWithWhatRanInTheEnd(t *testing.T) {
 	s.decide(policy.Reject, "0.4", `{"by": "ivy", "reason": "never"}`)
 	_ = run.Get(t.Context(), nil)
 	v := s.processStatus()
-	told := strings.Join(s.decided(s.id, v.Ideas), "\n")
+	told := strings.Join(s.decided(s.id, v.IdeaCount), "\n")
 	for _, want := range []string{
 		"amend 0.1 by dan: too much", "approve 0.1 by eve:", `0.1 is done, ran {"params":{"n":60},"tool":"pay"}`,
 		"replace 0.2 by dan: be polite",
@@ -73,7 +73,7 @@ func TestEveryDecisionStandsInTheChainWithWhatRanInTheEnd(t *testing.T) {
 	if strings.Index(told, "amend 0.1") > strings.Index(told, "approve 0.1") {
 		t.Errorf("the order is lost:\n%s", told)
 	}
-	last := asJSON(s.sealed(v.Ideas)["context"])
+	last := asJSON(s.sealed(v.IdeaCount)["context"])
 	for _, want := range []string{`"reason":"too much"`, `"shown":{"n":600}`, `"params":{"n":60}`,
 		`"reason":"be polite"`, `"reason":"never"`} {
 		if !strings.Contains(last, want) {
@@ -114,7 +114,7 @@ func TestAPlanThatRunsDirectlyIsSealedWhenItBeginsWaitsAndEnds(t *testing.T) {
 		{"type": "plan", "stage": "complete", "plan": [{"_tool": "shout", "text": "†state.text", "_outputPath": "loud"}, {"_tool": "pay", "n": 1, "_outputPath": "paid"}]}]}`)
 	run := s.start()
 	s.waitsFor(1)
-	eventually(t, "it is sealed as it waits", func() bool { return s.processStatus().Ideas == 2 })
+	eventually(t, "it is sealed as it waits", func() bool { return s.processStatus().IdeaCount == 2 })
 	if begun := asJSON(s.sealed(1)); strings.Contains(begun, "loud\":") {
 		t.Errorf("it begins with %s", begun)
 	}
@@ -124,7 +124,7 @@ func TestAPlanThatRunsDirectlyIsSealedWhenItBeginsWaitsAndEnds(t *testing.T) {
 	}
 	s.blames("loud", "0.1", "shout")
 	s.decide(policy.Approve, "0.2", "")
-	if r := s.end(run); r.Ideas != 3 || !strings.Contains(asJSON(s.sealed(3)), `"paid":"paid"`) {
+	if r := s.end(run); r.IdeaCount != 3 || !strings.Contains(asJSON(s.sealed(3)), `"paid":"paid"`) {
 		t.Errorf("it ends with %+v", r)
 	}
 }
@@ -153,7 +153,7 @@ func TestAPauseSealsWhatWasDoneAndAgainWhatStillRanThen(t *testing.T) {
 		return strings.Count(asJSON(s.instance("").Calls), `"status":"done"`) == quick
 	})
 	s.signal(s.id, approval.SteerPause, map[string]any{"by": "ann", "reason": "lunch"})
-	eventually(t, "the pause is sealed", func() bool { return s.processStatus().Ideas == 2 })
+	eventually(t, "the pause is sealed", func() bool { return s.processStatus().IdeaCount == 2 })
 	if v := s.processStatus(); v.Calls.Done != quick {
 		t.Errorf("%+v", v.Calls)
 	}
@@ -162,7 +162,7 @@ func TestAPauseSealsWhatWasDoneAndAgainWhatStillRanThen(t *testing.T) {
 		t.Errorf("the pause sealed %s", paused)
 	}
 	close(hold)
-	eventually(t, "what still ran is sealed too", func() bool { return s.processStatus().Ideas == 3 })
+	eventually(t, "what still ran is sealed too", func() bool { return s.processStatus().IdeaCount == 3 })
 	if rested := asJSON(s.sealed(3)); strings.Count(rested, `:"done"`) != calls {
 		t.Errorf("then it sealed %s", rested)
 	}
@@ -177,7 +177,7 @@ func TestEveryIdeaNamesTheLLMThatAnswered(t *testing.T) {
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"solution": {"calls": [{"_tool": "shout", "text": "a", "_outputPath": "a"}]}}`, nothingMore)
 	r := s.finish()
-	for at := 1; at <= r.Ideas; at++ {
+	for at := 1; at <= r.IdeaCount; at++ {
 		llm := jsonval.AsObject(jsonval.AsObject(s.sealed(at)["meta"])["llm"])
 		if llm["model"] != s.id || llm["served"] != s.id || fmt.Sprint(llm["request"]) != fmt.Sprint(at) ||
 			len(fmt.Sprint(llm["prompt"])) != 64 ||
@@ -198,7 +198,7 @@ func TestTheIdeaOfARequestForSomeKnowsWhatTheOthersHaveDone(t *testing.T) {
 		`{"solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "done", "_outputPath": "c"}, {"_tool": "slow", "_instance": "b"}]}}`,
 		nothingMore, nothingMore)
 	run := s.start()
-	eventually(t, "a Request for the one that is ready is sealed", func() bool { return s.processStatus().Ideas >= 2 })
+	eventually(t, "a Request for the one that is ready is sealed", func() bool { return s.processStatus().IdeaCount >= 2 })
 	if got := asJSON(s.sealed(2)["context"]); !strings.Contains(got, `"_instance":"b","state":{"c":"DONE"}`) {
 		t.Errorf("Idea 2 knows nothing of what b has done: %s", got)
 	}

@@ -152,7 +152,7 @@ func TestWhatIsToComeIsShownAndDoesNotHappenEarly(t *testing.T) {
 		`{"by": {"groups": ["finance"]}, "remind": ["4h", "24h"], "escalate": {"after": "48h", "by": {"groups": ["heads"]}}}`, rows(1, 1)+`,`+payOnce)
 	run := s.start()
 	a := s.waitsFor(1)[0]
-	if w := a.ReminderSchedule; len(w.RemindAt) != 2 || w.RemindAt[1].Sub(a.Since).Hours() != 24 ||
+	if w := a.ReminderSchedule; len(w.ReminderTimes) != 2 || w.ReminderTimes[1].Sub(a.Since).Hours() != 24 ||
 		len(w.Escalations) != 1 || w.Escalations[0].DueAt.Sub(a.Since).Hours() != 48 {
 		t.Errorf("%+v", w)
 	}

@@ -106,8 +106,8 @@ func TestACompletePlanMakesNoRequestWhateverHappens(t *testing.T) {
 	if got := asJSON(r.Output); got != `{"weights":{"1":"light","2":"tool_failed"}}` {
 		t.Errorf("the output is %s", got)
 	}
-	if r.Ideas != 2 || r.Calls != (turn.CallCounts{Done: 2, Failed: 1}) {
-		t.Errorf("%d Ideas, %+v", r.Ideas, r.Calls)
+	if r.IdeaCount != 2 || r.Calls != (turn.CallCounts{Done: 2, Failed: 1}) {
+		t.Errorf("%d Ideas, %+v", r.IdeaCount, r.Calls)
 	}
 	idea, err := chain.New(store).Load(t.Context(), s.id, 2)
 	if err != nil {
@@ -160,7 +160,7 @@ func TestAPlanThatRunsDirectlyWaitsForPeopleAndPauses(t *testing.T) {
 		t.Fatal(err)
 	}
 	var view protocol.ProcessView
-	if err := v.Get(&view); err != nil || view.Ideas < 2 || len(view.Refusals) > 0 {
+	if err := v.Get(&view); err != nil || view.IdeaCount < 2 || len(view.Refusals) > 0 {
 		t.Errorf("%+v, %v", view, err)
 	}
 	s.replays("1", "2")

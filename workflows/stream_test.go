@@ -33,7 +33,7 @@ func TestAToolSeesTheFirstCallBeforeTheLLMHasSaidItsLastToken(t *testing.T) {
 	// The stream stands still behind the first Call until the tool was called: were Calls handed on at the end of the
 	// response, it would never go on.
 	closes := len(`{"calls":[{"_tool": "go", "_outputPath": "a"}`) + 4
-	s.options = []rehearsal.Option{rehearsal.Gate(func(ctx context.Context, request, sent int) {
+	s.options = []rehearsal.Option{rehearsal.WithGate(func(ctx context.Context, request, sent int) {
 		if request == 1 && sent >= closes {
 			select {
 			case <-called:
@@ -189,7 +189,7 @@ func TestLatentToolsAreWrittenByTheLLMAndAskedForByThemselves(t *testing.T) {
 		`{"solution": {"calls": []}}`)
 	r := s.finish()
 	if got := asJSON(r.Instances[""].State); got != `{"again":"Hello again","hello":"Hello, Ada","name":"Ada"}` ||
-		r.Requests != 3 || r.Ideas != 2 {
+		r.Requests != 3 || r.IdeaCount != 2 {
 		t.Errorf("%s %+v", got, r)
 	}
 	if !strings.Contains(s.prompt(2), `1.2 greet {"name":"Hello, Ada"}`) {
@@ -220,7 +220,7 @@ func TestACancelledProcessTakesItsInstancesAlong(t *testing.T) {
 	t.Parallel()
 	asked := make(chan struct{})
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`)
-	s.options = []rehearsal.Option{rehearsal.Gate(func(ctx context.Context, _, sent int) {
+	s.options = []rehearsal.Option{rehearsal.WithGate(func(ctx context.Context, _, sent int) {
 		if sent == 0 {
 			close(asked)
 		}

@@ -49,7 +49,7 @@ func TestAnActivityThatSomebodyPausesInTemporalHoldsItsProcessUp(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	found := func() []turn.HeldUp {
+	found := func() []turn.HoldUp {
 		all, err := holdups.HoldUpsInTemporal(t.Context(), s.client, activities.Names())
 		if err != nil {
 			t.Fatal(err)
@@ -67,7 +67,7 @@ func TestAnActivityThatSomebodyPausesInTemporalHoldsItsProcessUp(t *testing.T) {
 	}
 	eventually(t, "the whole process says so", func() bool {
 		v := s.processStatus()
-		return len(v.HeldUp) == 1 && v.HeldUp[0].Cause == turn.CodeTemporalPaused && v.HeldUp[0].Process == part
+		return len(v.HeldUp) == 1 && v.HeldUp[0].Cause == turn.CodeTemporalPaused && v.HeldUp[0].ProcessID == part
 	})
 	if _, err := service.UnpauseActivityExecution(t.Context(), &workflowservice.UnpauseActivityExecutionRequest{
 		Namespace: s.namespace, WorkflowId: instance, ActivityId: called.GetActivityId(),

@@ -156,7 +156,7 @@ func TestWhatTheCallsOfOneWorkerWaitForIsWithdrawnByNoOther(t *testing.T) {
 			} {
 				told := protocol.WorkerHoldUpSignal{Cause: turn.CodeToolWaits, Worker: step.worker}
 				if step.hours > 0 {
-					told.HeldUp = &turn.HeldUp{Cause: turn.CodeToolWaits, Message: step.worker + " waits",
+					told.HeldUp = &turn.HoldUp{Cause: turn.CodeToolWaits, Message: step.worker + " waits",
 						NextAttempt: time.Now().Add(step.hours * time.Hour)}
 				}
 				if err := s.client.SignalWorkflow(t.Context(), s.id, "", protocol.SignalWorkerHoldUp, told); err != nil {
@@ -164,7 +164,7 @@ func TestWhatTheCallsOfOneWorkerWaitForIsWithdrawnByNoOther(t *testing.T) {
 				}
 				eventually(t, fmt.Sprintf("step %d says %q", n, step.says), func() bool {
 					return slices.Equal(step.says, jsonval.Map(s.processStatus().HeldUp,
-						func(h turn.HeldUp) string { return h.Message }))
+						func(h turn.HoldUp) string { return h.Message }))
 				})
 			}
 			s.cancel()

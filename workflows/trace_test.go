@@ -39,7 +39,7 @@ func unique(t *testing.T, spans []telemetrytest.Span) {
 	t.Helper()
 	seen := map[string]bool{}
 	for _, s := range spans {
-		if seen[s.ID] || s.Trace != spans[0].Trace {
+		if seen[s.ID] || s.TraceID != spans[0].TraceID {
 			t.Errorf("%s came twice, or is in another trace", s.Name)
 		}
 		seen[s.ID] = true
@@ -47,7 +47,7 @@ func unique(t *testing.T, spans []telemetrytest.Span) {
 }
 
 // flush stops a worker, which sends the last of its spans.
-func flush(t *testing.T, p *workertest.Process) {
+func flush(t *testing.T, p *workertest.WorkerProcess) {
 	t.Helper()
 	p.Signal(syscall.SIGTERM)
 	stopped(t, p)
@@ -79,7 +79,7 @@ func TestATraceLeadsFromTheProcessOverItsRequestsToTheirCallsAndKeepsSecrets(t *
 	unique(t, spans)
 	root := named(spans, "invoke_workflow tea")
 	requests := named(spans, "chat "+s.id)
-	if len(spans) != 7 || len(root) != 1 || len(requests) != 4 || root[0].Parent != "" {
+	if len(spans) != 7 || len(root) != 1 || len(requests) != 4 || root[0].ParentID != "" {
 		t.Fatalf("%d spans, %d Requests: %v", len(spans), len(requests), spans)
 	}
 	has(t, root[0], map[string]any{"processidea.process": s.id, "processidea.outcome": "completed",
@@ -96,7 +96,7 @@ func TestATraceLeadsFromTheProcessOverItsRequestsToTheirCallsAndKeepsSecrets(t *
 			"processidea.outcome": "whole"},
 	} {
 		has(t, requests[i], want)
-		if requests[i].Parent != root[0].ID {
+		if requests[i].ParentID != root[0].ID {
 			t.Errorf("Request span %d is not under the process", i+1)
 		}
 	}
@@ -114,7 +114,7 @@ func TestATraceLeadsFromTheProcessOverItsRequestsToTheirCallsAndKeepsSecrets(t *
 			"error.type": "tool_failed"}},
 	} {
 		calls := named(spans, "execute_tool "+name)
-		if len(calls) != 1 || calls[0].Parent != want.under.ID {
+		if len(calls) != 1 || calls[0].ParentID != want.under.ID {
 			t.Fatalf("%s: %v, not under %s", name, calls, want.under.ID)
 		}
 		has(t, calls[0], want.has)
@@ -157,8 +157,8 @@ func TestAnotherWorkerGoesOnWithATraceAndAReplayAddsNothing(t *testing.T) {
 		t.Fatalf("%d spans: %v", len(all), all)
 	}
 	// The Request was told of by the worker that is gone.
-	if calls[0].Parent != requests[0].ID ||
-		slices.ContainsFunc(requests, func(q telemetrytest.Span) bool { return q.Parent != root[0].ID }) {
+	if calls[0].ParentID != requests[0].ID ||
+		slices.ContainsFunc(requests, func(q telemetrytest.Span) bool { return q.ParentID != root[0].ID }) {
 		t.Errorf("%v", all)
 	}
 	third := c.productionWith(r.Environment())

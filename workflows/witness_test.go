@@ -27,7 +27,7 @@ func TestAChainThatWasWrittenAnewIsFoundByTemporalsHistory(t *testing.T) {
 			copied, dir := copyStore(t)
 			chains, c := chain.New(copied), people.New(temporalClient, server.Namespace(), copied)
 			report, err := c.VerifyWithTemporal(t.Context(), s.id, nil)
-			if err != nil || !report.IsIntact || report.Witnessed != report.Ideas || report.Created.IsZero() {
+			if err != nil || !report.IsIntact || report.WitnessedCount != report.Ideas || report.Created.IsZero() {
 				t.Fatalf("%+v, %v", report, err)
 			}
 

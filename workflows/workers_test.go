@@ -133,7 +133,7 @@ func TestAWorkerOfANamespaceThatDoesNotExistEndsAndNamesIt(t *testing.T) {
 }
 
 // metric reads one value of a worker's metrics; empty where there is none.
-func metric(p *workertest.Process, series string) string {
+func metric(p *workertest.WorkerProcess, series string) string {
 	_, body := p.Get("/metrics")
 	found := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(series) + ` (\S+)$`).FindStringSubmatch(body)
 	if found == nil {
@@ -220,7 +220,7 @@ func TestNoMoreRequestsAreUnderWayThanAWorkerMayMake(t *testing.T) {
 		// It is under way from its arrival to its first token: the worker cannot have ended it by then. The first one
 		// waits for another.
 		var begin, end sync.Once
-		s.options = []rehearsal.Option{rehearsal.Gate(func(ctx context.Context, _, sent int) {
+		s.options = []rehearsal.Option{rehearsal.WithGate(func(ctx context.Context, _, sent int) {
 			if sent > 0 {
 				end.Do(func() { count(-1) })
 				return

@@ -41,8 +41,8 @@ func (s *Sender) encodeBody(n approval.Notices, callByDigest map[string]shown.Ca
 // eachNotice yields the notices of single Calls in the JSON form of Notices.
 func eachNotice(data any) iter.Seq[jsonval.Object] {
 	return func(yield func(jsonval.Object) bool) {
-		for _, list := range jsonval.Sorted(jsonval.AsObject(data)) {
-			for _, item := range jsonval.AsList(list) {
+		for _, notices := range jsonval.Sorted(jsonval.AsObject(data)) {
+			for _, item := range jsonval.AsList(notices) {
 				if notice := jsonval.AsObject(item); notice != nil && !yield(notice) {
 					return
 				}
@@ -64,13 +64,13 @@ func (s *Sender) formatText(n approval.Notices, callByDigest map[string]shown.Ca
 	lines = append(lines, s.waitingLines("waits", n.NewlyWaiting, callByDigest)...)
 	lines = append(lines, omittedLine(n.OmittedWaiting, "wait")...)
 	lines = append(lines, s.waitingLines("still waits", n.Reminders, callByDigest)...)
-	lines = append(lines, omittedLine(n.OmittedReminders, "still wait")...)
+	lines = append(lines, omittedLine(n.OmittedReminderCount, "still wait")...)
 	lines = append(lines, s.waitingLines("escalated", n.Escalations, callByDigest)...)
-	lines = append(lines, omittedLine(n.OmittedEscalations, "were escalated")...)
+	lines = append(lines, omittedLine(n.OmittedEscalationCount, "were escalated")...)
 	for _, r := range n.Remarks {
 		lines = append(lines, fmt.Sprintf("• %s: %s", remarkText(*r.Remark), s.callSentence(r, callByDigest)))
 	}
-	lines = append(lines, omittedLine(n.OmittedRemarks, "were asked about")...)
+	lines = append(lines, omittedLine(n.OmittedRemarkCount, "were asked about")...)
 	for _, d := range n.NewlyDecided {
 		lines = append(lines, fmt.Sprintf("• %s: %s", decisionText(d), s.callSentence(d, callByDigest)))
 	}
@@ -82,10 +82,10 @@ func (s *Sender) formatText(n approval.Notices, callByDigest map[string]shown.Ca
 }
 
 // waitingLines describes Calls that wait, a line each.
-func (s *Sender) waitingLines(what string, list []approval.Notice, words map[string]shown.Call) (lines []string) {
-	for _, w := range list {
-		line := fmt.Sprintf("• %s: %s", what, s.callSentence(w, words))
-		if w.Reminders > 0 {
+func (s *Sender) waitingLines(status string, notices []approval.Notice, callByDigest map[string]shown.Call) (lines []string) {
+	for _, w := range notices {
+		line := fmt.Sprintf("• %s: %s", status, s.callSentence(w, callByDigest))
+		if w.ReminderCount > 0 {
 			line += ", since " + w.Since.UTC().Format(time.RFC3339)
 		}
 		if w.Deadline != nil {

@@ -77,10 +77,10 @@ func (s *Sender) teamsCard(n approval.Notices, text string, callByDigest map[str
 // noticesToShow lists the waiting Calls of a notice, each once, as many as fit into a message.
 func noticesToShow(n approval.Notices) []approval.Notice {
 	notices := slices.Concat(n.NewlyWaiting, n.Reminders, n.Escalations, n.Remarks)
-	seen := map[string]bool{}
+	isSeen := map[string]bool{}
 	notices = slices.DeleteFunc(notices, func(w approval.Notice) bool {
-		isKnown := seen[w.CallID]
-		seen[w.CallID] = true
+		isKnown := isSeen[w.CallID]
+		isSeen[w.CallID] = true
 		return isKnown
 	})
 	return notices[:min(len(notices), maxSections)]
@@ -104,13 +104,13 @@ func shortenedFields(c shown.Call) (list []shown.Field) {
 
 // linkURL is the address at which people see a Call or, without a Call, a process. It is empty if the settings have no
 // address.
-func (s *Sender) linkURL(process, call string) string {
-	if call == "" && strings.Contains(s.linkTemplate, "{call}") {
+func (s *Sender) linkURL(processID, callID string) string {
+	if callID == "" && strings.Contains(s.linkTemplate, "{call}") {
 		return ""
 	}
-	return linkReplacer(process, call).Replace(s.linkTemplate)
+	return linkReplacer(processID, callID).Replace(s.linkTemplate)
 }
 
-func linkReplacer(process, call string) *strings.Replacer {
-	return strings.NewReplacer("{process}", url.PathEscape(process), "{call}", url.PathEscape(call))
+func linkReplacer(processID, callID string) *strings.Replacer {
+	return strings.NewReplacer("{process}", url.PathEscape(processID), "{call}", url.PathEscape(callID))
 }

@@ -33,14 +33,14 @@ const (
 
 // The formats of a notice. Those with words describe the Call, with its parameters as people see them.
 const (
-	FormatJSON        = "json"
-	FormatJSONWords   = "json-words"
-	FormatSlack       = "slack" // {"text"} alone
-	FormatSlackBlocks = "slack-blocks"
-	FormatTeams       = "teams" // an Adaptive Card
+	FormatJSON                 = "json"
+	FormatJSONWithDescriptions = "json-words"
+	FormatSlack                = "slack" // {"text"} alone
+	FormatSlackBlocks          = "slack-blocks"
+	FormatTeams                = "teams" // an Adaptive Card
 )
 
-var formats = []string{FormatJSON, FormatJSONWords, FormatSlack, FormatSlackBlocks, FormatTeams}
+var allowedFormats = []string{FormatJSON, FormatJSONWithDescriptions, FormatSlack, FormatSlackBlocks, FormatTeams}
 
 // Sender posts notices to one address.
 type Sender struct {
@@ -76,9 +76,9 @@ func FromEnvironment(getenv func(string) string) (*Sender, error) {
 	}
 	s := &Sender{url: address, format: cmp.Or(getenv(FormatVariable), FormatJSON), linkTemplate: getenv(LinkVariable),
 		now: time.Now}
-	if !slices.Contains(formats, s.format) {
+	if !slices.Contains(allowedFormats, s.format) {
 		errs = append(errs, fmt.Errorf("notify: read %s: %q is not one of %s", FormatVariable, s.format,
-			strings.Join(formats, ", ")))
+			strings.Join(allowedFormats, ", ")))
 	}
 	var err error
 	s.keys, err = readKeys(getenv(SecretVariable))
@@ -105,8 +105,8 @@ func FromEnvironment(getenv func(string) string) (*Sender, error) {
 
 // Error is why a notice was not delivered.
 type Error struct {
-	Retry bool // whether another attempt may succeed
-	text  string
+	IsRetryable bool // whether another attempt may succeed
+	text        string
 }
 
 // Error reads `notify: post notice: cause`.
@@ -128,15 +128,15 @@ func (s *Sender) Send(ctx context.Context, id string, n approval.Notices, callBy
 	s.sign(r.Header, id, body)
 	answer, err := s.client.Do(r)
 	if err != nil {
-		return &Error{Retry: true, text: s.redactor.RedactText(err.Error())}
+		return &Error{IsRetryable: true, text: s.redactor.RedactText(err.Error())}
 	}
 	defer answer.Body.Close()
 	reply, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10))
 	if answer.StatusCode >= 200 && answer.StatusCode < 300 {
 		return nil
 	}
-	retry := answer.StatusCode == 408 || answer.StatusCode == 429 || answer.StatusCode >= 500
-	return &Error{Retry: retry,
+	isRetryable := answer.StatusCode == 408 || answer.StatusCode == 429 || answer.StatusCode >= 500
+	return &Error{IsRetryable: isRetryable,
 		text: fmt.Sprintf("it answers %d: %s", answer.StatusCode,
 			jsonval.Clip(s.redactor.RedactText(strings.TrimSpace(string(reply))), maxReplyChars))}
 }

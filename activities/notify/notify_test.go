@@ -102,7 +102,7 @@ func TestANoticeSaysWhatCallsDoWhereItsFormatHasWords(t *testing.T) {
 	words := map[string]shown.Call{"d": {Sentence: "Refund 12.50 EUR to <Ann>", InstanceName: "order 7",
 		Fields: []shown.Field{{Name: "amount", Title: "Amount", Value: 1250, Shown: "12.50 EUR"}}}}
 	for format, want := range map[string]string{
-		FormatJSONWords: `"fields":[{"name":"amount","shown":"12.50 EUR","title":"Amount","value":1250}]`,
+		FormatJSONWithDescriptions: `"fields":[{"name":"amount","shown":"12.50 EUR","title":"Amount","value":1250}]`,
 		FormatSlackBlocks: `{"accessory":{"text":{"text":"Open","type":"plain_text"},"type":"button",` +
 			`"url":"https://ui.example/p%201/1.1@%E2%91%A0"},"fields":[{"text":"*Amount*\n12.50 EUR","type":"mrkdwn"}],` +
 			`"text":{"text":"Refund 12.50 EUR to &lt;Ann&gt; · order 7","type":"mrkdwn"},"type":"section"}`,
@@ -140,7 +140,7 @@ func TestATextFromRightToLeftTurnsNothingBesideIt(t *testing.T) {
 		Parts:  shown.Parts{{Text: "Refund "}, {Text: name, IsData: true}, {Text: " 12.50 EUR"}},
 		Fields: []shown.Field{{Title: "To", Shown: name}, {Title: "Note", Shown: "a\u202e\u2069b"}}}}
 	for format, wants := range map[string][]string{
-		FormatJSONWords: {`waits: Refund ` + isolate + ` 12.50 EUR · ` + isolate + `\n`, `"shown":"` + name + `"`,
+		FormatJSONWithDescriptions: {`waits: Refund ` + isolate + ` 12.50 EUR · ` + isolate + `\n`, `"shown":"` + name + `"`,
 			isolate + " has handed it over to " + isolate + ": Refund ",
 			"amended by " + isolate + " in place of " + isolate},
 		FormatSlackBlocks: {`"text":"Refund ` + isolate + ` 12.50 EUR · ` + isolate + `"`, `*To*\n` + isolate,
@@ -170,11 +170,11 @@ func TestRemindersAndEscalationsSayWhatWaitsStillAndWhoMayDecide(t *testing.T) {
 			_ = io.ReadAll(r.Body)
 	}))
 	defer server.Close()
-	still := approval.Notice{CallID: "1.1@①", Tool: "refund", Since: time.Unix(0, 0), Reminders: 1}
+	still := approval.Notice{CallID: "1.1@①", Tool: "refund", Since: time.Unix(0, 0), ReminderCount: 1}
 	escalated := still
 	escalated.EscalatedTo = policy.Rules{{Groups: []string{"<heads>"}}}
-	n := approval.Notices{ProcessID: "p", AwaitingCount: 9, Reminders: []approval.Notice{still}, OmittedReminders: 2,
-		Escalations: []approval.Notice{escalated}, OmittedEscalations: 3, OmittedRemarks: 4,
+	n := approval.Notices{ProcessID: "p", AwaitingCount: 9, Reminders: []approval.Notice{still}, OmittedReminderCount: 2,
+		Escalations: []approval.Notice{escalated}, OmittedEscalationCount: 3, OmittedRemarkCount: 4,
 		Remarks: []approval.Notice{{CallID: "1.2@①", Tool: "refund", Remark: &approval.NoticeRemark{
 			Kind: approval.HandOver, Author: "<ann>", RecipientGroup: "heads"}}}}
 	if err := sender(t, server.URL, "slack").Send(t.Context(), "m", n, nil); err != nil {
@@ -204,14 +204,14 @@ func TestWhatIsWorthAnotherAttemptIsSaidAndNoSecretIs(t *testing.T) {
 		status = code
 		err := s.Send(t.Context(), "m", oneNotice, nil)
 		var e *Error
-		if !errors.As(err, &e) || e.Retry != retry || strings.Contains(err.Error(), "secret-part") {
+		if !errors.As(err, &e) || e.IsRetryable != retry || strings.Contains(err.Error(), "secret-part") {
 			t.Errorf("%d: %v", code, err)
 		}
 	}
 	server.Close()
 	err := s.Send(t.Context(), "m", oneNotice, nil)
 	var e *Error
-	if !errors.As(err, &e) || !e.Retry || strings.Contains(err.Error(), "secret-part") {
+	if !errors.As(err, &e) || !e.IsRetryable || strings.Contains(err.Error(), "secret-part") {
 		t.Errorf("%v", err)
 	}
 }

@@ -67,8 +67,8 @@ const (
 
 // Counter counts the actions of histories.
 type Counter struct {
-	Counts         Counts
-	lastMarkerTask int64 // the completed event of the workflow task that left the last marker
+	Counts                Counts
+	lastMarkerTaskEventID int64 // the completed event of the workflow task that left the last marker
 }
 
 // NewCounter returns a Counter that has counted nothing.
@@ -95,7 +95,7 @@ func (c *Counter) Add(e *history.HistoryEvent) {
 	}
 	switch e.GetEventType() {
 	case enums.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:
-		c.lastMarkerTask = 0
+		c.lastMarkerTaskEventID = 0
 	case enums.EVENT_TYPE_ACTIVITY_TASK_STARTED:
 		c.addRetries(int(e.GetActivityTaskStartedEventAttributes().GetAttempt()) - 1)
 	case enums.EVENT_TYPE_WORKFLOW_TASK_COMPLETED:
@@ -108,16 +108,16 @@ func (c *Counter) Add(e *history.HistoryEvent) {
 		}
 	case enums.EVENT_TYPE_MARKER_RECORDED:
 		// All markers of one workflow task are one action.
-		if task := e.GetMarkerRecordedEventAttributes().GetWorkflowTaskCompletedEventId(); task != c.lastMarkerTask {
-			c.lastMarkerTask = task
+		if task := e.GetMarkerRecordedEventAttributes().GetWorkflowTaskCompletedEventId(); task != c.lastMarkerTaskEventID {
+			c.lastMarkerTaskEventID = task
 			c.Counts[KindMarkers]++
 		}
 	}
 }
 
 // AddRun counts the actions in the history of one run of a workflow.
-func (c *Counter) AddRun(ctx context.Context, server client.Client, id, run string) error {
-	events := server.GetWorkflowHistory(ctx, id, run, false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+func (c *Counter) AddRun(ctx context.Context, server client.Client, id, runID string) error {
+	events := server.GetWorkflowHistory(ctx, id, runID, false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		event, err := events.Next()
 		if err != nil {

@@ -34,9 +34,9 @@ func choosePlanner(ctx context.Context, d *ideafiles.Definition, o Options,
 	store *blobs.Store) (p backtest.Planner, planSource string, stop func(), err error) {
 	switch {
 	case o.LLM != nil:
-		return &llmPlanner{ctx: ctx, client: o.LLM, store: store}, ByLLM, func() {}, nil
+		return &llmPlanner{ctx: ctx, client: o.LLM, store: store}, PlanSourceLLM, func() {}, nil
 	case d.Replies == "":
-		return nil, ByRecordedPlans, func() {}, nil
+		return nil, PlanSourceRecorded, func() {}, nil
 	}
 	replies, err := rehearsal.Parse([]byte(d.Replies))
 	if err != nil {
@@ -54,7 +54,7 @@ func choosePlanner(ctx context.Context, d *ideafiles.Definition, o Options,
 		server.Close()
 		return nil, "", nil, err
 	}
-	return &llmPlanner{ctx: ctx, client: llmClient, store: store, isScripted: true}, ByReplies, server.Close, nil
+	return &llmPlanner{ctx: ctx, client: llmClient, store: store, isScripted: true}, PlanSourceReplies, server.Close, nil
 }
 
 const (
@@ -80,7 +80,7 @@ func (a *llmPlanner) Reply(idea *ideafile.Idea, bindings map[string]ideafile.Too
 		},
 	}
 	if a.isScripted {
-		llmRequest.Header = map[string]string{rehearsal.TurnHeader: strconv.Itoa(request.Turn)}
+		llmRequest.Header = map[string]string{rehearsal.TurnHeader: strconv.Itoa(request.TurnNumber)}
 	} else if len(idea.Config.LLMs) > 0 {
 		llmRequest.Settings = idea.Config.LLMs[0]
 	}
@@ -88,9 +88,9 @@ func (a *llmPlanner) Reply(idea *ideafile.Idea, bindings map[string]ideafile.Too
 	if err != nil {
 		return out, err
 	}
-	if answer.Incomplete != nil {
+	if answer.IncompleteFault != nil {
 		return backtest.Reply{}, fmt.Errorf("%w: the reply is incomplete: %s", backtest.ErrNoReply,
-			answer.Incomplete.Message)
+			answer.IncompleteFault.Message)
 	}
 	if len(answer.Output) > 0 {
 		out.Output, err = jsonval.Decode(answer.Output)
@@ -109,7 +109,7 @@ func (a *llmPlanner) stream(llmRequest llm.Request) (*llm.Reply, error) {
 			return answer, nil
 		case a.isScripted:
 			return nil, fmt.Errorf("%w: no recorded reply matches it", backtest.ErrNoReply)
-		case !errors.As(err, &failure) || !failure.Retry || attempt == maxAttempts || a.ctx.Err() != nil:
+		case !errors.As(err, &failure) || !failure.IsRetryable || attempt == maxAttempts || a.ctx.Err() != nil:
 			return nil, err
 		}
 		if failure.RetryAfter > 0 {

@@ -24,16 +24,16 @@ type Options struct {
 
 // These are the values of Report.Plans.
 const (
-	ByRecordedPlans = "past"
-	ByReplies       = "replies"
-	ByLLM           = "llm"
+	PlanSourceRecorded = "past"
+	PlanSourceReplies  = "replies"
+	PlanSourceLLM      = "llm"
 )
 
 // Report is what backtest --json prints.
 type Report struct {
 	backtest.Report
 	File       string `json:"file"`
-	PlanSource string `json:"plans"` // who answered Requests: ByRecordedPlans, ByReplies or ByLLM
+	PlanSource string `json:"plans"` // who answered Requests: PlanSourceRecorded, PlanSourceReplies or PlanSourceLLM
 }
 
 // Run runs the files of a process over the instances of others. It also returns the warnings. The error is an
@@ -63,7 +63,7 @@ func Run(ctx context.Context, archive *client.Archive, s ideafiles.Source, tools
 		return nil, nil, err
 	}
 	tools.OtherWorkers = true // nothing runs here: a Tool without a known runner is only a warning
-	ideaWithData, err := backtest.WithDataOf(d.Parsed, pastProcesses[0])
+	ideaWithData, err := backtest.WithPastData(d.Parsed, pastProcesses[0])
 	if err != nil {
 		return nil, nil, kind.WithKind(client.ErrInvalid, err)
 	}

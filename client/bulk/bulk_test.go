@@ -19,7 +19,7 @@ import (
 func waiting(call, tool, params string) client.Approval {
 	return client.Approval{Process: "p", Instance: ideafile.InstanceTokenOfCallID(call), Pending: approval.Pending{
 		CallID: call, Tool: tool, Digest: "digest of " + call,
-		Params: modeltest.MustDecodeJSON(params).(map[string]any), AllowedDecisions: policy.AllKinds(),
+		Params: modeltest.MustDecodeJSON(params).(map[string]any), AllowedDecisions: policy.DecisionKinds(),
 	}}
 }
 
@@ -114,10 +114,10 @@ func TestCallsAreSelectedByToolParametersAndID(t *testing.T) {
 		{bulk.Selection{ParamsSchema: where(`{"properties": {"amount": {"maximum": 20}}}`)}, "1.1@① 1.2@② 1.1@a b"},
 		{bulk.Selection{ParamsSchema: where(`{"properties": {"amount": {"maximum": 20}}, "required": ["amount"]}`),
 			Tool: "settle"}, "1.1@①"},
-		{bulk.Selection{Calls: []string{"1.1@2", "1.1@a%20b"}}, "1.1@② 1.1@a b"},
-		{bulk.Selection{Calls: []string{"1.1"}, ParamsSchema: where(`{"required": ["amount"]}`)}, "1.1@① 1.1@②"},
+		{bulk.Selection{CallIDs: []string{"1.1@2", "1.1@a%20b"}}, "1.1@② 1.1@a b"},
+		{bulk.Selection{CallIDs: []string{"1.1"}, ParamsSchema: where(`{"required": ["amount"]}`)}, "1.1@① 1.1@②"},
 		{bulk.Selection{ParamsSchema: where(`{"type": "nonsense"}`)}, "where: "},
-		{bulk.Selection{Calls: []string{"1.1@①", "1.3@2"}}, `there is no Call "1.3@2"`},
+		{bulk.Selection{CallIDs: []string{"1.1@①", "1.3@2"}}, `there is no Call "1.3@2"`},
 	} {
 		meant, err := c.s.Select(list)
 		var ids []string

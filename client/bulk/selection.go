@@ -15,8 +15,8 @@ type Selection struct {
 	Tool string
 	// ParamsSchema is a JSON Schema over the parameters, as they would run, as a JSON value; nil: any parameters.
 	ParamsSchema any
-	// Calls are ids, in either spelling; 1.2 without an instance selects that Call in all instances. Empty: all Calls.
-	Calls []string
+	// CallIDs are ids, in either spelling; 1.2 without an instance selects that Call in all instances. Empty: all Calls.
+	CallIDs []string
 }
 
 // Select returns the selected approvals, in their order. The error, which wraps client.ErrInvalid, says that the schema
@@ -29,14 +29,14 @@ func (s Selection) Select(list []client.Approval) (selected []client.Approval, e
 	if err != nil {
 		return nil, fmt.Errorf("%w: where: %w", client.ErrInvalid, err)
 	}
-	for _, call := range s.Calls {
+	for _, call := range s.CallIDs {
 		if !slices.ContainsFunc(list, func(a client.Approval) bool { return matchesID(call, a.CallID) }) {
 			return nil, fmt.Errorf("%w: %w", client.ErrInvalid, approval.UnknownCallError(call, nil, pendingOf(list)))
 		}
 	}
 	for _, a := range list {
-		matchesCall := len(s.Calls) == 0 ||
-			slices.ContainsFunc(s.Calls, func(call string) bool { return matchesID(call, a.CallID) })
+		matchesCall := len(s.CallIDs) == 0 ||
+			slices.ContainsFunc(s.CallIDs, func(call string) bool { return matchesID(call, a.CallID) })
 		if !matchesCall || s.Tool != "" && a.Tool != s.Tool {
 			continue
 		}

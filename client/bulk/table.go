@@ -15,7 +15,7 @@ import (
 
 // Table shows many waiting Calls. Its values are JSON values.
 type Table struct {
-	Calls int `json:"calls"` // the number of Calls
+	CallCount int `json:"calls"` // the number of Calls
 	// SharedFields are the fields that are the same in all Calls.
 	SharedFields []Field `json:"alike"`
 	// Columns are the names of the fields that differ, in the order of the first Call that has them.
@@ -54,8 +54,8 @@ var reservedNames = []string{
 
 // Row is one Call, or one Call that waits in several instances with equal fields.
 type Row struct {
-	// Call is its id, 1.2@⑬; without an instance if there are several.
-	Call      string         `json:"call"`
+	// CallID is its id, 1.2@⑬; without an instance if there are several.
+	CallID    string         `json:"call"`
 	Instances []string       `json:"instances"`
 	Values    map[string]any `json:"values"` // by column; a field that the Call does not have is missing
 }
@@ -65,7 +65,7 @@ const maxDepth = 3
 
 // TableOf makes the table of some approvals.
 func TableOf(list []client.Approval) Table {
-	t := Table{Calls: len(list), SharedFields: []Field{}, Columns: []string{}, Rows: []Row{}}
+	t := Table{CallCount: len(list), SharedFields: []Field{}, Columns: []string{}, Rows: []Row{}}
 	fieldsByCall := make([][]Field, len(list))
 	countByValue := map[string]map[string]int{} // by name and value: how many have it
 	var names []string
@@ -119,7 +119,7 @@ func deadlineRange(list []client.Approval) string {
 func (t *Table) addRows(list []client.Approval, fieldsByCall [][]Field, differs map[string]bool) {
 	indexByContent := map[string]int{}
 	for n, a := range list {
-		row := Row{Call: a.CallID, Instances: []string{a.Instance}, Values: jsonval.Object{}}
+		row := Row{CallID: a.CallID, Instances: []string{a.Instance}, Values: jsonval.Object{}}
 		for _, f := range fieldsByCall[n] {
 			switch {
 			case differs[f.Name]:
@@ -131,7 +131,7 @@ func (t *Table) addRows(list []client.Approval, fieldsByCall [][]Field, differs 
 		key, _ := ideafile.ParseCallKey(a.CallID)
 		content := key.ID("") + jsonval.EncodeToString(row.Values)
 		if index, seen := indexByContent[content]; seen {
-			t.Rows[index].Call = key.ID("")
+			t.Rows[index].CallID = key.ID("")
 			t.Rows[index].Instances = append(t.Rows[index].Instances, a.Instance)
 			continue
 		}
@@ -144,8 +144,8 @@ func (t *Table) addRows(list []client.Approval, fieldsByCall [][]Field, differs 
 func fieldsOf(a client.Approval) []Field {
 	fields := []Field{{FieldTool, a.Tool}}
 	fields = appendMembers(fields, "", a.Params, 1)
-	add := func(name string, v any, has bool) {
-		if has {
+	add := func(name string, v any, isPresent bool) {
+		if isPresent {
 			fields = append(fields, Field{name, jsonval.ToJSONValue(v)})
 		}
 	}
@@ -167,7 +167,7 @@ func fieldsOf(a client.Approval) []Field {
 	soFar := jsonval.Map(a.DecidedSoFar, approval.Vote.InWords)
 	add(FieldDecidedSoFar, soFar, len(soFar) > 0)
 	add(FieldTimeout, a.OnTimeout, a.Deadline != nil)
-	add(FieldAllowed, a.AllowedDecisions, len(a.AllowedDecisions) < len(policy.AllKinds()))
+	add(FieldAllowed, a.AllowedDecisions, len(a.AllowedDecisions) < len(policy.DecisionKinds()))
 	return fields
 }
 

@@ -39,9 +39,9 @@ type Options struct {
 }
 
 const (
-	partHistory = "history"
-	partID      = "id"
-	partStart   = "start"
+	historyPath = "history"
+	idPath      = "id"
+	startPath   = "start"
 )
 
 // SearchIdeas searches all Ideas in a store for a text. It keeps the findings of one process at a time in memory.
@@ -67,10 +67,10 @@ func SearchIdeas(ctx context.Context, a *client.Archive, text string, o Options)
 			if len(f.Matches) == 0 || f.Matches[0].Instance != "" {
 				f.Matches = slices.Insert(f.Matches, 0, chain.InstanceMatch{})
 			}
-			f.Matches[0].Parts = append(f.Matches[0].Parts, partID)
+			f.Matches[0].Paths = append(f.Matches[0].Paths, idPath)
 		}
-		for _, inInstance := range f.Matches {
-			if err := o.OnFound(Finding{Process: process, InstanceMatch: inInstance}); err != nil {
+		for _, match := range f.Matches {
+			if err := o.OnFound(Finding{Process: process, InstanceMatch: match}); err != nil {
 				return err
 			}
 		}
@@ -92,15 +92,15 @@ func SearchHistories(ctx context.Context, c *client.Client, text string, o Optio
 			if isInstance { // its history is about this instance alone
 				token = typedToken
 			}
-			inInstance := chain.InstanceMatch{Instance: token, Parts: []string{partHistory}}
-			return s.report(Finding{Process: process, InstanceMatch: inInstance})
+			match := chain.InstanceMatch{Instance: token, Paths: []string{historyPath}}
+			return s.report(Finding{Process: process, InstanceMatch: match})
 		})
 	})
 	if err == nil {
 		err = chain.EachSchedule(ctx, service, c.Namespace(), func(schedule string, m proto.Message) error {
 			return s.searchMessage(ctx, schedule, m, func(string) error {
 				return s.report(Finding{Schedule: schedule,
-					InstanceMatch: chain.InstanceMatch{Parts: []string{partStart}}})
+					InstanceMatch: chain.InstanceMatch{Paths: []string{startPath}}})
 			})
 		})
 	}
@@ -161,9 +161,9 @@ func (s *searcher) searchPayload(
 		v = string(payload.GetData())
 	}
 	tokens := map[string]bool{}
-	onText := func(at texts.Place, text string) {
+	onText := func(place texts.Place, text string) {
 		if s.needle.IsIn(text) {
-			tokens[at.Instance] = true
+			tokens[place.Instance] = true
 		}
 	}
 	load := func(h jsonval.BlobHandle) (any, error) {

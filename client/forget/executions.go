@@ -23,7 +23,7 @@ type executions struct {
 }
 
 func executionsOf(c *client.Client, process string) *executions {
-	return &executions{c, process, func(id string) bool { return blobs.RootOf(id) == process }}
+	return &executions{c, process, func(id string) bool { return blobs.RootProcessOf(id) == process }}
 }
 
 const (
@@ -36,12 +36,12 @@ const (
 func (x *executions) terminate(ctx context.Context) error {
 	for {
 		runs, _, err := x.runs(ctx)
-		open := 0
+		openCount := 0
 		for _, r := range runs {
 			if !isOpen(r) {
 				continue
 			}
-			open++
+			openCount++
 			e := r.GetExecution()
 			err := x.Temporal().TerminateWorkflow(ctx, e.GetWorkflowId(), e.GetRunId(),
 				"what the process worked on is forgotten")
@@ -49,7 +49,7 @@ func (x *executions) terminate(ctx context.Context) error {
 				return err
 			}
 		}
-		if err != nil || open == 0 {
+		if err != nil || openCount == 0 {
 			return err
 		}
 		client.Sleep(ctx, pollInterval)
@@ -58,14 +58,14 @@ func (x *executions) terminate(ctx context.Context) error {
 
 // delete deletes every run, waits until the server has none left, and returns how many there were.
 func (x *executions) delete(ctx context.Context) (int, error) {
-	deletedRuns, goneSince := map[string]bool{}, time.Time{}
+	deletedRunIDs, goneSince := map[string]bool{}, time.Time{}
 	for {
 		runs, listedCount, err := x.runs(ctx)
 		if err != nil {
 			return 0, err
 		}
 		for _, r := range runs {
-			if run := r.GetExecution().GetRunId(); !deletedRuns[run] {
+			if runID := r.GetExecution().GetRunId(); !deletedRunIDs[runID] {
 				_, err := x.Temporal().WorkflowService().DeleteWorkflowExecution(ctx,
 					&workflowservice.DeleteWorkflowExecutionRequest{
 						Namespace: x.Namespace(), WorkflowExecution: r.GetExecution(),
@@ -73,12 +73,12 @@ func (x *executions) delete(ctx context.Context) (int, error) {
 				if err != nil && !isNotFound(err) {
 					return 0, err
 				}
-				deletedRuns[run] = true
+				deletedRunIDs[runID] = true
 			}
 		}
 		switch {
 		case len(runs)+listedCount == 0:
-			return len(deletedRuns), nil
+			return len(deletedRunIDs), nil
 		case len(runs) > 0:
 			goneSince = time.Now()
 		case time.Since(goneSince) > maxListLag && !goneSince.IsZero():
@@ -100,8 +100,8 @@ func isOpen(r *workflowpb.WorkflowExecutionInfo) bool {
 // runs returns every run that exists, and how many the server's list shows, which lags behind in both directions.
 func (x *executions) runs(ctx context.Context) (runs []*workflowpb.WorkflowExecutionInfo, listedCount int, err error) {
 	seen := map[string]bool{}
-	addRun := func(workflow, run string) error {
-		d, err := x.Temporal().DescribeWorkflowExecution(ctx, workflow, run)
+	addRun := func(workflow, runID string) error {
+		d, err := x.Temporal().DescribeWorkflowExecution(ctx, workflow, runID)
 		if isNotFound(err) {
 			return nil
 		}

@@ -34,8 +34,8 @@ type Result struct {
 	// Instance is the forgotten instance; empty: the whole process was forgotten.
 	Instance string `json:"instance,omitempty"`
 	chain.ForgetResult
-	// Executions are the runs of workflows that were deleted in Temporal.
-	Executions int `json:"executions"`
+	// ExecutionCount are the runs of workflows that were deleted in Temporal.
+	ExecutionCount int `json:"executions"`
 	// KeptWorkflows are workflows that stay because their histories cover all instances of the process.
 	KeptWorkflows []string `json:"left,omitempty"`
 	// Forks are the results for the forks of the process, which were forgotten too, or lost the instance.
@@ -56,7 +56,7 @@ func Process(ctx context.Context, c *client.Client, id string, o Options) (*Resu
 	if strings.Contains(id, "/") {
 		return nil, kind.Errorf(client.ErrInvalid, "forget %s: it belongs to another process and is forgotten "+
 			"with it: forget %s",
-			id, blobs.RootOf(id))
+			id, blobs.RootProcessOf(id))
 	}
 	if err := o.CheckName(); err != nil {
 		return nil, fmt.Errorf("forget %s %w", id, err)
@@ -65,12 +65,12 @@ func Process(ctx context.Context, c *client.Client, id string, o Options) (*Resu
 	if err != nil {
 		return nil, err
 	}
-	selected := executionsOf(c, id)
-	if err := ensureEnded(ctx, selected, o); err != nil {
+	processExecutions := executionsOf(c, id)
+	if err := ensureEnded(ctx, processExecutions, o); err != nil {
 		return nil, fmt.Errorf("forget %s: %w", id, err)
 	}
 	r := &Result{Process: id, Forks: forks}
-	return r, r.remove(ctx, selected, o, chain.New(c.Archive().Store()).Forget)
+	return r, r.remove(ctx, processExecutions, o, chain.New(c.Archive().Store()).Forget)
 }
 
 // remove forgets in the store first, and then deletes the histories: the store needs them to find values.
@@ -78,19 +78,19 @@ func (r *Result) remove(
 	ctx context.Context, x *executions, o Options,
 	forget func(context.Context, chain.ForgetOptions) (*chain.ForgetResult, error),
 ) error {
-	opener := x.Archive().Store().Keys().OpenPayload
-	contents, err := forget(ctx, chain.ForgetOptions{
-		Process: r.Process, Instance: r.Instance, QuietPeriod: blobs.RemovalSettleTime, Decrypt: opener,
-		Forgotten: chain.Forgotten{At: time.Now().UTC(), By: o.Name, Reason: o.Reason},
+	decrypt := x.Archive().Store().Keys().OpenPayload
+	storeResult, err := forget(ctx, chain.ForgetOptions{
+		Process: r.Process, Instance: r.Instance, QuietPeriod: blobs.RemovalQuietPeriod, Decrypt: decrypt,
+		Forgotten: chain.Forgotten{ForgottenAt: time.Now().UTC(), By: o.Name, Reason: o.Reason},
 		ReadReferences: func(ctx context.Context) (own, others *chain.NamespaceContents, err error) {
-			return chain.ReadTemporalSeparately(ctx, x.Temporal().WorkflowService(), x.Namespace(), x.matches, opener)
+			return chain.ReadTemporalSeparately(ctx, x.Temporal().WorkflowService(), x.Namespace(), x.matches, decrypt)
 		},
 	})
 	if err != nil {
 		return err
 	}
-	r.ForgetResult = *contents
-	if r.Executions, err = x.delete(ctx); err != nil {
+	r.ForgetResult = *storeResult
+	if r.ExecutionCount, err = x.delete(ctx); err != nil {
 		return fmt.Errorf("forget %s: delete its histories in Temporal: %w", r.Process, err)
 	}
 	return nil
@@ -127,30 +127,30 @@ func refusedError(id, reason string) error {
 
 // ensureEnded refuses an unknown process, and a running process unless it is to be cancelled. Afterwards none of its
 // workflows is open.
-func ensureEnded(ctx context.Context, selected *executions, o Options) error {
-	runs, _, err := selected.runs(ctx)
+func ensureEnded(ctx context.Context, processExecutions *executions, o Options) error {
+	runs, _, err := processExecutions.runs(ctx)
 	if err != nil {
 		return err
 	}
-	ideas, err := selected.Chain(selected.process).Length(ctx)
+	ideaCount, err := processExecutions.Chain(processExecutions.process).Length(ctx)
 	if err != nil {
 		return err
 	}
-	if ideas == 0 && len(runs) == 0 {
+	if ideaCount == 0 && len(runs) == 0 {
 		return kind.Errorf(client.ErrNotFound, "neither Temporal nor the store knows a process with this id")
 	}
 	for _, r := range runs {
-		if r.GetExecution().GetWorkflowId() != selected.process || !isOpen(r) {
+		if r.GetExecution().GetWorkflowId() != processExecutions.process || !isOpen(r) {
 			continue
 		}
 		if !o.Cancel {
-			return refusedError(selected.process, "the process is at work: cancel it first, or add --cancel")
+			return refusedError(processExecutions.process, "the process is at work: cancel it first, or add --cancel")
 		}
 		// it may just have ended
-		if err := selected.Client.Process(selected.process).Cancel(ctx); err != nil &&
+		if err := processExecutions.Client.Process(processExecutions.process).Cancel(ctx); err != nil &&
 			!errors.Is(err, client.ErrRefused) {
 			return err
 		}
 	}
-	return selected.terminate(ctx)
+	return processExecutions.terminate(ctx)
 }

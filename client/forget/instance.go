@@ -21,13 +21,13 @@ import (
 func Instance(ctx context.Context, c *client.Client, id, typedToken string, o Options) (*Result, error) {
 	if strings.Contains(id, "/") {
 		return nil, kind.Errorf(client.ErrInvalid,
-			"forget an instance of %s: name the process that it belongs to: %s", id, blobs.RootOf(id))
+			"forget an instance of %s: name the process that it belongs to: %s", id, blobs.RootProcessOf(id))
 	}
 	if err := o.CheckName(); err != nil {
 		return nil, fmt.Errorf("forget an instance of %s %w", id, err)
 	}
-	selected := executionsOf(c, id)
-	endedWorkflowIDs, err := endedWorkflows(ctx, selected)
+	processExecutions := executionsOf(c, id)
+	endedWorkflowIDs, err := endedWorkflows(ctx, processExecutions)
 	if err != nil {
 		return nil, err
 	}
@@ -42,19 +42,19 @@ func Instance(ctx context.Context, c *client.Client, id, typedToken string, o Op
 	if err != nil {
 		return nil, err
 	}
-	selected.matches = func(workflow string) bool {
+	processExecutions.matches = func(workflow string) bool {
 		belongs := protocol.BelongsToInstance(workflow, token) ||
 			o.WithHistory && slices.Contains(endedWorkflowIDs, workflow)
-		return belongs && blobs.RootOf(workflow) == id
+		return belongs && blobs.RootProcessOf(workflow) == id
 	}
 	r := &Result{Process: id, Instance: token, Forks: forks}
 	if !o.WithHistory {
 		r.KeptWorkflows = endedWorkflowIDs
 	}
-	if err := selected.terminate(ctx); err != nil {
+	if err := processExecutions.terminate(ctx); err != nil {
 		return nil, fmt.Errorf("forget %s of %s: %w", token, id, err)
 	}
-	return r, toClientError(id, r.remove(ctx, selected, o, chains.ForgetInstance))
+	return r, toClientError(id, r.remove(ctx, processExecutions, o, chains.ForgetInstance))
 }
 
 // toClientError turns errors of the chains into this package's kinds of errors.
@@ -70,7 +70,7 @@ func toClientError(id string, err error) error {
 
 // endedWorkflows refuses a running process, and returns the workflows whose histories concern all instances: the
 // process and its parts.
-func endedWorkflows(ctx context.Context, x *executions) (all []string, err error) {
+func endedWorkflows(ctx context.Context, x *executions) (workflowIDs []string, err error) {
 	runs, _, err := x.runs(ctx)
 	if err != nil {
 		return nil, err
@@ -81,10 +81,10 @@ func endedWorkflows(ctx context.Context, x *executions) (all []string, err error
 			return nil, refusedError(x.process, "the process is at work: wait until it has ended, or cancel it, which "+
 				"ends all its instances")
 		}
-		if protocol.IsStartedOrPart(id) && !slices.Contains(all, id) {
-			all = append(all, id)
+		if protocol.IsStartedOrPart(id) && !slices.Contains(workflowIDs, id) {
+			workflowIDs = append(workflowIDs, id)
 		}
 	}
-	slices.Sort(all)
-	return all, nil
+	slices.Sort(workflowIDs)
+	return workflowIDs, nil
 }

@@ -93,7 +93,7 @@ func TestNoFileTakesMuchMoreMemoryThanItsSize(t *testing.T) {
 		for tries := 0; taken > atMost && tries < 3; tries++ { // a busy machine collects garbage late
 			taken = atItsPeak(func() {
 				_, problems, err = ideafiles.Load(source,
-					ideafiles.Tools{Known: kinds.NewKnownTools(nil, nil), Replies: rehearsal.CountReplies, OtherWorkers: true})
+					ideafiles.Tools{Registry: kinds.NewKnownTools(nil, nil), CheckReplies: rehearsal.CountReplies, OtherWorkers: true})
 				text = problems.Error()
 			})
 		}
@@ -224,7 +224,7 @@ func TestATableTakesLessThanTenTimesItsSize(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := live()
-		d, problems, err := ideafiles.Load(source, ideafiles.Tools{Known: kinds.NewKnownTools(nil, nil), OtherWorkers: true})
+		d, problems, err := ideafiles.Load(source, ideafiles.Tools{Registry: kinds.NewKnownTools(nil, nil), OtherWorkers: true})
 		taken := live() - before
 		if err != nil || len(problems.Errors()) > 0 || len(d.Parsed.Context) < 10_000 {
 			t.Fatalf("%s: %v, %v", name, err, problems)

@@ -37,7 +37,7 @@ type Changes struct {
 
 // Apply changes the Idea, in place, and returns it. The error wraps ErrInvalid.
 func (c Changes) Apply(idea map[string]any) (map[string]any, error) {
-	e := &editor{Changes: c, idea: idea, reopened: map[string]bool{}}
+	e := &editor{Changes: c, idea: idea, reopenedTokens: map[string]bool{}}
 	originalIdea := maps.Clone(idea)
 	e.prepareRepeat()
 	for _, step := range []func() error{e.addFile, e.addIdeaPart, e.addPlan, e.addInput, e.mergeStates, e.unsetValues,
@@ -49,8 +49,8 @@ func (c Changes) Apply(idea map[string]any) (map[string]any, error) {
 	if err := Invalid("changes", ideafile.CheckNewUndoesKeys(e.idea, originalIdea)); err != nil {
 		return nil, err
 	}
-	if len(e.reopened) > 0 {
-		turn.ForgetFailures(e.idea, jsonval.SortedKeys(e.reopened))
+	if len(e.reopenedTokens) > 0 {
+		turn.ForgetFailures(e.idea, jsonval.SortedKeys(e.reopenedTokens))
 	}
 	return e.idea, nil
 }
@@ -58,8 +58,8 @@ func (c Changes) Apply(idea map[string]any) (map[string]any, error) {
 // editor applies changes to an Idea.
 type editor struct {
 	Changes
-	idea     jsonval.Object
-	reopened map[string]bool // by token
+	idea           jsonval.Object
+	reopenedTokens map[string]bool // by token
 }
 
 // objectAt returns the object of the Idea at some keys, and creates it if it is missing.
@@ -157,9 +157,9 @@ func (e *editor) addKey(key string, v any) error {
 		for name, tool := range tools {
 			e.objectAt("schema", "tools")[name] = tool
 		}
-		for k, part := range object {
+		for k, member := range object {
 			if k != "tools" {
-				e.objectAt("schema")[k] = part // an unknown key is reported as in any Idea
+				e.objectAt("schema")[k] = member // an unknown key is reported as in any Idea
 			}
 		}
 	case key == "delegates" && isObject: // addDelegates
@@ -273,7 +273,7 @@ func (e *editor) prepareRepeat() {
 // markReopened removes the marks by which an instance counts as settled or failed. Then the LLM plans for it again, or
 // its direct Plan continues and repeats what had failed.
 func (e *editor) markReopened(token string) {
-	e.reopened[token] = true
+	e.reopenedTokens[token] = true
 	e.clearEndMarks(token)
 }
 

@@ -85,17 +85,17 @@ func readTable(
 	if err != nil {
 		return nil, nil, diag.Problems{csvProblem(file, skippedLines, err)}
 	}
-	shared := ideafile.InstanceViewOf(idea.Context, "")
-	if missing := missingColumnsMessage(header, shared); missing != "" {
+	sharedView := ideafile.InstanceViewOf(idea.Context, "")
+	if missing := missingColumnsMessage(header, sharedView); missing != "" {
 		return nil, nil, diag.Problems{{JSONPath: fmt.Sprintf("%s:%d", file, skippedLines+1), Message: missing}}
 	}
-	schemas, emptyRows, columns, thousands := shared.SchemaByKind, 0, columnCache{}, thousandsColumns{}
+	schemas, emptyRows, columns, thousands := sharedView.SchemaByKind, 0, columnCache{}, thousandsColumns{}
 	r.ReuseRecord = true // only the list of cells is reused, not their texts
 	for {
 		cells, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			ps.Append(tableWarnings(file, emptyRows, separator, thousands)...)
-			ps.Append(headerWarnings(rowPlace(file, skippedLines+1), header, shared)...)
+			ps.Append(headerWarnings(rowPlace(file, skippedLines+1), header, sharedView)...)
 			return rows, header, ps
 		}
 		if err == nil && isEmptyRow(cells) {
@@ -132,7 +132,7 @@ func tableWarnings(file string, emptyRows int, separator rune, thousands thousan
 
 // headerWarnings warns if whole lines of a table are in quotes, and if a column's name resembles an input that no
 // column has, such as Amount for amount.
-func headerWarnings(place string, header []string, shared ideafile.InstanceView) (ps diag.Problems) {
+func headerWarnings(place string, header []string, sharedView ideafile.InstanceView) (ps diag.Problems) {
 	if len(header) == 1 && strings.ContainsAny(header[0], ",;\t|") {
 		ps.Warn(place, "the only column is named %q: if these are several, remove the quotes around "+
 			"whole lines", header[0])
@@ -140,8 +140,8 @@ func headerWarnings(place string, header []string, shared ideafile.InstanceView)
 	if slices.Contains(header, "type") { // shared by rows of several kinds
 		return ps
 	}
-	properties := jsonschema.Properties(shared.SchemaByKind[ideafile.TypeInput])
-	sharedInput := jsonval.AsObject(shared.PayloadByKind[ideafile.TypeInput])
+	properties := jsonschema.Properties(sharedView.SchemaByKind[ideafile.TypeInput])
+	sharedInput := jsonval.AsObject(sharedView.PayloadByKind[ideafile.TypeInput])
 	missingNames := jsonval.Filter(jsonval.SortedKeys(properties), func(name string) bool {
 		_, known := sharedInput[name]
 		return !known && !slices.Contains(header, name)
@@ -213,12 +213,12 @@ func checkRowCells(cells, header []string, line int) ([]string, error) {
 
 // missingColumnsMessage reports the columns that the schema of the input requires and the header lacks. If rows of
 // several kinds share the header, each row is checked separately instead.
-func missingColumnsMessage(header []string, shared ideafile.InstanceView) string {
+func missingColumnsMessage(header []string, sharedView ideafile.InstanceView) string {
 	if slices.Contains(header, "type") {
 		return ""
 	}
-	sharedInput := jsonval.AsObject(shared.PayloadByKind[ideafile.TypeInput])
-	required, _ := jsonval.AsStringList(jsonval.AsObject(shared.SchemaByKind[ideafile.TypeInput])["required"])
+	sharedInput := jsonval.AsObject(sharedView.PayloadByKind[ideafile.TypeInput])
+	required, _ := jsonval.AsStringList(jsonval.AsObject(sharedView.SchemaByKind[ideafile.TypeInput])["required"])
 	var missingNames []string
 	for _, name := range required {
 		if _, known := sharedInput[name]; !known && !slices.Contains(header, name) {

@@ -153,16 +153,16 @@ func (d *Definition) ReadReplies(tools Tools, problems *diag.Problems) error {
 		return err
 	}
 	name := filepath.Base(d.Source.Replies)
-	replies := 1
-	if err = jsonval.ReceivedNodeLimit.Check(data); err == nil && tools.Replies != nil {
-		replies, err = tools.Replies(data)
+	replyCount := 1
+	if err = jsonval.ReceivedNodeLimit.Check(data); err == nil && tools.CheckReplies != nil {
+		replyCount, err = tools.CheckReplies(data)
 	}
 	switch {
 	case err != nil:
 		for line := range strings.SplitSeq(err.Error(), "\n") {
 			problems.Add(name, "%s", strings.TrimPrefix(line, "rehearsal: parse "))
 		}
-	case replies == 0:
+	case replyCount == 0:
 		problems.Add(name, "it has no replies")
 	}
 	d.Replies = string(data)

@@ -48,7 +48,7 @@ func loaded(t *testing.T, given, instances, replies string) *Definition {
 var builtins = func() Tools {
 	r := tools.NewRegistry()
 	builtin.Register(r, nil)
-	return Tools{Known: kinds.NewKnownTools(r, nil), Replies: rehearsal.CountReplies}
+	return Tools{Registry: kinds.NewKnownTools(r, nil), CheckReplies: rehearsal.CountReplies}
 }()
 
 const (

@@ -134,7 +134,7 @@ func rowsToMessages(rows []row, idea *ideafile.Idea) (messages []any, ps diag.Pr
 			ps.Warn(r.place()+" $._instance", "%s", ideafile.LookalikeTokensError(token, lookalike))
 		}
 	}
-	rowOfPayload, checkInput := existingPayloads(idea), newInputCheck(idea)
+	lineByPayload, checkInput := existingPayloads(idea), newInputCheck(idea)
 	messages = make([]any, 0, len(rows))
 	for _, r := range rows {
 		if len(r.fields) > maxFields {
@@ -144,7 +144,7 @@ func rowsToMessages(rows []row, idea *ideafile.Idea) (messages []any, ps diag.Pr
 		}
 		m, hasName := r.toMessage(namer)
 		messages = append(messages, m)
-		rowProblems := r.problems(m, hasName, rowOfPayload)
+		rowProblems := r.problems(m, hasName, lineByPayload)
 		if len(rowProblems) == 0 && !r.isWrong {
 			rowProblems = r.inputProblems(m, checkInput)
 		}
@@ -159,8 +159,8 @@ const maxFields = 16_384
 // newInputCheck returns a check whether a row's input, together with what all instances share, fits the Idea's schema
 // for inputs.
 func newInputCheck(idea *ideafile.Idea) func(input any) error {
-	shared := ideafile.InstanceViewOf(idea.Context, "")
-	source := shared.SchemaByKind[ideafile.TypeInput]
+	sharedView := ideafile.InstanceViewOf(idea.Context, "")
+	source := sharedView.SchemaByKind[ideafile.TypeInput]
 	if source == nil {
 		return func(any) error { return nil }
 	}
@@ -168,7 +168,7 @@ func newInputCheck(idea *ideafile.Idea) func(input any) error {
 	if err != nil { // reported as a mistake of the Idea
 		return func(any) error { return nil }
 	}
-	sharedInput := jsonval.AsObject(shared.PayloadByKind[ideafile.TypeInput])
+	sharedInput := jsonval.AsObject(sharedView.PayloadByKind[ideafile.TypeInput])
 	return func(input any) error {
 		if sharedInput != nil {
 			input = jsonval.OverlayObject(sharedInput, input)
@@ -196,13 +196,13 @@ type payloadKey struct{ instance, kind string }
 // existingPayloads returns the data that instances already have; each is mapped to its row, or to 0 if it is in the
 // Idea.
 func existingPayloads(idea *ideafile.Idea) map[payloadKey]int {
-	rowOfPayload := map[payloadKey]int{}
+	lineByPayload := map[payloadKey]int{}
 	for _, m := range idea.Context {
 		if m.InstanceToken != "" && m.PayloadKind != "" && len(jsonval.AsObject(m.Payload)) > 0 {
-			rowOfPayload[payloadKey{m.InstanceToken, m.PayloadKind}] = 0
+			lineByPayload[payloadKey{m.InstanceToken, m.PayloadKind}] = 0
 		}
 	}
-	return rowOfPayload
+	return lineByPayload
 }
 
 // readLines reads JSON Lines, one object per row.
@@ -255,10 +255,10 @@ func readRow(file string, line int, text []byte) (row, *diag.Problem) {
 // readList reads a JSON list of objects. The place of a row is the line in which it begins.
 func readList(file string, data []byte) (rows []row, ps diag.Problems) {
 	d := json.NewDecoder(bytes.NewReader(data))
-	line, counted := 1, 0
+	line, countedOffset := 1, 0
 	lineAt := func(offset int) int {
-		line += bytes.Count(data[counted:offset], []byte("\n"))
-		counted = offset
+		line += bytes.Count(data[countedOffset:offset], []byte("\n"))
+		countedOffset = offset
 		return line
 	}
 	_, err := d.Token()
@@ -282,7 +282,7 @@ func readList(file string, data []byte) (rows []row, ps diag.Problems) {
 		}
 		err = errors.New("text after the list of rows: write one list, or one row a line")
 	}
-	ps.Add(rowPlace(file, lineAt(max(counted, int(d.InputOffset())))), "%s", listCause(err))
+	ps.Add(rowPlace(file, lineAt(max(countedOffset, int(d.InputOffset())))), "%s", listCause(err))
 	return rows, ps
 }
 
@@ -314,12 +314,12 @@ func (r row) toMessage(namer *tokenNamer) (m jsonval.Object, hasName bool) {
 
 // problems reports the mistakes in a row's message, and notes which data the row gives: two rows must not give the
 // same.
-func (r row) problems(message any, hasName bool, rowOfPayload map[payloadKey]int) diag.Problems {
+func (r row) problems(message any, hasName bool, lineByPayload map[payloadKey]int) diag.Problems {
 	var ps diag.Problems
 	m, ok := ideafile.ReadMessage(message, "$", &ps)
 	if ok && hasName {
 		key := payloadKey{m.InstanceToken, m.PayloadKind}
-		if line, exists := rowOfPayload[key]; exists && m.PayloadKind != "" && m.InstanceToken != "" {
+		if line, exists := lineByPayload[key]; exists && m.PayloadKind != "" && m.InstanceToken != "" {
 			earlierPlace := "the Idea"
 			if line > 0 {
 				earlierPlace = rowPlace(r.file, line)
@@ -327,7 +327,7 @@ func (r row) problems(message any, hasName bool, rowOfPayload map[payloadKey]int
 			ps.Add("$._instance", "%s already gives instance %s its %s: one instance cannot have two rows",
 				earlierPlace, m.InstanceToken, m.PayloadKind)
 		} else {
-			rowOfPayload[key] = r.line
+			lineByPayload[key] = r.line
 		}
 	}
 	for n := range ps {

@@ -58,7 +58,7 @@ func withLineFeeds(text []byte) []byte {
 	if bytes.Contains(text, []byte("\r\r\n")) {
 		text = bytes.ReplaceAll(text, []byte("\r\r\n"), []byte("\n"))
 	}
-	var lines []byte
+	var converted []byte
 	inQuotes := false
 	for n, b := range text {
 		switch {
@@ -68,16 +68,16 @@ func withLineFeeds(text []byte) []byte {
 		case b == '\n', n+1 < len(text) && text[n+1] == '\n':
 			return text
 		default:
-			if lines == nil {
-				lines = bytes.Clone(text)
+			if converted == nil {
+				converted = bytes.Clone(text)
 			}
-			lines[n] = '\n'
+			converted[n] = '\n'
 		}
 	}
-	if lines == nil {
+	if converted == nil {
 		return text
 	}
-	return lines
+	return converted
 }
 
 // textWarnings warns of letters that were lost, or mistaken for others, when the file was last saved.
@@ -175,31 +175,31 @@ var typeLine = regexp.MustCompile(`^\s*#TYPE \S`)
 // reports wrong ones.
 func checkTable(text []byte, separator rune, limit jsonval.NodeLimit) (line int, err error) {
 	separatorBytes := []byte(string(separator))
-	remaining, rows, cells, inQuotes := limit.MaxNodes(len(text)), 0, 0, false
-	start, nextLine := 1, 1
+	remainingNodes, rowCount, cellCount, inQuotes := limit.MaxNodes(len(text)), 0, 0, false
+	rowStartLine, nextLine := 1, 1
 	for n, b := range text {
 		if b == '\n' {
 			nextLine++
 		}
 		switch {
 		case b == '\n' && !inQuotes:
-			start, cells = nextLine, 0
+			rowStartLine, cellCount = nextLine, 0
 			continue
-		case cells == 0 && b != '\r': // an empty line is no row
-			rows++
-			remaining, cells = remaining-limit.NodesOfRow(rows)-1, 1
+		case cellCount == 0 && b != '\r': // an empty line is no row
+			rowCount++
+			remainingNodes, cellCount = remainingNodes-limit.NodesOfRow(rowCount)-1, 1
 		}
 		switch {
 		case b == '"':
 			inQuotes = !inQuotes
 		case !inQuotes && bytes.HasPrefix(text[n:], separatorBytes):
-			remaining, cells = remaining-1, cells+1
+			remainingNodes, cellCount = remainingNodes-1, cellCount+1
 		}
-		if cells > maxFields {
-			return start, fmt.Errorf("the row has more than %d cells; a spreadsheet has at most %d columns", maxFields,
+		if cellCount > maxFields {
+			return rowStartLine, fmt.Errorf("the row has more than %d cells; a spreadsheet has at most %d columns", maxFields,
 				maxFields)
 		}
-		if remaining < 0 {
+		if remainingNodes < 0 {
 			return 0, limit.ExceededError(len(text))
 		}
 	}
@@ -248,15 +248,15 @@ var thousandsPointPattern = regexp.MustCompile(`^-?[1-9]\d{0,2}\.\d{3}$`)
 func (t thousandsColumns) observe(row jsonval.Object) {
 	for key, v := range row {
 		if n, ok := v.(json.Number); ok && strings.Contains(n.String(), ".") {
-			was, seen := t[key]
-			t[key] = (was || !seen) && thousandsPointPattern.MatchString(n.String())
+			wasThousands, seen := t[key]
+			t[key] = (wasThousands || !seen) && thousandsPointPattern.MatchString(n.String())
 		}
 	}
 }
 
 func (t thousandsColumns) warnings(file string) (ps diag.Problems) {
-	for key, all := range jsonval.Sorted(t) {
-		if all {
+	for key, allThousands := range jsonval.Sorted(t) {
+		if allThousands {
 			ps.Warn(file, "the numbers of %q are read as decimals, 1.234 as a little more than 1: if they are "+
 				"thousands, save the column without separators", key)
 		}

@@ -22,15 +22,15 @@ type ToolRegistry interface {
 
 // Tools is what this program knows about the workers' Tools.
 type Tools struct {
-	// Known checks Tools; nil: the workers check them when the process starts.
-	Known ToolRegistry
+	// Registry checks Tools; nil: the workers check them when the process starts.
+	Registry ToolRegistry
 	// OtherWorkers: the workers belong to another program and may have more Tools, so a missing Tool is only a warning.
 	OtherWorkers bool
 	// MaybeOnOtherWorkers: nothing is to be run now, and another worker may have more Tools. So an unknown Tool is only
 	// a warning if its name resembles no known one.
 	MaybeOnOtherWorkers bool
-	// Replies checks a replies file, with a line for each mistake; nil: the workers check it.
-	Replies func(data []byte) (replies int, err error)
+	// CheckReplies checks a replies file, with a line for each mistake; nil: the workers check it.
+	CheckReplies func(data []byte) (replies int, err error)
 }
 
 // Problems reports all mistakes in an Idea beyond its form, in the order of its places: unknown tools, parameters that
@@ -124,10 +124,10 @@ func activityAt(idea *ideafile.Idea, path string) (name string, ok bool) {
 }
 
 func (t Tools) names() []string {
-	if t.Known == nil {
+	if t.Registry == nil {
 		return nil
 	}
-	return slices.Clone(t.Known.Names())
+	return slices.Clone(t.Registry.Names())
 }
 
 // Bind returns what runs each Tool of an Idea. A Tool that only other workers know, or that nothing can run, counts as
@@ -139,8 +139,8 @@ func (t Tools) Bind(idea *ideafile.Idea) map[string]ideafile.ToolBinding {
 
 func (t Tools) bind(idea *ideafile.Idea) (bindings map[string]ideafile.ToolBinding, problems diag.Problems) {
 	bindings = map[string]ideafile.ToolBinding{}
-	if t.Known != nil {
-		bindings, problems = t.Known.Bind(idea)
+	if t.Registry != nil {
+		bindings, problems = t.Registry.Bind(idea)
 	}
 	for _, tool := range idea.Tools {
 		if _, ok := bindings[tool.Name]; !ok {

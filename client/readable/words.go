@@ -118,11 +118,11 @@ func durationText(d time.Duration) string {
 }
 
 // inUnits adds the smaller unit if the larger one is less than ten.
-func inUnits(d, large time.Duration, largeName string, small time.Duration, smallName string) string {
-	d = d.Round(small)
-	text := Plural(int(d/large), largeName)
-	if rest := d % large / small; rest > 0 && d < 10*large {
-		text += " " + Plural(int(rest), smallName)
+func inUnits(d, largeUnit time.Duration, largeName string, smallUnit time.Duration, smallName string) string {
+	d = d.Round(smallUnit)
+	text := Plural(int(d/largeUnit), largeName)
+	if remainder := d % largeUnit / smallUnit; remainder > 0 && d < 10*largeUnit {
+		text += " " + Plural(int(remainder), smallName)
 	}
 	return text
 }

@@ -16,15 +16,15 @@ import (
 
 // Decision is a person's decision, in plain words.
 type Decision struct {
-	When    time.Time
-	Idea    int    // the number of the Idea whose log has it
-	Who     string // with the groups
-	What    string // such as: approved 1.2@① refund
-	Reason  string
-	Proof   string // how the decider's identity is proved; empty if nobody decided
-	Order   bool   // it gives a standing order, or ends one
-	Details []Detail
-	Given   *approval.StandingOrder // the standing order that the decision gives; nil: none
+	When            time.Time
+	Idea            int    // the number of the Idea whose log has it
+	Who             string // with the groups
+	What            string // such as: approved 1.2@① refund
+	Reason          string
+	Proof           string // how the decider's identity is proved; empty if nobody decided
+	IsOrderDecision bool   // it gives a standing order, or ends one
+	Details         []Detail
+	Given           *approval.StandingOrder // the standing order that the decision gives; nil: none
 }
 
 // Detail is more about a decision: what was shown, what the decision changed, and its outcome.
@@ -38,10 +38,10 @@ func Decisions(decisions []client.Decided) []Decision {
 	out := make([]Decision, len(decisions))
 	for n, d := range decisions {
 		out[n] = Decision{When: d.DecidedAt, Idea: d.Idea, Who: deciderText(d.Decision), What: describeDecision(d),
-			Proof:   proofText(d.Decision),
-			Reason:  clipText(d.Reason),
-			Order:   approval.IsOrderSignal(d.Kind) && d.CallID == "" || d.Kind == approval.SteerDisallow,
-			Details: details(d), Given: d.Order}
+			Proof:           proofText(d.Decision),
+			Reason:          clipText(d.Reason),
+			IsOrderDecision: approval.IsOrderSignal(d.Kind) && d.CallID == "" || d.Kind == approval.SteerDisallow,
+			Details:         details(d), Given: d.Order}
 	}
 	return out
 }
@@ -108,7 +108,7 @@ func proofText(d approval.Decision) string {
 		if s.Name != "" {
 			name = " for " + s.Name
 		}
-		return clipText(fmt.Sprintf("%ssigned%s: key %s, issuer %s, proof %s", prefix, name, s.Key, s.Issuer, s.ID))
+		return clipText(fmt.Sprintf("%ssigned%s: key %s, issuer %s, proof %s", prefix, name, s.KeyThumbprint, s.Issuer, s.ID))
 	case d.Proof != "":
 		return clipText(prefix + "it came with a proof, which nobody checked then")
 	}
@@ -142,8 +142,8 @@ func details(d client.Decided) (list []Detail) {
 	if len(d.Context) > 0 {
 		add("Messages", d.Context)
 	}
-	if len(d.Instances) > 0 {
-		add("Instances", strings.Join(d.Instances, ", "))
+	if len(d.AddedInstances) > 0 {
+		add("Instances", strings.Join(d.AddedInstances, ", "))
 	}
 	if d.Limits != nil {
 		add("Limits", jsonval.ToJSONValue(d.Limits))
@@ -163,8 +163,8 @@ func orderText(o approval.StandingOrder) string {
 	if !o.From.IsZero() {
 		s += ", from " + readable.TimestampText(o.From)
 	}
-	if o.When != nil {
-		s += " whose parameters fit " + jsonval.EncodeToString(o.When)
+	if o.ParamsCondition != nil {
+		s += " whose parameters fit " + jsonval.EncodeToString(o.ParamsCondition)
 	}
 	if o.Count > 0 {
 		s += ", " + readable.Plural(o.Count, "Call") + " at most"

@@ -116,8 +116,8 @@ func New(ctx context.Context, c *client.Chain, process string) (*Report, error) 
 	return r, err
 }
 
-func (r *Report) addContents(ctx context.Context, c *client.Chain, last int) error {
-	decisions, err := c.Decisions(ctx, last)
+func (r *Report) addContents(ctx context.Context, c *client.Chain, lastIdea int) error {
+	decisions, err := c.Decisions(ctx, lastIdea)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (r *Report) addContents(ctx context.Context, c *client.Chain, last int) err
 		// RenderSVG escapes the texts
 		r.Picture = template.HTML(plangraph.RenderSVG(plan.Calls, plan.Statuses, plangraph.Labels{}))
 	}
-	return r.addStates(ctx, c, last)
+	return r.addStates(ctx, c, lastIdea)
 }
 
 // Ideas describes each Idea of a chain: how long it took, which LLM answered, and what that cost.
@@ -165,12 +165,12 @@ func newIdea(l chain.Link) Idea {
 	return i
 }
 
-func (r *Report) addStates(ctx context.Context, c *client.Chain, last int) error {
-	idea, err := c.Load(ctx, last)
+func (r *Report) addStates(ctx context.Context, c *client.Chain, lastIdea int) error {
+	idea, err := c.Load(ctx, lastIdea)
 	if err != nil {
 		return err
 	}
-	authors, err := c.Authors(ctx, last)
+	authors, err := c.Authors(ctx, lastIdea)
 	if err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, last int) error
 		r.Output = &f
 	}
 	r.Quality = quality.ReadReport(jsonval.AsObject(idea["meta"])).Lines()
-	parsed, _ := ideafile.ReadIdeaWithCheckedTools(idea)
+	parsed, _ := ideafile.ReadIdeaWithoutCheckingTools(idea)
 	for _, count := range ideafile.CountStepOutcomes(parsed.Context) {
 		r.Steps = append(r.Steps, clipText(count.String()))
 	}
@@ -230,7 +230,7 @@ func DescribeAuthors(authors *chain.Authors, token string) func(jsonval.Path, an
 		case chain.AuthorUnknown:
 			return "nobody knows by whom"
 		}
-		if name, is := entry.PersonName(); is {
+		if name, isPerson := entry.PersonName(); isPerson {
 			return "by " + clipText(name) + ", a person"
 		}
 		tool := ""
@@ -290,5 +290,5 @@ func quote(s string) string {
 
 // FilterOrders returns the decisions that give or end standing orders.
 func FilterOrders(all []Decision) []Decision {
-	return jsonval.Filter(all, func(d Decision) bool { return d.Order })
+	return jsonval.Filter(all, func(d Decision) bool { return d.IsOrderDecision })
 }

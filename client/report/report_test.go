@@ -25,7 +25,7 @@ func TestEachDecisionSaysInWordsWhoTookItAndHowThatIsProved(t *testing.T) {
 		{approval.Decision{Kind: "approve", CallID: "1.1", Tool: "pay", DecidedBy: "ann", Groups: []string{"finance"}},
 			"approved 1.1 pay", "declared", "ann of finance"},
 		{approval.Decision{Kind: "approve", CallID: "1.1", DecidedBy: "ann",
-			Signature: &proof.Signed{Key: "K1", Issuer: "https://i", ID: "J"}}, "approved 1.1",
+			Signature: &proof.Signature{KeyThumbprint: "K1", Issuer: "https://i", ID: "J"}}, "approved 1.1",
 			"signed: key K1, issuer https://i, proof J", "ann"},
 		{approval.Decision{Kind: "approve", CallID: "1.1", DecidedBy: "ann", OrderID: "small"}, "approved",
 			"under the standing order small; declared", "ann"},
@@ -48,7 +48,7 @@ func TestEachDecisionSaysInWordsWhoTookItAndHowThatIsProved(t *testing.T) {
 
 func TestAStandingOrderSaysWhatItAllows(t *testing.T) {
 	t.Parallel()
-	o := approval.StandingOrder{ID: "small", Tool: "pay", When: map[string]any{"properties": map[string]any{}},
+	o := approval.StandingOrder{ID: "small", Tool: "pay", ParamsCondition: map[string]any{"properties": map[string]any{}},
 		Count: 5, Until: time.Now()}
 	all := Decisions([]client.Decided{{Decision: approval.Decision{Kind: "approve", CallID: "1.1"}},
 		{Decision: approval.Decision{Kind: approval.SteerAllow, DecidedBy: "ann", Order: &o}}})

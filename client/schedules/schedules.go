@@ -63,19 +63,19 @@ var OverlapPolicies = map[string]enumspb.ScheduleOverlapPolicy{
 type Schedule struct {
 	ID     string `json:"id"`
 	Path   string `json:"path"` // of the Idea's meta
-	When   string `json:"when"` // for people: "every 1h0m0s", "0 2 * * *"
+	Timing string `json:"when"` // for people: "every 1h0m0s", "0 2 * * *"
 	Paused bool   `json:"paused"`
 	Note   string `json:"note"`
-	// Next are the times of the next starts. Latest are the processes that it started last, including those that still
+	// NextStarts are the times of the next starts. Latest are the processes that it started last, including those that still
 	// run.
-	Next   []time.Time `json:"next"`
-	Latest []Started   `json:"latest"`
+	NextStarts   []time.Time `json:"next"`
+	LatestStarts []Started   `json:"latest"`
 }
 
 // Started is a process that a schedule has started.
 type Started struct {
-	Process string    `json:"process"`
-	At      time.Time `json:"at"`
+	Process   string    `json:"process"`
+	StartedAt time.Time `json:"at"`
 }
 
 // Schedules manages the schedules of a namespace.
@@ -126,7 +126,7 @@ func (s *Schedules) Make(ctx context.Context, o Options) error {
 // removeIfNeverStarting removes a new schedule if Temporal finds no time at which it would start anything.
 func (s *Schedules) removeIfNeverStarting(ctx context.Context, o Options) error {
 	schedule, err := s.Find(ctx, o.ID)
-	if err != nil || len(schedule.Next) > 0 {
+	if err != nil || len(schedule.NextStarts) > 0 {
 		return err
 	}
 	if err := s.End(ctx, o.ID); err != nil {
@@ -199,7 +199,7 @@ func (s *Schedules) List(ctx context.Context) ([]Schedule, error) {
 		if e.WorkflowType.Name != protocol.ProcessType {
 			continue
 		}
-		schedule := Schedule{ID: e.ID, Paused: e.Paused, Note: e.Note, Next: e.NextActionTimes}
+		schedule := Schedule{ID: e.ID, Paused: e.Paused, Note: e.Note, NextStarts: e.NextActionTimes}
 		schedule.addDetails(e.RecentActions, e.Memo, dataConverter)
 		schedules = append(schedules, schedule)
 	}
@@ -214,7 +214,7 @@ func (s *Schedules) Find(ctx context.Context, id string) (*Schedule, error) {
 		return nil, s.wrapError("find", id, err)
 	}
 	schedule := &Schedule{ID: id, Paused: d.Schedule.State.Paused, Note: d.Schedule.State.Note,
-		Next: d.Info.NextActionTimes}
+		NextStarts: d.Info.NextActionTimes}
 	schedule.addDetails(d.Info.RecentActions, d.Memo, s.dataConverter())
 	return schedule, nil
 }
@@ -236,16 +236,16 @@ func (s *Schedules) describe(ctx context.Context, id string) (*sdk.ScheduleDescr
 // addDetails adds what Temporal returns in the same form in a list and in a description.
 func (s *Schedule) addDetails(latest []sdk.ScheduleActionResult, memo *commonpb.Memo,
 	dataConverter converter.DataConverter) {
-	s.Latest = []Started{}
+	s.LatestStarts = []Started{}
 	for _, r := range latest {
 		if r.StartWorkflowResult != nil {
-			s.Latest = append(s.Latest, Started{Process: r.StartWorkflowResult.WorkflowID, At: r.ActualTime})
+			s.LatestStarts = append(s.LatestStarts, Started{Process: r.StartWorkflowResult.WorkflowID, StartedAt: r.ActualTime})
 		}
 	}
-	if s.Next == nil {
-		s.Next = []time.Time{}
+	if s.NextStarts == nil {
+		s.NextStarts = []time.Time{}
 	}
-	for key, target := range map[string]*string{memoPath: &s.Path, memoWhen: &s.When} {
+	for key, target := range map[string]*string{memoPath: &s.Path, memoWhen: &s.Timing} {
 		if p := memo.GetFields()[key]; p != nil {
 			_ = dataConverter.FromPayload(p, target) // a schedule that another program made has none
 		}

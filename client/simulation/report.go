@@ -28,13 +28,13 @@ type Report struct {
 	Delegates []DelegateCost `json:"delegates"`
 	// Open lists what did not finish, a line each.
 	Open []string `json:"open"`
-	// MadeUp are the References to data that the files leave out.
-	MadeUp []string `json:"madeUp"`
+	// MadeUpRefs are the References to data that the files leave out.
+	MadeUpRefs []string `json:"madeUp"`
 	// Unasked are MCP servers whose tools are not known.
 	Unasked []string `json:"unasked"`
 	Graph   string   `json:"graph"` // the Plan as Mermaid; empty without a Plan
-	// Data is the folder with the data of the simulation; empty if none was kept. The caller that keeps it sets it.
-	Data string `json:"data,omitempty"`
+	// DataFolder is the folder with the data of the simulation; empty if none was kept. The caller that keeps it sets it.
+	DataFolder string `json:"data,omitempty"`
 }
 
 // Cost is what a process used.
@@ -56,7 +56,7 @@ func (p *Prepared) Report(ctx context.Context, c *client.Client, process *client
 	r := &Report{
 		Result: result, Estimated: p.Players.LLMRepliesFrom != ideafile.FakedByLLM,
 		Tools:     map[string]map[ideafile.CallStatus]int{},
-		Delegates: []DelegateCost{}, Open: []string{}, MadeUp: append([]string{}, p.MadeUpRefs...),
+		Delegates: []DelegateCost{}, Open: []string{}, MadeUpRefs: append([]string{}, p.MadeUpRefs...),
 		Unasked: append([]string{}, p.UnaskedMCPServers...),
 	}
 	instances, err := process.Instances(ctx)
@@ -158,7 +158,7 @@ func (p *Prepared) loadPlanCalls(ctx context.Context, c *client.Client, process 
 func (p *Prepared) directPlan() (calls []any) {
 	for _, m := range p.Parsed.Context {
 		if m.PlanStage != "" {
-			calls = append(calls, ideafile.RawWrittenCalls(jsonval.Map(m.PlanCalls, p.Parsed.WithFixed))...)
+			calls = append(calls, ideafile.RawWrittenCalls(jsonval.Map(m.PlanCalls, p.Parsed.WithToolFixedValues))...)
 		}
 	}
 	return calls

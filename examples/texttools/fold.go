@@ -9,16 +9,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// folded is a text in the form for comparing: compatibility forms resolved (NFKC), case folded, invisible characters
+// foldedText is a text in the form for comparing: compatibility forms resolved (NFKC), case folded, invisible characters
 // removed, runs of white space replaced by one space. Each byte is mapped to the runes of the source that it came from.
-type folded struct {
+type foldedText struct {
 	text                     []byte
 	sourceStarts, sourceEnds []int32 // per byte of text: first rune in the source, and the one after the last
 }
 
-func fold(source string) *folded {
+func foldText(source string) *foldedText {
 	s, positions := removeInvisible(source)
-	f := &folded{
+	f := &foldedText{
 		text:         make([]byte, 0, len(s)),
 		sourceStarts: make([]int32, 0, len(s)),
 		sourceEnds:   make([]int32, 0, len(s)),
@@ -63,7 +63,7 @@ func removeInvisible(source string) (s string, positions []int32) {
 	return b.String(), positions
 }
 
-func (f *folded) add(r rune, from, to int32) {
+func (f *foldedText) add(r rune, from, to int32) {
 	if isInvisible(r) {
 		return
 	}
@@ -77,9 +77,9 @@ func (f *folded) add(r rune, from, to int32) {
 	if unicode.Is(unicode.Cherokee, r) {
 		r = unicode.ToUpper(r) // cases.Fold folds each of its cases into the other
 	}
-	before := len(f.text)
+	oldLength := len(f.text)
 	f.text = utf8.AppendRune(f.text, r)
-	for range len(f.text) - before {
+	for range len(f.text) - oldLength {
 		f.sourceStarts = append(f.sourceStarts, from)
 		f.sourceEnds = append(f.sourceEnds, to)
 	}
@@ -107,7 +107,7 @@ func isUnspacedScript(r rune) bool {
 }
 
 // isWholeWord reports whether text[start:end] is a whole word of the folded text.
-func (f *folded) isWholeWord(start, end int) bool {
+func (f *foldedText) isWholeWord(start, end int) bool {
 	if start > 0 {
 		before, _ := utf8.DecodeLastRune(f.text[:start])
 		first, _ := utf8.DecodeRune(f.text[start:])

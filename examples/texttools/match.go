@@ -26,9 +26,9 @@ type wordMatch struct {
 }
 
 type matchWordsResult struct {
-	Matches []wordMatch `json:"matches" jsonschema:"The first 1,000 places, in the order of the text."`
-	Count   int         `json:"count" jsonschema:"How many places there are."`
-	Words   []string    `json:"words" jsonschema:"The words that were found, sorted, each once."`
+	Matches    []wordMatch `json:"matches" jsonschema:"The first 1,000 places, in the order of the text."`
+	Count      int         `json:"count" jsonschema:"How many places there are."`
+	FoundWords []string    `json:"words" jsonschema:"The words that were found, sorted, each once."`
 }
 
 func registerMatchWords(r *tools.Registry) {
@@ -46,17 +46,17 @@ func matchWords(ctx context.Context, in matchWordsParams) (matchWordsResult, err
 		checkSize("words", size, maxWordBytes)); err != nil {
 		return matchWordsResult{}, err
 	}
-	text, wholeWords := fold(in.Text), in.WholeWords == nil || *in.WholeWords
+	text, wholeWords := foldText(in.Text), in.WholeWords == nil || *in.WholeWords
 	var result matchWordsResult
 	for pattern, word := range foldedWords(in.Words) {
 		if ctx.Err() != nil {
 			return matchWordsResult{}, ctx.Err()
 		}
-		if result.find(text, pattern, word, wholeWords) {
-			result.Words = append(result.Words, word)
+		if result.addMatches(text, pattern, word, wholeWords) {
+			result.FoundWords = append(result.FoundWords, word)
 		}
 	}
-	slices.Sort(result.Words)
+	slices.Sort(result.FoundWords)
 	return result, nil
 }
 
@@ -65,7 +65,7 @@ func matchWords(ctx context.Context, in matchWordsParams) (matchWordsResult, err
 func foldedWords(words []string) map[string]string {
 	wordByPattern := map[string]string{}
 	for _, word := range words {
-		pattern := strings.TrimSpace(string(fold(word).text))
+		pattern := strings.TrimSpace(string(foldText(word).text))
 		if _, isDuplicate := wordByPattern[pattern]; !isDuplicate && pattern != "" {
 			wordByPattern[pattern] = word
 		}
@@ -73,9 +73,9 @@ func foldedWords(words []string) map[string]string {
 	return wordByPattern
 }
 
-// find adds each place of a word, and reports whether there is one. Places may overlap: a match inside a longer match
+// addMatches adds each place of a word, and reports whether there is one. Places may overlap: a match inside a longer match
 // counts too.
-func (r *matchWordsResult) find(text *folded, pattern, word string, wholeWords bool) (found bool) {
+func (r *matchWordsResult) addMatches(text *foldedText, pattern, word string, wholeWords bool) (isFound bool) {
 	for start := 0; ; start++ {
 		next := bytes.Index(text.text[start:], []byte(pattern))
 		if next < 0 {
@@ -83,12 +83,12 @@ func (r *matchWordsResult) find(text *folded, pattern, word string, wholeWords b
 		}
 		start += next
 		if end := start + len(pattern); !wholeWords || text.isWholeWord(start, end) {
-			found = true
+			isFound = true
 			r.Count++
 			r.Matches = append(r.Matches, wordMatch{word, int(text.sourceStarts[start]), int(text.sourceEnds[end-1])})
 		}
 	}
 	slices.SortFunc(r.Matches, func(a, b wordMatch) int { return cmp.Or(a.Start-b.Start, a.End-b.End) })
 	r.Matches = r.Matches[:min(len(r.Matches), maxMatches)]
-	return found
+	return isFound
 }

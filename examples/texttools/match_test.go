@@ -110,7 +110,7 @@ func TestFoldingKnowsWhereEachByteCameFrom(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.String().Draw(t, "text")
-		f := fold(s)
+		f := foldText(s)
 		n := int32(len([]rune(s)))
 		if len(f.text) != len(f.sourceStarts) || len(f.text) != len(f.sourceEnds) {
 			t.Fatal("a byte without a place")
@@ -120,11 +120,11 @@ func TestFoldingKnowsWhereEachByteCameFrom(t *testing.T) {
 				t.Fatalf("%q: byte %d is of %d to %d", s, i, f.sourceStarts[i], f.sourceEnds[i])
 			}
 		}
-		if again := fold(string(f.text)); string(again.text) != string(f.text) {
+		if again := foldText(string(f.text)); string(again.text) != string(f.text) {
 			t.Fatalf("%q folds to %q and then to %q", s, f.text, again.text)
 		}
 		clean, _ := removeInvisible(s)
-		if folded := fold(cases.Fold().String(norm.NFKC.String(clean))); string(folded.text) != string(f.text) {
+		if folded := foldText(cases.Fold().String(norm.NFKC.String(clean))); string(folded.text) != string(f.text) {
 			t.Fatalf("%q folds to %q, in one case to %q", s, f.text, folded.text)
 		}
 	})

@@ -24,9 +24,9 @@ type similarText struct {
 }
 
 type findSimilarResult struct {
-	Similar []similarText `json:"similar" jsonschema:"The similar texts, the most similar first."`
-	Count   int           `json:"count" jsonschema:"How many there are."`
-	Highest float64       `json:"highest" jsonschema:"The highest score of all texts, similar or not."`
+	Similar      []similarText `json:"similar" jsonschema:"The similar texts, the most similar first."`
+	Count        int           `json:"count" jsonschema:"How many there are."`
+	HighestScore float64       `json:"highest" jsonschema:"The highest score of all texts, similar or not."`
 }
 
 func registerFindSimilar(r *tools.Registry) {
@@ -58,7 +58,7 @@ func findSimilar(ctx context.Context, in findSimilarParams) (findSimilarResult, 
 			return findSimilarResult{}, ctx.Err()
 		}
 		score := jaccard(textShingles, shingles(text))
-		result.Highest = max(result.Highest, round(score, 4))
+		result.HighestScore = max(result.HighestScore, round(score, 4))
 		if score >= threshold {
 			result.Similar = append(result.Similar, similarText{Index: i, Score: round(score, 4)})
 		}
@@ -94,19 +94,19 @@ func shingles(s string) []uint64 {
 // foldedLetters returns the folded text with every run of other characters replaced by one space, or removed beside a
 // script that writes no spaces. A text without letters, such as a row of emoji, is returned as it is.
 func foldedLetters(s string) []byte {
-	text := fold(s).text
+	text := foldText(s).text
 	out := make([]byte, 0, len(text))
-	last, gap := rune(0), false
+	last, hasGap := rune(0), false
 	for i := 0; i < len(text); {
 		r, width := utf8.DecodeRune(text[i:])
 		if isWordRune(r) {
-			if gap && last != 0 && !isUnspacedScript(last) && !isUnspacedScript(r) {
+			if hasGap && last != 0 && !isUnspacedScript(last) && !isUnspacedScript(r) {
 				out = append(out, ' ')
 			}
 			out = append(out, text[i:i+width]...)
 			last = r
 		}
-		gap = !isWordRune(r)
+		hasGap = !isWordRune(r)
 		i += width
 	}
 	if len(out) == 0 {

@@ -61,19 +61,19 @@ func (l *IssuerLogin) IsHTTPS() bool { return l.client.URL[:5] == "https" }
 // LoginAttempt is a login that has begun. The browser keeps it. Its content prevents a login from another browser, with
 // the code of another login, or a second time.
 type LoginAttempt struct {
-	State     string    `json:"state"`
-	Nonce     string    `json:"nonce"`
-	Verifier  string    `json:"verifier"` // of PKCE
-	Next      string    `json:"next"`     // the page that the person asked for
-	ExpiresAt time.Time `json:"until"`
+	State      string    `json:"state"`
+	Nonce      string    `json:"nonce"`
+	Verifier   string    `json:"verifier"` // of PKCE
+	ReturnPath string    `json:"next"`     // the page that the person asked for
+	ExpiresAt  time.Time `json:"until"`
 }
 
 // LoginAttemptMaxAge is how long somebody may take to log in at the issuer.
 const LoginAttemptMaxAge = 15 * time.Minute
 
 // NewLoginAttempt begins a LoginAttempt.
-func NewLoginAttempt(next string) LoginAttempt {
-	return LoginAttempt{rand.Text(), rand.Text(), oauth2.GenerateVerifier(), next, time.Now().Add(LoginAttemptMaxAge)}
+func NewLoginAttempt(returnPath string) LoginAttempt {
+	return LoginAttempt{rand.Text(), rand.Text(), oauth2.GenerateVerifier(), returnPath, time.Now().Add(LoginAttemptMaxAge)}
 }
 
 // LoginURL returns the address at the issuer where a person logs in.
@@ -137,9 +137,9 @@ func (l *IssuerLogin) Finish(ctx context.Context, a LoginAttempt, code string) (
 // precedence.
 func (l *IssuerLogin) addUserinfo(ctx context.Context, provider *oidc.Provider, tokens *oauth2.Token, subject string,
 	claims Claims) Claims {
-	hasVerifiedClaim := l.issuer.NameClaim != claimEmail || claims[claimVerified] != nil
+	lacksEmailVerified := l.issuer.NameClaim != claimEmail || claims[claimVerified] != nil
 	if provider.UserInfoEndpoint() == "" || claims[l.issuer.NameClaim] != nil && claims[l.issuer.GroupsClaim] != nil &&
-		hasVerifiedClaim {
+		lacksEmailVerified {
 		return claims
 	}
 	info, err := provider.UserInfo(ctx, oauth2.StaticTokenSource(tokens))

@@ -61,7 +61,7 @@ func New(o Options) *API {
 	if o.ActionTimeout == 0 {
 		o.ActionTimeout = DefaultActionTimeout
 	}
-	if o.Tools.Known == nil { // the workers' tools are not known here
+	if o.Tools.Registry == nil { // the workers' tools are not known here
 		o.Tools.OtherWorkers = true
 	}
 	a := &API{Options: o, mux: http.NewServeMux(), answers: newAnswerCache()}
@@ -291,8 +291,8 @@ func (a *API) validate(op *huma.Operation, mediaType string, body []byte) error 
 	if op.RequestBody == nil || op.RequestBody.Content["application/json"] == nil {
 		return nil
 	}
-	var any any
-	if err := a.huma.Unmarshal(cmp.Or(mediaType, "application/json"), []byte("null"), &any); err != nil {
+	var decoded any
+	if err := a.huma.Unmarshal(cmp.Or(mediaType, "application/json"), []byte("null"), &decoded); err != nil {
 		return newProblem(http.StatusUnsupportedMediaType, CodeMediaType,
 			"the body has an unsupported type: send application/json")
 	}

@@ -119,7 +119,7 @@ type graphInput struct {
 type Graph struct {
 	Format        string `json:"format" enum:"mermaid,dot,svg"`
 	Graph         string `json:"graph" doc:"the text, in the language of format"`
-	Calls         int    `json:"calls" doc:"how many there are; with none the graph is empty"`
+	CallCount     int    `json:"calls" doc:"how many there are; with none the graph is empty"`
 	IsPendingPlan bool   `json:"waiting" doc:"the Plan waits for a person, and nothing of it has begun"`
 }
 
@@ -139,7 +139,7 @@ func (a *API) renderGraph(ctx context.Context, in *graphInput) (out Graph, err e
 	planIndex := slices.IndexFunc(list, func(p client.Plan) bool { return in.Digest == "" || p.Digest == in.Digest })
 	switch {
 	case planIndex >= 0:
-		drawing.Calls, out.IsPendingPlan = list[planIndex].Drawn, true
+		drawing.Calls, out.IsPendingPlan = list[planIndex].DiagramCalls, true
 	case in.Digest != "":
 		return out, newProblem(http.StatusNotFound, CodeNotFound, "no Plan with this digest waits in "+in.ID)
 	default: // the store may have Ideas of a process that Temporal does not know
@@ -147,7 +147,7 @@ func (a *API) renderGraph(ctx context.Context, in *graphInput) (out Graph, err e
 			return out, err
 		}
 	}
-	switch out.Calls = len(drawing.Calls); in.Format {
+	switch out.CallCount = len(drawing.Calls); in.Format {
 	case "dot":
 		out.Graph = plangraph.RenderDOT(drawing.Calls, drawing.Statuses...)
 	case "svg":

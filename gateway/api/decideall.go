@@ -38,7 +38,7 @@ func (a *API) decideAll(ctx context.Context, person *access.Person, list []Decis
 		indicesByProcess[d.Process] = append(indicesByProcess[d.Process], n)
 	}
 	processes := jsonval.SortedKeys(indicesByProcess)
-	err := safego.Each(ctx, "gateway.decide", len(processes), maxConcurrentProcesses, func(
+	err := safego.ForEach(ctx, "gateway.decide", len(processes), maxConcurrentProcesses, func(
 		ctx context.Context, n int,
 	) error {
 		a.decideIn(ctx, processes[n], indicesByProcess[processes[n]], decisions, results)

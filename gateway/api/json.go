@@ -19,11 +19,11 @@ func (Object) Schema(huma.Registry) *huma.Schema {
 
 // unmarshal decodes a body strictly and keeps numbers as they were written. An Idea in it keeps the order of its
 // parameters.
-func unmarshal(data []byte, into any) error {
+func unmarshal(data []byte, target any) error {
 	value, keyOrder, err := jsonval.DecodeInOrder(data, jsonval.DefaultLimits)
-	if any, ok := into.(*any); ok || err != nil {
+	if anyTarget, ok := target.(*any); ok || err != nil {
 		if ok {
-			*any = value
+			*anyTarget = value
 		}
 		return err
 	}
@@ -32,5 +32,5 @@ func unmarshal(data []byte, into any) error {
 		ideafile.StoreWrittenOrder(value, keyOrder) // the delegates beside the Idea
 		data = jsonval.Encode(value)
 	}
-	return jsonval.Unmarshal(data, into)
+	return jsonval.Unmarshal(data, target)
 }

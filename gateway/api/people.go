@@ -17,7 +17,7 @@ func (a *API) addPeople() {
 		"Lists the Calls that wait for a person: exactly what would run, since when, who may decide, and the case.",
 		func(ctx context.Context, _ *struct{}) (ApprovalList, error) {
 			all, err := a.AllWaiting(ctx)
-			return ApprovalList{all.Approvals, all.Unanswered}, err
+			return ApprovalList{all.Approvals, all.UnansweredProcesses}, err
 		})
 	addGet(a, tag, "list-process-approvals", "/api/processes/{id}/approvals",
 		"List what waits for a person in a process",
@@ -46,8 +46,8 @@ func (a *API) addPeople() {
 
 // ApprovalList lists what waits for a person.
 type ApprovalList struct {
-	Approvals  []client.Approval `json:"approvals" nullable:"false"`
-	Unanswered []string          `json:"unanswered,omitempty" nullable:"false" doc:"processes that did not answer: what waits in them is missing"`
+	Approvals           []client.Approval `json:"approvals" nullable:"false"`
+	UnansweredProcesses []string          `json:"unanswered,omitempty" nullable:"false" doc:"processes that did not answer: what waits in them is missing"`
 }
 
 // Insights describes how people's decisions went since a time. A zero time means 30 days ago, to the minute.
@@ -81,7 +81,7 @@ func (a *API) ApprovalsWithDelegates(ctx context.Context, id string) (ApprovalLi
 	return sharedAnswer(ctx, a, "approvals of\n"+string(client.LanguageOf(ctx))+"\n"+id,
 		func(ctx context.Context) (list ApprovalList, err error) {
 			list.Approvals, err = a.Client.ApprovalsOf(ctx, id)
-			list.Unanswered, err = client.UnansweredProcesses(err)
+			list.UnansweredProcesses, err = client.UnansweredProcesses(err)
 			return list, err
 		})
 }

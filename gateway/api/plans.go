@@ -24,7 +24,7 @@ func (a *API) addPlans() {
 		func(ctx context.Context, in *Target) (PlanList, error) {
 			return sharedAnswer(ctx, a, "plans below\n"+in.ID, func(ctx context.Context) (list PlanList, err error) {
 				list.Plans, err = a.Client.PlansOf(ctx, in.ID)
-				list.Unanswered, err = client.UnansweredProcesses(err)
+				list.UnansweredProcesses, err = client.UnansweredProcesses(err)
 				return list, err
 			})
 		})
@@ -50,14 +50,14 @@ type WaitingPlan struct {
 
 // WaitingPlanList is the Plans that wait, in all processes.
 type WaitingPlanList struct {
-	Plans      []WaitingPlan `json:"plans" nullable:"false"`
-	Unanswered []string      `json:"unanswered,omitempty" nullable:"false" doc:"processes that did not answer: what waits in them is missing"`
+	Plans               []WaitingPlan `json:"plans" nullable:"false"`
+	UnansweredProcesses []string      `json:"unanswered,omitempty" nullable:"false" doc:"processes that did not answer: what waits in them is missing"`
 }
 
 // PlanList is the Plans that wait in a process.
 type PlanList struct {
-	Plans      []client.Plan `json:"plans" nullable:"false"`
-	Unanswered []string      `json:"unanswered,omitempty" nullable:"false" doc:"processes that did not answer: what waits in them is missing"`
+	Plans               []client.Plan `json:"plans" nullable:"false"`
+	UnansweredProcesses []string      `json:"unanswered,omitempty" nullable:"false" doc:"processes that did not answer: what waits in them is missing"`
 }
 
 func (a *API) listPlans(ctx context.Context, _ *struct{}) (WaitingPlanList, error) {
@@ -66,7 +66,7 @@ func (a *API) listPlans(ctx context.Context, _ *struct{}) (WaitingPlanList, erro
 	for _, p := range all.Plans {
 		list = append(list, WaitingPlan{p, p.CountByTool()})
 	}
-	return WaitingPlanList{list, all.Unanswered}, err
+	return WaitingPlanList{list, all.UnansweredProcesses}, err
 }
 
 // PlansOf lists the Plans that wait in a process. The result is shared: do not change it. The error wraps

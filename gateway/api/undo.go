@@ -95,41 +95,41 @@ func hideParams(p *undo.Plan) {
 // Undo plans how to undo what a process did, and starts the undo if agree accepts the plan. A nil agree makes it a dry
 // run.
 func (a *API) Undo(ctx context.Context, id string, o client.UndoOptions, confirm func(*client.Undoing) bool) (
-	u *client.Undoing, started bool, err error) {
+	u *client.Undoing, isStarted bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, a.ActionTimeout)
 	defer cancel()
 	o.Tools, o.Actor.Name = a.Tools, access.PersonFrom(ctx).Name
-	paused := false
+	hasPaused := false
 	if confirm != nil {
-		if paused, err = a.Client.PrepareUndo(ctx, id, o); paused && errors.Is(err, context.DeadlineExceeded) {
+		if hasPaused, err = a.Client.PrepareUndo(ctx, id, o); hasPaused && errors.Is(err, context.DeadlineExceeded) {
 			err = &client.RefusedError{Process: id, Signal: approval.SteerUndo, Reason: loop.ErrUndoNotAtRest.Text,
 				Code: loop.ErrUndoNotAtRest.Code}
 		}
 		if err != nil {
-			return nil, false, withPausedHint(err, paused)
+			return nil, false, withPausedHint(err, hasPaused)
 		}
 	}
 	if u, err = a.Client.PlanUndo(ctx, id, o); err != nil {
 		u = nil
-	} else if started = confirm != nil && confirm(u); started {
+	} else if isStarted = confirm != nil && confirm(u); isStarted {
 		_, err = a.Client.StartUndo(ctx, u)
 		a.NoteChange(u.UndoID)
 	}
-	if paused && (u == nil || u.IsNothing() || client.IsUndoUnderWay(err)) {
+	if hasPaused && (u == nil || u.IsNothing() || client.IsUndoUnderWay(err)) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveUpTimeout)
 		defer cancel()
 		err = withPausedHint(err, a.Client.GiveUpUndo(ctx, id, o) != nil)
 		a.NoteChange(id)
 	}
-	return u, started && err == nil, err
+	return u, isStarted && err == nil, err
 }
 
 // giveUpTimeout bounds how long it may take to resume the process after an undo that took nothing back.
 const giveUpTimeout = 5 * time.Second
 
 // withPausedHint adds to an error that the process stays paused.
-func withPausedHint(err error, paused bool) error {
-	if err != nil && paused {
+func withPausedHint(err error, isPaused bool) error {
+	if err != nil && isPaused {
 		err = fmt.Errorf("%w; the process is paused now: resume it, or correct this", err)
 	}
 	return err

@@ -70,7 +70,7 @@ func (v *validator) addError(message string) {
 }
 
 // readValue reads one value. The error is for invalid JSON only.
-func (v *validator) readValue(s *huma.Schema, optional bool) error {
+func (v *validator) readValue(s *huma.Schema, isOptional bool) error {
 	t, err := v.Token()
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (v *validator) readValue(s *huma.Schema, optional bool) error {
 		s = v.registry.SchemaFromRef(s.Ref)
 	}
 	switch {
-	case t == nil && optional:
+	case t == nil && isOptional:
 		return nil
 	case t == json.Delim('[') && s.Type == huma.TypeArray:
 		return v.readArray(s)
@@ -101,10 +101,10 @@ func (v *validator) validateScalar(s *huma.Schema, x any) {
 	if n, ok := x.(json.Number); ok {
 		x, _ = n.Float64()
 	}
-	var found huma.ValidateResult
+	var result huma.ValidateResult
 	huma.Validate(v.registry, s, huma.NewPathBuffer(slices.Clone(v.path), len(v.path)), huma.ModeWriteToServer, x,
-		&found)
-	for _, err := range found.Errors {
+		&result)
+	for _, err := range result.Errors {
 		var detail *huma.ErrorDetail
 		if errors.As(err, &detail) {
 			v.addError(detail.Message)

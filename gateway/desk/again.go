@@ -19,8 +19,8 @@ type submittedForm struct {
 
 // Sent returns the refused form if it has this id, or else an empty one.
 func (p *processPage) Sent(id string) submittedForm {
-	if p.Refused.ID == id {
-		return p.Refused
+	if p.RefusedForm.ID == id {
+		return p.RefusedForm
 	}
 	return submittedForm{}
 }
@@ -28,7 +28,7 @@ func (p *processPage) Sent(id string) submittedForm {
 // detailOf is what people read of an error. Of a refusal it is the reason alone, which the catalogue translates, since
 // the page says what was refused.
 func detailOf(err error) string {
-	if refused, is := errors.AsType[*client.RefusedError](err); is {
+	if refused, isRefused := errors.AsType[*client.RefusedError](err); isRefused {
 		return refused.Reason
 	}
 	return api.ProblemOf(err).Detail
@@ -52,6 +52,6 @@ func (v *visit) showProcessAgain(formID string, cause error, fieldErrors map[str
 	}
 	fieldErrors[""] = detailOf(cause)
 	// a page that reloads would lose the entries
-	p.Live, p.Refused = false, submittedForm{formID, v.PostForm, fieldErrors}
+	p.Live, p.RefusedForm = false, submittedForm{formID, v.PostForm, fieldErrors}
 	return v.render(problem.Status, "process", p)
 }

@@ -33,7 +33,7 @@ func TestARefusedFormOfAProcessKeepsWhatWasTyped(t *testing.T) {
 		"deputy": {"to": {"bob"}, "from": {"2026-12-01"}, "until": {"2026-12-24"}, "reason": {"on leave"}},
 		"steer":  {"text": {"Be kind."}, "reason": {"lunch"}, "sure": {"yes"}},
 	} {
-		p.Refused = submittedForm{form, typed, map[string]string{"": "It may not be.", "until": "That day is over."}}
+		p.RefusedForm = submittedForm{form, typed, map[string]string{"": "It may not be.", "until": "That day is over."}}
 		page := shows(t, "process", p)
 		for key, value := range typed {
 			want := value[0]
@@ -69,7 +69,7 @@ func TestWhatSteersAProcessIsOpenWhereItIsNeeded(t *testing.T) {
 		{status: loop.StatusPaused, open: "Let it go on, or end it"},
 	} {
 		p := &processPage{frame: frame{May: map[string]bool{"steer": true}}}
-		p.Status.Status, p.Refused = one.status, submittedForm{ID: "steer", Values: url.Values{"do": {one.refused}}}
+		p.Status.Status, p.RefusedForm = one.status, submittedForm{ID: "steer", Values: url.Values{"do": {one.refused}}}
 		_, opened, _ := strings.Cut(shows(t, "process", p), `<details class="decision" open><summary>`)
 		if got, _, _ := strings.Cut(opened, "</summary>"); got != one.open {
 			t.Errorf("%s, refused %q: %q is open", one.status, one.refused, got)

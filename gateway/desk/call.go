@@ -99,13 +99,13 @@ func (d *Desk) tools(ctx context.Context, process string) []*ideafile.Tool {
 }
 
 func (v *visit) newCallPage(a client.Approval) *callPage {
-	tools, person, words := v.tools(v.Context(), a.Process), v.caller(),
+	tools, person, presenter := v.tools(v.Context(), a.Process), v.caller(),
 		v.Client.Process(a.Process).Presenter(v.Context())
 	a = v.withRecheckText(a)
 	p := &callPage{
 		Tools: tools, frame: v.frame(clipName(a.Sentence)), A: a, Back: safePath(v.FormValue("back")),
 		Tool: ideafile.FindTool(tools, a.Tool), Denied: denialReason(person, a), Passkey: mayDecideByPasskey(person, a),
-		Allowed: map[string]bool{}, Words: words, Meanwhile: a.ReminderSchedule.Lines(timestampFormatter(a.Language)),
+		Allowed: map[string]bool{}, Words: presenter, Meanwhile: a.ReminderSchedule.Lines(timestampFormatter(a.Language)),
 	}
 	p.Href = callHrefFrom(p.Back, a.Process, a.CallID)
 	for _, kind := range a.AllowedDecisions {
@@ -113,18 +113,18 @@ func (v *visit) newCallPage(a client.Approval) *callPage {
 	}
 	var wiredParams map[string]string
 	if p.Tool != nil {
-		wiredParams, p.IsFinal = p.Tool.WiredParams, v.isIrreversible(p.Tool)
+		wiredParams, p.IsFinal = p.Tool.WiredExpressionByParam, v.isIrreversible(p.Tool)
 		if policy := p.Tool.Source["_approval"]; policy != nil && policy != true {
 			p.Policy = form.Pretty(policy)
-			p.Because = ruleInWords(words.ParamsFormat(a.Tool), jsonval.AsObject(policy)["when"], a.Language)
+			p.Because = ruleInWords(presenter.ParamsFormat(a.Tool), jsonval.AsObject(policy)["when"], a.Language)
 		}
 	}
-	p.Params = factsOfFields(a, newOriginLookup(wiredParams, a, words))
+	p.Params = factsOfFields(a, newOriginLookup(wiredParams, a, presenter))
 	p.Origins = takeOrigins(p.Params, "")
-	p.Input, p.State = remainingFact(words.InputFormat(), a.Input, a), remainingFact(words.StateFormat(), a.State, a)
-	p.Result = caseFact(words.ResultFormat(a.Tool), a.Output, a)
+	p.Input, p.State = remainingFact(presenter.InputFormat(), a.Input, a), remainingFact(presenter.StateFormat(), a.State, a)
+	p.Result = caseFact(presenter.ResultFormat(a.Tool), a.Output, a)
 	if adaptation := a.ParamsAdaptation; adaptation != nil && len(adaptation.OriginalParams) > 0 {
-		p.Unfitted = caseFact(words.ParamsFormat(a.Tool), jsonval.ToJSONValue(adaptation.OriginalParams), a)
+		p.Unfitted = caseFact(presenter.ParamsFormat(a.Tool), jsonval.ToJSONValue(adaptation.OriginalParams), a)
 	}
 	if p.Allowed[client.Approve] && p.Denied == "" {
 		p.StandingOrder = orderFormOf(a.Process, a.CallID, a.Tool, a.Call, p.Now)
@@ -213,7 +213,7 @@ func factOf(v any, l shown.Language) *fact {
 func (p *callPage) amendForm() form.Form {
 	f := form.Form{Prefix: amendPrefix, Language: p.A.Language}
 	if p.Tool != nil {
-		f.Schema, f.Fixed = jsonval.ToJSONValue(p.Tool.ParamsSchemaSource()), jsonval.SortedKeys(p.Tool.WiredParams)
+		f.Schema, f.Fixed = jsonval.ToJSONValue(p.Tool.ParamsSchemaSource()), jsonval.SortedKeys(p.Tool.WiredExpressionByParam)
 	}
 	return f
 }
@@ -221,7 +221,7 @@ func (p *callPage) amendForm() form.Form {
 // replaceForm makes the form of a replacing Call, without the parameters that the Tool's designer wired.
 func replaceForm(t *ideafile.Tool, l shown.Language) form.Form {
 	schema := jsonval.AsObject(jsonval.ToJSONValue(t.ParamsSchemaSource()))
-	wiredParams := jsonval.SortedKeys(t.WiredParams)
+	wiredParams := jsonval.SortedKeys(t.WiredExpressionByParam)
 	properties := jsonval.WithoutKey(jsonval.AsObject(schema["properties"]), wiredParams...)
 	required, _ := jsonval.AsStringList(schema["required"])
 	required = slices.DeleteFunc(slices.Clone(required), func(k string) bool { return slices.Contains(wiredParams, k) })
@@ -245,7 +245,7 @@ func (p *callPage) addForms() {
 	if p.Amend == nil && p.Allowed[client.Amend] {
 		p.Amend = p.amendForm().New(p.A.Params, true)
 	}
-	if f, has := p.answerForm(); p.Answer == nil && has && p.Allowed[client.Answer] {
+	if f, hasForm := p.answerForm(); p.Answer == nil && hasForm && p.Allowed[client.Answer] {
 		p.Answer = f.New(p.A.Output, p.A.Output != nil)
 	}
 	if p.AnswerIs == "" {
@@ -266,7 +266,7 @@ func (p *callPage) initialReplaceValue(t *ideafile.Tool) (value any, hasValue bo
 	if t.Name != p.A.Tool {
 		return nil, false
 	}
-	return jsonval.WithoutKey(p.A.Params, jsonval.SortedKeys(t.WiredParams)...), true
+	return jsonval.WithoutKey(p.A.Params, jsonval.SortedKeys(t.WiredExpressionByParam)...), true
 }
 
 // readTextAnswer reads an answer without a schema.

@@ -34,7 +34,7 @@ func (c *processCases) input(token string) any {
 
 // readCases reads what an Idea says of its instances; nil if it cannot be read.
 func (d *Desk) readCases(source jsonval.Object) *processCases {
-	idea, _ := ideafile.ReadIdeaWithCheckedTools(source)
+	idea, _ := ideafile.ReadIdeaWithoutCheckingTools(source)
 	if idea == nil {
 		return nil
 	}

@@ -50,7 +50,7 @@ func (v *visit) decideMany() error {
 		return v.show("sure", v.newConfirmPage(list, boxes, captions))
 	}
 	return v.redirectToOutcomes(outcomes{
-		Kind: kind, Back: v.PostForm.Get("back"), List: outcomesOf(v.Decide(v.Context(), list), captions...),
+		Kind: kind, BackHref: v.PostForm.Get("back"), Outcomes: outcomesOf(v.Decide(v.Context(), list), captions...),
 	})
 }
 
@@ -66,15 +66,15 @@ type confirmPage struct {
 
 func (v *visit) newConfirmPage(list []api.Decision, boxes, captions []string) confirmPage {
 	const maxListed = 100
-	listed := min(len(captions), maxListed)
+	listedCount := min(len(captions), maxListed)
 	p := confirmPage{frame: v.frame("Is this what you mean?"), Kind: list[0].Kind, Reason: list[0].Reason,
-		Back: safePath(v.PostForm.Get("back")), Boxes: boxes, About: captions[:listed], More: len(captions) - listed}
-	all, err := v.AllWaiting(v.Context())
+		Back: safePath(v.PostForm.Get("back")), Boxes: boxes, About: captions[:listedCount], More: len(captions) - listedCount}
+	waiting, err := v.AllWaiting(v.Context())
 	if err != nil {
 		return p
 	}
 	amountByCall := map[[2]string]*shown.Field{}
-	for _, a := range all.Approvals {
+	for _, a := range waiting.Approvals {
 		amountByCall[[2]string{a.Process, a.CallID}] = a.Amount()
 	}
 	fields := jsonval.Map(list, func(d api.Decision) *shown.Field { return amountByCall[[2]string{d.Process, d.Call}] })
@@ -84,11 +84,11 @@ func (v *visit) newConfirmPage(list []api.Decision, boxes, captions []string) co
 
 // outcomes are the outcomes of decisions on Calls, or of one accepted decision on a Plan.
 type outcomes struct {
-	Kind string              `json:"k"`
-	Back string              `json:"b"`
-	Who  string              `json:"w"`
-	List []outcome           `json:"l"`
-	Plan *client.PlanDecided `json:"p,omitempty"`
+	Kind     string              `json:"k"`
+	BackHref string              `json:"b"`
+	Decider  string              `json:"w"`
+	Outcomes []outcome           `json:"l"`
+	Plan     *client.PlanDecided `json:"p,omitempty"`
 }
 
 // outcome is the outcome of a decision on one Call. About says what the Call does, and for whom; it is empty if the
@@ -116,7 +116,7 @@ const maxQueryChars = 6000
 // gateway keeps nothing. If they do not fit, they are shown directly; sending that form again changes nothing, since
 // each Call is decided once.
 func (v *visit) redirectToOutcomes(o outcomes) error {
-	o.Who = v.user.Name
+	o.Decider = v.user.Name
 	text, err := v.sessions.Seal(outcomeSealPurpose, o)
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func (v *visit) redirectToOutcomes(o outcomes) error {
 
 func (v *visit) showOutcome() error {
 	var o outcomes
-	if !v.sessions.Unseal(outcomeSealPurpose, v.FormValue("o"), &o) || o.Who != v.user.Name {
+	if !v.sessions.Unseal(outcomeSealPurpose, v.FormValue("o"), &o) || o.Decider != v.user.Name {
 		return notFound("This address contains no outcome of a decision.")
 	}
 	return v.renderOutcome(o)
@@ -170,14 +170,14 @@ var decidedAsByKind = map[string]string{client.Amend: "approved with changes",
 	client.Replace: "something else chosen instead", client.Answer: "result given"}
 
 func (v *visit) renderOutcome(o outcomes) error {
-	p := outcomePage{frame: v.frame("Result"), Kind: pastTenseByKind[o.Kind], Back: safePath(o.Back),
+	p := outcomePage{frame: v.frame("Result"), Kind: pastTenseByKind[o.Kind], Back: safePath(o.BackHref),
 		Plan: o.Plan}
-	p.Next = v.findNext(p.Back, o.List...)
+	p.Next = v.findNext(p.Back, o.Outcomes...)
 	if o.Plan != nil {
 		return v.show("planoutcome", p)
 	}
 	var accepted []outcome
-	for _, one := range o.List {
+	for _, one := range o.Outcomes {
 		if one.Outcome == api.OutcomeAccepted {
 			accepted = append(accepted, one)
 		} else {
@@ -185,7 +185,7 @@ func (v *visit) renderOutcome(o outcomes) error {
 		}
 	}
 	p.Titles = map[string]string{}
-	for _, one := range o.List {
+	for _, one := range o.Outcomes {
 		if p.Titles[one.Process] == "" {
 			title := v.Client.Process(one.Process).Presenter(v.Context()).ProcessTitle
 			p.Titles[one.Process] = processTitle(one.Process, title)
@@ -193,8 +193,8 @@ func (v *visit) renderOutcome(o outcomes) error {
 	}
 	p.Accepted, p.Failed = len(accepted), len(p.List)
 	p.List = append(p.List, accepted...)
-	if len(o.List) == 1 && p.Accepted == 1 {
-		p.WaitsAgain = v.pendingCallHref(o.List[0].DecisionResult)
+	if len(o.Outcomes) == 1 && p.Accepted == 1 {
+		p.WaitsAgain = v.pendingCallHref(o.Outcomes[0].DecisionResult)
 	}
 	return v.show("outcome", p)
 }

@@ -72,8 +72,8 @@ func (v *visit) decideCall() error {
 			caption = describeCase(client.Approval{Call: d.Call})
 		}
 	}
-	return v.redirectToOutcomes(outcomes{Kind: decision.Kind, Back: v.FormValue("back"),
-		List: outcomesOf(results, caption)})
+	return v.redirectToOutcomes(outcomes{Kind: decision.Kind, BackHref: v.FormValue("back"),
+		Outcomes: outcomesOf(results, caption)})
 }
 
 // askToSign shows the page for signing a decision, or the Call again with the reason why the person cannot sign.

@@ -208,11 +208,11 @@ func requireRight(right access.Right, handler visitHandler) visitHandler {
 			return err
 		}
 		v.Request, v.user = v.WithContext(withPageStart(access.WithPerson(v.Context(), person), time.Now())), person
-		needed := []access.Right{right, access.Look}
+		neededRights := []access.Right{right, access.Look}
 		if right == access.Start && v.process == "" {
-			needed = needed[:1] // the page shows people who start a process only their own input
+			neededRights = neededRights[:1] // the page shows people who start a process only their own input
 		}
-		for _, right := range needed {
+		for _, right := range neededRights {
 			if !person.May(right) {
 				return access.Forbidden(person, right)
 			}

@@ -89,8 +89,8 @@ func (v *visit) askForLogin() error {
 }
 
 // showLogin shows the login page, which leads to the page next.
-func (v *visit) showLogin(notice, next string) error {
-	return v.render(http.StatusUnauthorized, "enter", enterPage{v.frame("Log in"), notice, next, v.login != nil})
+func (v *visit) showLogin(notice, nextPath string) error {
+	return v.render(http.StatusUnauthorized, "enter", enterPage{v.frame("Log in"), notice, nextPath, v.login != nil})
 }
 
 type enterPage struct {

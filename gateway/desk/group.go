@@ -129,7 +129,7 @@ func groupOf(list []client.Approval, person *access.Person) callGroup {
 	}
 	processes := map[string]bool{}
 	for _, a := range list {
-		processes[blobs.RootOf(a.Process)] = true
+		processes[blobs.RootProcessOf(a.Process)] = true
 		g.Deadline = g.Deadline || a.Deadline != nil
 	}
 	if g.SameDeadline = sameDeadline(list); g.SameDeadline != nil {
@@ -241,7 +241,7 @@ func isLeftOut(a client.Approval, name string) bool {
 
 // disambiguateRows adds to rows that read the same what they differ in: the instance, or the step.
 func (g *callGroup) disambiguateRows() {
-	label := func(r row) string { return blobs.RootOf(r.Process) + "\n" + cmp.Or(r.Name, r.Sentence) }
+	label := func(r row) string { return blobs.RootProcessOf(r.Process) + "\n" + cmp.Or(r.Name, r.Sentence) }
 	rowCount, instanceCount := map[string]int{}, map[string]int{}
 	for _, r := range g.Rows {
 		rowCount[label(r)]++
@@ -256,8 +256,8 @@ func (g *callGroup) disambiguateRows() {
 		default:
 			key, _ := ideafile.ParseCallKey(r.CallID)
 			r.Beside = "step " + key.ID("")
-			if of := spelling.WithoutParts(r.Process); of != blobs.RootOf(r.Process) {
-				r.Beside += " of " + of
+			if processID := spelling.WithoutParts(r.Process); processID != blobs.RootProcessOf(r.Process) {
+				r.Beside += " of " + processID
 			}
 		}
 	}
@@ -274,7 +274,7 @@ func (g *callGroup) addRow(a client.Approval, person *access.Person) {
 	for n := range g.Columns {
 		c := &g.Columns[n]
 		cell := labelledCell{Full: c.Full}
-		if v, has := values[c.Full]; has {
+		if v, hasValue := values[c.Full]; hasValue {
 			cell = cellOf(a, c.Full, v, maxCellChars)
 			c.Number = c.Number && cell.Number
 		}
@@ -369,37 +369,37 @@ func sortColumns(names []string, fields []shown.Field) []string {
 // fieldTitles returns the names of fields for people: titles or short names, or whole names where short ones are
 // ambiguous.
 func fieldTitles(t bulk.Table, list []client.Approval) map[string]string {
-	names := shortNames(t)
+	titleByField := shortNames(t)
 	for _, a := range list {
 		for _, f := range a.Fields {
-			if name := names[f.Name]; name != "" && (f.Format.Title != "" || !strings.Contains(name, ".")) {
-				names[f.Name] = clipName(f.Title)
+			if name := titleByField[f.Name]; name != "" && (f.Format.Title != "" || !strings.Contains(name, ".")) {
+				titleByField[f.Name] = clipName(f.Title)
 			}
 		}
 	}
-	return names
+	return titleByField
 }
 
 // shortNames shortens the name of a member to its last part, if no other member has the same last part.
 func shortNames(t bulk.Table) map[string]string {
-	lastPart := func(name string) string { return name[strings.LastIndex(name, ".")+1:] }
-	countByPart := map[string]int{}
+	lastSegment := func(name string) string { return name[strings.LastIndex(name, ".")+1:] }
+	countBySegment := map[string]int{}
 	var all []string
 	for _, f := range t.SharedFields {
 		all = append(all, f.Name)
 	}
 	all = append(all, t.Columns...)
 	for _, name := range all {
-		countByPart[lastPart(name)]++
+		countBySegment[lastSegment(name)]++
 	}
-	names := map[string]string{}
+	shortNameByField := map[string]string{}
 	for _, name := range all {
-		names[name] = visibleText(name)
-		if short := lastPart(name); countByPart[short] == 1 && short != "" && !strings.Contains(name, `"`) {
-			names[name] = visibleText(short)
+		shortNameByField[name] = visibleText(name)
+		if shortName := lastSegment(name); countBySegment[shortName] == 1 && shortName != "" && !strings.Contains(name, `"`) {
+			shortNameByField[name] = visibleText(shortName)
 		}
 	}
-	return names
+	return shortNameByField
 }
 
 func callHref(process, call string) string {

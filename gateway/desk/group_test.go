@@ -35,7 +35,7 @@ func inboxOf(t *testing.T, params ...string) string {
 		list = append(list, client.Approval{Process: "p", Instance: token,
 			Call: shown.NewPresenter(idea).Call("pay", p, token, shown.InstanceValues{}, shown.English),
 			Pending: approval.Pending{CallID: "1.1@" + token, Tool: "pay", Params: p, Since: time.Now(),
-				AllowedDecisions: policy.AllKinds()}})
+				AllowedDecisions: policy.DecisionKinds()}})
 	}
 	all, _ := pageText(t, shown.English, "inbox", inboxPage{Groups: []callGroup{groupOf(list, who)}})
 	return all
@@ -235,7 +235,7 @@ func lettersOf(t *testing.T, params ...string) (list []client.Approval) {
 		p := jsonval.AsObject(modeltest.MustDecodeJSON(one))
 		list = append(list, client.Approval{Process: "p", Call: shown.NewPresenter(idea).Call("write", p, "",
 			shown.InstanceValues{}, shown.English), Pending: approval.Pending{CallID: "1.1", Tool: "write", Params: p,
-			AllowedDecisions: policy.AllKinds()}})
+			AllowedDecisions: policy.DecisionKinds()}})
 	}
 	return list
 }

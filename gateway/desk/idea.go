@@ -35,7 +35,7 @@ type ideaPage struct {
 	Since        int // the Idea with which it is compared
 
 	Earlier, Later string // the addresses of the Ideas before and after; empty: none
-	words          *shown.Presenter
+	presenter      *shown.Presenter
 	labels         plangraph.Labels
 	language       shown.Language
 }
@@ -61,7 +61,7 @@ func (v *visit) showIdea() error {
 	}
 	p := ideaPage{frame: v.processFrame("The record"), Last: latest.At, Instance: q.Get("instance")}
 	p.labels, p.language = v.planLabels(id), client.LanguageOf(v.Context())
-	p.words = p.labels.Presenter
+	p.presenter = p.labels.Presenter
 	p.InstanceName = p.instanceName(p.Instance)
 	p.At, _ = strconv.Atoi(q.Get("at"))
 	if p.At < 1 || p.At > p.Last {
@@ -94,7 +94,7 @@ func (p *ideaPage) instanceName(token string) string {
 	if token == "" {
 		return ""
 	}
-	return clipName(p.words.KnownInstanceName(token))
+	return clipName(p.presenter.KnownInstanceName(token))
 }
 
 // ideaView is the content of an Idea page.
@@ -153,7 +153,7 @@ func (p *ideaPage) addStates(view *ideaView, l shown.Language) {
 		authorOf := report.DescribeAuthors(view.authors, token)
 		builder.OriginOf = func(path jsonval.Path, v any) string { return p.withToolTitle(authorOf(path, v)) }
 		s := instanceState{Token: token, Name: p.instanceName(token)}
-		s.State = builder.BuildAt(nil, "", p.words.StateFormat(), i.States[token])
+		s.State = builder.BuildAt(nil, "", p.presenter.StateFormat(), i.States[token])
 		if p.Instance == "" && token != "" {
 			s.Href = p.ideaHref(p.At, token)
 		}
@@ -170,7 +170,7 @@ func (p *ideaPage) withToolTitle(author string) string {
 	if !found || !hasTool || !isID {
 		return author
 	}
-	return report.ByCallPrefix + key.ID("") + " " + clipName(p.words.Tool(tool))
+	return report.ByCallPrefix + key.ID("") + " " + clipName(p.presenter.Tool(tool))
 }
 
 func (p *ideaPage) addChanges(d *client.Diff) {
@@ -198,13 +198,13 @@ func (p *ideaPage) addChanges(d *client.Diff) {
 		}
 	}
 	for _, c := range d.Changes {
-		place, format, isCode := placeOf(c.Path, p.words, false)
+		place, format, isCode := placeOf(c.Path, p.presenter, false)
 		row := changeRow{What: c.Kind, Path: describePlace(place), IsCode: isCode}
 		add(c.Instance, row, format.Display != shown.Hidden, c.From, c.To,
 			func(v any) string { return format.Text(v, p.language) })
 	}
 	for _, c := range d.Calls {
-		row := changeRow{What: c.Kind, Path: "Step " + c.ID + " " + p.words.Tool(c.Tool)}
+		row := changeRow{What: c.Kind, Path: "Step " + c.ID + " " + p.presenter.Tool(c.Tool)}
 		add(c.Instance, row, true, c.From, c.To, func(v any) string { return p.textOfCall(c.Tool, v) })
 	}
 	for n, one := range report.Decisions(d.Decisions) {

@@ -40,8 +40,8 @@ var durationByPeriod = map[string]time.Duration{"1h": time.Hour, "4h": 4 * time.
 
 func readFilter(q url.Values) filter {
 	f := filter{}
-	for key, to := range f.textFields() {
-		*to = strings.TrimSpace(q.Get(key))
+	for key, target := range f.textFields() {
+		*target = strings.TrimSpace(q.Get(key))
 	}
 	f.Page, _ = strconv.Atoi(q.Get("page"))
 	f.Page = max(f.Page, 1)
@@ -136,7 +136,7 @@ func valueContains(v any, text string) bool {
 // process may still refuse the decision.
 func denialReason(person *access.Person, a client.Approval) string {
 	return denialReasonAs(person, a, policy.Person{Name: person.Name, Groups: person.Groups, Account: person.Account,
-		Signed: person.Key != nil})
+		HasVerifiedProof: person.Key != nil})
 }
 
 // denialReasonAs is denial for a person as a proof describes them.
@@ -145,11 +145,11 @@ func denialReasonAs(person *access.Person, a client.Approval, decider policy.Per
 		return "You may look, and not decide."
 	}
 	d := approval.Decision{DecidedBy: person.Name, Account: person.Account, Groups: person.Groups}
-	if decider.Signed {
-		d.Signature = &proof.Signed{Name: decider.AlternateName}
+	if decider.HasVerifiedProof {
+		d.Signature = &proof.Signature{Name: decider.AlternateName}
 	}
 	reason := ""
-	for _, one := range a.InEachCapacity(d, time.Now()) {
+	for _, one := range a.AsSelfAndAsDeputy(d, time.Now()) {
 		if one.OnBehalfOf != nil {
 			decider = one.Decider()
 		}
@@ -160,14 +160,14 @@ func denialReasonAs(person *access.Person, a client.Approval, decider policy.Per
 	return reason
 }
 
-// youDecided is the denial of a further decision by whoever has decided already, while others still must.
-const youDecided = "You have decided; others must too."
+// alreadyDecidedDenial is the denial of a further decision by whoever has decided already, while others still must.
+const alreadyDecidedDenial = "You have decided; others must too."
 
 // capacityDenialReason is denial for one capacity: the person's own, or that of a deputy.
 func capacityDenialReason(a client.Approval, d approval.Decision, decider policy.Person) string {
 	for _, v := range a.DecidedSoFar {
 		if policy.AnySamePerson(v.Identities(), d.Identities()) {
-			return youDecided
+			return alreadyDecidedDenial
 		}
 	}
 	if err := a.CheckHandOverRecipient(d); err != nil && !a.IsHandOverLapsed(d) {
@@ -231,10 +231,10 @@ func (v *visit) showInboxAgain(formErr error, ticked []string) error {
 	return v.render(problem.Status, "inbox", p)
 }
 
-func (v *visit) newInboxPage(all client.Waiting, query url.Values) inboxPage {
+func (v *visit) newInboxPage(waiting client.Waiting, query url.Values) inboxPage {
 	f, person := readFilter(query), v.caller()
 	p := inboxPage{frame: v.frame("Inbox"), Filter: f, Narrowed: f.isNarrowed(), MaxDecisions: maxPageSize,
-		Unanswered: all.Unanswered}
+		Unanswered: waiting.UnansweredProcesses}
 	p.Live = true
 	if f.Process != "" {
 		p.ProcessTitle = v.Client.Process(f.Process).Presenter(v.Context()).ProcessTitle
@@ -242,11 +242,11 @@ func (v *visit) newInboxPage(all client.Waiting, query url.Values) inboxPage {
 	// If held-up processes cannot be counted, for example without the search attributes, the page omits them.
 	p.HeldUp, _ = queryWorker(v.Context(), v.Desk, "held up", v.API.CountHeldUp)
 	p.Tools = map[string]string{}
-	matching := p.addMatching(v, all.Approvals, person)
-	for _, plan := range all.Plans {
-		words := v.Client.Process(plan.Process).Presenter(v.Context())
+	matching := p.addMatching(v, waiting.Approvals, person)
+	for _, plan := range waiting.Plans {
+		presenter := v.Client.Process(plan.Process).Presenter(v.Context())
 		for _, c := range plan.Calls {
-			p.Tools[c.Written.Tool] = words.Tool(c.Written.Tool)
+			p.Tools[c.Written.Tool] = presenter.Tool(c.Written.Tool)
 		}
 		row := planRow{plan, planDenialReason(person, plan)}
 		switch {
@@ -273,7 +273,7 @@ func (p *inboxPage) addMatching(v *visit, list []client.Approval, person *access
 			continue
 		}
 		if why := denialReason(person, a); p.Filter.Who != "all" && why != "" && !mayDecideByPasskey(person, a) {
-			if why == youDecided {
+			if why == alreadyDecidedDenial {
 				p.Second++
 			} else {
 				p.Others++

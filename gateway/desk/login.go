@@ -48,7 +48,7 @@ func (v *visit) finishLogin() error {
 	if q.Has("error") {
 		return v.showLogin(
 			"The issuer did not log you in: "+clip(visibleText(q.Get("error")+" "+q.Get("error_description")), 300),
-			a.Next)
+			a.ReturnPath)
 	}
 	person, err := v.login.Finish(v.Context(), a, q.Get("code"))
 	if err == nil {
@@ -58,7 +58,7 @@ func (v *visit) finishLogin() error {
 		return err
 	}
 	// The browser would count a redirect as part of the issuer's navigation, and would not send the session cookie.
-	return v.showRedirect("You are logged in", "Go on", a.Next)
+	return v.showRedirect("You are logged in", "Go on", a.ReturnPath)
 }
 
 // showRedirect shows a page that redirects the browser by itself.

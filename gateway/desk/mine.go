@@ -21,8 +21,8 @@ type ownDecisionsPage struct {
 
 // ownDecisions is one page of a person's decisions, and how many decisions there are.
 type ownDecisions struct {
-	list  []client.PastDecision
-	total int
+	decisions []client.PastDecision
+	total     int
 }
 
 const ownDecisionsPerPage = 100
@@ -34,7 +34,7 @@ func (v *visit) showOwnDecisions() error {
 	key := v.keyWithChangeCount(v.Context(), fmt.Sprintf("decided\n%d %v", pageNo, identity))
 	decisions, err := findWithinPageTime(v.Context(), v.storeTasks, key,
 		func(ctx context.Context, _ *task) (all ownDecisions, err error) {
-			all.list, all.total, err = v.Client.DecisionsBy(ctx, identity, (pageNo-1)*ownDecisionsPerPage,
+			all.decisions, all.total, err = v.Client.DecisionsBy(ctx, identity, (pageNo-1)*ownDecisionsPerPage,
 				ownDecisionsPerPage)
 			return all, err
 		})
@@ -43,7 +43,7 @@ func (v *visit) showOwnDecisions() error {
 	}
 	pageHref := func(page int) string { return "/desk/decided?page=" + strconv.Itoa(page) }
 	return v.show("mine", ownDecisionsPage{v.frame("What you have decided"),
-		paginate(decisions.total, ownDecisionsPerPage, pageNo, pageHref), decisions.list})
+		paginate(decisions.total, ownDecisionsPerPage, pageNo, pageHref), decisions.decisions})
 }
 
 // pastOutcomeText says what became of the Call that a person decided on.

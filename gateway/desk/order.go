@@ -177,7 +177,7 @@ func (v *visit) readOrder() (o client.StandingOrder, fieldErrors map[string]stri
 	o.When, fieldErrors = v.readOrderFields(o.Tool)
 	var err error
 	if text := v.formValue("count"); text != "" {
-		if o.Count, err = strconv.Atoi(text); err != nil || o.Count < 1 || o.Count > approval.MaxOrderCount {
+		if o.Count, err = strconv.Atoi(text); err != nil || o.Count < 1 || o.Count > approval.MaxCallsPerOrder {
 			fieldErrors["count"] = "How many must be a whole number from 1 to 100,000, such as 40."
 		}
 	}
@@ -283,8 +283,8 @@ func orderRule(values url.Values, control string, format shown.Format, l shown.L
 // addRule adds a rule at a path of objects, and makes each object of the path required.
 func addRule(schema jsonval.Object, path jsonval.Path, rule jsonval.Object) {
 	for n, name := range path {
-		properties, has := schema["properties"].(jsonval.Object)
-		if !has {
+		properties, hasProperties := schema["properties"].(jsonval.Object)
+		if !hasProperties {
 			properties = jsonval.Object{}
 			schema["properties"] = properties
 		}
@@ -320,9 +320,9 @@ type orderRow struct {
 func orderRows(orders approval.Orders, presenter *shown.Presenter, l shown.Language, now time.Time) (rows []orderRow) {
 	for _, o := range orders {
 		row := orderRow{OrderState: o, ToolTitle: presenter.Tool(o.Tool), InForce: o.IsInForce(now)}
-		row.Terms = rulesInWords(presenter.ParamsFormat(o.Tool), o.When, l)
-		if o.When != nil {
-			row.Written = form.Pretty(o.When)
+		row.Terms = rulesInWords(presenter.ParamsFormat(o.Tool), o.ParamsCondition, l)
+		if o.ParamsCondition != nil {
+			row.Written = form.Pretty(o.ParamsCondition)
 		}
 		rows = append(rows, row)
 	}

@@ -31,7 +31,7 @@ func refund(t *testing.T, n int, params string, deciders ...policy.Rule) client.
 	return client.Approval{Process: "p", Instance: token,
 		Call: wordsOf(t, refunding).Call("refund", p, token, shown.InstanceValues{}, shown.English),
 		Pending: approval.Pending{CallID: "1.1@" + token, Tool: "refund", Params: p, Deciders: deciders,
-			AllowedDecisions: policy.AllKinds()}}
+			AllowedDecisions: policy.DecisionKinds()}}
 }
 
 func TestAnOrderSuggestsWhatItsCaseHasAndNothingOfTheCaseAlone(t *testing.T) {

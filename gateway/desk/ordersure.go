@@ -105,9 +105,9 @@ func (v *visit) askWhetherOrder(o client.StandingOrder) error {
 // process looks at them.
 func fittingCalls(o client.StandingOrder, list []client.Approval, giver *access.Person,
 	now time.Time) (fitting []client.Approval) {
-	order := approval.StandingOrder{Tool: o.Tool, When: o.When, Until: o.Until}
+	order := approval.StandingOrder{Tool: o.Tool, ParamsCondition: o.When, Until: o.Until}
 	own := approval.Decision{DecidedBy: giver.Name, Account: giver.Account, Groups: giver.Groups}
-	person := policy.Person{Name: giver.Name, Groups: giver.Groups, Account: giver.Account, Signed: giver.Key != nil}
+	person := policy.Person{Name: giver.Name, Groups: giver.Groups, Account: giver.Account, HasVerifiedProof: giver.Key != nil}
 	for _, a := range list {
 		if slices.Contains(a.AllowedDecisions, client.Approve) && order.NotCoveredReason(a.Pending, now) == "" &&
 			capacityDenialReason(a, own, person) == "" {

@@ -15,14 +15,14 @@ import (
 
 // newOriginLookup returns a function that says where a value of a Call's parameters comes from: wired by the Tool's
 // designer, or found in the instance's input or State.
-func newOriginLookup(wiring map[string]string, a client.Approval,
+func newOriginLookup(wiringByParam map[string]string, a client.Approval,
 	presenter *shown.Presenter) func(path jsonval.Path, v any) string {
 	placeByValue := map[string]string{}
 	collectPlaces(placeByValue, "†input", presenter.InputFormat(), a.Input, 0)
 	collectPlaces(placeByValue, "†state", presenter.StateFormat(), a.State, 0)
 	return func(path jsonval.Path, v any) string {
-		if len(path) == 1 && wiring[path[0]] != "" {
-			return describeWiring(wiring[path[0]], presenter)
+		if len(path) == 1 && wiringByParam[path[0]] != "" {
+			return describeWiring(wiringByParam[path[0]], presenter)
 		}
 		key, _ := valueKey(v)
 		switch place := placeByValue[key]; strings.TrimSpace(place) {

@@ -36,10 +36,10 @@ func (d *Desk) showOwnKeyPage(w http.ResponseWriter, r *http.Request, page, titl
 }
 
 func (d *Desk) redirectToSignedOutcome(
-	w http.ResponseWriter, r *http.Request, kind, about, back string, result api.DecisionResult,
+	w http.ResponseWriter, r *http.Request, kind, caption, back string, result api.DecisionResult,
 ) error {
-	return d.newVisit(w, r).redirectToOutcomes(outcomes{Kind: kind, Back: back,
-		List: outcomesOf([]api.DecisionResult{result}, about)})
+	return d.newVisit(w, r).redirectToOutcomes(outcomes{Kind: kind, BackHref: back,
+		Outcomes: outcomesOf([]api.DecisionResult{result}, caption)})
 }
 
 // caller returns the caller with their passkeys.
@@ -53,6 +53,6 @@ func (v *visit) caller() *access.Person {
 func mayDecideByPasskey(person *access.Person, a client.Approval) bool {
 	return slices.ContainsFunc(person.Passkeys, func(k *signing.Key) bool {
 		return denialReasonAs(person, a, policy.Person{Name: k.People[0], AlternateName: k.Name, Groups: k.Groups,
-			Signed: true}) == ""
+			HasVerifiedProof: true}) == ""
 	})
 }

@@ -69,7 +69,7 @@ func wantTexts(t *testing.T, where, text string, has []string, lacks ...string) 
 
 func TestTheRecordSaysStandingOrdersInWords(t *testing.T) {
 	t.Parallel()
-	order := &approval.StandingOrder{ID: "small", Tool: "pay", Count: 10, When: jsonval.Object{"properties": 1}}
+	order := &approval.StandingOrder{ID: "small", Tool: "pay", Count: 10, ParamsCondition: jsonval.Object{"properties": 1}}
 	page := verifyPage{frame: frame{Now: time.Now()}, Report: &chain.Report{IsIntact: true}, Orders: []givenOrder{{
 		Decision: report.Decision{Who: "ann", What: "gave a standing order", Reason: "on leave", Given: order,
 			Details: []report.Detail{{Name: "The order", Text: `small: parameters fit {"properties": 1}`}}},
@@ -340,8 +340,8 @@ func TestAnEntryOfTheRecordIsInTheWordsOfTheBusiness(t *testing.T) {
 			"Schritt 1.1 Pay somebody zurückgenommen erledigt zurückgenommen", "und 1 weitere Änderung",
 			"ann: geändert: Pay 5 EUR (order 7) Der Grund: too much"},
 	} {
-		p := &ideaPage{words: wordsOf(t, paid), language: l, Since: 1}
-		p.labels = plangraph.Labels{Presenter: p.words, Translate: all[l].Translate}
+		p := &ideaPage{presenter: wordsOf(t, paid), language: l, Since: 1}
+		p.labels = plangraph.Labels{Presenter: p.presenter, Translate: all[l].Translate}
 		p.addChanges(d)
 		text, _ := pageText(t, l, "idea", p)
 		wantTexts(t, "the entry", text, want, "†", "_tool", "sesame", "GENODEF1", "1.2@①", `{"`)

@@ -66,11 +66,11 @@ const maxSentences = 100
 // planTitle says what a Plan would do: its only step, or else each kind of step, how often, and how much money that is
 // if that is known and of one currency.
 func planTitle(p client.Plan, presenter *shown.Presenter) string {
-	if len(p.InWords) == 1 {
-		return p.InWords[0].Sentence
+	if len(p.PlannedCalls) == 1 {
+		return p.PlannedCalls[0].Sentence
 	}
 	amountsByTool := map[string][]*shown.Field{}
-	for _, c := range p.InWords {
+	for _, c := range p.PlannedCalls {
 		amountsByTool[c.ToolTitle] = append(amountsByTool[c.ToolTitle], c.Amount())
 	}
 	steps := jsonval.Map(p.CallsByTool, func(t approval.PlanToolCount) string {
@@ -82,7 +82,7 @@ func planTitle(p client.Plan, presenter *shown.Presenter) string {
 		switch {
 		case len(amounts) != t.Calls: // some are not in words
 		case t.Calls > 1:
-			sum = shown.SumText(amounts, p.InWords[0].Language)
+			sum = shown.SumText(amounts, p.PlannedCalls[0].Language)
 		case amounts[0] != nil && amounts[0].Value != nil:
 			sum = amounts[0].Shown
 		}
@@ -121,12 +121,12 @@ func (v *visit) newPlanPage(plan client.Plan) planPage {
 	for _, one := range plan.CallsByTool {
 		p.More += one.Calls
 	}
-	if p.More == len(plan.InWords) && p.More > 0 {
-		amounts := jsonval.Map(plan.InWords, func(c client.PlannedCall) *shown.Field { return c.Amount() })
+	if p.More == len(plan.PlannedCalls) && p.More > 0 {
+		amounts := jsonval.Map(plan.PlannedCalls, func(c client.PlannedCall) *shown.Field { return c.Amount() })
 		amounts = slices.DeleteFunc(amounts, func(f *shown.Field) bool { return f == nil })
-		p.Sum = shown.SumText(amounts, plan.InWords[0].Language)
+		p.Sum = shown.SumText(amounts, plan.PlannedCalls[0].Language)
 	}
-	p.InWords = plan.InWords[:min(len(plan.InWords), maxSentences)]
+	p.InWords = plan.PlannedCalls[:min(len(plan.PlannedCalls), maxSentences)]
 	p.More -= len(p.InWords)
 	return p
 }
@@ -145,7 +145,7 @@ func (v *visit) drawWaitingPlan() error {
 	if err != nil {
 		return err
 	}
-	return v.draw(plan.Process, plan.Drawn[:min(len(plan.Drawn), maxDrawnCalls)], nil)
+	return v.draw(plan.Process, plan.DiagramCalls[:min(len(plan.DiagramCalls), maxDrawnCalls)], nil)
 }
 
 // decidePlan handles a decision on the Plan of the address, or shows the form again while somebody changes the Calls.

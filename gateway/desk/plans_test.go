@@ -32,15 +32,15 @@ func TestThePageOfAPlanIsCalledByWhatThePlanDoes(t *testing.T) {
 	}
 	for want, plan := range map[string]client.Plan{
 		"Pay somebody: 2,299.00 EUR": {CallsByTool: counts("pay", 1),
-			InWords: []client.PlannedCall{planned(t, "pay", "229900")}},
+			PlannedCalls: []client.PlannedCall{planned(t, "pay", "229900")}},
 		"2 × Pay somebody, 2,299.05 EUR": {CallsByTool: counts("pay", 2),
-			InWords: []client.PlannedCall{planned(t, "pay", "229900"), planned(t, "pay", "5")}},
+			PlannedCalls: []client.PlannedCall{planned(t, "pay", "229900"), planned(t, "pay", "5")}},
 		"2 × Pay somebody; Log": {CallsByTool: counts("pay", 2, "log", 1), // one amount is not known yet
-			InWords: []client.PlannedCall{planned(t, "pay", "5"), planned(t, "log", ""), planned(t, "pay", "")}},
+			PlannedCalls: []client.PlannedCall{planned(t, "pay", "5"), planned(t, "log", ""), planned(t, "pay", "")}},
 		"Pay somebody, 0.05 EUR; 2 × Log": {CallsByTool: counts("pay", 1, "log", 2),
-			InWords: []client.PlannedCall{planned(t, "pay", "5"), planned(t, "log", ""), planned(t, "log", "")}},
+			PlannedCalls: []client.PlannedCall{planned(t, "pay", "5"), planned(t, "log", ""), planned(t, "log", "")}},
 		"3 × Pay somebody": {CallsByTool: counts("pay", 3), // not all are in words
-			InWords: []client.PlannedCall{planned(t, "pay", "5"), planned(t, "pay", "5")}},
+			PlannedCalls: []client.PlannedCall{planned(t, "pay", "5"), planned(t, "pay", "5")}},
 	} {
 		if got := planTitle(plan, wordsOf(t, paid)); got != want {
 			t.Errorf("it is called %q, want %q", got, want)

@@ -101,7 +101,7 @@ type processPage struct {
 	Undoes               jsonval.Object // the process that this one takes back, by whom, why; empty: none
 	Undo                 string         // the page on which to undo this process; empty: not offered
 	HasAmounts, HasCosts bool           // of the listed instances
-	Refused              submittedForm  // the form that was refused, if any
+	RefusedForm          submittedForm  // the form that was refused, if any
 }
 
 type instanceRow struct {

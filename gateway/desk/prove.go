@@ -46,7 +46,7 @@ func (v *visit) showVerify() error {
 		one := givenOrder{Decision: d}
 		if o := d.Given; o != nil {
 			one.About = cmp.Or(o.To, presenter.Tool(o.Tool))
-			one.Terms = rulesInWords(presenter.ParamsFormat(o.Tool), o.When, l)
+			one.Terms = rulesInWords(presenter.ParamsFormat(o.Tool), o.ParamsCondition, l)
 		}
 		p.Orders = append(p.Orders, one)
 	}

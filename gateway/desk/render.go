@@ -86,7 +86,7 @@ func (v *visit) processFrame(title string) frame {
 // processTitle is what people call the process that they started; without a title, its id. title is that of the process
 // with a Call: a delegate knows only its own.
 func processTitle(process, title string) string {
-	root := blobs.RootOf(process)
+	root := blobs.RootProcessOf(process)
 	if spelling.WithoutParts(process) != root {
 		return root
 	}
@@ -239,7 +239,7 @@ var templateFuncs = template.FuncMap{
 	"contains": strings.Contains, "lower": strings.ToLower, "long": clipParagraph, "processHref": processHref,
 	"callHref": callHref, "callHrefFrom": callHrefFrom, "planHref": planHref, "inWords": resultText,
 	"whatBecame": pastOutcomeText, "hasFailed": hasFailed,
-	"isHeldUp": isHeldUp, "isRemark": approval.IsRemark, "started": blobs.RootOf,
+	"isHeldUp": isHeldUp, "isRemark": approval.IsRemark, "started": blobs.RootProcessOf,
 	"short": clipName, "beyond": func(n, maxCount int) int { return max(0, n-maxCount) },
 	"periods": func() []string { return periods }, "processTitle": processTitle,
 	"dict": func(pairs ...any) map[string]any {
@@ -262,7 +262,7 @@ func timestampFormatter(l shown.Language) func(time.Time) string {
 
 // languageFuncs returns the template functions that depend on the language.
 func languageFuncs(language shown.Language, catalogue *wording.Catalogue) template.FuncMap {
-	many := func(n int, one, others string) string {
+	countText := func(n int, one, others string) string {
 		if n == 1 {
 			return catalogue.TranslateAs("count", "1 "+one)
 		}
@@ -273,8 +273,8 @@ func languageFuncs(language shown.Language, catalogue *wording.Catalogue) templa
 		"factsOf": func(v any) []fact { return factsOf(v, language) },
 		"language": func() shown.Language {
 			return language
-		}, "say": catalogue.Translate, "sayAs": catalogue.TranslateAs, "many": many,
-		"plural": func(n int, noun string) string { return many(n, noun, noun+"s") },
+		}, "say": catalogue.Translate, "sayAs": catalogue.TranslateAs, "many": countText,
+		"plural": func(n int, noun string) string { return countText(n, noun, noun+"s") },
 		"heading": func(name, full string) string {
 			if name != full { // a parameter's title, which is data
 				return name

@@ -84,16 +84,16 @@ func (d *Desk) loadIdea(ctx context.Context, process string, ideaNumber int) (*c
 // memoize caches the first result; it does not keep an error.
 func memoize[T any](find func(context.Context) (*T, error)) func(context.Context) (*T, error) {
 	var mu sync.Mutex
-	var found *T
+	var cached *T
 	return func(ctx context.Context) (*T, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if found != nil {
-			return found, nil
+		if cached != nil {
+			return cached, nil
 		}
 		v, err := find(ctx)
 		if err == nil {
-			found = v
+			cached = v
 		}
 		return v, err
 	}

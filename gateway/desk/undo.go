@@ -113,10 +113,10 @@ func (v *visit) renderUndo(status int, p *undoPage, u *client.Undoing) error {
 		p.InstanceName = clipName(presenter.KnownInstanceName(p.Instance))
 	}
 	row := func(c *undo.Call) undoRow {
-		did := u.DescribeCall(v.Context(), presenter, c, c.Tool, c.Params)
-		row := undoRow{ID: c.ID, Did: did.Parts}
+		doneCall := u.DescribeCall(v.Context(), presenter, c, c.Tool, c.Params)
+		row := undoRow{ID: c.ID, Did: doneCall.Parts}
 		if c.Instance != "" {
-			row.Name = clipName(did.InstanceName)
+			row.Name = clipName(doneCall.InstanceName)
 		}
 		return row
 	}

@@ -77,14 +77,14 @@ type Follower struct {
 	watcher       *watcher
 	cursor        Cursor
 	startsFromNow bool // it has seen nothing yet, and begins from now
-	last          *Snapshot
+	lastSnapshot  *Snapshot
 }
 
 // Follow begins to follow a process: after a Cursor that was seen before, or from now if fresh is true. The error wraps
 // client.ErrNotFound if there is no such process.
 func (f *Feed) Follow(ctx context.Context, process string, cursor Cursor, fromNow bool) (*Follower, error) {
 	w := f.join(process)
-	if err := w.awaitFirst(ctx); err != nil {
+	if err := w.awaitFirstSnapshot(ctx); err != nil {
 		f.leave(w)
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (f *Feed) Follow(ctx context.Context, process string, cursor Cursor, fromNo
 func (r *Follower) Close() { r.feed.leave(r.watcher) }
 
 // SawEnd reports whether the follower has received the end already.
-func (r *Follower) SawEnd() bool { return !r.startsFromNow && r.cursor.Ended }
+func (r *Follower) SawEnd() bool { return !r.startsFromNow && r.cursor.HasEnded }
 
 // WakeWatcher makes the watcher of a process look immediately, after an act on it.
 func (f *Feed) WakeWatcher(process string) {
@@ -125,14 +125,14 @@ func (f *Feed) join(process string) *watcher {
 			}
 		})
 	}
-	w.followers++
+	w.followerCount++
 	return w
 }
 
 func (f *Feed) leave(w *watcher) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if w.followers--; w.followers == 0 {
+	if w.followerCount--; w.followerCount == 0 {
 		w.cancel()
 		delete(f.watchers, w.process)
 	}
@@ -148,8 +148,8 @@ func (r *Follower) Events(ctx context.Context, wait time.Duration) iter.Seq2[Eve
 				yield(Event{}, failure)
 				return
 			}
-			if snapshot != r.last {
-				r.last = snapshot
+			if snapshot != r.lastSnapshot {
+				r.lastSnapshot = snapshot
 				if !r.yieldNews(ctx, snapshot, yield) || snapshot.Kind == KindEnded {
 					return
 				}
@@ -178,10 +178,10 @@ func (r *Follower) yieldNews(ctx context.Context, s *Snapshot, yield func(Event,
 	}
 	isNew := r.startsFromNow || s.Cursor != r.cursor
 	if r.startsFromNow {
-		r.cursor.Ideas, r.startsFromNow = s.Cursor.Ideas, false
+		r.cursor.IdeaCount, r.startsFromNow = s.Cursor.IdeaCount, false
 	}
 	// A client may send any cursor, such as that of another process.
-	for number := min(r.cursor.Ideas, s.Cursor.Ideas) + 1; number <= s.Cursor.Ideas; number++ {
+	for number := min(r.cursor.IdeaCount, s.Cursor.IdeaCount) + 1; number <= s.Cursor.IdeaCount; number++ {
 		link, err := r.watcher.readIdeaLink(ctx, number)
 		if errors.Is(err, client.ErrNotFound) {
 			// The Idea belongs to a part. A split process also counts the Ideas of its parts, which have chains of
@@ -192,7 +192,7 @@ func (r *Follower) yieldNews(ctx context.Context, s *Snapshot, yield func(Event,
 			yield(Event{}, err)
 			return false
 		}
-		r.cursor.Ideas = number
+		r.cursor.IdeaCount = number
 		data, err := json.Marshal(link)
 		if !yield(Event{KindIdea, r.cursor.String(), data}, err) || err != nil {
 			return false

@@ -48,14 +48,14 @@ func (f *fake) Status(context.Context) (client.Status, error) {
 	if f.noWorker {
 		return client.Status{}, errors.New("no poller")
 	}
-	return client.Status{Result: loop.Result{ProcessID: "p", Status: loop.StatusRunning, Ideas: f.ideas,
-		Requests: int(f.now.Events)}}, nil
+	return client.Status{Result: loop.Result{ProcessID: "p", Status: loop.StatusRunning, IdeaCount: f.ideas,
+		Requests: int(f.now.EventCount)}}, nil
 }
 
 func (f *fake) Result(context.Context) (loop.Result, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return loop.Result{ProcessID: "p", Status: loop.StatusCompleted, Ideas: f.ideas,
+	return loop.Result{ProcessID: "p", Status: loop.StatusCompleted, IdeaCount: f.ideas,
 		Instances: map[string]loop.InstanceResult{"": {State: "large"}}}, nil
 }
 
@@ -95,18 +95,18 @@ func kinds(list []Event) string {
 func TestEveryChangeIsToldOnceUntilTheEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := &fake{now: client.Revision{Run: "0123456789", Events: 3}}
+		f := &fake{now: client.Revision{RunID: "0123456789", EventCount: 3}}
 		go func() {
 			time.Sleep(time.Minute) //nolint:forbidigo // no time passes in a bubble
-			f.set(func() { f.now.Events, f.ideas = 5, 2 })
+			f.set(func() { f.now.EventCount, f.ideas = 5, 2 })
 			time.Sleep(time.Minute) //nolint:forbidigo // as above
-			f.set(func() { f.noWorker, f.now.Events = true, 6 })
+			f.set(func() { f.noWorker, f.now.EventCount = true, 6 })
 			time.Sleep(time.Minute) //nolint:forbidigo // as above
 			f.set(func() { f.noWorker, f.down = false, true })
 			time.Sleep(time.Minute) //nolint:forbidigo // as above
 			f.set(func() { f.down, f.ideas = false, 3 })
 			time.Sleep(time.Minute) //nolint:forbidigo // as above
-			f.set(func() { f.now = client.Revision{Run: "abcdefghij", Events: 2, Ended: true} })
+			f.set(func() { f.now = client.Revision{RunID: "abcdefghij", EventCount: 2, Ended: true} })
 		}()
 		feed := feedOf(f)
 		got := follow(t, feed, "")
@@ -129,7 +129,7 @@ func TestEveryChangeIsToldOnceUntilTheEnd(t *testing.T) {
 func TestAProcessIsAskedOnceForAllWhoFollowItAndRarelyWhileItRests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := &fake{now: client.Revision{Run: "run", Events: 3}}
+		f := &fake{now: client.Revision{RunID: "run", EventCount: 3}}
 		feed := feedOf(f)
 		var all sync.WaitGroup
 		for range 200 {
@@ -143,7 +143,7 @@ func TestAProcessIsAskedOnceForAllWhoFollowItAndRarelyWhileItRests(t *testing.T)
 		if n := f.looks.Load(); n > 3600/5+20 {
 			t.Errorf("it was looked at %d times in an hour", n)
 		}
-		f.set(func() { f.ideas, f.now.Events = 7, 4 })
+		f.set(func() { f.ideas, f.now.EventCount = 7, 4 })
 		feed.WakeWatcher("p")
 		synctest.Wait()
 		if n := f.reads.Load(); n != 7 {
@@ -162,7 +162,7 @@ func TestAllWatchersTogetherKeepToANumberOfCalls(t *testing.T) {
 		var all []*fake
 		var mu sync.Mutex
 		feed := New(func(string) Source {
-			f := &fake{now: client.Revision{Run: "run", Events: 1}}
+			f := &fake{now: client.Revision{RunID: "run", EventCount: 1}}
 			mu.Lock()
 			defer mu.Unlock()
 			all = append(all, f)
@@ -186,7 +186,7 @@ func TestAllWatchersTogetherKeepToANumberOfCalls(t *testing.T) {
 			time.Sleep(100 * time.Millisecond) //nolint:forbidigo // no time passes in a bubble
 			mu.Lock()
 			for _, f := range all {
-				f.set(func() { f.now.Events++ })
+				f.set(func() { f.now.EventCount++ })
 			}
 			mu.Unlock()
 		}
@@ -209,7 +209,7 @@ func TestAllWatchersTogetherKeepToANumberOfCalls(t *testing.T) {
 func TestWhoIsSlowMissesWhatCameInBetweenAndHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := &fake{now: client.Revision{Run: "run", Events: 1}}
+		f := &fake{now: client.Revision{RunID: "run", EventCount: 1}}
 		feed := feedOf(f)
 		var quick, slow int
 		var all sync.WaitGroup
@@ -229,7 +229,7 @@ func TestWhoIsSlowMissesWhatCameInBetweenAndHoldsNobodyUp(t *testing.T) {
 		})
 		for n := range 20 {
 			time.Sleep(time.Minute) //nolint:forbidigo // as above
-			f.set(func() { f.now.Events = int64(n) + 2 })
+			f.set(func() { f.now.EventCount = int64(n) + 2 })
 		}
 		time.Sleep(time.Minute) //nolint:forbidigo // as above
 		f.set(func() { f.now.Ended = true })
@@ -254,7 +254,7 @@ func TestWhatIsNoProcessIsNotFollowed(t *testing.T) {
 func TestACursorAheadOfItsProcessIsToldWhereThatStands(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := &fake{now: client.Revision{Run: "0123456789", Events: 5, Ended: true}, ideas: 2}
+		f := &fake{now: client.Revision{RunID: "0123456789", EventCount: 5, Ended: true}, ideas: 2}
 		for _, last := range []string{"3.0123456789.4", "9223372036854775806.x.1", "9223372036854775807.x.1"} {
 			if got := kinds(follow(t, feedOf(f), last)); got != "ended 2.01234567.5e; " {
 				t.Errorf("after %s: %s", last, got)

@@ -45,18 +45,18 @@ const (
 
 // Cursor is a position in the life of a process. Every gateway can find what came after it.
 type Cursor struct {
-	Ideas  int    // how many Ideas had been sealed
-	Run    string // of the workflow
-	Events int64  // of that run's history
-	Ended  bool
+	IdeaCount   int    // how many Ideas had been sealed
+	RunIDPrefix string // of the workflow
+	EventCount  int64  // of that run's history
+	HasEnded    bool
 }
 
-const runLength = 8 // characters of a run's id that distinguish it from the other runs of its process
+const runIDPrefixLength = 8 // characters of a run's id that distinguish it from the other runs of its process
 
 // String formats a Cursor as the id of an event: 3.0198f2aa.57, with an e if the process has ended.
 func (c Cursor) String() string {
-	text := fmt.Sprintf("%d.%s.%d", c.Ideas, c.Run, c.Events)
-	if c.Ended {
+	text := fmt.Sprintf("%d.%s.%d", c.IdeaCount, c.RunIDPrefix, c.EventCount)
+	if c.HasEnded {
 		text += "e"
 	}
 	return text
@@ -66,16 +66,16 @@ func (c Cursor) String() string {
 func ParseCursor(text string) (c Cursor, ok bool) {
 	ideas, rest, _ := strings.Cut(text, ".")
 	run, events, _ := strings.Cut(rest, ".")
-	events, c.Ended = strings.CutSuffix(events, "e")
+	events, c.HasEnded = strings.CutSuffix(events, "e")
 	var err, err2 error
-	c.Ideas, err = strconv.Atoi(ideas)
-	c.Events, err2 = strconv.ParseInt(events, 10, 64)
-	c.Run = run
-	return c, err == nil && err2 == nil && c.Ideas >= 0
+	c.IdeaCount, err = strconv.Atoi(ideas)
+	c.EventCount, err2 = strconv.ParseInt(events, 10, 64)
+	c.RunIDPrefix = run
+	return c, err == nil && err2 == nil && c.IdeaCount >= 0
 }
 
 func cursorOf(r client.Revision, ideas int) Cursor {
-	return Cursor{Ideas: ideas, Run: r.Run[:min(len(r.Run), runLength)], Events: r.Events, Ended: r.Ended}
+	return Cursor{IdeaCount: ideas, RunIDPrefix: r.RunID[:min(len(r.RunID), runIDPrefixLength)], EventCount: r.EventCount, HasEnded: r.Ended}
 }
 
 func snapshotOf(kind Kind, cursor Cursor, v any) (*Snapshot, error) {

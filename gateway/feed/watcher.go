@@ -26,12 +26,12 @@ type watcher struct {
 	lastSeen     time.Time     // when the process was last seen
 	queryLimiter *rate.Limiter // bounds the queries, which a hosted server bills
 
-	followers int // guarded by the feed's mu
+	followerCount int // guarded by the feed's mu
 
-	mu      sync.Mutex
-	latest  *Snapshot     // nil: nothing has been seen
-	failure error         // a permanent error: there will be no Snapshot
-	changed chan struct{} // closed when latest or failed changes
+	mu             sync.Mutex
+	latestSnapshot *Snapshot     // nil: nothing has been seen
+	failure        error         // a permanent error: there will be no Snapshot
+	changed        chan struct{} // closed when latest or failed changes
 
 	readMu sync.Mutex   // held while an Idea is read, so that each is read once
 	links  []chain.Link // of the last Ideas, in order
@@ -45,11 +45,11 @@ const maxCachedLinks = 64
 func (w *watcher) current() (*Snapshot, <-chan struct{}, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.latest, w.changed, w.failure
+	return w.latestSnapshot, w.changed, w.failure
 }
 
-// awaitFirst waits until something is known.
-func (w *watcher) awaitFirst(ctx context.Context) error {
+// awaitFirstSnapshot waits until something is known.
+func (w *watcher) awaitFirstSnapshot(ctx context.Context) error {
 	for {
 		latest, changed, failure := w.current()
 		if failure != nil || latest != nil {
@@ -66,7 +66,7 @@ func (w *watcher) awaitFirst(ctx context.Context) error {
 func (w *watcher) setLatest(s *Snapshot, failure error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.latest, w.failure = s, failure
+	w.latestSnapshot, w.failure = s, failure
 	close(w.changed)
 	w.changed = make(chan struct{})
 }
@@ -130,7 +130,7 @@ func (w *watcher) poll(ctx context.Context, lastRevision client.Revision) (clien
 		w.publishUnseen(ctx, CodeNoWorker, err)
 		return client.Revision{}, err
 	}
-	s, err := snapshotOf(KindStatus, cursorOf(revision, v.Ideas), v)
+	s, err := snapshotOf(KindStatus, cursorOf(revision, v.IdeaCount), v)
 	if err == nil {
 		w.lastSeen = time.Now()
 		w.setLatest(s, nil)
@@ -152,7 +152,7 @@ func (w *watcher) publishEnd(ctx context.Context, revision client.Revision) erro
 		r = loop.Result{ProcessID: w.process, Status: loop.StatusFailed, Instances: map[string]loop.InstanceResult{},
 			Error: &diag.Fault{Code: turn.CodeInvalidIdea, Message: err.Error()}}
 	}
-	s, err := snapshotOf(KindEnded, cursorOf(revision, r.Ideas), WithoutStates(r))
+	s, err := snapshotOf(KindEnded, cursorOf(revision, r.IdeaCount), WithoutStates(r))
 	if err != nil {
 		return err
 	}

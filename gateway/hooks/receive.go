@@ -104,8 +104,8 @@ func (r *rule) startOptions(ctx context.Context, body []byte) (*client.StartOpti
 	if err != nil {
 		return nil, refusalf("the body: %s", err)
 	}
-	if r.when != nil {
-		answers, err := runExpression(ctx, r.when, value)
+	if r.whenQuery != nil {
+		answers, err := runExpression(ctx, r.whenQuery, value)
 		if err != nil {
 			return nil, refusalf("when: %s", err)
 		}
@@ -118,13 +118,13 @@ func (r *rule) startOptions(ctx context.Context, body []byte) (*client.StartOpti
 		return nil, fmt.Errorf("hooks: %w", err)
 	}
 	o := &client.StartOptions{Idea: d.Idea, Replies: d.Replies, Delegates: d.Delegates}
-	if r.instance != nil {
+	if r.instanceQuery != nil {
 		if o.Instances, err = r.instanceRows(ctx, value); err != nil || len(o.Instances) == 0 {
 			return nil, err
 		}
 		return o, nil
 	}
-	input, err := runExpression(ctx, r.input, value)
+	input, err := runExpression(ctx, r.inputQuery, value)
 	if err != nil {
 		return nil, refusalf("input: %s", err)
 	}
@@ -137,7 +137,7 @@ func (r *rule) startOptions(ctx context.Context, body []byte) (*client.StartOpti
 
 // instanceRows returns the values from which the rule makes instances: its results, with lists flattened.
 func (r *rule) instanceRows(ctx context.Context, body any) (rows []jsonval.Object, err error) {
-	results, err := runExpression(ctx, r.instance, body)
+	results, err := runExpression(ctx, r.instanceQuery, body)
 	if err != nil {
 		return nil, refusalf("instances: %s", err)
 	}

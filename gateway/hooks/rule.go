@@ -27,9 +27,9 @@ type Rules struct {
 
 // rule describes what a webhook starts.
 type rule struct {
-	ideaFile, repliesFile string // files
-	keys                  []*webhook.Webhook
-	when, input, instance *jq.Query // a nil when is always true; one of input and instance is nil
+	ideaFile, repliesFile                string // files
+	keys                                 []*webhook.Webhook
+	whenQuery, inputQuery, instanceQuery *jq.Query // a nil when is always true; one of input and instance is nil
 }
 
 // Open reads a file of rules, and each Idea file that it names. The error describes the first fault.
@@ -100,7 +100,7 @@ func (r *Rules) readRule(v any) (*rule, error) {
 	if texts["input"] == "" && texts["instances"] == "" {
 		texts["input"] = "."
 	}
-	for key, target := range map[string]**jq.Query{"when": &out.when, "input": &out.input, "instances": &out.instance} {
+	for key, target := range map[string]**jq.Query{"when": &out.whenQuery, "input": &out.inputQuery, "instances": &out.instanceQuery} {
 		if texts[key] == "" {
 			continue
 		}
@@ -166,5 +166,5 @@ func (r *rule) loadIdea() (*ideafiles.Definition, error) {
 
 // ToolsOfOtherWorkers describes the Tools of workers that run elsewhere: their kinds are known, but no Go functions.
 func ToolsOfOtherWorkers() ideafiles.Tools {
-	return ideafiles.Tools{Known: kinds.NewKnownTools(nil, nil), Replies: rehearsal.CountReplies, OtherWorkers: true}
+	return ideafiles.Tools{Registry: kinds.NewKnownTools(nil, nil), CheckReplies: rehearsal.CountReplies, OtherWorkers: true}
 }

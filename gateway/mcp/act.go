@@ -105,8 +105,8 @@ func (a *agent) awaitStarted(ctx context.Context, p *client.Process, err error, 
 }
 
 func (a *agent) fork(ctx context.Context, args jsonval.Object) (any, error) {
-	list := func(key string) []string { l, _ := jsonval.AsStringList(args[key]); return l }
-	changes := ideafiles.Changes{Set: list("set"), Unset: list("unset"), Reopen: list("reopen")}
+	textListArg := func(key string) []string { l, _ := jsonval.AsStringList(args[key]); return l }
+	changes := ideafiles.Changes{Set: textListArg("set"), Unset: textListArg("unset"), Reopen: textListArg("reopen")}
 	p, err := a.Client.StartFork(ctx, textArg(args, "process"), numberArg(args, "at", 0), changes,
 		client.StartOptions{ID: textArg(args, "id"), StartedBy: a.person.Name})
 	return a.awaitStarted(ctx, p, err, args)

@@ -126,11 +126,11 @@ type statusReply struct {
 }
 
 func withHint(v client.Status) any {
-	next := "it is at work: ask get_process again later"
+	hint := "it is at work: ask get_process again later"
 	if v.Awaiting > 0 {
-		next = "people decide on what list_approvals shows: ask get_process again later"
+		hint = "people decide on what list_approvals shows: ask get_process again later"
 	}
-	return statusReply{v, next}
+	return statusReply{v, hint}
 }
 
 func (a *agent) listApprovals(ctx context.Context, args jsonval.Object) (any, error) {
@@ -138,7 +138,7 @@ func (a *agent) listApprovals(ctx context.Context, args jsonval.Object) (any, er
 		return a.ApprovalsWithDelegates(ctx, id)
 	}
 	all, err := a.AllWaiting(ctx)
-	return api.ApprovalList{Approvals: all.Approvals, Unanswered: all.Unanswered}, err
+	return api.ApprovalList{Approvals: all.Approvals, UnansweredProcesses: all.UnansweredProcesses}, err
 }
 
 func (a *agent) listIdeas(ctx context.Context, args jsonval.Object) (any, error) {

@@ -125,7 +125,7 @@ func TestOneFollowsManyProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts many processes")
 	}
-	processes := longrun.Count(50, 200)
+	processes := longrun.RepeatCount(50, 200)
 	h := open(t)
 	ids := make([]string, processes)
 	for n := range ids {

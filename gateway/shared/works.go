@@ -28,7 +28,7 @@ func (all *Tasks) LimitConcurrency(n int) *Tasks { all.slots = make(chan struct{
 // Task is one computation, under way or finished.
 type Task struct {
 	done      chan struct{}
-	value     any
+	result    any
 	err       error
 	isAwaited bool // a caller was asked to come back
 
@@ -51,9 +51,9 @@ func (*PendingError) Error() string { return "shared: it is being worked out" }
 // Ask returns the result of find, or its recent result. If find takes longer than patience, the error is a
 // *PendingError, and the next Ask returns the result. A patience of 0 waits to the end.
 func Ask[T any](
-	ctx context.Context, all *Tasks, key string, wait time.Duration, find func(context.Context, *Task) (T, error),
+	ctx context.Context, tasks *Tasks, key string, wait time.Duration, find func(context.Context, *Task) (T, error),
 ) (v T, err error) {
-	task := all.join(ctx, key, func(ctx context.Context, task *Task) (any, error) { return find(ctx, task) })
+	task := tasks.join(ctx, key, func(ctx context.Context, task *Task) (any, error) { return find(ctx, task) })
 	var timeout <-chan time.Time
 	if wait > 0 {
 		timer := time.NewTimer(wait)
@@ -64,10 +64,10 @@ func Ask[T any](
 	case <-ctx.Done():
 		return v, ctx.Err()
 	case <-timeout:
-		return v, all.markAwaited(task)
+		return v, tasks.markAwaited(task)
 	case <-task.done:
-		all.dropDelivered(key, task)
-		v, _ = task.value.(T)
+		tasks.dropDelivered(key, task)
+		v, _ = task.result.(T)
 		return v, task.err
 	}
 }
@@ -89,7 +89,7 @@ func (all *Tasks) join(ctx context.Context, key string, find func(context.Contex
 			}
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), all.MaxDuration)
 			defer cancel()
-			task.value, err = find(ctx, task)
+			task.result, err = find(ctx, task)
 			return err
 		}, func(err error) { all.keepResult(key, task, err) })
 	}

@@ -56,11 +56,11 @@ func serviceConfig(port int) config.Service {
 // serviceHosts gives each service the addresses of the others. Membership by gossip would need four more ports, and
 // seconds to settle.
 func serviceHosts(cfg *config.Config) map[primitives.ServiceName]static.Hosts {
-	all := make(map[primitives.ServiceName]static.Hosts, len(cfg.Services))
+	hostsByService := make(map[primitives.ServiceName]static.Hosts, len(cfg.Services))
 	for name, s := range cfg.Services {
-		all[primitives.ServiceName(name)] = static.SingleLocalHost(loopbackAddress(s.RPC.GRPCPort))
+		hostsByService[primitives.ServiceName(name)] = static.SingleLocalHost(loopbackAddress(s.RPC.GRPCPort))
 	}
-	return all
+	return hostsByService
 }
 
 // The server does not start unless archival is disabled explicitly.

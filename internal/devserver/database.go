@@ -18,8 +18,8 @@ import (
 
 const databaseFile = "temporal.db"
 
-// openConnections counts the connections of this process; see sqlConfig.
-var openConnections atomic.Int64
+// connectionCount counts the connections of this process; see sqlConfig.
+var connectionCount atomic.Int64
 
 // openDatabase creates the file, its tables and the namespace if they are missing, and returns how the server connects
 // to them.
@@ -49,23 +49,23 @@ func openDatabase(dir string) (*config.SQL, error) {
 // createDatabase makes the tables in a file of another name, and renames it when it is complete: a program killed in
 // between would otherwise leave a broken database for good.
 func createDatabase(path string) error {
-	draft := path + ".new"
-	if err := os.Remove(draft); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	draftPath := path + ".new"
+	if err := os.Remove(draftPath); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	// Without a journal and syncs: the file is not used before it is complete, and is synced once.
-	f, err := os.OpenFile(draft, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	f, err := os.OpenFile(draftPath, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if err := sqlite.SetupSchema(sqlConfig(draft, "off", "0")); err != nil {
+	if err := sqlite.SetupSchema(sqlConfig(draftPath, "off", "0")); err != nil {
 		return err
 	}
 	if err := f.Sync(); err != nil {
 		return err
 	}
-	return os.Rename(draft, path)
+	return os.Rename(draftPath, path)
 }
 
 // sqlConfig describes a connection to the file that no other server of this operating-system process shares. Temporal
@@ -81,7 +81,7 @@ func sqlConfig(path, journal, synchronous string) *config.SQL {
 		MaxConns: 1,
 		ConnectAttributes: map[string]string{
 			"mode":         "rwc",
-			"busy_timeout": strconv.FormatInt(busyTimeoutMS+openConnections.Add(1), 10),
+			"busy_timeout": strconv.FormatInt(busyTimeoutMS+connectionCount.Add(1), 10),
 			"journal_mode": journal,
 			"synchronous":  synchronous,
 		},

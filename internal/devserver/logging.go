@@ -63,11 +63,11 @@ func (l serverLog) write(level slog.Level, msg string, tags []tag.Tag) {
 }
 
 func logAttributes(tags []tag.Tag) []any {
-	all := make([]any, len(tags))
+	attributes := make([]any, len(tags))
 	for i, t := range tags {
-		all[i] = slog.Any(t.Key(), t.Value())
+		attributes[i] = slog.Any(t.Key(), t.Value())
 	}
-	return all
+	return attributes
 }
 
 // fatalError makes an error from a message and the cause, which the server puts into a tag as text.

@@ -44,15 +44,15 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-var errInUse = errors.New("another server runs on it")
+var errFolderInUse = errors.New("another server runs on it")
 
 // lockFolder keeps a second server away from the database: two servers would take the shards from each other and
 // overwrite each other's work. The kernel releases the lock when the process dies.
 func lockFolder(dir string) (unlock func(), err error) {
 	lock := flock.New(filepath.Join(dir, databaseFile+".lock"))
-	locked, err := lock.TryLock()
-	if err == nil && !locked {
-		err = errInUse
+	isLocked, err := lock.TryLock()
+	if err == nil && !isLocked {
+		err = errFolderInUse
 	}
 	if err != nil {
 		return nil, fmt.Errorf("devserver: lock folder %s: %w", dir, err)

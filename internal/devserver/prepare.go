@@ -48,7 +48,7 @@ func setUpNamespace(ctx context.Context, address string, o Options) error {
 // addAttributes registers the missing search attributes. An attribute that exists with another type is an error. The
 // server itself would accept it and leave it as it is.
 func addAttributes(ctx context.Context, c operatorservice.OperatorServiceClient,
-	wanted map[string]enumspb.IndexedValueType) error {
+	wantedTypes map[string]enumspb.IndexedValueType) error {
 	var existing *operatorservice.ListSearchAttributesResponse
 	err := retryUntilReady(ctx, func() (err error) {
 		existing, err = c.ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
@@ -57,22 +57,22 @@ func addAttributes(ctx context.Context, c operatorservice.OperatorServiceClient,
 	if err != nil {
 		return err
 	}
-	missing := maps.Clone(wanted)
-	for _, name := range jsonval.SortedKeys(wanted) {
-		kind, exists := existing.GetCustomAttributes()[name]
-		if exists && kind != wanted[name] {
-			return fmt.Errorf("%s is of type %v, not %v", name, kind, wanted[name])
+	missingTypes := maps.Clone(wantedTypes)
+	for _, name := range jsonval.SortedKeys(wantedTypes) {
+		existingType, exists := existing.GetCustomAttributes()[name]
+		if exists && existingType != wantedTypes[name] {
+			return fmt.Errorf("%s is of type %v, not %v", name, existingType, wantedTypes[name])
 		}
 		if exists {
-			delete(missing, name)
+			delete(missingTypes, name)
 		}
 	}
-	if len(missing) == 0 {
+	if len(missingTypes) == 0 {
 		return nil
 	}
 	return retryUntilReady(ctx, func() error {
 		_, err := c.AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{
-			Namespace: namespace, SearchAttributes: missing,
+			Namespace: namespace, SearchAttributes: missingTypes,
 		})
 		return err
 	})
@@ -95,9 +95,9 @@ func awaitAttributes(ctx context.Context, c workflowservice.WorkflowServiceClien
 }
 
 // retryUntilReady calls ask until it succeeds, fails for good, or ctx ends.
-func retryUntilReady(ctx context.Context, try func() error) error {
+func retryUntilReady(ctx context.Context, attempt func() error) error {
 	for {
-		err := try()
+		err := attempt()
 		switch {
 		case err == nil:
 			return nil

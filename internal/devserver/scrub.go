@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// historyLag is how long a server may take to delete the events of deleted workflows.
-	historyLag = 10 * time.Second
+	// historyDeletionDelay is how long a server may take to delete the events of deleted workflows.
+	historyDeletionDelay = 10 * time.Second
 	// scrubInterval is the polling interval for a database in use.
 	scrubInterval = 200 * time.Millisecond
 )
@@ -26,7 +26,7 @@ const (
 // needs the space. forgotten reports whether the workflow with this id was deleted. Scrub waits for the server to
 // delete the events of these workflows. It deletes itself the events of refused starts, which no server ever deletes.
 // It works while the server runs, in this program or in another.
-func Scrub(ctx context.Context, dir string, isGone func(workflow string) bool) error {
+func Scrub(ctx context.Context, dir string, isWorkflowDeleted func(workflow string) bool) error {
 	path := filepath.Join(dir, databaseFile)
 	address := url.URL{Scheme: "file", Path: path,
 		RawQuery: "mode=rw&_pragma=busy_timeout(10000)&_pragma=secure_delete(1)"}
@@ -34,7 +34,7 @@ func Scrub(ctx context.Context, dir string, isGone func(workflow string) bool) e
 	if err == nil {
 		defer func() { _ = db.Close() }()
 		db.SetMaxOpenConns(1)
-		err = scrub(ctx, db, isGone)
+		err = scrubDatabase(ctx, db, isWorkflowDeleted)
 	}
 	if err != nil {
 		return fmt.Errorf("devserver: scrub %s: %w", path, err)
@@ -42,22 +42,22 @@ func Scrub(ctx context.Context, dir string, isGone func(workflow string) bool) e
 	return nil
 }
 
-func scrub(ctx context.Context, db *sql.DB, isGone func(workflow string) bool) error {
-	lagCtx, cancel := context.WithTimeout(ctx, historyLag)
+func scrubDatabase(ctx context.Context, db *sql.DB, isWorkflowDeleted func(workflow string) bool) error {
+	lagCtx, cancel := context.WithTimeout(ctx, historyDeletionDelay)
 	defer cancel()
 	// A run's events are deleted after the run itself.
-	var orphans []branchID
+	var orphanIDs []branchID
 	err := retryUntilDone(lagCtx, func() (done bool, err error) {
-		orphans, err = orphanHistories(lagCtx, db, isGone)
-		return len(orphans) == 0, err
+		orphanIDs, err = orphanHistories(lagCtx, db, isWorkflowDeleted)
+		return len(orphanIDs) == 0, err
 	})
 	if err != nil && lagCtx.Err() == nil {
 		return err
 	}
 	// If the server refuses a start because the id exists, it keeps the events of that start. They belong to no run.
-	for _, b := range orphans {
+	for _, b := range orphanIDs {
 		for _, table := range []string{"history_node", "history_tree"} {
-			_, err := db.ExecContext(ctx, `DELETE FROM `+table+` WHERE tree_id = ? AND branch_id = ?`, b.tree, b.id)
+			_, err := db.ExecContext(ctx, `DELETE FROM `+table+` WHERE tree_id = ? AND branch_id = ?`, b.treeID, b.branchID)
 			if err != nil {
 				return err
 			}
@@ -68,17 +68,17 @@ func scrub(ctx context.Context, db *sql.DB, isGone func(workflow string) bool) e
 		if _, err := db.ExecContext(ctx, `VACUUM`); err != nil {
 			return false, err
 		}
-		var busy, logged, moved int
-		err = db.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &logged, &moved)
-		return busy == 0, err
+		var isBusy, logged, moved int
+		err = db.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&isBusy, &logged, &moved)
+		return isBusy == 0, err
 	})
 }
 
 // branchID identifies a history of events.
-type branchID struct{ tree, id []byte }
+type branchID struct{ treeID, branchID []byte }
 
 // orphanHistories returns the histories of forgotten workflows that belong to no run.
-func orphanHistories(ctx context.Context, db *sql.DB, isGone func(workflow string) bool) (list []branchID, err error) {
+func orphanHistories(ctx context.Context, db *sql.DB, isWorkflowDeleted func(workflow string) bool) (branchIDs []branchID, err error) {
 	rows, err := db.QueryContext(ctx,
 		`SELECT tree_id, branch_id, data FROM history_tree WHERE tree_id NOT IN (SELECT run_id FROM executions)`)
 	if err != nil {
@@ -88,7 +88,7 @@ func orphanHistories(ctx context.Context, db *sql.DB, isGone func(workflow strin
 	for rows.Next() {
 		var b branchID
 		var data []byte
-		if err := rows.Scan(&b.tree, &b.id, &data); err != nil {
+		if err := rows.Scan(&b.treeID, &b.branchID, &data); err != nil {
 			return nil, err
 		}
 		var info persistencespb.HistoryTreeInfo
@@ -96,11 +96,11 @@ func orphanHistories(ctx context.Context, db *sql.DB, isGone func(workflow strin
 			return nil, err
 		}
 		_, workflow, _, err := persistence.SplitHistoryGarbageCleanupInfo(info.GetInfo())
-		if err == nil && isGone(workflow) {
-			list = append(list, b)
+		if err == nil && isWorkflowDeleted(workflow) {
+			branchIDs = append(branchIDs, b)
 		}
 	}
-	return list, rows.Err()
+	return branchIDs, rows.Err()
 }
 
 // retryUntilDone calls do until it is done, fails, or the context ends.

@@ -15,7 +15,7 @@ import (
 // service fails, those that have started run until the program ends: the server has no way to stop them.
 func runTemporal(cfg *config.Config, logger *slog.Logger) (stop func(), err error) {
 	logs := newServerLog(logger)
-	started := make(chan error, 1)
+	startResult := make(chan error, 1)
 	var server temporal.Server
 	// The server gets its own goroutine, because a fatal error never returns.
 	safego.Go("devserver.temporal", func() (err error) {
@@ -23,9 +23,9 @@ func runTemporal(cfg *config.Config, logger *slog.Logger) (stop func(), err erro
 			err = server.Start()
 		}
 		return err
-	}, func(err error) { started <- err })
+	}, func(err error) { startResult <- err })
 	select {
-	case err = <-started:
+	case err = <-startResult:
 	case err = <-logs.fatalHandler.startErr:
 	}
 	if err != nil {

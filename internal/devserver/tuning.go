@@ -80,18 +80,18 @@ var dynamicConfig = dc.StaticClient{
 	dc.EnableParentClosePolicyWorker.Key(): false,
 }
 
-// defaultMemory is the limit for Go's memory in the program around the server. An idle server takes 45 MB, plus the
+// defaultMemoryLimit is the limit for Go's memory in the program around the server. An idle server takes 45 MB, plus the
 // size of its file.
-const defaultMemory = 256 << 20
+const defaultMemoryLimit = 256 << 20
 
 // tuneRuntime tunes the Go runtime of the program around the server, unless its environment does.
-func tuneRuntime(memory int64) {
+func tuneRuntime(memoryLimit int64) {
 	// The server makes much garbage and keeps little. Collecting half as often saves a tenth of the CPU time and costs
 	// a hundred megabytes. Near the memory limit Go still collects as often as needed.
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(200)
 	}
-	heap.KeepBelow(cmp.Or(memory, heap.DefaultLimit(defaultMemory)))
+	heap.SetSoftLimit(cmp.Or(memoryLimit, heap.DefaultLimit(defaultMemoryLimit)))
 	// Workers identify the program by a checksum of the whole binary, which takes half of the server's start. The
 	// file's size and time identify it just as well.
 	if program, err := os.Executable(); err == nil {

@@ -17,8 +17,8 @@ func SetArgs(root *cobra.Command, args []string) {
 		for _, child := range c.Commands() {
 			wrapAll(child)
 		}
-		showError := c.FlagErrorFunc()
-		c.SetFlagErrorFunc(func(c *cobra.Command, _ error) error { return showError(c, collectErrors(c, args)) })
+		previousErrorFunc := c.FlagErrorFunc()
+		c.SetFlagErrorFunc(func(c *cobra.Command, _ error) error { return previousErrorFunc(c, collectErrors(c, args)) })
 	}
 	wrapAll(root)
 }
@@ -27,34 +27,34 @@ func SetArgs(root *cobra.Command, args []string) {
 // run.
 func collectErrors(c *cobra.Command, args []string) error {
 	var errs []error
-	seen := map[string]bool{}
+	isAdded := map[string]bool{}
 	addError := func(err error) {
-		if err != nil && !seen[err.Error()] {
-			seen[err.Error()] = true
+		if err != nil && !isAdded[err.Error()] {
+			isAdded[err.Error()] = true
 			errs = append(errs, err)
 		}
 	}
-	f, ignored := c.Flags(), map[string]bool{}
+	f, isIgnored := c.Flags(), map[string]bool{}
 	for {
 		err := f.ParseAll(args, func(flag *pflag.Flag, text string) error {
-			if !ignored[flag.Name] {
+			if !isIgnored[flag.Name] {
 				addError(f.Set(flag.Name, text))
 			}
 			return nil
 		})
 		addError(err)
-		var unknown *pflag.NotExistError
-		if !errors.As(err, &unknown) {
+		var unknownFlagErr *pflag.NotExistError
+		if !errors.As(err, &unknownFlagErr) {
 			if err == nil && f.NArg() == 0 { // an argument may be the value of an unknown flag
 				addError(c.ValidateArgs(nil))
 			}
 			return errors.Join(errs...)
 		}
-		name, short := unknown.GetSpecifiedName(), ""
-		if unknown.GetSpecifiedShortnames() != "" {
-			name, short = "-"+name, name
+		name, shorthand := unknownFlagErr.GetSpecifiedName(), ""
+		if unknownFlagErr.GetSpecifiedShortnames() != "" {
+			name, shorthand = "-"+name, name
 		}
-		ignored[name] = true
-		f.BoolP(name, short, false, "") // so that the next pass gets beyond it
+		isIgnored[name] = true
+		f.BoolP(name, shorthand, false, "") // so that the next pass gets beyond it
 	}
 }

@@ -21,9 +21,9 @@ import (
 
 // Value is a flag's value that has bounds.
 type Value struct {
-	kind, lowest, highest string
-	format                func() string
-	set                   func(string) error
+	typeName, minText, maxText string
+	format                     func() string
+	parseAndSet                func(string) error
 }
 
 // String formats the value as a user would write it; a zero duration is "0".
@@ -35,19 +35,19 @@ func (v *Value) String() string {
 }
 
 // Set reads a text.
-func (v *Value) Set(text string) error { return v.set(strings.TrimSpace(text)) }
+func (v *Value) Set(text string) error { return v.parseAndSet(strings.TrimSpace(text)) }
 
 // Type names the kind: int, float or duration.
-func (v *Value) Type() string { return v.kind }
+func (v *Value) Type() string { return v.typeName }
 
 // Bounds are the lowest and the highest value that the flag takes, as a user would write them.
-func (v *Value) Bounds() (lowest, highest string) { return v.lowest, v.highest }
+func (v *Value) Bounds() (lowest, highest string) { return v.minText, v.maxText }
 
 // Int adds a flag for a whole number from lowest to highest. into holds the default.
 func Int[N int | int64](f *pflag.FlagSet, dest *N, name string, lowest, highest N, usage string) {
-	v := &Value{kind: "int", lowest: fmt.Sprint(lowest), highest: fmt.Sprint(highest),
+	v := &Value{typeName: "int", minText: fmt.Sprint(lowest), maxText: fmt.Sprint(highest),
 		format: func() string { return fmt.Sprint(*dest) }}
-	v.set = func(text string) error {
+	v.parseAndSet = func(text string) error {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || N(n) < lowest || N(n) > highest {
 			return fmt.Errorf("want a whole number from %d to %d", lowest, highest)
@@ -61,14 +61,14 @@ func Int[N int | int64](f *pflag.FlagSet, dest *N, name string, lowest, highest 
 // Float adds a flag for a number from lowest to highest, or 0. into holds the default.
 func Float(f *pflag.FlagSet, dest *float64, name string, lowest, highest float64, usage string) {
 	format := func(n float64) string { return strconv.FormatFloat(n, 'g', -1, 64) }
-	v := &Value{kind: "float", lowest: format(lowest), highest: format(highest),
+	v := &Value{typeName: "float", minText: format(lowest), maxText: format(highest),
 		format: func() string { return format(*dest) }}
-	v.set = func(text string) error {
+	v.parseAndSet = func(text string) error {
 		n, err := strconv.ParseFloat(text, 64)
-		underflows := n == 0 && strings.ContainsAny(mantissa(text), "123456789")
-		isInvalid := underflows || math.IsNaN(n) || strings.Contains(text, "_")
+		isUnderflow := n == 0 && strings.ContainsAny(mantissa(text), "123456789")
+		isInvalid := isUnderflow || math.IsNaN(n) || strings.Contains(text, "_")
 		if err != nil || isInvalid || n != 0 && (n < lowest || n > highest) {
-			return fmt.Errorf("want 0, or a number from %s to %s", v.lowest, v.highest)
+			return fmt.Errorf("want 0, or a number from %s to %s", v.minText, v.maxText)
 		}
 		*dest = n
 		return nil
@@ -82,16 +82,16 @@ func mantissa(text string) string {
 	return before
 }
 
-// Duration adds a flag for a duration from lowest to jsonval.MaxDuration, or 0 if allowZero is set. into holds the
+// Duration adds a flag for a duration from lowest to jsonval.MaxDuration, or 0 if allowsZero is set. into holds the
 // default.
-func Duration(f *pflag.FlagSet, dest *time.Duration, name string, lowest time.Duration, allowZero bool, usage string) {
-	v := &Value{kind: "duration", lowest: shortDuration(lowest), highest: shortDuration(jsonval.MaxDuration),
+func Duration(f *pflag.FlagSet, dest *time.Duration, name string, lowest time.Duration, allowsZero bool, usage string) {
+	v := &Value{typeName: "duration", minText: shortDuration(lowest), maxText: shortDuration(jsonval.MaxDuration),
 		format: func() string { return shortDuration(*dest) }}
-	if allowZero {
-		v.lowest = "0"
+	if allowsZero {
+		v.minText = "0"
 	}
-	v.set = func(text string) error {
-		if d, err := time.ParseDuration(text); allowZero && err == nil && d == 0 &&
+	v.parseAndSet = func(text string) error {
+		if d, err := time.ParseDuration(text); allowsZero && err == nil && d == 0 &&
 			!strings.ContainsAny(text, "123456789") {
 			*dest = 0
 			return nil
@@ -125,8 +125,8 @@ func shortDuration(d time.Duration) string {
 
 // Money adds a flag for an exact amount of US dollars. 0 sets price.NoLimit. Without the flag, into stays as it is.
 func Money(f *pflag.FlagSet, dest *price.Money, name, usage string) {
-	v := &Value{kind: "float", lowest: "0", highest: "9000000000", format: func() string { return "" }}
-	v.set = func(text string) error {
+	v := &Value{typeName: "float", minText: "0", maxText: "9000000000", format: func() string { return "" }}
+	v.parseAndSet = func(text string) error {
 		var m price.Money
 		if err := m.UnmarshalJSON([]byte(text)); err != nil || m < 0 || !json.Valid([]byte(text)) {
 			return errors.New(

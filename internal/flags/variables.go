@@ -23,21 +23,21 @@ var settingVariables = strings.Fields(`
 // kubernetesPattern matches variables that Kubernetes sets for each Service: a Service may have this program's name.
 var kubernetesPattern = regexp.MustCompile(`_(SERVICE_HOST|SERVICE_PORT.*|PORT|PORT_[0-9].*)$`)
 
-// Misspelled lists the variables of an environment that resemble a setting but are none, with the setting probably
+// MisspelledVariables lists the variables of an environment that resemble a setting but are none, with the setting probably
 // meant.
-func Misspelled(environ []string) (list []string) {
-	known := map[string]bool{}
+func MisspelledVariables(environ []string) (list []string) {
+	isKnown := map[string]bool{}
 	for _, v := range settingVariables {
-		known[v] = true
+		isKnown[v] = true
 	}
 	for _, line := range environ {
 		variable, _, _ := strings.Cut(line, "=")
 		name, isOurs := strings.CutPrefix(variable, variablePrefix)
-		if !isOurs || known[name] || strings.HasPrefix(name, "TEST_") || kubernetesPattern.MatchString(name) {
+		if !isOurs || isKnown[name] || strings.HasPrefix(name, "TEST_") || kubernetesPattern.MatchString(name) {
 			continue
 		}
-		if nearest := diag.NearestName(name, settingVariables); nearest != "" {
-			list = append(list, fmt.Sprintf("%s is no setting; did you mean %s%s?", variable, variablePrefix, nearest))
+		if nearestName := diag.NearestName(name, settingVariables); nearestName != "" {
+			list = append(list, fmt.Sprintf("%s is no setting; did you mean %s%s?", variable, variablePrefix, nearestName))
 		}
 	}
 	return list

@@ -39,7 +39,7 @@ func TestAMisspelledVariableIsNamed(t *testing.T) {
 		"PROCESSIDEA_NOTHING_LIKE_IT=x", "HOME=/",
 	}
 	want := []string{"PROCESSIDEA_HTTP_ALOW is no setting; did you mean PROCESSIDEA_HTTP_ALLOW?"}
-	if got := Misspelled(environ); !slices.Equal(got, want) {
+	if got := MisspelledVariables(environ); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 }

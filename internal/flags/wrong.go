@@ -10,29 +10,29 @@ import (
 // InvalidSettings joins the errors of settings. Two or more become a list with one line each. An error from errors.Join
 // counts as several errors; nil counts as none.
 func InvalidSettings(errs ...error) error {
-	all := SplitJoined(errors.Join(errs...))
-	slices.SortStableFunc(all, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
-	if len(all) < 2 {
-		return errors.Join(all...)
+	settingErrs := SplitJoined(errors.Join(errs...))
+	slices.SortStableFunc(settingErrs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	if len(settingErrs) < 2 {
+		return errors.Join(settingErrs...)
 	}
-	lines := make([]string, len(all))
-	for n, err := range all {
+	lines := make([]string, len(settingErrs))
+	for n, err := range settingErrs {
 		lines[n] = "\n- " + err.Error()
 	}
-	return &invalidSettings{all, fmt.Sprintf("%d settings are wrong:%s", len(all), strings.Join(lines, ""))}
+	return &invalidSettingsError{settingErrs, fmt.Sprintf("%d settings are wrong:%s", len(settingErrs), strings.Join(lines, ""))}
 }
 
-type invalidSettings struct {
+type invalidSettingsError struct {
 	errs []error
 	text string
 }
 
-func (w *invalidSettings) Error() string   { return w.text }
-func (w *invalidSettings) Unwrap() []error { return w.errs }
+func (w *invalidSettingsError) Error() string   { return w.text }
+func (w *invalidSettingsError) Unwrap() []error { return w.errs }
 
 // SplitJoined splits an error from errors.Join into its parts. It keeps an error whole that wraps several others in its
 // own text.
-func SplitJoined(err error) (all []error) {
+func SplitJoined(err error) (parts []error) {
 	joined, ok := err.(interface{ Unwrap() []error })
 	switch {
 	case err == nil:
@@ -40,8 +40,8 @@ func SplitJoined(err error) (all []error) {
 	case !ok || errors.Join(joined.Unwrap()...).Error() != err.Error():
 		return []error{err}
 	}
-	for _, one := range joined.Unwrap() {
-		all = append(all, SplitJoined(one)...)
+	for _, part := range joined.Unwrap() {
+		parts = append(parts, SplitJoined(part)...)
 	}
-	return all
+	return parts
 }

@@ -32,8 +32,8 @@ var memoryLimit struct {
 	watched    bool
 }
 
-// KeepBelow keeps the memory of Go below limit bytes from now on; 0: no limit. If GOMEMLIMIT is set it does nothing.
-func KeepBelow(limit int64) {
+// SetSoftLimit keeps the memory of Go below limit bytes from now on; 0: no limit. If GOMEMLIMIT is set it does nothing.
+func SetSoftLimit(limit int64) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
@@ -59,24 +59,24 @@ func (c *gcSentinel) onCollected() {
 
 // adjustLimit sets Go's limit from the memory in use at the last garbage collection.
 func adjustLimit() {
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(live)
+	liveSamples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(liveSamples)
 	memoryLimit.Lock()
 	defer memoryLimit.Unlock()
-	limit := limitFor(memoryLimit.limit, int64(live[0].Value.Uint64())) //nolint:gosec // no machine has so much
+	limit := softLimitFor(memoryLimit.limit, int64(liveSamples[0].Value.Uint64())) //nolint:gosec // no machine has so much
 	if change := limit - memoryLimit.now; change > memoryLimit.now/32 || change < -memoryLimit.now/32 {
 		debug.SetMemoryLimit(limit)
 		memoryLimit.now = limit
 	}
 }
 
-const unlimited = 1<<63 - 1
+const unlimitedBytes = 1<<63 - 1
 
-func limitFor(limit, live int64) int64 {
+func softLimitFor(limit, liveBytes int64) int64 {
 	if limit <= 0 {
-		return unlimited
+		return unlimitedBytes
 	}
-	return max(limit, live+max(minGarbageRoom, live*2/5))
+	return max(limit, liveBytes+max(minGarbageRoom, liveBytes*2/5))
 }
 
 // MaxBytes is the highest limit that BytesFromEnv accepts, more memory than any machine has.
@@ -117,10 +117,10 @@ func parseContainerLimit(text string) int64 {
 
 // DefaultLimit is the default limit of a program: usual, or four fifths of its container's limit if that is less. If
 // usual is 0, only the container limits; without a limit there either, the result is 0, no limit.
-func DefaultLimit(preferred int64) int64 {
+func DefaultLimit(preferredLimit int64) int64 {
 	available := ContainerLimit() / 5 * 4
-	if preferred == 0 || (available > 0 && available < preferred) {
+	if preferredLimit == 0 || (available > 0 && available < preferredLimit) {
 		return available
 	}
-	return preferred
+	return preferredLimit
 }

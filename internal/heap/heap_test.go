@@ -14,9 +14,9 @@ func TestTheLimitGivesWayWhereWhatIsInUseComesNearIt(t *testing.T) {
 		{256 * mb, 180 * mb, 256 * mb},
 		{256 * mb, 220 * mb, 308 * mb},
 		{256 * mb, 1000 * mb, 1400 * mb},
-		{0, 1000 * mb, unlimited},
+		{0, 1000 * mb, unlimitedBytes},
 	} {
-		if got := limitFor(c.limit, c.live); got != c.want {
+		if got := softLimitFor(c.limit, c.live); got != c.want {
 			t.Errorf("limit %d, %d in use: %d, want %d", c.limit/mb, c.live/mb, got/mb, c.want/mb)
 		}
 	}
@@ -25,13 +25,13 @@ func TestTheLimitGivesWayWhereWhatIsInUseComesNearIt(t *testing.T) {
 // Not parallel: it sets a variable and the memory limit of the process.
 func TestTheLimitIsThatOfGo(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "")
-	t.Cleanup(func() { KeepBelow(0) })
-	KeepBelow(3 << 30)
+	t.Cleanup(func() { SetSoftLimit(0) })
+	SetSoftLimit(3 << 30)
 	if got := debug.SetMemoryLimit(-1); got != 3<<30 {
 		t.Errorf("Go's limit is %d", got)
 	}
 	t.Setenv("GOMEMLIMIT", "1GiB")
-	KeepBelow(2 << 30)
+	SetSoftLimit(2 << 30)
 	if got := debug.SetMemoryLimit(-1); got != 3<<30 {
 		t.Errorf("Go's limit is %d although GOMEMLIMIT is set", got)
 	}

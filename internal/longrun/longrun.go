@@ -22,30 +22,30 @@ func SkipUnlessEnabled(t testing.TB) {
 	}
 }
 
-// Count is how often a test repeats something: long in the long run, else ordinary.
-func Count(ordinary, long int) int {
+// RepeatCount is how often a test repeats something: long in the long run, else ordinary.
+func RepeatCount(ordinaryCount, longRunCount int) int {
 	if Enabled() {
-		return long
+		return longRunCount
 	}
-	return ordinary
+	return ordinaryCount
 }
 
 // SampleRows yields rows of a table that tests one rule in several forms: all of them in the long run, one with -short,
-// and otherwise every oneIn-th, at least one. Where it begins depends on the test's name, so that tests with the same
+// and otherwise every stride-th, at least one. Where it begins depends on the test's name, so that tests with the same
 // forms do not all use the same rows.
-func SampleRows[R any](t testing.TB, oneIn int, table map[string]R) iter.Seq2[string, R] {
+func SampleRows[R any](t testing.TB, stride int, table map[string]R) iter.Seq2[string, R] {
 	names := slices.Sorted(maps.Keys(table))
 	switch {
 	case Enabled():
-		oneIn = 1
-	case testing.Short() || oneIn > len(names):
-		oneIn = len(names)
+		stride = 1
+	case testing.Short() || stride > len(names):
+		stride = len(names)
 	}
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(t.Name()))
-	first := int(hash.Sum32() % uint32(max(oneIn, 1))) //nolint:gosec // the rows of a table are few
+	firstIndex := int(hash.Sum32() % uint32(max(stride, 1))) //nolint:gosec // the rows of a table are few
 	return func(yield func(string, R) bool) {
-		for n := first; n < len(names); n += oneIn {
+		for n := firstIndex; n < len(names); n += stride {
 			if !yield(names[n], table[names[n]]) {
 				return
 			}

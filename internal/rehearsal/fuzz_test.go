@@ -40,9 +40,9 @@ func FuzzWhatParseTakesIsWrittenAsLinesThatItTakesAlike(f *testing.F) {
 func checkPieces(t *testing.T, reply Reply) {
 	var solution strings.Builder
 	chars := 0
-	for _, p := range reply.pieces(3) {
-		if p.offset != chars || !utf8.ValidString(p.text) || p.text == "" {
-			t.Errorf("piece %q after %d, said %d", p.text, p.offset, chars)
+	for _, p := range reply.splitIntoChunks(3) {
+		if p.startOffset != chars || !utf8.ValidString(p.text) || p.text == "" {
+			t.Errorf("piece %q after %d, said %d", p.text, p.startOffset, chars)
 		}
 		solution.WriteString(p.text)
 		chars += utf8.RuneCountInString(p.text)

@@ -23,7 +23,7 @@ type Handler struct {
 func NewHandler(replies []Reply, opts ...Option) *Handler {
 	h := &Handler{options: newOptions(opts), replies: replies}
 	for _, r := range replies {
-		if r.When == "" {
+		if r.PromptContains == "" {
 			h.numberedReplies = append(h.numberedReplies, r)
 		}
 	}
@@ -35,7 +35,7 @@ func (h *Handler) Requests() []LoggedRequest { return h.log.copy() }
 
 // ServeHTTP answers one request with the reply for it.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	started := time.Now()
+	arrivedAt := time.Now()
 	if r.Method != http.MethodPost || r.URL.Path != "/v1/chat/completions" {
 		sendError(w, http.StatusNotFound, "",
 			fmt.Sprintf("rehearsal: serve %s %s: no such endpoint", r.Method, r.URL.Path))
@@ -46,21 +46,21 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		number, err = h.requestNumber(r.Header)
 	}
-	logged := &LoggedRequest{Request: number, Header: r.Header, LLM: req.LLM, Stream: req.Stream, Arrived: started}
-	if !h.withoutLog {
-		if !h.withoutBodies {
-			logged.Body, logged.Messages = req.body, req.Messages
+	logEntry := &LoggedRequest{RequestNumber: number, Header: r.Header, LLMName: req.LLM, WantsStream: req.Stream, ArrivedAt: arrivedAt}
+	if !h.omitsLog {
+		if !h.omitsBodies {
+			logEntry.Body, logEntry.Messages = req.body, req.Messages
 		}
-		h.log.add(logged)
+		h.log.add(logEntry)
 	}
-	var end End
+	var end EndReason
 	if err != nil {
 		sendError(w, http.StatusBadRequest, "", err.Error())
 		end = EndRefused
 	} else {
-		end = h.answer(w, r, req, logged)
+		end = h.sendReply(w, r, req, logEntry)
 	}
-	h.log.setEnd(logged, end)
+	h.log.setEnd(logEntry, end)
 	if h.onEnd != nil {
 		h.onEnd(number, end)
 	}
@@ -78,10 +78,10 @@ func (h *Handler) requestNumber(header http.Header) (int, error) {
 	return number, err
 }
 
-// choose finds the reply: the first whose When occurs in the prompt, otherwise the one at this number.
-func (h *Handler) choose(number int, prompt func() string) (Reply, bool) {
+// chooseReply finds the reply: the first whose When occurs in the prompt, otherwise the one at this number.
+func (h *Handler) chooseReply(number int, prompt func() string) (Reply, bool) {
 	for _, r := range h.replies {
-		if r.When != "" && strings.Contains(prompt(), r.When) {
+		if r.PromptContains != "" && strings.Contains(prompt(), r.PromptContains) {
 			return r, true
 		}
 	}
@@ -91,25 +91,25 @@ func (h *Handler) choose(number int, prompt func() string) (Reply, bool) {
 	return h.numberedReplies[number-1], true
 }
 
-// answer sends the reply for one readable request.
-func (h *Handler) answer(w http.ResponseWriter, r *http.Request, req request, logged *LoggedRequest) End {
-	reply, found := h.choose(logged.Request, sync.OnceValue(req.prompt))
-	if !found {
+// sendReply sends the reply for one readable request.
+func (h *Handler) sendReply(w http.ResponseWriter, r *http.Request, req request, logEntry *LoggedRequest) EndReason {
+	reply, isFound := h.chooseReply(logEntry.RequestNumber, sync.OnceValue(req.prompt))
+	if !isFound {
 		sendError(w, http.StatusBadRequest, "no_reply",
 			fmt.Sprintf("rehearsal: no reply for request %d: the file has %d: "+
-				"add one, or have an LLM answer, and start anew", logged.Request, len(h.numberedReplies)))
+				"add one, or have an LLM answer, and start anew", logEntry.RequestNumber, len(h.numberedReplies)))
 		return EndRefused
 	}
-	s := timedReply{options: h.options, reply: reply, number: logged.Request, started: logged.Arrived,
-		logSent: func(sent int) { h.log.setSent(logged, sent) }}
-	if reply.Status != 0 {
-		return s.refuse(r.Context(), w)
+	s := timedReply{options: h.options, reply: reply, requestNumber: logEntry.RequestNumber, arrivedAt: logEntry.ArrivedAt,
+		logSentChars: func(sent int) { h.log.setSent(logEntry, sent) }}
+	if reply.ErrorStatus != 0 {
+		return s.sendError(r.Context(), w)
 	}
-	base := completion{ID: fmt.Sprintf("chatcmpl-rehearsal-%d", logged.Request), Created: logged.Arrived.Unix(),
+	completionHead := completion{ID: fmt.Sprintf("chatcmpl-rehearsal-%d", logEntry.RequestNumber), Created: logEntry.ArrivedAt.Unix(),
 		LLM: req.LLM}
-	s.writer = &jsonWriter{w: w, head: base}
+	s.writer = &jsonWriter{w: w, completionHead: completionHead}
 	if req.Stream {
-		s.writer = &sseWriter{w: w, head: base, wantsUsage: req.StreamOptions.IncludeUsage}
+		s.writer = &eventStreamWriter{w: w, completionHead: completionHead, wantsUsage: req.StreamOptions.IncludeUsage}
 	}
 	return s.run(r.Context(), req.promptChars())
 }
@@ -117,5 +117,5 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, req request, lo
 // ChooseReply returns the reply for the Request with this number, from 1. It is the first reply whose When occurs in
 // the prompt, otherwise the one at this number among those without When. ok is false if there is none.
 func ChooseReply(replies []Reply, number int, prompt string) (r Reply, ok bool) {
-	return NewHandler(replies).choose(number, func() string { return prompt })
+	return NewHandler(replies).chooseReply(number, func() string { return prompt })
 }

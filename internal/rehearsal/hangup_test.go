@@ -21,7 +21,7 @@ func TestACutReplyEndsAfterItsCharactersWithoutAFinishReason(t *testing.T) {
 		if !errors.Is(got.err, io.ErrUnexpectedEOF) {
 			t.Errorf("cut %d: error %v", cut, got.err)
 		}
-		if seen := server.Requests()[0]; seen.End != EndCut || seen.SentChars != len([]rune(solution)) {
+		if seen := server.Requests()[0]; seen.EndReason != EndCut || seen.SentCharCount != len([]rune(solution)) {
 			t.Errorf("cut %d: logged %+v", cut, seen)
 		}
 	}
@@ -55,11 +55,11 @@ func TestARefusalIsCutByItsOwnCharacters(t *testing.T) {
 }
 
 // leaving asks, goes away when told to, and returns how the server saw it end.
-func leaving(t *testing.T, file string, streamed bool, opts ...Option) End {
+func leaving(t *testing.T, file string, streamed bool, opts ...Option) EndReason {
 	ctx, leave := context.WithCancel(context.Background())
 	defer leave()
-	ended := make(chan End, 1)
-	opts = append(opts, OnChunk(func(int, int) { leave() }), OnEnd(func(_ int, end End) { ended <- end }))
+	ended := make(chan EndReason, 1)
+	opts = append(opts, OnChunk(func(int, int) { leave() }), OnEnd(func(_ int, end EndReason) { ended <- end }))
 	server := start(t, file, opts...)
 	c := client(t, server.URL())
 	if streamed {
@@ -69,7 +69,7 @@ func leaving(t *testing.T, file string, streamed bool, opts ...Option) End {
 		t.Error("the client heard the end")
 	}
 	end := <-ended
-	if seen := server.Requests()[0]; seen.End != end || seen.SentChars != 4 {
+	if seen := server.Requests()[0]; seen.EndReason != end || seen.SentCharCount != 4 {
 		t.Errorf("logged %+v", seen)
 	}
 	return end
@@ -95,14 +95,14 @@ func TestAPacedTokenIsHeardBeforeTheNextIsDue(t *testing.T) {
 			t.Fatalf("heard %q and error %v", solution, stream.Err())
 		}
 	}
-	if seen := server.Requests()[0]; seen.SentChars != 4 || seen.End != "" {
+	if seen := server.Requests()[0]; seen.SentCharCount != 4 || seen.EndReason != "" {
 		t.Errorf("logged %+v", seen)
 	}
 }
 
 func TestAClientThatLeavesIsNoticedAtAGate(t *testing.T) {
 	t.Parallel()
-	gate := Gate(func(ctx context.Context, _, sent int) {
+	gate := WithGate(func(ctx context.Context, _, sent int) {
 		if sent > 0 {
 			<-ctx.Done()
 		}
@@ -119,9 +119,9 @@ func TestAClientThatLeavesIsNoticedBeforeTheFirstToken(t *testing.T) {
 	for _, file := range []string{`{"raw": "late", "ttft_ms": 1e8}`, `{"raw": "", "ttft_ms": 1e8}`,
 		`{"status": 500, "ttft_ms": 1e8}`} {
 		ctx, leave := context.WithCancel(context.Background())
-		ended := make(chan End, 1)
-		server := start(t, file, Gate(func(context.Context, int, int) { leave() }),
-			OnEnd(func(_ int, end End) { ended <- end }))
+		ended := make(chan EndReason, 1)
+		server := start(t, file, WithGate(func(context.Context, int, int) { leave() }),
+			OnEnd(func(_ int, end EndReason) { ended <- end }))
 		c := client(t, server.URL())
 		if _, err := c.Chat.Completions.New(ctx, params("plan")); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: heard error %v", file, err)
@@ -144,7 +144,7 @@ func TestCloseHangsUpOnEveryClientAndMayBeCalledTwice(t *testing.T) {
 	if got := <-answer; got.content != "a lo" || got.err == nil || got.finish != "" {
 		t.Errorf("heard %q, finish %q, error %v", got.content, got.finish, got.err)
 	}
-	if end := server.Requests()[0].End; end != EndClientGone {
+	if end := server.Requests()[0].EndReason; end != EndClientGone {
 		t.Errorf("ended %q", end)
 	}
 	server.Close()

@@ -37,8 +37,8 @@ func TestARequestThatCannotBeReadIsRefusedAndLogged(t *testing.T) {
 		}
 	}
 	for _, seen := range server.Requests() {
-		if seen.End != EndRefused || seen.Request != 0 {
-			t.Errorf("logged as request %d that ended %q", seen.Request, seen.End)
+		if seen.EndReason != EndRefused || seen.RequestNumber != 0 {
+			t.Errorf("logged as request %d that ended %q", seen.RequestNumber, seen.EndReason)
 		}
 	}
 	ask(t, server, "a").want(t, "first", "stop")

@@ -65,7 +65,7 @@ func TestAStatusIsAnsweredAsAnErrorWithItsMessage(t *testing.T) {
 		if fault.Type != "server_error" {
 			t.Errorf("type %q", fault.Type)
 		}
-		if end := server.Requests()[0].End; end != EndRefused {
+		if end := server.Requests()[0].EndReason; end != EndRefused {
 			t.Errorf("ended %q", end)
 		}
 	})

@@ -7,40 +7,40 @@ import "context"
 type Option func(*options)
 
 type options struct {
-	chunkChars    int
-	withoutLog    bool
-	withoutBodies bool
-	onChunk       func(request, sent int)
-	onEnd         func(request int, end End)
-	gate          func(ctx context.Context, request, sent int)
+	chunkChars  int
+	omitsLog    bool
+	omitsBodies bool
+	onChunk     func(request, sent int)
+	onEnd       func(request int, end EndReason)
+	awaitGate   func(ctx context.Context, request, sent int)
 }
 
 // OnChunk calls f after each chunk that was sent, so that a test can wait for a place in a reply rather than for a
 // time.
-func OnChunk(f func(request, sent int)) Option {
-	return func(o *options) { o.onChunk = f }
+func OnChunk(callback func(request, sent int)) Option {
+	return func(o *options) { o.onChunk = callback }
 }
 
-// Gate calls f before more of a reply is sent: at place 0, when a Request has arrived, and so on to the end. The reply
+// WithGate calls f before more of a reply is sent: at place 0, when a Request has arrived, and so on to the end. The reply
 // goes on when f returns; tokens that are late by then are sent at once. f must return when its context is done.
-func Gate(f func(ctx context.Context, request, sent int)) Option {
-	return func(o *options) { o.gate = f }
+func WithGate(awaitGate func(ctx context.Context, request, sent int)) Option {
+	return func(o *options) { o.awaitGate = awaitGate }
 }
 
-// ChunkChars sets how many characters a chunk carries; the default is 4, one token. The pace stays the same: larger
+// WithChunkChars sets how many characters a chunk carries; the default is 4, one token. The pace stays the same: larger
 // chunks come less often.
-func ChunkChars(n int) Option {
+func WithChunkChars(n int) Option {
 	return func(o *options) { o.chunkChars = max(n, 1) }
 }
 
 // WithoutLog keeps no LoggedRequest. It is for long-lived servers.
 func WithoutLog() Option {
-	return func(o *options) { o.withoutLog = true }
+	return func(o *options) { o.omitsLog = true }
 }
 
 // WithoutBodies leaves Body and Messages out of the log, for large prompts.
 func WithoutBodies() Option {
-	return func(o *options) { o.withoutBodies = true }
+	return func(o *options) { o.omitsBodies = true }
 }
 
 func newOptions(opts []Option) options {
@@ -51,5 +51,5 @@ func newOptions(opts []Option) options {
 	return o
 }
 
-// isHooked reports whether a hook requires that each chunk is sent immediately.
-func (o options) isHooked() bool { return o.onChunk != nil || o.gate != nil }
+// hasHook reports whether a hook requires that each chunk is sent immediately.
+func (o options) hasHook() bool { return o.onChunk != nil || o.awaitGate != nil }

@@ -17,7 +17,7 @@ type slowWriter struct {
 	take func(text string) time.Duration
 }
 
-func (m slowWriter) write(p piece) error {
+func (m slowWriter) write(p replyChunk) error {
 	m.note(p.text)
 	<-time.After(m.take(p.text))
 	return nil
@@ -45,8 +45,8 @@ func told(t *testing.T, line string, bells int, take func(string) time.Duration,
 		for i := range bells {
 			time.AfterFunc(time.Duration(5+10*i)*time.Millisecond, func() { note("|") })
 		}
-		s := timedReply{options: newOptions(opts), reply: parse(t, line)[0], started: started,
-			writer: slowWriter{note, take}, logSent: func(int) {}}
+		s := timedReply{options: newOptions(opts), reply: parse(t, line)[0], arrivedAt: started,
+			writer: slowWriter{note, take}, logSentChars: func(int) {}}
 		if end := s.run(context.Background(), 0); end != EndComplete {
 			t.Errorf("ended %q", end)
 		}
@@ -84,7 +84,7 @@ func TestALateTokenMakesNoLaterOneLate(t *testing.T) {
 
 func TestBiggerChunksComeLessOften(t *testing.T) {
 	t.Parallel()
-	got := told(t, `{"raw": "one,two,thr,fou,fiv,", "tps": 200}`, 2, always(0), ChunkChars(8))
+	got := told(t, `{"raw": "one,two,thr,fou,fiv,", "tps": 200}`, 2, always(0), WithChunkChars(8))
 	if want := "one,two, | thr,fou, | fiv, stop after 5 tokens"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -131,7 +131,7 @@ func TestAGateHoldsTheReplyAtItsPlace(t *testing.T) {
 	}
 	open, held := make(chan bool), make(chan bool)
 	server := start(t, `{"raw": "12345678"}`,
-		Gate(func(_ context.Context, request, sent int) {
+		WithGate(func(_ context.Context, request, sent int) {
 			note("gate %d at %d", request, sent)
 			if sent == 4 {
 				close(held)
@@ -139,7 +139,7 @@ func TestAGateHoldsTheReplyAtItsPlace(t *testing.T) {
 			}
 		}),
 		OnChunk(func(request, sent int) { note("sent %d to %d", request, sent) }),
-		OnEnd(func(request int, end End) { note("end %d %s", request, end) }))
+		OnEnd(func(request int, end EndReason) { note("end %d %s", request, end) }))
 	c := client(t, server.URL())
 	stream := c.Chat.Completions.NewStreaming(context.Background(), params("plan"))
 	for solution := ""; solution != "1234" && stream.Next(); {
@@ -161,7 +161,7 @@ func TestAGateHoldsTheReplyAtItsPlace(t *testing.T) {
 func TestAGateHoldsAnErrorToo(t *testing.T) {
 	t.Parallel()
 	passed := make(chan int, 9)
-	server := start(t, `{"status": 500}`, Gate(func(_ context.Context, _, sent int) { passed <- sent }))
+	server := start(t, `{"status": 500}`, WithGate(func(_ context.Context, _, sent int) { passed <- sent }))
 	ask(t, server, "plan").wantError(t, 500, "")
 	if at := <-passed; at != 0 || len(passed) != 0 {
 		t.Errorf("the gate was passed at %d and %d times more", at, len(passed))

@@ -19,10 +19,10 @@ func Parse(data []byte) ([]Reply, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff")) // some editors put a byte order mark first
 	var replies []Reply
 	var mistakes []error
-	omitted := 0
-	i := -1
+	omittedCount := 0
+	lineIndex := -1
 	for line := range bytes.Lines(data) {
-		i++
+		lineIndex++
 		line = bytes.Trim(line, " \t\r\n")
 		if len(line) == 0 {
 			continue
@@ -30,17 +30,17 @@ func Parse(data []byte) ([]Reply, error) {
 		reply, errs := parseLine(line)
 		for _, err := range errs {
 			if len(mistakes) == maxErrors {
-				omitted++
+				omittedCount++
 				continue
 			}
-			mistakes = append(mistakes, fmt.Errorf("rehearsal: parse line %d: %w", i+1, err))
+			mistakes = append(mistakes, fmt.Errorf("rehearsal: parse line %d: %w", lineIndex+1, err))
 		}
 		if len(mistakes) == 0 {
 			replies = append(replies, reply)
 		}
 	}
-	if omitted > 0 {
-		mistakes = append(mistakes, fmt.Errorf("rehearsal: parse and %d more mistakes", omitted))
+	if omittedCount > 0 {
+		mistakes = append(mistakes, fmt.Errorf("rehearsal: parse and %d more mistakes", omittedCount))
 	}
 	if err := errors.Join(mistakes...); err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func Parse(data []byte) ([]Reply, error) {
 }
 
 // CountReplies returns the number of replies in a replies file, and the same errors as Parse.
-func CountReplies(data []byte) (replies int, err error) {
+func CountReplies(data []byte) (replyCount int, err error) {
 	list, err := Parse(data)
 	return len(list), err
 }
@@ -59,13 +59,13 @@ func (r *Reply) fieldReaders() map[string]func(json.RawMessage) error {
 	return map[string]func(json.RawMessage) error{
 		"solution":      readInto(&r.Content, encodeSolution),
 		"raw":           readInto(&r.Content, readText),
-		"when":          readInto(&r.When, readFilledText),
+		"when":          readInto(&r.PromptContains, readFilledText),
 		"refusal":       readInto(&r.Refusal, readFilledText),
 		"finish_reason": readInto(&r.FinishReason, readFilledText),
 		"ttft_ms":       readInto(&r.TTFT, readTime(time.Millisecond)),
 		"tps":           readInto(&r.TPS, readNumber),
 		"retry_after":   readInto(&r.RetryAfter, readTime(time.Second)),
-		"status":        readInto(&r.Status, readErrorStatus),
+		"status":        readInto(&r.ErrorStatus, readErrorStatus),
 		"cut": func(v json.RawMessage) error {
 			r.CutAfter = new(int)
 			return readInto(r.CutAfter, readWholeNumber)(v)
@@ -90,8 +90,8 @@ func parseLine(line []byte) (Reply, []error) {
 	var mistakes []error
 	presentKeys, readers := map[string]bool{}, reply.fieldReaders()
 	for _, key := range jsonval.SortedKeys(values) {
-		read, known := readers[key]
-		if !known {
+		readField, isKnown := readers[key]
+		if !isKnown {
 			mistakes = append(mistakes, fmt.Errorf("key %q: unknown", key))
 			continue
 		}
@@ -99,7 +99,7 @@ func parseLine(line []byte) (Reply, []error) {
 			continue
 		}
 		presentKeys[key] = true
-		if err := read(values[key]); err != nil {
+		if err := readField(values[key]); err != nil {
 			mistakes = append(mistakes, fmt.Errorf("key %q: %w", key, err))
 		}
 	}

@@ -5,29 +5,29 @@ import (
 	"unicode/utf8"
 )
 
-// piece is one chunk of the stream.
-type piece struct {
-	text      string
-	isRefusal bool
-	offset    int // characters before it
+// replyChunk is one chunk of the stream.
+type replyChunk struct {
+	text        string
+	isRefusal   bool
+	startOffset int // characters before it
 }
 
 // endOffset is the number of characters up to its end.
-func (p piece) endOffset() int { return p.offset + utf8.RuneCountInString(p.text) }
+func (p replyChunk) endOffset() int { return p.startOffset + utf8.RuneCountInString(p.text) }
 
-// pieces cuts the reply into chunks of at most size characters, never within a character. It ends at Cut, where the
+// splitIntoChunks cuts the reply into chunks of at most size characters, never within a character. It ends at Cut, where the
 // connection drops.
-func (r Reply) pieces(size int) []piece {
+func (r Reply) splitIntoChunks(maxChars int) []replyChunk {
 	remaining := math.MaxInt
 	if r.CutAfter != nil {
 		remaining = *r.CutAfter
 	}
-	var all []piece
+	var all []replyChunk
 	offset := 0
-	for _, part := range []piece{{text: r.Refusal, isRefusal: true}, {text: r.Content}} {
+	for _, part := range []replyChunk{{text: r.Refusal, isRefusal: true}, {text: r.Content}} {
 		for part.text != "" && remaining > 0 {
-			text, chars := firstChars(part.text, min(size, remaining))
-			all = append(all, piece{text: text, isRefusal: part.isRefusal, offset: offset})
+			text, chars := takeFirstChars(part.text, min(maxChars, remaining))
+			all = append(all, replyChunk{text: text, isRefusal: part.isRefusal, startOffset: offset})
 			part.text = part.text[len(text):]
 			offset += chars
 			remaining -= chars
@@ -36,8 +36,8 @@ func (r Reply) pieces(size int) []piece {
 	return all
 }
 
-// firstChars returns the first characters of the text, n of them if there are as many.
-func firstChars(text string, n int) (string, int) {
+// takeFirstChars returns the first characters of the text, n of them if there are as many.
+func takeFirstChars(text string, n int) (string, int) {
 	end, chars := 0, 0
 	for chars < n && end < len(text) {
 		_, width := utf8.DecodeRuneInString(text[end:])

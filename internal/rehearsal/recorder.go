@@ -27,7 +27,7 @@ func (r *Recorder) Record(content string, finishReason string, refusal string) e
 	reply := Reply{Content: content, FinishReason: finishReason, Refusal: refusal}
 	switch finishReason {
 	case FinishNoAnswer:
-		reply.FinishReason, reply.Status = "", http.StatusBadRequest // nothing is tried again after that
+		reply.FinishReason, reply.ErrorStatus = "", http.StatusBadRequest // nothing is tried again after that
 	case "":
 		sentChars := utf8.RuneCountInString(refusal) + utf8.RuneCountInString(content)
 		reply.CutAfter = &sentChars

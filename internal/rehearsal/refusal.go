@@ -39,10 +39,10 @@ func sendReplyError(w http.ResponseWriter, reply Reply) {
 		Error json.RawMessage `json:"error"`
 	}
 	if json.Unmarshal([]byte(reply.Content), &body) == nil && body.Error != nil {
-		sendJSON(w, reply.Status, []byte(reply.Content))
+		sendJSON(w, reply.ErrorStatus, []byte(reply.Content))
 		return
 	}
-	sendError(w, reply.Status, "", cmp.Or(reply.Content, http.StatusText(reply.Status), "error"))
+	sendError(w, reply.ErrorStatus, "", cmp.Or(reply.Content, http.StatusText(reply.ErrorStatus), "error"))
 }
 
 func sendJSON(w http.ResponseWriter, status int, body []byte) {
@@ -51,9 +51,9 @@ func sendJSON(w http.ResponseWriter, status int, body []byte) {
 	_, _ = w.Write(body) // the client may be gone
 }
 
-// refuse answers with the reply's error, at the time of its first token.
-func (s timedReply) refuse(ctx context.Context, w http.ResponseWriter) End {
-	if s.awaitDue(ctx, 0, s.reply.dueAt(s.started, 0)) != nil {
+// sendError answers with the reply's error, at the time of its first token.
+func (s timedReply) sendError(ctx context.Context, w http.ResponseWriter) EndReason {
+	if s.awaitDue(ctx, 0, s.reply.dueAt(s.arrivedAt, 0)) != nil {
 		return EndClientGone
 	}
 	sendReplyError(w, s.reply)

@@ -13,15 +13,15 @@ const charsPerToken = 4
 
 // Reply is one line of a replies file. The zero value is an immediate empty reply with "stop".
 type Reply struct {
-	When         string        // the reply is for every Request whose prompt contains this; empty: by number
-	Content      string        // the text; with a Status, the message of the error
-	Refusal      string        // a refusal sent before Content
-	FinishReason string        // empty means "stop"
-	TTFT         time.Duration // from the Request's arrival to the first token
-	TPS          float64       // tokens a second; 0 means immediately
-	Status       int           // HTTP error status to answer with instead; 0 means none
-	RetryAfter   time.Duration // sent with Status; 0 means no header
-	CutAfter     *int          // characters after which the connection drops; nil means never
+	PromptContains string        // the reply is for every Request whose prompt contains this; empty: by number
+	Content        string        // the text; with a Status, the message of the error
+	Refusal        string        // a refusal sent before Content
+	FinishReason   string        // empty means "stop"
+	TTFT           time.Duration // from the Request's arrival to the first token
+	TPS            float64       // tokens a second; 0 means immediately
+	ErrorStatus    int           // HTTP error status to answer with instead; 0 means none
+	RetryAfter     time.Duration // sent with Status; 0 means no header
+	CutAfter       *int          // characters after which the connection drops; nil means never
 }
 
 // Line returns the reply as one line of a replies file, without the line's end. Parsing the line gives the same reply,
@@ -32,7 +32,7 @@ func (r Reply) Line() []byte {
 			return line
 		}
 	}
-	if r.Content == "" && (r.Status != 0 || r.Refusal != "") {
+	if r.Content == "" && (r.ErrorStatus != 0 || r.Refusal != "") {
 		line, _ := r.encodeLine(nil, nil)
 		return line
 	}
@@ -42,7 +42,7 @@ func (r Reply) Line() []byte {
 
 // isPlainSolution reports whether the reply may be written as a solution and still be sent in the same bytes.
 func (r Reply) isPlainSolution() bool {
-	if r.Status != 0 || r.Refusal != "" || r.CutAfter != nil || r.finishReason() != "stop" {
+	if r.ErrorStatus != 0 || r.Refusal != "" || r.CutAfter != nil || r.finishReason() != "stop" {
 		return false
 	}
 	solution, err := encodeSolution([]byte(r.Content))
@@ -63,7 +63,7 @@ func (r Reply) encodeLine(solution json.RawMessage, raw *string) ([]byte, bool) 
 		Status       int             `json:"status,omitempty"`
 		RetryAfter   float64         `json:"retry_after,omitempty"`
 		Cut          *int            `json:"cut,omitempty"`
-	}{When: r.When, Solution: solution, Raw: raw, Refusal: r.Refusal, TPS: r.TPS, Status: r.Status, Cut: r.CutAfter,
+	}{When: r.PromptContains, Solution: solution, Raw: raw, Refusal: r.Refusal, TPS: r.TPS, Status: r.ErrorStatus, Cut: r.CutAfter,
 		TTFT: float64(r.TTFT) / float64(time.Millisecond), RetryAfter: float64(r.RetryAfter) / float64(time.Second)}
 	if r.finishReason() != "stop" {
 		fields.FinishReason = r.FinishReason
@@ -94,7 +94,7 @@ func (r Reply) dueAt(started time.Time, chars int) time.Time {
 // conversion to and from JSON.
 const maxSeconds = 1e6
 
-// tokensOf converts characters into tokens, rounded up.
-func tokensOf(chars int) int {
+// countTokens converts characters into tokens, rounded up.
+func countTokens(chars int) int {
 	return int(math.Ceil(float64(chars) / charsPerToken))
 }

@@ -16,8 +16,8 @@ import (
 // answers.
 const TurnHeader = "X-Process-Idea-Turn"
 
-// maxBody bounds a Request's body, in bytes.
-const maxBody = 256 << 20
+// maxBodyBytes bounds a Request's body, in bytes.
+const maxBodyBytes = 256 << 20
 
 // request is a Chat Completions request.
 type request struct {
@@ -38,7 +38,7 @@ type Message struct {
 }
 
 func readRequest(w http.ResponseWriter, r *http.Request) (req request, err error) {
-	if req.body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody)); err == nil {
+	if req.body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxBodyBytes)); err == nil {
 		err = json.Unmarshal(req.body, &req)
 	}
 	if err == nil && len(req.Messages) == 0 {
@@ -75,11 +75,11 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 
 // prompt is the text in which When is searched: all messages.
 func (r request) prompt() string {
-	var all []string
+	var messageTexts []string
 	for _, m := range r.Messages {
-		all = append(all, m.Content)
+		messageTexts = append(messageTexts, m.Content)
 	}
-	return strings.Join(all, "\n")
+	return strings.Join(messageTexts, "\n")
 }
 
 // promptChars is the length of the prompt, without the separators between messages.

@@ -7,31 +7,31 @@ import (
 	"time"
 )
 
-// End is how a Request ended.
-type End string
+// EndReason is how a Request ended.
+type EndReason string
 
 // The ways in which a Request ends. The empty End means that it is still being answered.
 const (
-	EndComplete   End = "whole"       // all was sent, with a finish reason
-	EndCut        End = "cut"         // the connection dropped as the reply says
-	EndRefused    End = "refused"     // answered with an HTTP error, from the reply or for lack of one
-	EndClientGone End = "client-gone" // the client went away before the end
+	EndComplete   EndReason = "whole"       // all was sent, with a finish reason
+	EndCut        EndReason = "cut"         // the connection dropped as the reply says
+	EndRefused    EndReason = "refused"     // answered with an HTTP error, from the reply or for lack of one
+	EndClientGone EndReason = "client-gone" // the client went away before the end
 )
 
 // LoggedRequest is the log's entry of one Request. Body, Header and Messages are shared: do not change them.
 type LoggedRequest struct {
-	Request  int // its number, from TurnHeader, or else in order of arrival; 0 if unreadable
-	Header   http.Header
-	Body     []byte
-	LLM      string // the wire's "model"
-	Messages []Message
-	Stream   bool
+	RequestNumber int // its number, from TurnHeader, or else in order of arrival; 0 if unreadable
+	Header        http.Header
+	Body          []byte
+	LLMName       string // the wire's "model"
+	Messages      []Message
+	WantsStream   bool
 
-	Arrived    time.Time
-	FirstToken time.Time // zero until something was sent
-	LastToken  time.Time
-	SentChars  int // characters sent
-	End        End
+	ArrivedAt     time.Time
+	FirstTokenAt  time.Time // zero until something was sent
+	LastTokenAt   time.Time
+	SentCharCount int // characters sent
+	EndReason     EndReason
 }
 
 // requestLog keeps the requests, in order of arrival.
@@ -49,24 +49,24 @@ func (l *requestLog) add(s *LoggedRequest) {
 func (l *requestLog) setSent(s *LoggedRequest, chars int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s.SentChars, s.LastToken = chars, time.Now()
-	if s.FirstToken.IsZero() {
-		s.FirstToken = s.LastToken
+	s.SentCharCount, s.LastTokenAt = chars, time.Now()
+	if s.FirstTokenAt.IsZero() {
+		s.FirstTokenAt = s.LastTokenAt
 	}
 }
 
-func (l *requestLog) setEnd(s *LoggedRequest, end End) {
+func (l *requestLog) setEnd(s *LoggedRequest, end EndReason) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s.End = end
+	s.EndReason = end
 }
 
 func (l *requestLog) copy() []LoggedRequest {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	all := make([]LoggedRequest, len(l.requests))
+	requests := make([]LoggedRequest, len(l.requests))
 	for i, s := range l.requests {
-		all[i] = *s
+		requests[i] = *s
 	}
-	return slices.Clip(all)
+	return slices.Clip(requests)
 }

@@ -13,11 +13,11 @@ import (
 
 // Server is a Handler that listens on a free port of the loopback interface.
 type Server struct {
-	handler     *Handler
-	http        *http.Server
-	address     string
-	acceptLoop  sync.WaitGroup // the accept loop
-	connections sync.WaitGroup // connections
+	handler         *Handler
+	httpServer      *http.Server
+	address         string
+	acceptLoopGroup sync.WaitGroup // the accept loop
+	connectionGroup sync.WaitGroup // connectionGroup
 }
 
 // Start listens on 127.0.0.1 and serves the replies until Close.
@@ -27,11 +27,11 @@ func Start(replies []Reply, opts ...Option) (*Server, error) {
 		return nil, fmt.Errorf("rehearsal: start server: %w", err)
 	}
 	s := &Server{handler: NewHandler(replies, opts...), address: listener.Addr().String()}
-	s.http = &http.Server{Handler: s.handler, ReadHeaderTimeout: time.Minute, ConnState: s.trackConnection}
-	s.acceptLoop.Add(1)
-	safego.Go("rehearsal.serve", func() error { return s.http.Serve(listener) }, func(error) {
-		_ = listener.Close() // new connections are refused instead of waiting
-		s.acceptLoop.Done()  // Serve ends with Close and has no other error
+	s.httpServer = &http.Server{Handler: s.handler, ReadHeaderTimeout: time.Minute, ConnState: s.trackConnection}
+	s.acceptLoopGroup.Add(1)
+	safego.Go("rehearsal.serve", func() error { return s.httpServer.Serve(listener) }, func(error) {
+		_ = listener.Close()     // new connections are refused instead of waiting
+		s.acceptLoopGroup.Done() // Serve ends with Close and has no other error
 	})
 	return s, nil
 }
@@ -41,9 +41,9 @@ func Start(replies []Reply, opts ...Option) (*Server, error) {
 func (s *Server) trackConnection(_ net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
-		s.connections.Add(1)
+		s.connectionGroup.Add(1)
 	case http.StateClosed, http.StateHijacked:
-		s.connections.Done()
+		s.connectionGroup.Done()
 	}
 }
 
@@ -55,8 +55,8 @@ func (s *Server) Requests() []LoggedRequest { return s.handler.Requests() }
 
 // Close drops all connections and returns when nothing runs any more. It may be called twice.
 func (s *Server) Close() {
-	_ = s.http.Close()
-	s.acceptLoop.Wait()
-	_ = s.http.Close() // closes a connection that was still being accepted at the first Close
-	s.connections.Wait()
+	_ = s.httpServer.Close()
+	s.acceptLoopGroup.Wait()
+	_ = s.httpServer.Close() // closes a connection that was still being accepted at the first Close
+	s.connectionGroup.Wait()
 }

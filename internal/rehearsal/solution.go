@@ -20,7 +20,7 @@ func splitObject(data []byte) (map[string]json.RawMessage, error) {
 	if bytes.TrimSpace(data)[0] != '{' {
 		return nil, errors.New("not an object")
 	}
-	if _, err := jsonval.DecodeWithBounds(data, jsonval.DecodeLimits{}); err != nil {
+	if _, err := jsonval.DecodeWithLimits(data, jsonval.DecodeLimits{}); err != nil {
 		return nil, err
 	}
 	var members map[string]json.RawMessage

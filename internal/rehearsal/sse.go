@@ -11,26 +11,26 @@ import (
 
 // replyWriter writes a reply in one of the two forms that a client may ask for.
 type replyWriter interface {
-	write(piece) error
+	write(replyChunk) error
 	flush() error // sends what was written
 	// finish writes the end, but leaves it to be sent when the handler returns, so that a client that has received it
 	// finds it in the log.
 	finish(reason string, used usage) error
 }
 
-// sseWriter writes each piece as an event of a text/event-stream.
-type sseWriter struct {
-	w          http.ResponseWriter
-	head       completion // repeated in every chunk: clients drop chunks with another id
-	wantsUsage bool       // whether the client asked for usage
-	headerSent bool
-	// envelope is the JSON around each text. It is encoded only once, since encoding every chunk would dominate the
+// eventStreamWriter writes each piece as an event of a text/event-stream.
+type eventStreamWriter struct {
+	w              http.ResponseWriter
+	completionHead completion // repeated in every chunk: clients drop chunks with another id
+	wantsUsage     bool       // whether the client asked for usage
+	isHeaderSent   bool
+	// chunkEnvelope is the JSON around each text. It is encoded only once, since encoding every chunk would dominate the
 	// cost with a fast LLM.
-	envelope [2][]byte
+	chunkEnvelope [2][]byte
 }
 
-func (s *sseWriter) write(p piece) error {
-	if err := s.begin(); err != nil {
+func (s *eventStreamWriter) write(p replyChunk) error {
+	if err := s.sendHeaderOnce(); err != nil {
 		return err
 	}
 	if p.isRefusal {
@@ -38,18 +38,18 @@ func (s *sseWriter) write(p piece) error {
 	}
 	text, err := json.Marshal(p.text)
 	if err == nil {
-		_, err = s.w.Write(slices.Concat(s.envelope[0], text, s.envelope[1]))
+		_, err = s.w.Write(slices.Concat(s.chunkEnvelope[0], text, s.chunkEnvelope[1]))
 	}
 	return err
 }
 
-// begin sends the header and the role. It is called with the first piece: if a reply is cut before that, the connection
+// sendHeaderOnce sends the header and the role. It is called with the first piece: if a reply is cut before that, the connection
 // drops without any answer.
-func (s *sseWriter) begin() error {
-	if s.headerSent {
+func (s *eventStreamWriter) sendHeaderOnce() error {
+	if s.isHeaderSent {
 		return nil
 	}
-	s.headerSent = true
+	s.isHeaderSent = true
 	s.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	s.w.Header().Set("Cache-Control", "no-cache")
 	empty, err := encodeEvent(s.chunkOf(choice{Delta: &delta{Content: new(string)}}))
@@ -57,15 +57,15 @@ func (s *sseWriter) begin() error {
 		return err
 	}
 	before, after, _ := bytes.Cut(empty, []byte(`"content":""`))
-	s.envelope = [2][]byte{slices.Concat(before, []byte(`"content":`)), after}
+	s.chunkEnvelope = [2][]byte{slices.Concat(before, []byte(`"content":`)), after}
 	return s.writeChunk(choice{Delta: &delta{Role: "assistant", Content: new(string)}})
 }
 
-func (s *sseWriter) writeChunk(c choice) error { return s.writeEvent(s.chunkOf(c)) }
+func (s *eventStreamWriter) writeChunk(c choice) error { return s.writeEvent(s.chunkOf(c)) }
 
 // chunkOf makes a chunk with one choice.
-func (s *sseWriter) chunkOf(c choice) completion {
-	chunk := s.head
+func (s *eventStreamWriter) chunkOf(c choice) completion {
+	chunk := s.completionHead
 	chunk.Choices = []choice{c}
 	if s.wantsUsage {
 		chunk.Usage = json.RawMessage("null")
@@ -73,7 +73,7 @@ func (s *sseWriter) chunkOf(c choice) completion {
 	return chunk
 }
 
-func (s *sseWriter) writeEvent(chunk completion) error {
+func (s *eventStreamWriter) writeEvent(chunk completion) error {
 	data, err := encodeEvent(chunk)
 	if err == nil {
 		_, err = s.w.Write(data)
@@ -88,15 +88,15 @@ func encodeEvent(chunk completion) ([]byte, error) {
 	return slices.Concat([]byte("data: "), data, []byte("\n\n")), err
 }
 
-func (s *sseWriter) finish(reason string, tokens usage) error {
-	if err := s.begin(); err != nil {
+func (s *eventStreamWriter) finish(reason string, tokens usage) error {
+	if err := s.sendHeaderOnce(); err != nil {
 		return err
 	}
 	if err := s.writeChunk(choice{Delta: &delta{}, FinishReason: &reason}); err != nil {
 		return err
 	}
 	if s.wantsUsage {
-		last := s.head
+		last := s.completionHead
 		last.Choices = []choice{}
 		last.Usage, _ = json.Marshal(tokens)
 		if err := s.writeEvent(last); err != nil {
@@ -108,8 +108,8 @@ func (s *sseWriter) finish(reason string, tokens usage) error {
 }
 
 // flush does nothing before the first piece, since it would send only the header.
-func (s *sseWriter) flush() error {
-	if !s.headerSent {
+func (s *eventStreamWriter) flush() error {
+	if !s.isHeaderSent {
 		return nil
 	}
 	err := http.NewResponseController(s.w).Flush()
@@ -122,11 +122,11 @@ func (s *sseWriter) flush() error {
 // jsonWriter writes everything as one JSON body at the end, for a request that does not ask for a stream.
 type jsonWriter struct {
 	w                http.ResponseWriter
-	head             completion
+	completionHead   completion
 	content, refusal strings.Builder
 }
 
-func (c *jsonWriter) write(p piece) error {
+func (c *jsonWriter) write(p replyChunk) error {
 	if p.isRefusal {
 		c.refusal.WriteString(p.text)
 	} else {
@@ -138,14 +138,14 @@ func (c *jsonWriter) write(p piece) error {
 func (c *jsonWriter) flush() error { return nil }
 
 func (c *jsonWriter) finish(reason string, tokens usage) error {
-	solution := answer{Role: "assistant"}
+	solution := answerMessage{Role: "assistant"}
 	if refusal := c.refusal.String(); refusal != "" {
 		solution.Refusal = &refusal
 	}
 	if content := c.content.String(); content != "" || solution.Refusal == nil {
 		solution.Content = &content
 	}
-	body := c.head
+	body := c.completionHead
 	body.Object = "chat.completion"
 	body.Choices = []choice{{Message: &solution, FinishReason: &reason}}
 	body.Usage, _ = json.Marshal(tokens)

@@ -16,7 +16,7 @@ func TestCharactersOfManyBytesArriveWhole(t *testing.T) {
 	solution := "①②③ 你好，世界 👩‍👩‍👧 naïve 𝄞 e\u0301 \u2028 " + strings.Repeat("文", 50)
 	raw, _ := json.Marshal(solution)
 	for _, size := range []int{1, 2, 3, 4, 7, 1000} {
-		server := start(t, fmt.Sprintf(`{"raw": %s}`, raw), ChunkChars(size))
+		server := start(t, fmt.Sprintf(`{"raw": %s}`, raw), WithChunkChars(size))
 		got := ask(t, server, "plan")
 		got.want(t, solution, "stop")
 		for _, chunk := range got.chunks {
@@ -92,15 +92,15 @@ func TestTheLogHoldsWhatWasAsked(t *testing.T) {
 	p.Messages = append(p.Messages, openai.SystemMessage("two ①"))
 	listen(client(t, server.URL()), p, turn(1)).want(t, "12345678", "stop")
 	seen := server.Requests()[0]
-	if fmt.Sprint(seen.Messages) != "[{user one} {system two ①}]" || seen.LLM != "echo-1" || !seen.Stream {
+	if fmt.Sprint(seen.Messages) != "[{user one} {system two ①}]" || seen.LLMName != "echo-1" || !seen.WantsStream {
 		t.Errorf("logged %+v", seen)
 	}
 	if !json.Valid(seen.Body) || seen.Header.Get("Authorization") != "Bearer none" ||
 		seen.Header.Get(TurnHeader) != "1" {
 		t.Errorf("logged body %s, header %v", seen.Body, seen.Header)
 	}
-	if seen.FirstToken.Before(seen.Arrived) || seen.LastToken.Before(seen.FirstToken) || seen.SentChars != 8 ||
-		seen.End != EndComplete {
+	if seen.FirstTokenAt.Before(seen.ArrivedAt) || seen.LastTokenAt.Before(seen.FirstTokenAt) || seen.SentCharCount != 8 ||
+		seen.EndReason != EndComplete {
 		t.Errorf("logged %+v", seen)
 	}
 }

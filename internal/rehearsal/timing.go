@@ -11,61 +11,61 @@ import (
 // timedReply is one reply that is being sent.
 type timedReply struct {
 	options
-	reply   Reply
-	number  int
-	started time.Time
-	writer  replyWriter
-	logSent func(sent int) // records in the log how much was sent
+	reply         Reply
+	requestNumber int
+	arrivedAt     time.Time
+	writer        replyWriter
+	logSentChars  func(sent int) // records in the log how much was sent
 }
 
 // errClientGone means that the client went away.
 var errClientGone = errors.New("rehearsal: send reply: client gone")
 
 // run sends the reply at its pace, and returns how it ended.
-func (s timedReply) run(ctx context.Context, promptChars int) End {
-	sent, err := s.sendPaced(ctx, s.reply.pieces(s.chunkChars))
+func (s timedReply) run(ctx context.Context, promptChars int) EndReason {
+	sentChars, err := s.sendPaced(ctx, s.reply.splitIntoChunks(s.chunkChars))
 	if err != nil {
 		return EndClientGone
 	}
 	if s.reply.CutAfter != nil {
 		return EndCut
 	}
-	used := usage{Prompt: tokensOf(promptChars), Completion: tokensOf(sent)}
-	used.Total = used.Prompt + used.Completion
-	if s.writer.finish(s.reply.finishReason(), used) != nil {
+	tokenUsage := usage{Prompt: countTokens(promptChars), Completion: countTokens(sentChars)}
+	tokenUsage.Total = tokenUsage.Prompt + tokenUsage.Completion
+	if s.writer.finish(s.reply.finishReason(), tokenUsage) != nil {
 		return EndClientGone
 	}
 	return EndComplete
 }
 
 // sendPaced sends the pieces, each when it is due, up to the gate before the reply's end.
-func (s timedReply) sendPaced(ctx context.Context, pieces []piece) (sent int, err error) {
+func (s timedReply) sendPaced(ctx context.Context, pieces []replyChunk) (sentChars int, err error) {
 	for _, p := range pieces {
-		if err := s.send(ctx, p); err != nil {
-			return sent, err
+		if err := s.sendChunk(ctx, p); err != nil {
+			return sentChars, err
 		}
-		sent = p.endOffset()
+		sentChars = p.endOffset()
 		if s.onChunk != nil {
-			s.onChunk(s.number, sent)
+			s.onChunk(s.requestNumber, sentChars)
 		}
 	}
-	if err := s.awaitDue(ctx, sent, s.reply.dueAt(s.started, 0)); err != nil { // in the past if anything was sent
-		return sent, err
+	if err := s.awaitDue(ctx, sentChars, s.reply.dueAt(s.arrivedAt, 0)); err != nil { // in the past if anything was sent
+		return sentChars, err
 	}
-	return sent, s.writer.flush()
+	return sentChars, s.writer.flush()
 }
 
-// send sends one piece. Without a pace nobody can observe when each piece came, so the pieces stay in the buffer, which
+// sendChunk sends one piece. Without a pace nobody can observe when each piece came, so the pieces stay in the buffer, which
 // is much faster.
-func (s timedReply) send(ctx context.Context, p piece) error {
-	if err := s.awaitDue(ctx, p.offset, s.reply.dueAt(s.started, p.offset)); err != nil {
+func (s timedReply) sendChunk(ctx context.Context, p replyChunk) error {
+	if err := s.awaitDue(ctx, p.startOffset, s.reply.dueAt(s.arrivedAt, p.startOffset)); err != nil {
 		return err
 	}
 	if err := s.writer.write(p); err != nil {
 		return err
 	}
-	s.logSent(p.endOffset()) // before the flush, so that a client that has received it finds it in the log
-	if s.reply.TPS > 0 || s.isHooked() {
+	s.logSentChars(p.endOffset()) // before the flush, so that a client that has received it finds it in the log
+	if s.reply.TPS > 0 || s.hasHook() {
 		return s.writer.flush()
 	}
 	return nil
@@ -73,9 +73,9 @@ func (s timedReply) send(ctx context.Context, p piece) error {
 
 // awaitDue calls the gate for this place, then waits until due. The gate comes first, so that its call at place 0 also
 // signals that a Request has arrived.
-func (s timedReply) awaitDue(ctx context.Context, sent int, due time.Time) error {
-	if s.gate != nil {
-		s.gate(ctx, s.number, sent)
+func (s timedReply) awaitDue(ctx context.Context, sentChars int, due time.Time) error {
+	if s.awaitGate != nil {
+		s.awaitGate(ctx, s.requestNumber, sentChars)
 	}
 	if remaining := time.Until(due); remaining > 0 {
 		_ = pause.For(ctx, remaining)

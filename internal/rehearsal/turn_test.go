@@ -39,8 +39,8 @@ func TestTheTurnHeaderTellsWhichLineAnswers(t *testing.T) {
 	for _, n := range []int{2, 1, 2, 2} {
 		ask(t, server, "a", turn(n)).want(t, []string{"first", "second"}[n-1], "stop")
 	}
-	if seen := server.Requests(); seen[0].Request != 2 || seen[1].Request != 1 {
-		t.Errorf("logged as requests %d and %d", seen[0].Request, seen[1].Request)
+	if seen := server.Requests(); seen[0].RequestNumber != 2 || seen[1].RequestNumber != 1 {
+		t.Errorf("logged as requests %d and %d", seen[0].RequestNumber, seen[1].RequestNumber)
 	}
 }
 

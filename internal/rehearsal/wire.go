@@ -15,18 +15,18 @@ type (
 		Usage   json.RawMessage `json:"usage,omitempty"`
 	}
 	choice struct {
-		Index        int     `json:"index"`
-		Delta        *delta  `json:"delta,omitempty"`
-		Message      *answer `json:"message,omitempty"`
-		LogProbs     any     `json:"logprobs"`
-		FinishReason *string `json:"finish_reason"`
+		Index        int            `json:"index"`
+		Delta        *delta         `json:"delta,omitempty"`
+		Message      *answerMessage `json:"message,omitempty"`
+		LogProbs     any            `json:"logprobs"`
+		FinishReason *string        `json:"finish_reason"`
 	}
 	delta struct {
 		Role    string  `json:"role,omitempty"`
 		Content *string `json:"content,omitempty"`
 		Refusal *string `json:"refusal,omitempty"`
 	}
-	answer struct {
+	answerMessage struct {
 		Role    string  `json:"role"`
 		Content *string `json:"content"`
 		Refusal *string `json:"refusal"`

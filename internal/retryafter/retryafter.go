@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// Max bounds the result; longer waits count as Max.
-const Max = 24 * time.Hour
+// MaxWait bounds the result; longer waits count as Max.
+const MaxWait = 24 * time.Hour
 
 // Numbers from here on are times since 1970, in seconds or in milliseconds: as a wait in seconds they would be over 31
 // years.
-const earliestUnixTime, earliestUnixMillis = 1_000_000_000, 1_000_000_000_000
+const minUnixSeconds, minUnixMillis = 1_000_000_000, 1_000_000_000_000
 
 // FromErrorBody reads the wait from the body of an error, where some servers put it rather than in a header: Google
 // ({"details": [{"retryDelay": "17s"}]}), Telegram and Discord (retry_after), OpenRouter (the headers of the server
@@ -23,19 +23,19 @@ const earliestUnixTime, earliestUnixMillis = 1_000_000_000, 1_000_000_000_000
 func FromErrorBody(v any, now time.Time) (wait time.Duration) {
 	switch v := v.(type) {
 	case []any:
-		for _, inner := range v {
-			wait = max(wait, FromErrorBody(inner, now))
+		for _, member := range v {
+			wait = max(wait, FromErrorBody(member, now))
 		}
 	case map[string]any:
 		h := http.Header{}
-		for key, inner := range v {
+		for key, member := range v {
 			switch key {
 			case "error", "details", "parameters", "metadata", "headers":
-				wait = max(wait, FromErrorBody(inner, now))
+				wait = max(wait, FromErrorBody(member, now))
 			case "retryDelay", "retry_after":
-				wait = max(wait, Parse(fmt.Sprint(inner), now))
+				wait = max(wait, Parse(fmt.Sprint(member), now))
 			default:
-				if text, ok := inner.(string); ok {
+				if text, ok := member.(string); ok {
 					h.Set(key, text)
 				}
 			}
@@ -67,21 +67,21 @@ func Parse(text string, now time.Time) time.Duration {
 	}
 	switch {
 	case math.IsInf(seconds, 1):
-	case seconds >= earliestUnixMillis:
+	case seconds >= minUnixMillis:
 		seconds = seconds/1000 - float64(now.Unix())
-	case seconds >= earliestUnixTime:
+	case seconds >= minUnixSeconds:
 		seconds -= float64(now.Unix())
 	}
 	if math.IsNaN(seconds) || seconds <= 0 {
 		return 0
 	}
-	return time.Duration(min(seconds, Max.Seconds()) * float64(time.Second))
+	return time.Duration(min(seconds, MaxWait.Seconds()) * float64(time.Second))
 }
 
 // parseSeconds reads a value that is not a number; it returns 0 if it cannot be read.
 func parseSeconds(text string, now time.Time) float64 {
 	if d, err := time.ParseDuration(text); err == nil {
-		return min(d, Max).Seconds()
+		return min(d, MaxWait).Seconds()
 	}
 	parsed, err := http.ParseTime(text)
 	for _, layout := range []string{time.RFC3339, time.RFC1123Z, time.RFC1123} {
@@ -92,5 +92,5 @@ func parseSeconds(text string, now time.Time) float64 {
 	if err != nil {
 		return 0
 	}
-	return min(parsed.Sub(now), Max).Seconds()
+	return min(parsed.Sub(now), MaxWait).Seconds()
 }

@@ -17,15 +17,15 @@ func TestRetryAfterIsSecondsADateOrTheUnixTime(t *testing.T) {
 		"120": 2 * time.Minute, " 7 ": 7 * time.Second, "0": 0, "-5": 0, "": 0, "soon": 0,
 		"1.5":                           1500 * time.Millisecond,
 		"Fri, 20 Nov 2026 12:01:30 GMT": 90 * time.Second, "Fri, 20 Nov 2026 11:00:00 GMT": 0,
-		"99999999999999": retryafter.Max, "18446744073709551615": retryafter.Max,
-		"Fri, 20 Nov 2099 12:00:00 GMT": retryafter.Max,
-		"Infinity":                      retryafter.Max, "-Infinity": 0, "NaN": 0, "1e400": retryafter.Max,
+		"99999999999999": retryafter.MaxWait, "18446744073709551615": retryafter.MaxWait,
+		"Fri, 20 Nov 2099 12:00:00 GMT": retryafter.MaxWait,
+		"Infinity":                      retryafter.MaxWait, "-Infinity": 0, "NaN": 0, "1e400": retryafter.MaxWait,
 		strconv.FormatInt(now.Unix()+90, 10): 90 * time.Second, strconv.FormatInt(now.Unix()-90, 10): 0,
 		strconv.FormatInt(now.UnixMilli()+90_000, 10): 90 * time.Second,
 		"2026-11-20T12:01:30Z":                        90 * time.Second, "2026-11-20T14:01:30+02:00": 90 * time.Second,
 		"Fri, 20 Nov 2026 12:01:30 UTC": 90 * time.Second, "Fri, 20 Nov 2026 14:01:30 +0200": 90 * time.Second,
-		"1m30s": 90 * time.Second, "500ms": time.Second / 2, "-5s": 0, "999999h": retryafter.Max,
-		"2099-11-20T12:00:00Z": retryafter.Max, "2020-11-20T12:00:00Z": 0,
+		"1m30s": 90 * time.Second, "500ms": time.Second / 2, "-5s": 0, "999999h": retryafter.MaxWait,
+		"2099-11-20T12:00:00Z": retryafter.MaxWait, "2020-11-20T12:00:00Z": 0,
 	} {
 		if got := retryafter.Parse(text, now); got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)

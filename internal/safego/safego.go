@@ -35,14 +35,14 @@ func (e *PanicError) StackTrace() string { return e.Stack }
 // Go starts f. When the goroutine ends, done is called with f's error or panic. done is nil if nobody waits for the
 // goroutine.
 func Go(label string, f func() error, done func(error)) {
-	inject := injectedPanic.Load() // load it here: another test may have set its own before the goroutine runs
+	startHook := currentStartHook.Load() // load it here: another test may have set its own before the goroutine runs
 	go func() {
-		ended := false
+		hasReturned := false
 		var err error
 		defer func() {
 			if v := recover(); v != nil {
 				err = logPanic(label, v)
-			} else if !ended && done != nil { // the waiter must learn that the goroutine was left
+			} else if !hasReturned && done != nil { // the waiter must learn that the goroutine was left
 				err = logPanic(label, "runtime.Goexit was called")
 			}
 			if done != nil {
@@ -54,9 +54,9 @@ func Go(label string, f func() error, done func(error)) {
 				done(err)
 			}
 		}()
-		inject.trigger(label)
+		startHook.callIfSet(label)
 		err = f()
-		ended = true
+		hasReturned = true
 	}()
 }
 
@@ -68,7 +68,7 @@ func Run(label string, f func() error) (err error) {
 			err = logPanic(label, v)
 		}
 	}()
-	injectedPanic.Load().trigger(label)
+	currentStartHook.Load().callIfSet(label)
 	return f()
 }
 
@@ -93,8 +93,8 @@ func AfterDone(ctx context.Context, label string, f func()) (stop func() bool) {
 	})
 }
 
-// Each calls do for 0 to times-1, at most limit at a time, and returns the first error, which cancels the others.
-func Each(ctx context.Context, label string, count, limit int, f func(ctx context.Context, n int) error) error {
+// ForEach calls do for 0 to times-1, at most limit at a time, and returns the first error, which cancels the others.
+func ForEach(ctx context.Context, label string, count, limit int, f func(ctx context.Context, n int) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(limit)
 	for n := range count {
@@ -113,7 +113,7 @@ func logPanic(label string, value any) *PanicError {
 // Stack returns the stack of the panic that was just recovered from. Without a panic it returns the caller's stack.
 func Stack() string {
 	stack := string(debug.Stack())
-	if _, frames, panicked := strings.Cut(stack, "\npanic("); panicked { // the frames above it belong to the recovery
+	if _, frames, hasPanicked := strings.Cut(stack, "\npanic("); hasPanicked { // the frames above it belong to the recovery
 		_, frames, _ = strings.Cut(frames, "\n\t")
 		_, stack, _ = strings.Cut(frames, "\n")
 	}
@@ -131,17 +131,17 @@ func PanicText(value any) (text string) {
 	return fmt.Sprint(value)
 }
 
-type injection func(place string)
+type startHookFunc func(place string)
 
-var injectedPanic atomic.Pointer[injection]
+var currentStartHook atomic.Pointer[startHookFunc]
 
-// Inject calls f at the start of every goroutine, on that goroutine, so that a test can make it panic; nil removes f.
+// SetStartHook calls f at the start of every goroutine, on that goroutine, so that a test can make it panic; nil removes f.
 // It is only for tests.
-func Inject(f func(place string)) {
-	injectedPanic.Store((*injection)(&f))
+func SetStartHook(f func(place string)) {
+	currentStartHook.Store((*startHookFunc)(&f))
 }
 
-func (f *injection) trigger(label string) {
+func (f *startHookFunc) callIfSet(label string) {
 	if f != nil && *f != nil {
 		(*f)(label)
 	}

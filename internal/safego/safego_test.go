@@ -35,7 +35,7 @@ func TestAPanicIsAnError(t *testing.T) {
 			"Run":  func() error { return safego.Run("test", f) },
 			"Wait": func() error { return safego.Wait("test", f) },
 			"Each": func() error {
-				return safego.Each(t.Context(), "test", 1, 1, func(context.Context, int) error { return f() })
+				return safego.ForEach(t.Context(), "test", 1, 1, func(context.Context, int) error { return f() })
 			},
 		}
 		for how, run := range run {

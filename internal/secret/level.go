@@ -13,9 +13,9 @@ type textLevel struct {
 	escapes []escape // in the order of the text
 	depth   int
 
-	spaced string // lower with a space for every +, as forms encode spaces
-	lower  string // the text in lower case
-	base64 string // the text with standard base64 characters in place of the URL-safe ones
+	lowerWithSpaces    string // lower with a space for every +, as forms encode spaces
+	lowerText          string // the text in lower case
+	standardBase64Text string // the text with standard base64 characters in place of the URL-safe ones
 }
 
 func newLevel(text string) *textLevel {
@@ -25,21 +25,21 @@ func newLevel(text string) *textLevel {
 }
 
 func (l *textLevel) setText(text string) {
-	l.text, l.lower, l.base64 = text, lowerASCII(text), standardBase64.Replace(text)
-	l.spaced = strings.ReplaceAll(l.lower, "+", " ")
+	l.text, l.lowerText, l.standardBase64Text = text, lowerASCII(text), standardBase64.Replace(text)
+	l.lowerWithSpaces = strings.ReplaceAll(l.lowerText, "+", " ")
 }
 
 var standardBase64 = strings.NewReplacer("-", "+", "_", "/")
 
 // lowerASCII is strings.ToLower for ASCII only, so that the text keeps its length.
 func lowerASCII(text string) string {
-	upper := func(r rune) bool { return 'A' <= r && r <= 'Z' }
-	if strings.IndexFunc(text, upper) < 0 {
+	isUpper := func(r rune) bool { return 'A' <= r && r <= 'Z' }
+	if strings.IndexFunc(text, isUpper) < 0 {
 		return text
 	}
 	b := []byte(text)
 	for i, c := range b {
-		if upper(rune(c)) {
+		if isUpper(rune(c)) {
 			b[i] = c + 'a' - 'A'
 		}
 	}
@@ -48,7 +48,7 @@ func lowerASCII(text string) string {
 
 // escape is a run of a level's text that is escaped in the parent's text.
 type escape struct {
-	start, len             int
+	startOffset, length    int
 	parentStart, parentEnd int // in the parent's text
 }
 
@@ -62,23 +62,23 @@ func (l *textLevel) nextLevel() *textLevel {
 	}
 	next := &textLevel{parent: l, depth: l.depth + 1}
 	var out strings.Builder
-	last := 0
+	lastEnd := 0
 	for i := 0; i < len(l.text); {
 		plain, length := readEscape(l.text[i:])
 		if length == 0 {
 			i++
 			continue
 		}
-		out.WriteString(l.text[last:i])
+		out.WriteString(l.text[lastEnd:i])
 		next.escapes = append(next.escapes, escape{out.Len(), len(plain), i, i + length})
 		out.WriteString(plain)
 		i += length
-		last = i
+		lastEnd = i
 	}
 	if len(next.escapes) == 0 {
 		return nil
 	}
-	out.WriteString(l.text[last:])
+	out.WriteString(l.text[lastEnd:])
 	next.setText(out.String())
 	return next
 }
@@ -89,10 +89,10 @@ func (l *textLevel) originalStart(offset int) int {
 		return offset
 	}
 	e := l.lastEscapeBefore(offset + 1)
-	if offset < e.start+e.len {
+	if offset < e.startOffset+e.length {
 		return l.parent.originalStart(e.parentStart)
 	}
-	return l.parent.originalStart(e.parentEnd + offset - e.start - e.len)
+	return l.parent.originalStart(e.parentEnd + offset - e.startOffset - e.length)
 }
 
 // originalEnd maps the end of the text before a position to the original text. Within an escape it maps to the end of
@@ -102,15 +102,15 @@ func (l *textLevel) originalEnd(offset int) int {
 		return offset
 	}
 	e := l.lastEscapeBefore(offset)
-	if offset <= e.start+e.len {
+	if offset <= e.startOffset+e.length {
 		return l.parent.originalEnd(e.parentEnd)
 	}
-	return l.parent.originalEnd(e.parentEnd + offset - e.start - e.len)
+	return l.parent.originalEnd(e.parentEnd + offset - e.startOffset - e.length)
 }
 
 // lastEscapeBefore returns the last escape that begins before a position, or an empty one at the beginning.
 func (l *textLevel) lastEscapeBefore(offset int) escape {
-	n, _ := slices.BinarySearchFunc(l.escapes, offset, func(e escape, offset int) int { return e.start - offset })
+	n, _ := slices.BinarySearchFunc(l.escapes, offset, func(e escape, offset int) int { return e.startOffset - offset })
 	if n == 0 {
 		return escape{}
 	}

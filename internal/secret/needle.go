@@ -6,29 +6,29 @@ import (
 	"strings"
 )
 
-// needle is one secret in all forms that are searched for.
-type needle struct {
+// searchedSecret is one secret in all forms that are searched for.
+type searchedSecret struct {
 	replacement string
 	plainForms  []string // in lower case: as given, and with escape-like parts undone, as they are undone in the texts
-	spaced      []string // the plain forms that contain a space, with a space for every +
-	hex         string   // in lower case
-	base64      []string // without the characters that depend on neighbouring bytes
+	spacedForms []string // the plain forms that contain a space, with a space for every +
+	hexForm     string   // in lower case
+	base64Forms []string // without the characters that depend on neighbouring bytes
 }
 
-// minEmbeddedLength is the minimum length, in bytes, of a secret that is searched for within longer base64. The few
+// minBase64SecretLength is the minimum length, in bytes, of a secret that is searched for within longer base64. The few
 // characters of a shorter secret occur in any long text.
-const minEmbeddedLength = 8
+const minBase64SecretLength = 8
 
-func newNeedle(name, value string) needle {
-	n := needle{replacement: "[secret " + name + "]", hex: hex.EncodeToString([]byte(value))}
+func newSearchedSecret(name, value string) searchedSecret {
+	n := searchedSecret{replacement: "[secret " + name + "]", hexForm: hex.EncodeToString([]byte(value))}
 	for l := newLevel(value); l != nil && len(l.text) >= MinLength; l = l.nextLevel() {
-		n.plainForms = append(n.plainForms, l.lower)
+		n.plainForms = append(n.plainForms, l.lowerText)
 		if strings.Contains(l.text, " ") {
-			n.spaced = append(n.spaced, l.spaced)
+			n.spacedForms = append(n.spacedForms, l.lowerWithSpaces)
 		}
 	}
-	if len(value) < minEmbeddedLength {
-		n.base64 = []string{base64.RawStdEncoding.EncodeToString([]byte(value))}
+	if len(value) < minBase64SecretLength {
+		n.base64Forms = []string{base64.RawStdEncoding.EncodeToString([]byte(value))}
 		return n
 	}
 	// Base64 turns three bytes into four characters, so a secret within longer base64 has one of three forms.
@@ -36,29 +36,29 @@ func newNeedle(name, value string) needle {
 		encoded := base64.RawStdEncoding.EncodeToString(append(make([]byte, bytesBefore), value...))
 		from := (bytesBefore*8 + 5) / 6
 		to := (bytesBefore + len(value)) * 8 / 6
-		n.base64 = append(n.base64, encoded[from:to])
+		n.base64Forms = append(n.base64Forms, encoded[from:to])
 	}
 	return n
 }
 
 // findInLevel finds the secret on one level of a text.
-func (n needle) findInLevel(l *textLevel) []span {
+func (n searchedSecret) findInLevel(l *textLevel) []span {
 	var spans []span
 	for _, form := range n.plainForms {
-		spans = append(spans, n.findEncoding(l, l.lower, form, nil)...)
+		spans = append(spans, n.findEncoding(l, l.lowerText, form, nil)...)
 	}
-	for _, form := range n.spaced {
-		spans = append(spans, n.findEncoding(l, l.spaced, form, nil)...)
+	for _, form := range n.spacedForms {
+		spans = append(spans, n.findEncoding(l, l.lowerWithSpaces, form, nil)...)
 	}
-	spans = append(spans, n.findEncoding(l, l.lower, n.hex, nil)...)
-	for _, form := range n.base64 {
-		spans = append(spans, n.findEncoding(l, l.base64, form, expandBase64Range)...)
+	spans = append(spans, n.findEncoding(l, l.lowerText, n.hexForm, nil)...)
+	for _, form := range n.base64Forms {
+		spans = append(spans, n.findEncoding(l, l.standardBase64Text, form, expandBase64Range)...)
 	}
 	return spans
 }
 
 // findEncoding searches for a form in a text of the same length as the level's. widen, if not nil, may extend a match.
-func (n needle) findEncoding(l *textLevel, text, form string, widen func(text string, from, to int) (int, int)) []span {
+func (n searchedSecret) findEncoding(l *textLevel, text, form string, expandMatch func(text string, from, to int) (int, int)) []span {
 	var spans []span
 	for offset := 0; ; {
 		i := strings.Index(text[offset:], form)
@@ -66,8 +66,8 @@ func (n needle) findEncoding(l *textLevel, text, form string, widen func(text st
 			return spans
 		}
 		from, to := offset+i, offset+i+len(form)
-		if widen != nil {
-			from, to = widen(text, from, to)
+		if expandMatch != nil {
+			from, to = expandMatch(text, from, to)
 		}
 		spans = append(spans, span{l.originalStart(from), l.originalEnd(to), n.replacement})
 		offset = to

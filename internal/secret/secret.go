@@ -15,7 +15,7 @@ import (
 const MinLength = 4
 
 // Redactor removes some secrets from texts and values. A nil Redactor removes nothing. It is safe for concurrent use.
-type Redactor struct{ needles []needle }
+type Redactor struct{ searchedSecrets []searchedSecret }
 
 // NewRedactor makes a Redactor from names and values; `[secret NAME]` replaces a value. It ignores values shorter than
 // MinLength, and returns nil if no value is left.
@@ -25,11 +25,11 @@ func NewRedactor(secrets map[string]string) *Redactor {
 		value := strings.TrimSpace(secrets[name]) // as servers trim it in a header
 		for _, form := range append([]string{value}, basicAuthSecrets(value)...) {
 			if len(form) >= MinLength {
-				s.needles = append(s.needles, newNeedle(name, form))
+				s.searchedSecrets = append(s.searchedSecrets, newSearchedSecret(name, form))
 			}
 		}
 	}
-	if len(s.needles) == 0 {
+	if len(s.searchedSecrets) == 0 {
 		return nil
 	}
 	return s
@@ -40,13 +40,13 @@ func (s *Redactor) RedactText(text string) string {
 	if s == nil {
 		return text
 	}
-	var found []span
+	var spans []span
 	for l := newLevel(text); l != nil; l = l.nextLevel() {
-		for _, n := range s.needles {
-			found = append(found, n.findInLevel(l)...)
+		for _, n := range s.searchedSecrets {
+			spans = append(spans, n.findInLevel(l)...)
 		}
 	}
-	return replaceSpans(text, found)
+	return replaceSpans(text, spans)
 }
 
 // RedactValue removes the secrets from every string, key and number of a JSON value. It changes lists in place.

@@ -161,7 +161,7 @@ func TestASecretIsStruckOutWhereOneWritingIsWithinAnother(t *testing.T) {
 	alphabet := rapid.StringOfN(rapid.RuneFrom([]rune(`abcXYZ019-_./+=&<>"'%é😀 `)), 8, 40, -1)
 	rapid.Check(t, func(t *rapid.T) {
 		value := strings.TrimSpace(alphabet.Draw(t, "value"))
-		if len(value) < minEmbeddedLength {
+		if len(value) < minBase64SecretLength {
 			t.Skip("too short to be found everywhere")
 		}
 		inner := rapid.SampledFrom(all).Draw(t, "inner")
@@ -250,7 +250,7 @@ func TestThePasswordOfBasicAuthenticationIsASecretToo(t *testing.T) {
 		t.Error(got)
 	}
 	random := base64.StdEncoding.EncodeToString([]byte{0, 1, ':', 3, 4, 5, 6, 7, 8, 9})
-	if n := len(NewRedactor(map[string]string{"KEY": random}).needles); n != 1 {
+	if n := len(NewRedactor(map[string]string{"KEY": random}).searchedSecrets); n != 1 {
 		t.Errorf("%d needles", n)
 	}
 }

@@ -13,18 +13,18 @@ import (
 func readEscape(text string) (plain string, length int) {
 	switch text[0] {
 	case '%':
-		if b, ok := escapeNumber(text, 1, 3); ok {
+		if b, ok := parseHexDigits(text, 1, 3); ok {
 			return string([]byte{byte(b)}), 3
 		}
 	case '\\':
-		return readBackslash(text)
+		return readBackslashEscape(text)
 	case '&':
-		return readEntity(text)
+		return readHTMLEntity(text)
 	}
 	return "", 0
 }
 
-func escapeNumber(text string, from, to int) (uint64, bool) {
+func parseHexDigits(text string, from, to int) (uint64, bool) {
 	if len(text) < to {
 		return 0, false
 	}
@@ -32,10 +32,10 @@ func escapeNumber(text string, from, to int) (uint64, bool) {
 	return n, err == nil
 }
 
-// controlCharacters maps the letters of escapes to control characters.
-var controlCharacters = map[byte]string{'n': "\n", 'r': "\r", 't': "\t", 'b': "\b", 'f': "\f"}
+// controlCharByLetter maps the letters of escapes to control characters.
+var controlCharByLetter = map[byte]string{'n': "\n", 'r': "\r", 't': "\t", 'b': "\b", 'f': "\f"}
 
-func readBackslash(text string) (string, int) {
+func readBackslashEscape(text string) (string, int) {
 	if len(text) < 2 {
 		return "", 0
 	}
@@ -43,26 +43,26 @@ func readBackslash(text string) (string, int) {
 	case '"', '\\', '/', '\'':
 		return text[1:2], 2
 	case 'x':
-		if b, ok := escapeNumber(text, 2, 4); ok {
+		if b, ok := parseHexDigits(text, 2, 4); ok {
 			return string([]byte{byte(b)}), 4
 		}
 	case 'U':
-		if r, ok := escapeNumber(text, 2, 10); ok && r <= utf8.MaxRune {
+		if r, ok := parseHexDigits(text, 2, 10); ok && r <= utf8.MaxRune {
 			return string(rune(r)), 10
 		}
 	case 'u':
-		first, ok := escapeNumber(text, 2, 6)
+		first, ok := parseHexDigits(text, 2, 6)
 		if !ok {
 			return "", 0
 		}
 		if utf16.IsSurrogate(rune(first)) && strings.HasPrefix(text[6:], `\u`) {
-			if second, ok := escapeNumber(text, 8, 12); ok {
+			if second, ok := parseHexDigits(text, 8, 12); ok {
 				return string(utf16.DecodeRune(rune(first), rune(second))), 12
 			}
 		}
 		return string(rune(first)), 6
 	default:
-		if plain := controlCharacters[c]; plain != "" {
+		if plain := controlCharByLetter[c]; plain != "" {
 			return plain, 2
 		}
 	}
@@ -72,7 +72,7 @@ func readBackslash(text string) (string, int) {
 // maxEntityLength bounds an HTML escape, in bytes. Programs write longer ones for no single character.
 const maxEntityLength = 10
 
-func readEntity(text string) (string, int) {
+func readHTMLEntity(text string) (string, int) {
 	end := strings.IndexByte(text[:min(len(text), maxEntityLength)], ';')
 	if end < 0 {
 		return "", 0

@@ -12,9 +12,9 @@ import (
 // value is what is known of a value: its type (nil: unknown), whether methods of its pointer can be called, and what
 // dict put into it.
 type value struct {
-	typ         reflect.Type
-	addressable bool
-	keys        map[string]value
+	typ           reflect.Type
+	isAddressable bool
+	dictValues    map[string]value
 }
 
 type variable struct {
@@ -23,7 +23,7 @@ type variable struct {
 }
 
 type checker struct {
-	tree        func(name string) *parse.Tree
+	findTree    func(name string) *parse.Tree
 	funcs       map[string]any
 	checkedKeys map[string]bool // templates with the values that they were given
 	variables   []variable
@@ -32,15 +32,15 @@ type checker struct {
 
 // Problems lists what a template, and those that it uses, read of data without that its type has it. A member of a
 // value of unknown type is a problem, too. tree finds a template that has not been executed; nil: there is none.
-func Problems(name string, data any, funcs map[string]any, tree func(name string) *parse.Tree) []string {
-	c := &checker{tree: tree, funcs: funcs, checkedKeys: map[string]bool{}}
+func Problems(name string, data any, funcs map[string]any, findTree func(name string) *parse.Tree) []string {
+	c := &checker{findTree: findTree, funcs: funcs, checkedKeys: map[string]bool{}}
 	c.checkTemplate(name, value{typ: reflect.TypeOf(data)})
 	return c.problems
 }
 
 func (c *checker) checkTemplate(name string, dot value) {
 	key := fmt.Sprint(name, dot)
-	tree := c.tree(name)
+	tree := c.findTree(name)
 	if tree == nil {
 		c.problems = append(c.problems, fmt.Sprintf("there is no template %q", name))
 	}
@@ -48,13 +48,13 @@ func (c *checker) checkTemplate(name string, dot value) {
 		return
 	}
 	c.checkedKeys[key] = true
-	outer := c.variables
+	outerVariables := c.variables
 	c.variables = []variable{{"$", dot}}
-	c.checkList(tree.Root, dot)
-	c.variables = outer
+	c.checkNodes(tree.Root, dot)
+	c.variables = outerVariables
 }
 
-func (c *checker) checkList(l *parse.ListNode, dot value) {
+func (c *checker) checkNodes(l *parse.ListNode, dot value) {
 	if l == nil {
 		return
 	}
@@ -86,10 +86,10 @@ func (c *checker) checkList(l *parse.ListNode, dot value) {
 
 // checkBranch checks both ways; inside gives the dot of the first. Variables that are declared there end with it.
 func (c *checker) checkBranch(n *parse.BranchNode, dot value, dotInside func(value) value) {
-	outerVars := len(c.variables)
-	c.checkList(n.List, dotInside(c.checkPipe(n.Pipe, dot)))
-	c.checkList(n.ElseList, dot)
-	c.variables = c.variables[:outerVars]
+	outerVariableCount := len(c.variables)
+	c.checkNodes(n.List, dotInside(c.checkPipe(n.Pipe, dot)))
+	c.checkNodes(n.ElseList, dot)
+	c.variables = c.variables[:outerVariableCount]
 }
 
 func (c *checker) checkPipe(p *parse.PipeNode, dot value) (v value) {
@@ -109,7 +109,7 @@ func (c *checker) checkPipe(p *parse.PipeNode, dot value) (v value) {
 	}
 	for _, declared := range p.Decl {
 		if p.IsAssign {
-			c.find(declared.Ident[0]).value = v
+			c.findVariable(declared.Ident[0]).value = v
 		} else {
 			c.declare(declared.Ident[0], v)
 		}
@@ -119,13 +119,13 @@ func (c *checker) checkPipe(p *parse.PipeNode, dot value) (v value) {
 
 func (c *checker) declare(name string, v value) { c.variables = append(c.variables, variable{name, v}) }
 
-// find returns the innermost variable of a name: the parser lets none pass that is not declared.
-func (c *checker) find(name string) *variable {
-	at := len(c.variables) - 1
-	for c.variables[at].name != name {
-		at--
+// findVariable returns the innermost variable of a name: the parser lets none pass that is not declared.
+func (c *checker) findVariable(name string) *variable {
+	index := len(c.variables) - 1
+	for c.variables[index].name != name {
+		index--
 	}
-	return &c.variables[at]
+	return &c.variables[index]
 }
 
 func (c *checker) valueOf(n parse.Node, dot value) value {
@@ -133,11 +133,11 @@ func (c *checker) valueOf(n parse.Node, dot value) value {
 	case *parse.DotNode:
 		return dot
 	case *parse.FieldNode:
-		return c.members(n, dot, n.Ident)
+		return c.resolveMembers(n, dot, n.Ident)
 	case *parse.VariableNode:
-		return c.members(n, c.find(n.Ident[0]).value, n.Ident[1:])
+		return c.resolveMembers(n, c.findVariable(n.Ident[0]).value, n.Ident[1:])
 	case *parse.ChainNode:
-		return c.members(n, c.valueOf(n.Node, dot), n.Field)
+		return c.resolveMembers(n, c.valueOf(n.Node, dot), n.Field)
 	case *parse.PipeNode:
 		return c.checkPipe(n, dot)
 	case *parse.IdentifierNode:
@@ -148,13 +148,13 @@ func (c *checker) valueOf(n parse.Node, dot value) value {
 	return value{}
 }
 
-func (c *checker) callResult(function string, nodes []parse.Node, args []value) (v value) {
-	switch function {
+func (c *checker) callResult(functionName string, nodes []parse.Node, args []value) (v value) {
+	switch functionName {
 	case "dict":
-		v.keys = map[string]value{}
+		v.dictValues = map[string]value{}
 		for n := 0; n+1 < len(args); n += 2 {
 			if key, isText := nodes[n].(*parse.StringNode); isText {
-				v.keys[key.Text] = args[n+1]
+				v.dictValues[key.Text] = args[n+1]
 			}
 		}
 	case "index":
@@ -165,12 +165,12 @@ func (c *checker) callResult(function string, nodes []parse.Node, args []value) 
 	case "and", "or": // one of them
 		v = args[0]
 		for _, other := range args[1:] {
-			if v.typ != other.typ || v.keys != nil || other.keys != nil {
+			if v.typ != other.typ || v.dictValues != nil || other.dictValues != nil {
 				return value{}
 			}
 		}
 	default:
-		if f := reflect.TypeOf(c.funcs[function]); f != nil {
+		if f := reflect.TypeOf(c.funcs[functionName]); f != nil {
 			v.typ = f.Out(0)
 		}
 	}
@@ -182,13 +182,13 @@ func elementTypes(container value) (key, element value) {
 	if container.typ == nil {
 		return key, element
 	}
-	t, addressable := indirect(container)
+	t, isAddressable := indirect(container)
 	switch t.Kind() {
 	case reflect.Map:
 		return value{typ: t.Key()}, value{typ: t.Elem()}
 	case reflect.Slice, reflect.Array:
 		return value{typ: reflect.TypeFor[int]()},
-			value{typ: t.Elem(), addressable: addressable || t.Kind() == reflect.Slice}
+			value{typ: t.Elem(), isAddressable: isAddressable || t.Kind() == reflect.Slice}
 	case reflect.Int:
 		return value{typ: t}, value{typ: t}
 	}
@@ -199,11 +199,11 @@ func indirect(v value) (reflect.Type, bool) {
 	if v.typ.Kind() == reflect.Pointer {
 		return v.typ.Elem(), true
 	}
-	return v.typ, v.addressable
+	return v.typ, v.isAddressable
 }
 
-// members reads one member after the other.
-func (c *checker) members(node parse.Node, v value, names []string) value {
+// resolveMembers reads one member after the other.
+func (c *checker) resolveMembers(node parse.Node, v value, names []string) value {
 	for _, name := range names {
 		member, exists := v.member(name)
 		if !exists {
@@ -216,17 +216,17 @@ func (c *checker) members(node parse.Node, v value, names []string) value {
 	return v
 }
 
-func (v value) member(name string) (result value, has bool) {
-	if v.keys != nil {
-		result, has = v.keys[name]
-		return result, has
+func (v value) member(name string) (memberValue value, isFound bool) {
+	if v.dictValues != nil {
+		memberValue, isFound = v.dictValues[name]
+		return memberValue, isFound
 	}
 	if v.typ == nil {
-		return result, false
+		return memberValue, false
 	}
-	receiver, addressable := indirect(v)
+	receiver, isAddressable := indirect(v)
 	methods := v.typ
-	if addressable {
+	if isAddressable {
 		methods = reflect.PointerTo(receiver)
 	}
 	if m, exists := methods.MethodByName(name); exists {
@@ -236,18 +236,18 @@ func (v value) member(name string) (result value, has bool) {
 	case reflect.Struct:
 		f, exists := receiver.FieldByName(name)
 		// a field of an embedded struct may be behind a pointer
-		return value{typ: f.Type, addressable: addressable || len(f.Index) > 1}, exists && f.IsExported()
+		return value{typ: f.Type, isAddressable: isAddressable || len(f.Index) > 1}, exists && f.IsExported()
 	case reflect.Map:
 		return value{typ: receiver.Elem()}, true
 	}
-	return result, false
+	return memberValue, false
 }
 
 // String names the type.
 func (v value) String() string {
 	switch {
-	case v.keys != nil:
-		return fmt.Sprint(v.keys)
+	case v.dictValues != nil:
+		return fmt.Sprint(v.dictValues)
 	case v.typ == nil:
 		return "a value of unknown type"
 	}

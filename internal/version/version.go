@@ -25,26 +25,26 @@ func versionNumber() string {
 	}
 	for _, m := range info.Deps { // if Process Idea is a dependency of the program
 		if m.Path == modulePath {
-			return cmp.Or(realVersion(m.Version), "unknown")
+			return cmp.Or(versionUnlessDevel(m.Version), "unknown")
 		}
 	}
-	commit, changed := "", ""
+	commit, changedSuffix := "", ""
 	for _, s := range info.Settings {
 		switch {
 		case s.Key == "vcs.revision":
 			commit = s.Value[:min(len(s.Value), 12)]
 		case s.Key == "vcs.modified" && s.Value == "true":
-			changed = ", changed"
+			changedSuffix = ", changed"
 		}
 	}
 	if commit == "" {
-		return cmp.Or(realVersion(info.Main.Version), "unknown")
+		return cmp.Or(versionUnlessDevel(info.Main.Version), "unknown")
 	}
-	return cmp.Or(realVersion(info.Main.Version), "commit "+commit+changed)
+	return cmp.Or(versionUnlessDevel(info.Main.Version), "commit "+commit+changedSuffix)
 }
 
-// realVersion returns a version, but "" for "(devel)".
-func realVersion(v string) string {
+// versionUnlessDevel returns a version, but "" for "(devel)".
+func versionUnlessDevel(v string) string {
 	if v == "(devel)" {
 		return ""
 	}

@@ -18,8 +18,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// maxNodes bounds what the aliases of a YAML file may add to it.
-const maxNodes = 1_000_000
+// maxAliasNodes bounds what the aliases of a YAML file may add to it.
+const maxAliasNodes = 1_000_000
 
 // maxYAMLDepth bounds the recursion. It is higher than the limit of jsonval.Decode, which checks every value
 // afterwards.
@@ -28,28 +28,28 @@ const maxYAMLDepth = 200
 // Decode reads a YAML file as jsonval.DecodeInOrder reads JSON. Numbers keep every digit. A duplicate key is refused,
 // and so is anything that JSON cannot express.
 func Decode(data []byte) (any, jsonval.KeyOrder, *diag.Problem) {
-	return decode(data, yamlReader{maxValues: jsonval.ReceivedNodeLimit.MaxNodes(len(data)) + maxNodes})
+	return decode(data, yamlReader{maxNodeCount: jsonval.ReceivedNodeLimit.MaxNodes(len(data)) + maxAliasNodes})
 }
 
 // DecodeForeign is Decode for files of other programs. It applies merge keys, and rewrites 0x1F, 1_000, +1 and .5 as
 // JSON numbers, exactly. Values without a certain JSON number stay texts: 1e400, .inf, and 010, which is 8 or 10
 // depending on the version of YAML.
 func DecodeForeign(data []byte) (any, jsonval.KeyOrder, *diag.Problem) {
-	return decode(data, yamlReader{maxValues: jsonval.ReceivedNodeLimit.MaxNodes(len(data)) + maxNodes,
+	return decode(data, yamlReader{maxNodeCount: jsonval.ReceivedNodeLimit.MaxNodes(len(data)) + maxAliasNodes,
 		isForeign: true})
 }
 
 func decode(data []byte, y yamlReader) (any, jsonval.KeyOrder, *diag.Problem) {
-	if countParts(data) > jsonval.ReceivedNodeLimit.MaxNodes(len(data)) {
+	if maxPossibleNodes(data) > jsonval.ReceivedNodeLimit.MaxNodes(len(data)) {
 		return nil, nil, &diag.Problem{JSONPath: "$",
 			Message: jsonval.ReceivedNodeLimit.ExceededError(len(data)).Error()}
 	}
 	d := yaml.NewDecoder(bytes.NewReader(data))
-	var document, second yaml.Node
+	var document, secondDocument yaml.Node
 	if err := d.Decode(&document); err != nil {
-		return nil, nil, &diag.Problem{JSONPath: "$", Message: yamlCause(err)}
+		return nil, nil, &diag.Problem{JSONPath: "$", Message: yamlErrorText(err)}
 	}
-	if err := d.Decode(&second); !errors.Is(err, io.EOF) {
+	if err := d.Decode(&secondDocument); !errors.Is(err, io.EOF) {
 		return nil, nil, &diag.Problem{JSONPath: "$", Message: "the file holds a second document"}
 	}
 	var order jsonval.KeyOrder
@@ -68,8 +68,8 @@ func decode(data []byte, y yamlReader) (any, jsonval.KeyOrder, *diag.Problem) {
 	return v, order, nil
 }
 
-// countParts counts the characters that may begin a value or a key in YAML, and so never too few.
-func countParts(data []byte) (n int) {
+// maxPossibleNodes counts the characters that may begin a value or a key in YAML, and so never too few.
+func maxPossibleNodes(data []byte) (n int) {
 	for _, b := range data {
 		switch b {
 		case ',', ':', '[', '{', '-', '\n':
@@ -79,7 +79,7 @@ func countParts(data []byte) (n int) {
 	return n
 }
 
-func yamlCause(err error) string {
+func yamlErrorText(err error) string {
 	if errors.Is(err, io.EOF) {
 		return "the file is empty"
 	}
@@ -87,8 +87,8 @@ func yamlCause(err error) string {
 }
 
 type yamlReader struct {
-	nodes, maxValues int
-	isForeign        bool
+	nodeCount, maxNodeCount int
+	isForeign               bool
 }
 
 type yamlError struct{ path, message string }
@@ -100,8 +100,8 @@ func errorAt(n *yaml.Node, path, format string, args ...any) error {
 }
 
 func (y *yamlReader) readValue(n *yaml.Node, path string, depth int) (any, error) {
-	if y.nodes++; y.nodes > y.maxValues {
-		return nil, errorAt(n, path, "the file expands to more than %d values", y.maxValues)
+	if y.nodeCount++; y.nodeCount > y.maxNodeCount {
+		return nil, errorAt(n, path, "the file expands to more than %d values", y.maxNodeCount)
 	}
 	if depth > maxYAMLDepth {
 		return nil, errorAt(n, path, "nested too deep")
@@ -120,8 +120,8 @@ func (y *yamlReader) readValue(n *yaml.Node, path string, depth int) (any, error
 }
 
 func (y *yamlReader) readObject(n *yaml.Node, path string, depth int) (any, error) {
-	m, seen := make(jsonval.OrderedObject, 0, len(n.Content)/2), make(map[string]bool, len(n.Content)/2)
-	var merged []any
+	m, isSeen := make(jsonval.OrderedObject, 0, len(n.Content)/2), make(map[string]bool, len(n.Content)/2)
+	var mergedObjects []any
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k := n.Content[i]
 		if k.Kind == yaml.AliasNode {
@@ -137,28 +137,28 @@ func (y *yamlReader) readObject(n *yaml.Node, path string, depth int) (any, erro
 				return nil, err
 			}
 			if list, ok := v.([]any); ok {
-				merged = append(merged, list...)
+				mergedObjects = append(mergedObjects, list...)
 			} else {
-				merged = append(merged, v)
+				mergedObjects = append(mergedObjects, v)
 			}
 			continue
 		case k.Tag == "!!merge":
 			return nil, errorAt(k, path, "merge keys are not read; JSON has none")
 		}
-		if seen[k.Value] {
+		if isSeen[k.Value] {
 			return nil, errorAt(k, keyPath, "the key stands twice")
 		}
 		v, err := y.readValue(n.Content[i+1], keyPath, depth+1)
 		if err != nil {
 			return nil, err
 		}
-		m, seen[k.Value] = m.Append(k.Value, v), true
+		m, isSeen[k.Value] = m.Append(k.Value, v), true
 	}
-	for _, part := range merged {
+	for _, part := range mergedObjects {
 		part, _ := part.(jsonval.OrderedObject)
 		for _, f := range part {
-			if !seen[f.Key] {
-				m, seen[f.Key] = append(m, f), true
+			if !isSeen[f.Key] {
+				m, isSeen[f.Key] = append(m, f), true
 			}
 		}
 	}
@@ -181,7 +181,7 @@ func (y *yamlReader) readArray(n *yaml.Node, path string, depth int) (any, error
 func (y *yamlReader) readScalar(n *yaml.Node, path string) (any, error) {
 	// The YAML package reads a number that is too large for a float as a text.
 	if n.Style == 0 && isNumber(n.Value) {
-		return y.fitNumber(n.Value), nil
+		return y.numberOrText(n.Value), nil
 	}
 	switch n.ShortTag() {
 	case "!!str", "!!timestamp":
@@ -192,15 +192,15 @@ func (y *yamlReader) readScalar(n *yaml.Node, path string) (any, error) {
 		return strings.EqualFold(n.Value, "true"), nil
 	case "!!int", "!!float":
 		if isNumber(n.Value) || y.isForeign {
-			return y.fitNumber(toJSONNumber(n.Value)), nil
+			return y.numberOrText(toJSONNumber(n.Value)), nil
 		}
 		return nil, errorAt(n, path, "%s is no number as JSON writes it; put quotes around a text", n.Value)
 	}
 	return nil, errorAt(n, path, "JSON has no %s", n.ShortTag())
 }
 
-// fitNumber returns a JSON number. In a foreign file, a number that jsonval.Decode refuses stays a text.
-func (y *yamlReader) fitNumber(text string) any {
+// numberOrText returns a JSON number. In a foreign file, a number that jsonval.Decode refuses stays a text.
+func (y *yamlReader) numberOrText(text string) any {
 	if y.isForeign {
 		if _, err := jsonval.Decode([]byte(text)); err != nil {
 			return text
@@ -209,14 +209,14 @@ func (y *yamlReader) fitNumber(text string) any {
 	return json.Number(text)
 }
 
-var decimal = regexp.MustCompile(`^(0|[1-9][0-9]*)?(\.[0-9]*)?([eE][-+]?[0-9]+)?$`)
+var decimalPattern = regexp.MustCompile(`^(0|[1-9][0-9]*)?(\.[0-9]*)?([eE][-+]?[0-9]+)?$`)
 
 // toJSONNumber rewrites a YAML number as a JSON number, if there is exactly one way to do so.
 func toJSONNumber(text string) string {
-	plain := strings.TrimPrefix(strings.ReplaceAll(text, "_", ""), "+")
-	digits, negative := strings.CutPrefix(plain, "-")
+	unsigned := strings.TrimPrefix(strings.ReplaceAll(text, "_", ""), "+")
+	digits, isNegative := strings.CutPrefix(unsigned, "-")
 	sign := ""
-	if negative {
+	if isNegative {
 		sign = "-"
 	}
 	if len(digits) > 2 && strings.Contains("xXoObB", digits[1:2]) {
@@ -224,7 +224,7 @@ func toJSONNumber(text string) string {
 			return sign + integer.String()
 		}
 	}
-	parts := decimal.FindStringSubmatch(digits)
+	parts := decimalPattern.FindStringSubmatch(digits)
 	if parts == nil {
 		return text
 	}

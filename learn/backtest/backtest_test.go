@@ -79,14 +79,14 @@ func chainOf(t *testing.T, s *modeltest.Scenario, decide func(*modeltest.Scenari
 		if step == loop.StepWait {
 			pending := 0
 			for _, token := range s.Loop.InstanceTokens() {
-				for _, p := range s.Instances[token].PendingApprovals() {
+				for _, p := range s.InstanceByToken[token].PendingApprovals() {
 					decide(s, p)
 					pending++
 				}
 			}
 			left := 0
 			for _, token := range s.Loop.InstanceTokens() {
-				left += len(s.Instances[token].PendingApprovals())
+				left += len(s.InstanceByToken[token].PendingApprovals())
 			}
 			if left == pending {
 				s.Now = s.Loop.NextWakeTime()
@@ -150,7 +150,7 @@ func describe(r *backtest.Report) string {
 		for _, d := range i.Differences {
 			line += "; " + d.Kind + ": " + d.Text
 		}
-		for _, u := range i.Unknown {
+		for _, u := range i.UnknownReasons {
 			line += "; ? " + u
 		}
 		lines = append(lines, strings.TrimSpace(line))
@@ -189,8 +189,8 @@ func TestOtherParametersAreADifferenceAndWhatReadsTheResultIsUnknown(t *testing.
 		`① different; call-changed: fetch would have id "x", and had "a"; ? rate reads what is not known; ? refund reads what is not known`,
 		`② different; call-changed: fetch would have id "x", and had "b"; ? rate reads what is not known; ? refund reads what is not known`,
 		`③ different; call-changed: fetch would have id "x", and had "c"; ? rate reads what is not known; ? refund reads what is not known`)
-	if r.Unmatched != 3 || len(r.Summary) != 1 || len(r.Summary[0].Instances) != 3 {
-		t.Errorf("unmatched %d, summary %v", r.Unmatched, r.Summary)
+	if r.UnmatchedCallCount != 3 || len(r.Summary) != 1 || len(r.Summary[0].Instances) != 3 {
+		t.Errorf("unmatched %d, summary %v", r.UnmatchedCallCount, r.Summary)
 	}
 }
 
@@ -247,8 +247,8 @@ func TestPeoplesDecisionsAreTakenAgainForCallsThatAreEqual(t *testing.T) {
 			!strings.Contains(describe(open), c.difference) {
 			t.Errorf("%s: %s", c.kind, describe(open))
 		}
-		if unmatched := c.kind != "approve"; (open.Unmatched == 1) != unmatched {
-			t.Errorf("%s: %d Calls have no result: what a person kept from running did not run", c.kind, open.Unmatched)
+		if unmatched := c.kind != "approve"; (open.UnmatchedCallCount == 1) != unmatched {
+			t.Errorf("%s: %d Calls have no result: what a person kept from running did not run", c.kind, open.UnmatchedCallCount)
 		}
 	}
 }
@@ -297,7 +297,7 @@ func TestAnotherPromptIsComparedByWhatTheLLMPlansForIt(t *testing.T) {
 	}
 	want(t, compare(t, idea(t, ""), &scripted{[]string{reply(plan), reply(`[]`)}}, past), "① same", "② same", "③ same")
 	silent := compare(t, idea(t, ""), &scripted{}, past)
-	if silent.Unknown+silent.Different != 3 || silent.Same != 0 {
+	if silent.UnknownCount+silent.DifferentCount != 3 || silent.SameCount != 0 {
 		t.Error(describe(silent))
 	}
 }
@@ -327,7 +327,7 @@ func TestAnotherWayOfWritingStateIsADifference(t *testing.T) {
 	want(t, compare(t, idea(t, direct(`[{"_tool": "log", "line": 1}, {"_tool": "log", "line": 2}]`)), nil, past),
 		"① same", "② same", "③ same")
 	r := compare(t, idea(t, "", `"_outputMethod": "push"`, `"_outputMethod": "concat"`), nil, past)
-	if r.Same > 0 {
+	if r.SameCount > 0 {
 		t.Error(describe(r))
 	}
 	one := compare(t, idea(t, direct(`[{"_tool": "log", "line": 1}]`)), nil, past)

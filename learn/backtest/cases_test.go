@@ -55,7 +55,7 @@ func TestInstancesOfSeveralProcessesAreToldApart(t *testing.T) {
 		len(r.Summary[0].Instances) == 0 {
 		t.Errorf("%v", r.Summary)
 	}
-	if r.Same != 4 || r.Different != 2 || r.DifferingCount() != 2 {
+	if r.SameCount != 4 || r.DifferentCount != 2 || r.DifferingCount() != 2 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -84,7 +84,7 @@ func TestAnInstanceOfWhichTheChainDoesNotTellAllIsLeftOut(t *testing.T) {
 	run.Ideas, run.Log = append(run.Ideas, first), c.LogBeforeRequest
 	s.Revise(`{"by": "ann", "context": [{"type": "state", "_instance": "①", "state": {"note": "by hand"}}]}`)
 	s.ApplyCorrections("①", "ann")
-	approve(s, s.Instances["③"].PendingApprovals()[0])
+	approve(s, s.InstanceByToken["③"].PendingApprovals()[0])
 	for {
 		step, _ := s.Loop.Advance(s.Now)
 		if step == loop.StepFinished {
@@ -107,9 +107,9 @@ func TestAnInstanceOfWhichTheChainDoesNotTellAllIsLeftOut(t *testing.T) {
 	}
 	r, err := backtest.Compare(idea(t, ""), bind, nil, read)
 	if err != nil || len(r.Skipped) != 1 ||
-		r.Skipped[0] != (backtest.SkippedInstance{Process: "p", Instance: "①",
-			Reason: "a person changed its State while it ran"}) || r.Same != 2 {
-		t.Errorf("%v; left out %v, %d the same", err, r.Skipped, r.Same)
+		r.Skipped[0] != (backtest.SkippedInstance{ProcessID: "p", Instance: "①",
+			Reason: "a person changed its State while it ran"}) || r.SameCount != 2 {
+		t.Errorf("%v; left out %v, %d the same", err, r.Skipped, r.SameCount)
 	}
 	run.Ideas[0]["meta"] = map[string]any{"simulated": true}
 	if _, err := backtest.Read(run); err == nil || !strings.Contains(err.Error(), "it was simulated") {
@@ -151,7 +151,7 @@ func TestAnotherOutputIsNamedWhereEveryInstanceIsTheSame(t *testing.T) {
 			`}, "context": [{"type": "plan", "stage": "complete", "plan": `+
 			strings.ReplaceAll(plan, `"_instance": "*", `, "")+`, "output": `+output+`}]}`)
 	}
-	if r := compare(t, made(`{"summary": "all well"}`), nil, past); len(r.Outputs) != 0 || r.Same != 3 {
+	if r := compare(t, made(`{"summary": "all well"}`), nil, past); len(r.Outputs) != 0 || r.SameCount != 3 {
 		t.Errorf("%+v", r)
 	}
 	if r := compare(t, made(`{"summary": "badly"}`), nil, past); len(r.Outputs) != 1 ||
@@ -257,8 +257,8 @@ func TestStepsThatANewInstructionRequiresAreNamedWhereTheyWouldNotBeFulfilled(t 
 		strings.Count(got, "step-unfulfilled") != 2 || strings.Contains(got, "other-end") {
 		t.Error(got)
 	}
-	if len(r.Instructions) != 1 || r.Instructions[0].Unfulfilled != 2 || r.Instructions[0].NotApplicable != 1 {
-		t.Errorf("counted %+v", r.Instructions)
+	if len(r.InstructionStepCounts) != 1 || r.InstructionStepCounts[0].Unfulfilled != 2 || r.InstructionStepCounts[0].NotApplicable != 1 {
+		t.Errorf("counted %+v", r.InstructionStepCounts)
 	}
 	strict := strings.TrimSuffix(orders, "]") + ", " + policy("log") + "]"
 	mended := ran(t, strict, reply(plan), reply(`[{"_tool": "log", "_instance": "*", "line": 1}]`), reply(`[]`))

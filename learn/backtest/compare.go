@@ -43,17 +43,17 @@ type Difference struct {
 
 // compareTraces lists what differs between two runs of an instance, in the order of the graph. unknown says what cannot
 // be determined.
-func compareTraces(old, cur *trace) (differences []Difference, unknown []string) {
-	unknown = slices.Clone(cur.unknownReasons)
-	pairs := matchCalls(old, cur)
+func compareTraces(recorded, replayed *trace) (differences []Difference, unknownReasons []string) {
+	unknownReasons = slices.Clone(replayed.otherUnknowns)
+	pairs := matchCalls(recorded, replayed)
 	for _, p := range pairs {
 		switch {
-		case p.unknown:
-			unknown = append(unknown, fmt.Sprintf("%s reads what is not known", p.replayed.tool))
+		case p.isUnknown:
+			unknownReasons = append(unknownReasons, fmt.Sprintf("%s reads what is not known", p.replayed.tool))
 		case p.replayed == nil:
-			d, openReason := missingCall(p.recorded, cur)
+			d, openReason := describeMissingCall(p.recorded, replayed)
 			if openReason != "" {
-				unknown = append(unknown, openReason)
+				unknownReasons = append(unknownReasons, openReason)
 				continue
 			}
 			differences = append(differences, d)
@@ -61,31 +61,31 @@ func compareTraces(old, cur *trace) (differences []Difference, unknown []string)
 			differences = append(differences, p.differences()...)
 		}
 	}
-	if cur.status == "" || len(unknown) > 0 {
-		return differences, unknown
+	if replayed.status == "" || len(unknownReasons) > 0 {
+		return differences, unknownReasons
 	}
-	differences = append(differences, compareSteps(old.steps, cur.steps)...)
-	if cur.status != old.status && (cur.fault == nil || cur.fault.Code != turn.CodeUnfulfilled) { // the step is named
-		text := fmt.Sprintf("it would end %s, and %s", cur.status, old.status)
-		if cur.fault != nil {
-			text += ": " + cur.fault.Message
+	differences = append(differences, compareSteps(recorded.steps, replayed.steps)...)
+	if replayed.status != recorded.status && (replayed.fault == nil || replayed.fault.Code != turn.CodeUnfulfilled) { // the step is named
+		text := fmt.Sprintf("it would end %s, and %s", replayed.status, recorded.status)
+		if replayed.fault != nil {
+			text += ": " + replayed.fault.Message
 		}
 		differences = append(differences,
-			Difference{Kind: EndChanged, Text: text, Topic: fmt.Sprintf("instances that would end %s", cur.status)})
+			Difference{Kind: EndChanged, Text: text, Topic: fmt.Sprintf("instances that would end %s", replayed.status)})
 	}
-	if d, differs := compareStates(old, cur, pairs); differs && len(differences) == 0 {
+	if d, differs := compareStates(recorded, replayed, pairs); differs && len(differences) == 0 {
 		differences = append(differences, d)
 	}
-	return differences, unknown
+	return differences, unknownReasons
 }
 
 // compareSteps lists the steps of instructions that are unfulfilled in only one of two runs.
-func compareSteps(old, cur []ideafile.StepOutcome) (list []Difference) {
-	for _, o := range cur {
-		wasUnfulfilled := slices.ContainsFunc(old, func(t ideafile.StepOutcome) bool {
-			return t.File == o.File && t.Step == o.Step && t.Outcome == ideafile.StepUnfulfilled
+func compareSteps(recorded, replayed []ideafile.StepOutcome) (list []Difference) {
+	for _, o := range replayed {
+		wasUnfulfilled := slices.ContainsFunc(recorded, func(t ideafile.StepOutcome) bool {
+			return t.File == o.File && t.StepID == o.StepID && t.Outcome == ideafile.StepUnfulfilled
 		})
-		topic := fmt.Sprintf("step %s of %s would ", o.Step, o.File)
+		topic := fmt.Sprintf("step %s of %s would ", o.StepID, o.File)
 		switch {
 		case o.Outcome == ideafile.StepUnfulfilled && !wasUnfulfilled:
 			topic += "not be fulfilled"
@@ -98,11 +98,11 @@ func compareSteps(old, cur []ideafile.StepOutcome) (list []Difference) {
 	return list
 }
 
-// missingCall describes a Call of the past that would not run. If the Call may still come, open says so instead.
-func missingCall(c *tracedCall, cur *trace) (d Difference, openReason string) {
+// describeMissingCall describes a Call of the past that would not run. If the Call may still come, open says so instead.
+func describeMissingCall(c *tracedCall, replayed *trace) (d Difference, openReason string) {
 	d = Difference{Kind: CallMissing, Tool: c.tool, RecordedID: c.id, Topic: c.tool + " would not run",
 		Text: fmt.Sprintf("%s would not run; it ran with %s", c.tool, briefJSON(c.params))}
-	for _, other := range cur.calls {
+	for _, other := range replayed.calls {
 		if other.tool != c.tool || other.hasEffect() || other.notRunReason == "" {
 			continue
 		}
@@ -115,7 +115,7 @@ func missingCall(c *tracedCall, cur *trace) (d Difference, openReason string) {
 		d.Text += ": " + other.notRunReason
 		return d, ""
 	}
-	if len(cur.unknownReasons) > 0 || !cur.isDirectPlan && cur.status == "" {
+	if len(replayed.otherUnknowns) > 0 || !replayed.isDirectPlan && replayed.status == "" {
 		return d, c.tool + " may come later"
 	}
 	return d, ""
@@ -134,7 +134,7 @@ func (p *callPair) differences() (list []Difference) {
 	paramsText := briefJSON(p.replayed.params)
 	if p.recorded == nil {
 		add(CallAdded, "would run, and did not", "would run with %s, and did not: its result is not known", paramsText)
-		if p.replayed.reviewed {
+		if p.replayed.isReviewed {
 			add(ApprovalAdded, "would be asked about", "with %s would be asked about; it did not run then", paramsText)
 		}
 		return list
@@ -144,18 +144,18 @@ func (p *callPair) differences() (list []Difference) {
 		add(CallChanged, "would have another "+names, "would have %s", text)
 	}
 	switch {
-	case p.replayed.reviewed && !p.recorded.reviewed:
+	case p.replayed.isReviewed && !p.recorded.isReviewed:
 		add(ApprovalAdded, "would be asked about", "with %s would be asked about, and was not", paramsText)
-	case p.recorded.reviewed && !p.replayed.reviewed:
+	case p.recorded.isReviewed && !p.replayed.isReviewed:
 		add(ApprovalDropped, "would not be asked about", "with %s would not be asked about: %s", paramsText,
 			decisionsText(p.recorded.decisions))
 	}
 	switch {
-	case p.differs || p.replayed.resultUnknown:
+	case p.differs || p.replayed.isResultUnknown:
 	case p.replayed.status != p.recorded.status:
 		add(OutcomeChanged, fmt.Sprintf("would be %s, and was %s", p.replayed.status, p.recorded.status),
 			"with %s would be %s, and was %s%s",
-			paramsText, p.replayed.status, p.recorded.status, reasonOf(p.replayed))
+			paramsText, p.replayed.status, p.recorded.status, faultSuffix(p.replayed))
 	case p.replayed.hasResult && p.recorded.hasResult && !jsonval.Equal(p.replayed.result, p.recorded.result):
 		add(ResultChanged, "would have another result", "with %s would have the result %s, and had %s", paramsText,
 			briefJSON(p.replayed.result), briefJSON(p.recorded.result))
@@ -163,7 +163,7 @@ func (p *callPair) differences() (list []Difference) {
 	return list
 }
 
-func reasonOf(c *tracedCall) string {
+func faultSuffix(c *tracedCall) string {
 	if c.fault == nil {
 		return ""
 	}
@@ -187,11 +187,11 @@ func decisionsText(decisions []approval.Decision) string {
 }
 
 // changedParams names the parameters that differ, and describes how they differ.
-func changedParams(old, cur jsonval.Object) (names, text string) {
-	keys, parts := past.DifferingKeys(old, cur), []string{}
+func changedParams(recorded, replayed jsonval.Object) (names, text string) {
+	keys, parts := past.DifferingKeys(recorded, replayed), []string{}
 	for _, k := range keys {
-		oldValue, inOld := old[k]
-		newValue, inNew := cur[k]
+		oldValue, inOld := recorded[k]
+		newValue, inNew := replayed[k]
 		switch {
 		case !inOld:
 			parts = append(parts, fmt.Sprintf("%s %s, and had none", k, briefJSON(newValue)))
@@ -210,8 +210,8 @@ const maxValueLength = 80 // characters of a value in a text
 func briefJSON(v any) string { return jsonval.Clip(jsonval.EncodeToString(v), maxValueLength) }
 
 // compareStates compares what two runs with the same Calls left in State, even if their output paths differ.
-func compareStates(old, cur *trace, pairs []*callPair) (Difference, bool) {
-	oldState := old.state
+func compareStates(recorded, replayed *trace, pairs []*callPair) (Difference, bool) {
+	oldState := recorded.state
 	for _, p := range pairs {
 		if p.recorded == nil || p.replayed == nil {
 			continue
@@ -222,12 +222,12 @@ func compareStates(old, cur *trace, pairs []*callPair) (Difference, bool) {
 			if !ok || len(from[n]) == 0 || from[n].String() == to[n].String() {
 				continue
 			}
-			if moved, done := jsonval.SetAt(removeValue(oldState, from[n], true), to[n], v); done {
+			if moved, isDone := jsonval.SetAt(removeValue(oldState, from[n], true), to[n], v); isDone {
 				oldState = moved
 			}
 		}
 	}
-	names := past.DifferingPaths(oldState, cur.state)
+	names := past.DifferingPaths(oldState, replayed.state)
 	if len(names) == 0 {
 		return Difference{}, false
 	}

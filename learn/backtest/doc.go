@@ -3,7 +3,7 @@
 // needs one.
 //
 //	read, err := Read(past.Run{ProcessID: id, Ideas: ideas, Log: log})
-//	report, err := Compare(newIdea, bind, planner, read...)
+//	report, err := Compare(newIdeaWithPastData, bind, planner, read...)
 //
 // Every instance is run twice by the same dataflow.Instance that runs real ones: once as it went (replayCalls), and
 // once as the new Idea would run it (ideaRun, with the loop.Loop of a real process). Each run leaves a trace: the Calls

@@ -32,11 +32,11 @@ type outcome struct {
 
 // player runs one instance with recorded outcomes in place of the outside world.
 type player struct {
-	flow           *dataflow.Instance
-	outcomes       outcomeSource
-	callByID       map[string]*tracedCall
-	unknownReasons []string // what else is unknown, beside results
-	clock          int
+	flow          *dataflow.Instance
+	outcomes      outcomeSource
+	callByID      map[string]*tracedCall
+	otherUnknowns []string // what else is unknown, beside results
+	clock         int
 }
 
 func newPlayer(flow *dataflow.Instance, outcomes outcomeSource) *player {
@@ -53,7 +53,7 @@ func (p *player) callOf(id string) *tracedCall {
 // isStuck reports whether a running Call has an unknown outcome.
 func (p *player) isStuck() bool {
 	for _, c := range p.callByID {
-		if c.resultUnknown {
+		if c.isResultUnknown {
 			return true
 		}
 	}
@@ -73,8 +73,8 @@ func (p *player) playAll() {
 		}
 		progressed = p.decideAll() || p.answerAll() || progressed
 		for _, update := range p.flow.TakeBlobUpdates() {
-			p.callOf(update.CallID).resultUnknown = true
-			p.unknownReasons = append(p.unknownReasons,
+			p.callOf(update.CallID).isResultUnknown = true
+			p.otherUnknowns = append(p.otherUnknowns,
 				update.CallID+" puts large values together, which is not done here")
 		}
 	}
@@ -85,7 +85,7 @@ func (p *player) endCall(ready dataflow.ReadyCall, c *tracedCall) {
 	id := ready.Record.ID
 	o, isKnown := p.outcomes.findOutcome(ready)
 	if !isKnown {
-		c.resultUnknown = true
+		c.isResultUnknown = true
 		return
 	}
 	c.result, c.hasResult, c.delegateWrites = o.result, o.fault == nil, o.delegateWrites
@@ -128,17 +128,17 @@ func (p *player) decideAll() (progressed bool) {
 			progressed = true
 			continue
 		}
-		if c.resultUnknown {
+		if c.isResultUnknown {
 			continue
 		}
 		approve := approval.Decision{Kind: policy.Approve, CallID: rec.ID, DecidedBy: ideafile.SimulatedPerson,
 			Reason: "nobody had decided on such a Call"}
 		if err := p.flow.ApplyDecision(approve); err != nil {
-			c.resultUnknown = true
-			p.unknownReasons = append(p.unknownReasons, rec.ID+" waits for a person: "+err.Error())
+			c.isResultUnknown = true
+			p.otherUnknowns = append(p.otherUnknowns, rec.ID+" waits for a person: "+err.Error())
 			continue
 		}
-		c.autoApprovals++
+		c.autoApprovalCount++
 		progressed = true
 	}
 	return progressed
@@ -172,7 +172,7 @@ func (p *player) answer(id string, result any) {
 
 // readTrace reads how the run went.
 func (p *player) readTrace() *trace {
-	t := &trace{state: p.flow.State(), unknownReasons: p.unknownReasons}
+	t := &trace{state: p.flow.State(), otherUnknowns: p.otherUnknowns}
 	records := p.flow.CallRecords()
 	for _, rec := range records {
 		c := p.callOf(rec.ID)

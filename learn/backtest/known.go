@@ -32,7 +32,7 @@ func newPastOutcomes(pastTrace *trace, isDirectPlan bool) *pastOutcomes {
 func (k *pastOutcomes) find(rec *dataflow.CallRecord, tool string, params jsonval.Object,
 	readCall func(*tracedCall) (string, jsonval.Object, bool),
 	usedCalls map[*tracedCall]bool) *tracedCall {
-	var found *tracedCall
+	var match *tracedCall
 	bestRank := -1
 	for _, c := range k.pastTrace.calls {
 		name, values, ok := readCall(c)
@@ -48,22 +48,22 @@ func (k *pastOutcomes) find(rec *dataflow.CallRecord, tool string, params jsonva
 			}
 		}
 		if rank > bestRank {
-			found, bestRank = c, rank
+			match, bestRank = c, rank
 		}
 	}
-	return found
+	return match
 }
 
-func executedTool(c *tracedCall) (string, jsonval.Object, bool) {
+func readExecutedCall(c *tracedCall) (string, jsonval.Object, bool) {
 	return c.executedTool, c.executedParams, c.wasExecuted && (c.hasResult || c.status == ideafile.Failed)
 }
 
-func shownTool(c *tracedCall) (string, jsonval.Object, bool) {
+func readShownCall(c *tracedCall) (string, jsonval.Object, bool) {
 	return c.tool, c.params, len(c.decisions) > 0
 }
 
 func (k *pastOutcomes) findOutcome(ready dataflow.ReadyCall) (outcome, bool) {
-	c := k.find(ready.Record, ready.Tool.Name, ready.Params, executedTool, k.usedResults)
+	c := k.find(ready.Record, ready.Tool.Name, ready.Params, readExecutedCall, k.usedResults)
 	if c == nil {
 		return outcome{}, false
 	}
@@ -76,7 +76,7 @@ func (k *pastOutcomes) findOutcome(ready dataflow.ReadyCall) (outcome, bool) {
 
 func (k *pastOutcomes) findDecision(rec *dataflow.CallRecord, p approval.Pending, index int) (approval.Decision, bool) {
 	if index == 0 {
-		c := k.find(rec, p.Tool, p.Params, shownTool, k.usedDecisions)
+		c := k.find(rec, p.Tool, p.Params, readShownCall, k.usedDecisions)
 		k.decisionSource[rec.ID], k.usedDecisions[c] = c, true
 	}
 	c := k.decisionSource[rec.ID]
@@ -90,7 +90,7 @@ func (k *pastOutcomes) findDecision(rec *dataflow.CallRecord, p approval.Pending
 // adapted as the LLM adapted the same parameters then.
 func (k *pastOutcomes) findAnswer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome, bool) {
 	if q.ParamsError == "" {
-		c := k.find(rec, q.Tool, q.Params, executedTool, k.usedResults)
+		c := k.find(rec, q.Tool, q.Params, readExecutedCall, k.usedResults)
 		if c == nil || c.status == ideafile.Failed {
 			return outcome{}, false
 		}

@@ -11,19 +11,19 @@ import (
 type callPair struct {
 	recorded, replayed *tracedCall
 	differs            bool // they have the same Tool, and other parameters
-	unknown            bool // the new one reads an unknown value, so that they cannot be compared
+	isUnknown          bool // the new one reads an unknown value, so that they cannot be compared
 }
 
 // matchCalls pairs the Calls of two traces that have an effect by Tool and parameters, whatever their places, ids and
 // output paths are. The remaining Calls are paired by Tool.
-func matchCalls(old, cur *trace) (pairs []*callPair) {
-	oldCalls, newCalls := effectiveCalls(old), effectiveCalls(cur)
-	pairCalls := func(differs, unknown bool, matches func(a, b *tracedCall) bool) {
+func matchCalls(recorded, replayed *trace) (pairs []*callPair) {
+	oldCalls, newCalls := effectiveCalls(recorded), effectiveCalls(replayed)
+	pairCalls := func(differs, isUnknown bool, matches func(a, b *tracedCall) bool) {
 		for _, a := range slices.Clone(oldCalls) {
 			index := slices.IndexFunc(newCalls, func(b *tracedCall) bool { return a.tool == b.tool && matches(a, b) })
 			if index >= 0 {
 				pairs = append(pairs, &callPair{recorded: a, replayed: newCalls[index], differs: differs,
-					unknown: unknown})
+					isUnknown: isUnknown})
 				newCalls = slices.Delete(newCalls, index, index+1)
 				oldCalls = slices.DeleteFunc(oldCalls, func(c *tracedCall) bool { return c == a })
 			}
@@ -31,13 +31,13 @@ func matchCalls(old, cur *trace) (pairs []*callPair) {
 	}
 	equal := func(a, b *tracedCall) bool { return b.params != nil && jsonval.Equal(a.params, b.params) }
 	pairCalls(false, false, func(a, b *tracedCall) bool {
-		return equal(a, b) && a.status == b.status && a.reviewed == b.reviewed
+		return equal(a, b) && a.status == b.status && a.isReviewed == b.isReviewed
 	})
 	pairCalls(false, false, func(a, b *tracedCall) bool { return equal(a, b) && a.status == b.status })
 	pairCalls(false, false, equal)
 	oldCalls = slices.DeleteFunc(oldCalls, func(c *tracedCall) bool { return isFailedAttempt(c, pairs) })
 	pairCalls(true, false, func(a, b *tracedCall) bool { return b.params != nil })
-	newCalls = append(newCalls, unknownCalls(cur)...)
+	newCalls = append(newCalls, unknownCalls(replayed)...)
 	pairCalls(false, true, func(a, b *tracedCall) bool { return b.params == nil })
 	for _, c := range oldCalls {
 		pairs = append(pairs, &callPair{recorded: c})

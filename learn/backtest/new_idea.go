@@ -9,10 +9,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// newIdea returns the new Idea with the instances of a past process, and the data that they began with. Shared data of
+// newIdeaWithPastData returns the new Idea with the instances of a past process, and the data that they began with. Shared data of
 // the new file replaces the shared data of the past; data of a single instance is always taken from the past. Schemas
 // come from the new file.
-func newIdea(idea *ideafile.Idea, c *chain) (*ideafile.Idea, error) {
+func newIdeaWithPastData(idea *ideafile.Idea, c *chain) (*ideafile.Idea, error) {
 	source := maps.Clone(idea.Source)
 	source["meta"] = jsonval.WithoutKey(jsonval.AsObject(source["meta"]), "template")
 	delete(source, "solution")
@@ -27,12 +27,12 @@ func newIdea(idea *ideafile.Idea, c *chain) (*ideafile.Idea, error) {
 	return created, nil
 }
 
-// WithDataOf returns a new Idea with the data of a past process, or of its first part with instances if it was split.
+// WithPastData returns a new Idea with the data of a past process, or of its first part with instances if it was split.
 // The Messages of the file come first, each at its index. It returns nil if no instance is left.
-func WithDataOf(idea *ideafile.Idea, p *FinishedProcess) (*ideafile.Idea, error) {
+func WithPastData(idea *ideafile.Idea, p *FinishedProcess) (*ideafile.Idea, error) {
 	for _, c := range p.chains {
 		if len(c.instances) > 0 {
-			return newIdea(idea, c)
+			return newIdeaWithPastData(idea, c)
 		}
 	}
 	return nil, nil
@@ -65,10 +65,10 @@ func newContext(idea *ideafile.Idea, c *chain) []any {
 				empty.PayloadSchema = nil
 			}
 			kindsWithSchema[m.PayloadKind] = kindsWithSchema[m.PayloadKind] || m.PayloadSchema != nil
-			context = append(context, ideafile.DataMessage(empty))
+			context = append(context, ideafile.EncodePayloadMessage(empty))
 		default:
 			context = append(context,
-				ideafile.DataMessage(ideafile.Message{PayloadKind: ideafile.TypeState, Payload: jsonval.Object{}}))
+				ideafile.EncodePayloadMessage(ideafile.Message{PayloadKind: ideafile.TypeState, Payload: jsonval.Object{}}))
 		}
 	}
 	return append(context, recordedData(c, replacedKinds)...)
@@ -88,12 +88,12 @@ func recordedData(c *chain, replacedKinds map[string]bool) (context []any) {
 				continue
 			}
 			m.PayloadSchema = nil
-			context = append(context, ideafile.DataMessage(m))
+			context = append(context, ideafile.EncodePayloadMessage(m))
 			hasOwnMessages = hasOwnMessages || m.InstanceToken == i.token
 		}
 		if !hasOwnMessages {
 			context = append(context,
-				ideafile.DataMessage(ideafile.Message{PayloadKind: ideafile.TypeState, InstanceToken: i.token,
+				ideafile.EncodePayloadMessage(ideafile.Message{PayloadKind: ideafile.TypeState, InstanceToken: i.token,
 					Payload: jsonval.Object{}}))
 		}
 	}

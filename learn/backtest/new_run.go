@@ -29,7 +29,7 @@ type ideaRun struct {
 	loop             *loop.Loop
 	playerByToken    map[string]*player
 	reportedCallByID map[string]dataflow.ReportedCall
-	lastReport       int
+	lastReportNumber int
 	clock            time.Time
 }
 
@@ -40,7 +40,7 @@ func runNewIdea(idea *ideafile.Idea, bindings ideafile.ToolBindings, planner Pla
 	r := &ideaRun{idea: idea, bindings: bindings, chain: c, planner: planner, playerByToken: map[string]*player{},
 		reportedCallByID: map[string]dataflow.ReportedCall{}, clock: startTime}
 	if planner == nil {
-		r.pastPlans = &pastPlans{chain: c, answeredRequests: map[string]int{}, withoutRecordedReply: map[string]bool{}}
+		r.pastPlans = &pastPlans{chain: c, answeredCountByToken: map[string]int{}, withoutRecordedReply: map[string]bool{}}
 		r.planner = r.pastPlans
 	}
 	r.palette = ideafile.Palette{Tools: withoutDeciders(idea.Tools, idea.Config.Approval), BindingByTool: bindings,
@@ -96,7 +96,7 @@ func (r *ideaRun) runToEnd() error {
 
 func (r *ideaRun) noteUnknown(token, reason string) {
 	p := r.playerByToken[token]
-	p.unknownReasons = jsonval.AppendNew(p.unknownReasons, reason)
+	p.otherUnknowns = jsonval.AppendNew(p.otherUnknowns, reason)
 }
 
 // runRequest lets the Planner answer a Request, delivers the Calls to their instances, and plays the instances.
@@ -113,16 +113,16 @@ func (r *ideaRun) runRequest(request *turn.RequestInput) error {
 	case err != nil:
 		return fmt.Errorf("model: backtest %s: Request %d: %w", r.chain.ProcessID, request.RequestNumber, err)
 	}
-	answer := turn.LLMReply{Complete: true, Output: reply.Output, OutputFault: turn.CheckOutput(r.idea, reply.Output),
-		HTTPAttempts: 1,
-		Calls:        ideafile.ParseWrittenCalls(reply.Calls)}
+	answer := turn.LLMReply{IsComplete: true, Output: reply.Output, OutputFault: turn.CheckOutput(r.idea, reply.Output),
+		HTTPAttemptCount: 1,
+		Calls:            ideafile.ParseWrittenCalls(reply.Calls)}
 	tokensWithCalls := r.deliverCalls(request, &answer)
 	for _, token := range slices.Concat(request.InstanceTokens(), request.ReopenableTokens) {
-		covered := slices.Contains(request.InstanceTokens(), token)
-		if covered && !tokensWithCalls[token] && len(request.Questions) == 0 {
+		isCovered := slices.Contains(request.InstanceTokens(), token)
+		if isCovered && !tokensWithCalls[token] && len(request.Questions) == 0 {
 			answer.InstancesWithoutCalls = append(answer.InstancesWithoutCalls, token)
 		}
-		if !request.OutputOnly && (covered || tokensWithCalls[token]) {
+		if !request.IsOutputOnly && (isCovered || tokensWithCalls[token]) {
 			r.playerByToken[token].flow.CloseRequest(request.RequestNumber)
 			r.playerByToken[token].playAll()
 			r.reportProgress(token, request.RequestNumber)
@@ -149,7 +149,7 @@ func (r *ideaRun) describeRequest(input *turn.RequestInput, err error) string {
 func (r *ideaRun) noteFallbacks(request *turn.RequestInput) {
 	for _, i := range r.chain.instances {
 		if slices.Contains(request.InstanceTokens(), i.token) && r.playerByToken[i.token].flow.HasDirectPlan() &&
-			i.isLLMPlanned() && !request.OutputOnly {
+			i.isLLMPlanned() && !request.IsOutputOnly {
 			reason := "its Plan does not bring it to an end"
 			if f := r.playerByToken[i.token].flow.DirectPlanFault(); f != nil {
 				reason = f.Message
@@ -199,15 +199,15 @@ func (r *ideaRun) deliverAnswer(request *turn.RequestInput, index int, call idea
 // idle, so that nobody plans on for it.
 func (r *ideaRun) reportProgress(token string, request int) {
 	p := r.playerByToken[token]
-	r.lastReport++
+	r.lastReportNumber++
 	report := turn.InstanceReport{
-		Token: token, ReportNumber: r.lastReport, WorkflowHistoryLength: r.lastReport, ClosedThroughRequest: request,
+		Token: token, ReportNumber: r.lastReportNumber, WorkflowHistoryLength: r.lastReportNumber, ClosedThroughRequest: request,
 		Writes:                p.flow.TakeNewWrites(),
 		InstanceStatusDetails: p.flow.StatusDetails(),
 	}
-	report.Idle, report.PendingApprovals = report.Idle && !p.isStuck(), nil
+	report.IsIdle, report.PendingApprovals = report.IsIdle && !p.isStuck(), nil
 	if r.pastPlans != nil && len(report.Questions) > 0 {
-		report.Idle, report.Questions = false, nil // there is no LLM to ask
+		report.IsIdle, report.Questions = false, nil // there is no LLM to ask
 	}
 	report.Calls = p.flow.ReportCalls(r.reportedCallByID, func(*dataflow.CallRecord) bool { return true })
 	r.loop.ApplyReport(report)
@@ -219,7 +219,7 @@ func (r *ideaRun) readTraces() map[string]*trace {
 	for _, i := range r.loop.Instances {
 		p := r.playerByToken[i.Token]
 		t := p.readTrace()
-		t.status, t.fault, t.steps, t.isDirectPlan = i.Status, i.Fault, i.Steps, p.flow.HasDirectPlan()
+		t.status, t.fault, t.steps, t.isDirectPlan = i.Status, i.Fault, i.StepOutcomes, p.flow.HasDirectPlan()
 		questions := p.flow.LLMQuestions()
 		for _, q := range questions {
 			t.markUnanswered(p.flow, q)
@@ -236,7 +236,7 @@ func (r *ideaRun) readTraces() map[string]*trace {
 func (t *trace) markUnanswered(flow *dataflow.Instance, q turn.LLMQuestion) {
 	c := t.calls[slices.IndexFunc(t.calls, func(c *tracedCall) bool { return c.id == q.CallID })]
 	c.params, _ = flow.ResolvedParams(flow.FindCall(q.CallID))
-	if c.resultUnknown = q.ParamsError == ""; !c.resultUnknown {
+	if c.isResultUnknown = q.ParamsError == ""; !c.isResultUnknown {
 		c.fault, c.notRunReason = diag.Faultf(ideafile.CodeBadParams, "%s", q.ParamsError), q.ParamsError
 	}
 }

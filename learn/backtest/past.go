@@ -18,9 +18,9 @@ type FinishedProcess struct {
 
 // SkippedInstance is an instance that cannot be compared, and why.
 type SkippedInstance struct {
-	Process  string `json:"process"`
-	Instance string `json:"instance"`
-	Reason   string `json:"why"`
+	ProcessID string `json:"process"`
+	Instance  string `json:"instance"`
+	Reason    string `json:"why"`
 }
 
 // chain holds what one chain of Ideas records, of a process or of one of its parts.
@@ -38,7 +38,7 @@ type pastInstance struct {
 	ownMessages, sharedMessages []ideafile.Message
 	calls                       []*past.Call // in Plan order
 	wasCorrected                bool         // a person wrote State while it ran
-	writesUndone                bool         // undoWrites found the State with which it began
+	areWritesUndone             bool         // undoWrites found the State with which it began
 	finalState                  any
 	status                      ideafile.InstanceStatus
 	steps                       []ideafile.StepOutcome // of the instructions that it followed

@@ -19,10 +19,10 @@ import (
 // its Calls. This shows which values each Call ran with.
 func (ch *chain) replayByRequest(i *pastInstance) (*player, recordedCalls) {
 	p, outcomes := replayCalls(ch, i)
-	if i.trace = traceRecorded(p, outcomes, i); i.trace.branchDiffers && i.writesUndone {
+	if i.trace = traceReplay(p, outcomes, i); i.trace.branchDiffers && i.areWritesUndone {
 		ch.undoWrites(i, false)
 		p, outcomes = replayCalls(ch, i)
-		i.trace = traceRecorded(p, outcomes, i)
+		i.trace = traceReplay(p, outcomes, i)
 	}
 	return p, outcomes
 }
@@ -48,24 +48,24 @@ func replayCalls(c *chain, i *pastInstance) (*player, recordedCalls) {
 	return p, outcomes
 }
 
-// traceRecorded is the trace of a replay, with each Call as the chain records it.
-func traceRecorded(p *player, outcomes recordedCalls, i *pastInstance) *trace {
+// traceReplay is the trace of a replay, with each Call as the chain records it.
+func traceReplay(p *player, outcomes recordedCalls, i *pastInstance) *trace {
 	t := p.readTrace()
 	t.status, t.steps = i.status, i.steps
 	for _, traced := range t.calls {
 		rec := p.flow.FindCall(traced.id)
 		if call := outcomes.callByKey[rec.Key()]; call != nil {
 			t.branchDiffers = t.branchDiffers || (call.Status == ideafile.Skipped) != (rec.Status == ideafile.Skipped)
-			traced.applyRecorded(call)
+			traced.applyRecordedCall(call)
 		}
 	}
 	return t
 }
 
-// applyRecorded sets a replayed Call to what its chain records.
-func (c *tracedCall) applyRecorded(call *past.Call) {
-	_, c.writtenByLLM = call.Written.RawObject()["_output"]
-	c.status, c.resultUnknown, c.reviewed = call.Status, false, c.reviewed || len(call.Decisions) > 0
+// applyRecordedCall sets a replayed Call to what its chain records.
+func (c *tracedCall) applyRecordedCall(call *past.Call) {
+	_, c.isWrittenByLLM = call.Written.RawObject()["_output"]
+	c.status, c.isResultUnknown, c.isReviewed = call.Status, false, c.isReviewed || len(call.Decisions) > 0
 	if call.Fault != nil {
 		c.fault = call.Fault
 	}

@@ -29,8 +29,8 @@ var ErrNoReply = errors.New("nobody answers")
 // pastPlans plans for every instance as was planned for it in the past: Request by Request, with the same Calls. It is
 // the Planner if none is given.
 type pastPlans struct {
-	chain            *chain
-	answeredRequests map[string]int // how many Requests of an instance have been answered
+	chain                *chain
+	answeredCountByToken map[string]int // how many Requests of an instance have been answered
 	// withoutRecordedReply are instances for which a Plan asks the LLM something new: the recorded reply was about
 	// something else.
 	withoutRecordedReply map[string]bool
@@ -52,12 +52,12 @@ func (i *pastInstance) requestNumbers() (numbers []int) {
 	return slices.Compact(numbers) // the Calls are in Plan order
 }
 
-// callsFor returns the Calls that an instance got in its next Request of the past. more says whether other Requests
+// nextCallsFor returns the Calls that an instance got in its next Request of the past. more says whether other Requests
 // followed.
-func (p *pastPlans) callsFor(i *pastInstance) (calls []any, hasMore bool) {
+func (p *pastPlans) nextCallsFor(i *pastInstance) (calls []any, hasMore bool) {
 	numbers := i.requestNumbers()
-	n := p.answeredRequests[i.token]
-	p.answeredRequests[i.token]++
+	n := p.answeredCountByToken[i.token]
+	p.answeredCountByToken[i.token]++
 	if n >= len(numbers) {
 		return nil, false
 	}
@@ -81,10 +81,10 @@ func (p *pastPlans) Reply(idea *ideafile.Idea, _ ideafile.ToolBindings,
 		return reply, ErrNoReply
 	}
 	hasMore := false
-	if !request.OutputOnly {
+	if !request.IsOutputOnly {
 		for _, i := range p.chain.instances {
 			if slices.Contains(request.InstanceTokens(), i.token) && !p.withoutRecordedReply[i.token] {
-				calls, othersFollow := p.callsFor(i)
+				calls, othersFollow := p.nextCallsFor(i)
 				reply.Calls, hasMore = append(reply.Calls, calls...), hasMore || othersFollow
 			}
 		}

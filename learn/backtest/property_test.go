@@ -111,7 +111,7 @@ func drawPast(t *rapid.T) (run past.Run, idea *ideafile.Idea, ok bool) {
 
 func decideAll(t *rapid.T, s *modeltest.Scenario) {
 	for _, token := range s.Loop.InstanceTokens() {
-		for _, p := range s.Instances[token].PendingApprovals() {
+		for _, p := range s.InstanceByToken[token].PendingApprovals() {
 			switch kind := rapid.SampledFrom([]string{"approve", "reject", "answer"}).Draw(t, "decision"); kind {
 			case "reject":
 				s.Decide(kind, p.CallID, `{"reason": "no"}`)
@@ -140,8 +140,8 @@ func TestWhateverHappenedTheSameIdeaDiffersInNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		compared += r.Same
-		if len(r.Skipped) > 0 || r.Different+r.Unknown > 0 {
+		compared += r.SameCount
+		if len(r.Skipped) > 0 || r.DifferentCount+r.UnknownCount > 0 {
 			t.Fatalf("left out %v\n%s", r.Skipped, describe(r))
 		}
 	})

@@ -24,19 +24,19 @@ type ExecutedInstance struct {
 	Calls            []undo.Call
 }
 
-// ReadExecuted reads from its chain what the Calls of a process did: what each ran with, read, wrote and returned. If
+// ReadExecutedInstances reads from its chain what the Calls of a process did: what each ran with, read, wrote and returned. If
 // an instance cannot be replayed, it returns only what the chain records directly of its Calls.
-func ReadExecuted(run past.Run) (all []ExecutedInstance, err error) {
+func ReadExecutedInstances(run past.Run) (all []ExecutedInstance, err error) {
 	chains, err := openChains(run)
 	for _, c := range chains {
 		for _, token := range c.Last().InstanceTokens() {
-			all = append(all, c.readExecuted(token))
+			all = append(all, c.readExecutedInstance(token))
 		}
 	}
 	return all, err
 }
 
-func (ch *chain) readExecuted(token string) ExecutedInstance {
+func (ch *chain) readExecutedInstance(token string) ExecutedInstance {
 	i := ch.readInstance(token)
 	if !i.status.HasEnded() {
 		ch.addUnrecordedCalls(i)
@@ -48,15 +48,15 @@ func (ch *chain) readExecuted(token string) ExecutedInstance {
 	for n, rec := range player.flow.CallRecords() {
 		callByKey[rec.Key()] = i.trace.calls[n]
 	}
-	for _, c := range undo.CallsOf(player.flow, ch.Last().Tools) {
-		recorded, output := outcomes.callByKey[c.Key], player.flow.FindCall(c.ID).OutputPath
+	for _, c := range undo.CallsOfInstance(player.flow, ch.Last().Tools) {
+		recordedCall, output := outcomes.callByKey[c.Key], player.flow.FindCall(c.ID).OutputPath
 		c.StartLogicalTime, c.EndLogicalTime = player.callOf(c.ID).beganAt, player.callOf(c.ID).endedAt
-		c.Process, c.ID = ch.ProcessID, recorded.Key.ID(token)
-		c.Status, c.Fault, c.Result = recorded.Status, recorded.Fault, recorded.Result
-		ch.readWrites(&c, i, recorded, output)
-		describeRun(&c, callByKey[c.Key], recorded, mismatch)
+		c.ProcessID, c.ID = ch.ProcessID, recordedCall.Key.ID(token)
+		c.Status, c.Fault, c.Result = recordedCall.Status, recordedCall.Fault, recordedCall.Result
+		ch.readWrites(&c, i, recordedCall, output)
+		describeRun(&c, callByKey[c.Key], recordedCall, mismatch)
 		readBranch(&c, output)
-		c.RanSuccessfully = c.RanSuccessfully && !ch.wasDoneByReplacedPlan(i, recorded)
+		c.RanSuccessfully = c.RanSuccessfully && !ch.wasDoneByReplacedPlan(i, recordedCall)
 		out.Calls = append(out.Calls, c)
 	}
 	return out
@@ -97,15 +97,15 @@ func (ch *chain) hasWritten(i *pastInstance, key ideafile.CallKey) bool {
 }
 
 // readWrites reads from the log what a Call wrote, since a replay may have written less.
-func (ch *chain) readWrites(c *undo.Call, i *pastInstance, recorded *past.Call, output refexpr.OutputPath) {
-	c.Writes, c.IsUpdate = nil, false
+func (ch *chain) readWrites(c *undo.Call, i *pastInstance, recordedCall *past.Call, output refexpr.OutputPath) {
+	c.WrittenPaths, c.IsUpdate = nil, false
 	for _, e := range ch.WritesByInstance[i.token] {
-		if e.Request != recorded.Key.Request || e.Index != recorded.Key.Index || e.CorrectionNumber != 0 {
+		if e.Request != recordedCall.Key.Request || e.Index != recordedCall.Key.Index || e.CorrectionNumber != 0 {
 			continue
 		}
-		c.Writes = append(c.Writes, undo.WrittenPaths(e.Path, e.Value)...)
+		c.WrittenPaths = append(c.WrittenPaths, undo.WrittenPaths(e.Path, e.Value)...)
 		c.IsUpdate = c.IsUpdate || statelog.IsUpdateWrite(e.OutputMethod, e.Path)
-		if recorded.ExecutedCall != nil && recorded.ExecutedCall.Tool != recorded.Written.Tool {
+		if recordedCall.ExecutedCall != nil && recordedCall.ExecutedCall.Tool != recordedCall.Written.Tool {
 			c.Result = output.ResultForPath(e.Path, e.Value) // the result of the Call that replaced it
 		}
 	}
@@ -142,26 +142,26 @@ func (ch *chain) wasDoneByReplacedPlan(i *pastInstance, c *past.Call) bool {
 
 // describeRun states whether a Call ran, and with which Tool and parameters. why says why its instance cannot be
 // replayed; it is empty if it can.
-func describeRun(c *undo.Call, t *tracedCall, recorded *past.Call, mismatch string) {
+func describeRun(c *undo.Call, t *tracedCall, recordedCall *past.Call, mismatch string) {
 	lastKind := ""
-	if n := len(recorded.Decisions); n > 0 {
-		lastKind = recorded.Decisions[n-1].Kind
+	if n := len(recordedCall.Decisions); n > 0 {
+		lastKind = recordedCall.Decisions[n-1].Kind
 	}
-	_, c.WrittenByLLM = recorded.Written.RawObject()["_output"]
-	c.RanSuccessfully = recorded.Status == ideafile.Done && lastKind != policy.Answer
+	_, c.IsWrittenByLLM = recordedCall.Written.RawObject()["_output"]
+	c.RanSuccessfully = recordedCall.Status == ideafile.Done && lastKind != policy.Answer
 	switch {
-	case recorded.ExecutedCall != nil:
-		c.Tool, c.Params = recorded.ExecutedCall.Tool, recorded.ExecutedCall.Params
+	case recordedCall.ExecutedCall != nil:
+		c.Tool, c.Params = recordedCall.ExecutedCall.Tool, recordedCall.ExecutedCall.Params
 	case t != nil && t.params != nil && mismatch == "":
 		c.Tool, c.Params = t.executedTool, t.executedParams
 	case lastKind == policy.Amend || lastKind == policy.Replace:
 		c.Tool, c.UnknownReason = "", "what a person made of it is not on record"
-	case holdsReference(recorded.Written):
+	case holdsReference(recordedCall.Written):
 		if c.UnknownReason = mismatch; mismatch == "" {
 			c.UnknownReason = "what it read is not on record"
 		}
 	default:
-		c.Tool, c.Params = recorded.Written.Tool, writtenParams(recorded.Written)
+		c.Tool, c.Params = recordedCall.Written.Tool, writtenParams(recordedCall.Written)
 	}
 }
 

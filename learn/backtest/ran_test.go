@@ -76,7 +76,7 @@ func TestWhatCallsDidIsReadFromTheChain(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			run := chainOf(t, scenario(t, row.context), row.decide, reply(row.reply), reply("[]"))
-			all, err := backtest.ReadExecuted(run)
+			all, err := backtest.ReadExecutedInstances(run)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func TestABranchHasAResultOrWhyTheCallFailed(t *testing.T) {
 		}
 		return map[string]any{"id": params["id"]}, nil
 	}
-	all, err := backtest.ReadExecuted(chainOf(t, s, approve, reply(`[
+	all, err := backtest.ReadExecutedInstances(chainOf(t, s, approve, reply(`[
 		{"_tool": "fetch", "id": "†state.id", "_outputPath": "†state.order || †state.oops"},
 		{"_tool": "rate", "of": "†state.id", "_outputPath": "†state.rating || †state.bad"},
 		{"_tool": "refund", "amount": 5, "_outputPath": "†state.paid || †state.worse"}]`), reply(`[]`)))
@@ -133,7 +133,7 @@ func TestWhatAPlanHadDoneBeforeAnotherTookItsPlaceRanOnce(t *testing.T) {
 	for _, idea := range []string{first, last} {
 		run.Ideas = append(run.Ideas, modeltest.MustDecodeJSON(idea+"]}").(map[string]any))
 	}
-	all, err := backtest.ReadExecuted(run)
+	all, err := backtest.ReadExecutedInstances(run)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,11 +19,11 @@ const (
 // Report is what backtest --json prints.
 type Report struct {
 	Processes []string `json:"processes"`
-	// Same, Different and Unknown count instances.
-	Same      int              `json:"same"`
-	Different int              `json:"different"`
-	Unknown   int              `json:"unknown"`
-	Instances []InstanceReport `json:"instances"`
+	// SameCount, Different and Unknown count instances.
+	SameCount      int              `json:"same"`
+	DifferentCount int              `json:"different"`
+	UnknownCount   int              `json:"unknown"`
+	Instances      []InstanceReport `json:"instances"`
 	// Summary lists every kind of difference once, with the instances that have it.
 	Summary []DiffGroup `json:"summary"`
 	// Approvals counts the Calls about which a person was asked then, and would be asked now.
@@ -31,13 +31,13 @@ type Report struct {
 	// Outputs are the processes whose output would differ.
 	Outputs []Difference      `json:"outputs"`
 	Skipped []SkippedInstance `json:"leftOut"`
-	// Instructions say in how many instances the steps of the new Idea's instructions would be fulfilled.
-	Instructions ideafile.StepCounts `json:"instructions,omitempty"`
-	// Calls counts the recorded Calls that ran, Unmatched the Calls of the new runs whose results are unknown.
-	Calls     int `json:"calls"`
-	Unmatched int `json:"callsWithoutResult"`
-	// Requests counts the Requests that the new Idea makes.
-	Requests int `json:"requests"`
+	// InstructionStepCounts say in how many instances the steps of the new Idea's instructions would be fulfilled.
+	InstructionStepCounts ideafile.StepCounts `json:"instructions,omitempty"`
+	// CallCount counts the recorded Calls that ran, Unmatched the Calls of the new runs whose results are unknown.
+	CallCount          int `json:"calls"`
+	UnmatchedCallCount int `json:"callsWithoutResult"`
+	// RequestCount counts the Requests that the new Idea makes.
+	RequestCount int `json:"requests"`
 }
 
 // ApprovalCounts counts approvals.
@@ -50,12 +50,12 @@ type ApprovalCounts struct {
 
 // InstanceReport is what would differ in one instance.
 type InstanceReport struct {
-	Process  string `json:"process"`
-	Instance string `json:"instance"`
-	Verdict  string `json:"verdict"`
+	ProcessID string `json:"process"`
+	Instance  string `json:"instance"`
+	Verdict   string `json:"verdict"`
 	// Differences are in the order of the graph: the first is the first one in the Plan.
-	Differences []Difference `json:"differences"`
-	Unknown     []string     `json:"unknown"`
+	Differences    []Difference `json:"differences"`
+	UnknownReasons []string     `json:"unknown"`
 }
 
 // DiffGroup is a kind of difference, and the instances that have it.
@@ -66,18 +66,18 @@ type DiffGroup struct {
 }
 
 // Name names an instance uniquely among several processes.
-func (i InstanceReport) Name(manyProcesses bool) string {
+func (i InstanceReport) Name(hasManyProcesses bool) string {
 	switch {
 	case i.Instance == "":
-		return i.Process
-	case manyProcesses:
-		return i.Process + "/" + i.Instance
+		return i.ProcessID
+	case hasManyProcesses:
+		return i.ProcessID + "/" + i.Instance
 	}
 	return i.Instance
 }
 
 // DifferingCount counts the instances that are not known to be the same.
-func (r *Report) DifferingCount() int { return r.Different + r.Unknown }
+func (r *Report) DifferingCount() int { return r.DifferentCount + r.UnknownCount }
 
 // Compare runs a new Idea over the instances of past processes and reports what would differ. bind says what runs a
 // Tool. planner answers Requests; if it is nil, every instance gets the Calls that the LLM planned for it then. The
@@ -104,7 +104,7 @@ func Compare(idea *ideafile.Idea, bind func(*ideafile.Idea) ideafile.ToolBinding
 
 func (r *Report) addChain(idea *ideafile.Idea, bind func(*ideafile.Idea) ideafile.ToolBindings,
 	planner Planner, c *chain) error {
-	withData, err := newIdea(idea, c)
+	withData, err := newIdeaWithPastData(idea, c)
 	if err != nil {
 		return err
 	}
@@ -112,60 +112,60 @@ func (r *Report) addChain(idea *ideafile.Idea, bind func(*ideafile.Idea) ideafil
 	if err != nil {
 		return err
 	}
-	r.Requests += loop.TurnCount
-	r.Instructions = r.Instructions.Merge(loop.StepCounts())
-	allSame := true
+	r.RequestCount += loop.TurnCount
+	r.InstructionStepCounts = r.InstructionStepCounts.Merge(loop.StepCounts())
+	areAllSame := true
 	for _, i := range c.instances {
-		cur := traces[i.token]
-		differences, unknown := compareTraces(i.trace, cur)
-		report := InstanceReport{Process: i.processID, Instance: i.token, Verdict: VerdictSame,
-			Differences: append([]Difference{}, differences...),
-			Unknown:     append([]string{}, unknown...)}
+		replayed := traces[i.token]
+		differences, unknown := compareTraces(i.trace, replayed)
+		report := InstanceReport{ProcessID: i.processID, Instance: i.token, Verdict: VerdictSame,
+			Differences:    append([]Difference{}, differences...),
+			UnknownReasons: append([]string{}, unknown...)}
 		switch {
 		case len(differences) > 0:
 			report.Verdict = VerdictDifferent
-			r.Different++
-		case len(unknown) > 0 || cur.status == "":
+			r.DifferentCount++
+		case len(unknown) > 0 || replayed.status == "":
 			report.Verdict = VerdictUnknown
-			r.Unknown++
+			r.UnknownCount++
 		default:
-			r.Same++
+			r.SameCount++
 		}
-		allSame = allSame && report.Verdict == VerdictSame
+		areAllSame = areAllSame && report.Verdict == VerdictSame
 		r.Instances = append(r.Instances, report)
-		r.countTraces(i.trace, cur)
+		r.countTraces(i.trace, replayed)
 	}
-	r.compareOutput(c, loop.Output, allSame)
+	r.compareOutput(c, loop.Output, areAllSame)
 	return nil
 }
 
 // countTraces adds up the Calls of two traces: those that ran, those about which people are asked, and the unknown
 // ones.
-func (r *Report) countTraces(old, cur *trace) {
-	for _, c := range old.calls {
+func (r *Report) countTraces(recorded, replayed *trace) {
+	for _, c := range recorded.calls {
 		if c.wasExecuted {
-			r.Calls++
+			r.CallCount++
 		}
-		if c.reviewed {
+		if c.isReviewed {
 			r.Approvals.Recorded++
 		}
 	}
-	for _, c := range cur.calls {
-		if c.reviewed {
+	for _, c := range replayed.calls {
+		if c.isReviewed {
 			r.Approvals.Replayed++
 		}
-		if c.resultUnknown {
-			r.Unmatched++
+		if c.isResultUnknown {
+			r.UnmatchedCallCount++
 		}
-		r.Approvals.Automatic += c.autoApprovals
+		r.Approvals.Automatic += c.autoApprovalCount
 	}
 }
 
 // compareOutput compares the outputs of a process whose instances are all the same. It skips a recorded output that
 // refers to State, which is not a value yet.
-func (r *Report) compareOutput(c *chain, output any, allSame bool) {
+func (r *Report) compareOutput(c *chain, output any, areAllSame bool) {
 	refs, err := refexpr.FindReferences(c.output)
-	if !allSame || c.output == nil || err != nil || len(refs) > 0 || jsonval.Equal(c.output, output) {
+	if !areAllSame || c.output == nil || err != nil || len(refs) > 0 || jsonval.Equal(c.output, output) {
 		return
 	}
 	r.Outputs = append(r.Outputs, Difference{Kind: OutputChanged, Topic: "another output",

@@ -17,12 +17,12 @@ type trace struct {
 	calls []*tracedCall // in Plan order
 	state any
 	// status is how the instance ended. It is empty if the instance did not end, and unknown says why.
-	status         ideafile.InstanceStatus
-	fault          *diag.Fault
-	unknownReasons []string
-	steps          []ideafile.StepOutcome // of its instructions, if it has ended
-	isDirectPlan   bool                   // in a new run: a Plan runs the instance, so no Calls come later
-	branchDiffers  bool                   // in a replay: a Call was skipped then and not here, or the reverse
+	status        ideafile.InstanceStatus
+	fault         *diag.Fault
+	otherUnknowns []string
+	steps         []ideafile.StepOutcome // of its instructions, if it has ended
+	isDirectPlan  bool                   // in a new run: a Plan runs the instance, so no Calls come later
+	branchDiffers bool                   // in a replay: a Call was skipped then and not here, or the reverse
 }
 
 // tracedCall is a Call with its outcome.
@@ -32,22 +32,22 @@ type tracedCall struct {
 	// params are the resolved parameters of the Call as a person was shown it, before decisions. They are nil if a
 	// value that they read was missing.
 	params jsonval.Object
-	// executedTool and executedParams are the Tool and the parameters after people's decisions.
-	executedTool   string
-	executedParams jsonval.Object
-	wasExecuted    bool
-	reviewed       bool // a person was asked, or would be
-	decisions      []approval.Decision
-	status         ideafile.CallStatus
-	fault          *diag.Fault
-	notRunReason   string // why it did not run
-	result         any
-	hasResult      bool
-	resultUnknown  bool // it would run, with an unknown result
-	writtenByLLM   bool // the LLM wrote its result
-	autoApprovals  int  // how often the backtest approved it, since nobody had decided on such a Call
-	output         refexpr.OutputPath
-	depth          int // the length of the longest chain of Calls before it
+	// readExecutedCall and executedParams are the Tool and the parameters after people's decisions.
+	executedTool      string
+	executedParams    jsonval.Object
+	wasExecuted       bool
+	isReviewed        bool // a person was asked, or would be
+	decisions         []approval.Decision
+	status            ideafile.CallStatus
+	fault             *diag.Fault
+	notRunReason      string // why it did not run
+	result            any
+	hasResult         bool
+	isResultUnknown   bool // it would run, with an unknown result
+	isWrittenByLLM    bool // the LLM wrote its result
+	autoApprovalCount int  // how often the backtest approved it, since nobody had decided on such a Call
+	output            refexpr.OutputPath
+	depth             int // the length of the longest chain of Calls before it
 
 	adaptation     *approval.ParamsAdaptation
 	delegateWrites jsonval.Object
@@ -61,15 +61,15 @@ type tracedCall struct {
 // hasEffect reports whether a Call had an effect, or would have had one if no person had stopped it. Other Calls leave
 // nothing behind.
 func (c *tracedCall) hasEffect() bool {
-	return c.wasExecuted || c.resultUnknown || len(c.decisions) > 0
+	return c.wasExecuted || c.isResultUnknown || len(c.decisions) > 0
 }
 
 // readRecord reads what the instance recorded of the Call.
 func (c *tracedCall) readRecord(flow *dataflow.Instance, rec *dataflow.CallRecord) {
 	c.tool, c.status, c.fault, c.decisions = rec.Tool, rec.Status, rec.Fault, rec.Decisions
-	c.reviewed = len(rec.Decisions) > 0 || rec.PendingApproval != nil
+	c.isReviewed = len(rec.Decisions) > 0 || rec.PendingApproval != nil
 	c.output, c.adaptation = rec.OutputPath, rec.ParamsAdaptation
-	if c.writtenByLLM = rec.HasOutput; c.writtenByLLM {
+	if c.isWrittenByLLM = rec.HasOutput; c.isWrittenByLLM {
 		c.result, c.hasResult = rec.Output, true
 	}
 	switch {
@@ -87,12 +87,12 @@ func (c *tracedCall) readRecord(flow *dataflow.Instance, rec *dataflow.CallRecor
 		c.wasExecuted = c.wasExecuted && rec.Decisions[n-1].Kind != policy.Answer
 	}
 	if !c.wasExecuted {
-		c.notRunReason = whyNotRun(rec)
+		c.notRunReason = notRunReason(rec)
 	}
 }
 
-// whyNotRun says why a Call did not run.
-func whyNotRun(rec *dataflow.CallRecord) string {
+// notRunReason says why a Call did not run.
+func notRunReason(rec *dataflow.CallRecord) string {
 	switch {
 	case rec.Fault != nil:
 		return rec.Fault.Message

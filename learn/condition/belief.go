@@ -12,27 +12,27 @@ const maxChance = 1.0 / 20
 // isBelievable reports whether a condition of this size that separates k of n samples is too unlikely to do so by
 // chance.
 func isBelievable(fields []*field, size, k, n int) bool {
-	return math.Log2(separableSets(fields, size, k, n))-math.Log2(maxChance) <= log2Choose(n, k)
+	return math.Log2(countSeparableSets(fields, size, k, n))-math.Log2(maxChance) <= log2Choose(n, k)
 }
 
 // testFamily counts the possible tests of one field, and the chains that they form. The tests of a chain, such as the
 // thresholds of a number, hold in fewer and fewer samples, so at most one of them holds in exactly k.
-type testFamily struct{ tests, chains float64 }
+type testFamily struct{ testCount, chainCount float64 }
 
-// separableSets bounds the number of ways to choose k of the samples that conditions of this size can separate from the
+// countSeparableSets bounds the number of ways to choose k of the samples that conditions of this size can separate from the
 // rest.
-func separableSets(fields []*field, size, k, n int) float64 {
+func countSeparableSets(fields []*field, size, k, n int) float64 {
 	single, lists := 0.0, 0.0
 	var families []testFamily
 	for _, f := range fields {
 		var fam testFamily
 		values := f.valueCounts()
 		if f.isNumeric {
-			fam = f.thresholds()
-			single += fam.chains
+			fam = f.thresholdTests()
+			single += fam.chainCount
 		}
-		single += exactSets(values, k, n)
-		fam.tests, fam.chains = fam.tests+2*float64(len(values)), fam.chains+2*float64(len(values))
+		single += countExactSets(values, k, n)
+		fam.testCount, fam.chainCount = fam.testCount+2*float64(len(values)), fam.chainCount+2*float64(len(values))
 		if f.listsValues() && size > 1 {
 			lists += 2 * binomial(len(values), size)
 		}
@@ -41,22 +41,22 @@ func separableSets(fields []*field, size, k, n int) float64 {
 	if size == 1 {
 		return max(1, single)
 	}
-	return max(1, combinedSets(families, size)+lists)
+	return max(1, countCombinedSets(families, size)+lists)
 }
 
-// combinedSets bounds in how many ways two or three tests together can separate k of the samples, as a conjunction or a
+// countCombinedSets bounds in how many ways two or three tests together can separate k of the samples, as a conjunction or a
 // disjunction. For one of the families it counts only the chains: given the other tests, at most one test of a chain
 // separates exactly k.
-func combinedSets(families []testFamily, size int) float64 {
+func countCombinedSets(families []testFamily, size int) float64 {
 	sum := 0.0
 	for n, a := range families {
 		for m, b := range families[n:] {
 			if size == 2 {
-				sum += 2 * min(a.tests*b.chains, b.tests*a.chains)
+				sum += 2 * min(a.testCount*b.chainCount, b.testCount*a.chainCount)
 				continue
 			}
 			for _, c := range families[n+m:] {
-				sum += 2 * min(a.tests*b.tests*c.chains, a.tests*b.chains*c.tests, a.chains*b.tests*c.tests)
+				sum += 2 * min(a.testCount*b.testCount*c.chainCount, a.testCount*b.chainCount*c.testCount, a.chainCount*b.testCount*c.testCount)
 			}
 		}
 	}
@@ -83,8 +83,8 @@ func (f *field) valueCounts() map[string]int {
 	return countByValue
 }
 
-// exactSets counts the values that k samples have, or that all but k have.
-func exactSets(countByValue map[string]int, k, n int) (sets float64) {
+// countExactSets counts the values that k samples have, or that all but k have.
+func countExactSets(countByValue map[string]int, k, n int) (sets float64) {
 	for _, count := range jsonval.Sorted(countByValue) {
 		if count == k {
 			sets++
@@ -96,9 +96,9 @@ func exactSets(countByValue map[string]int, k, n int) (sets float64) {
 	return sets
 }
 
-// thresholds is the family of tests of a number: bounds from above and from below, with and without the samples that
+// thresholdTests is the family of tests of a number: bounds from above and from below, with and without the samples that
 // have no number.
-func (f *field) thresholds() testFamily {
+func (f *field) thresholdTests() testFamily {
 	distinct, specials := map[float64]bool{}, map[string]bool{}
 	for n, x := range f.numbers {
 		if f.isNumber[n] {
@@ -108,7 +108,7 @@ func (f *field) thresholds() testFamily {
 		}
 	}
 	chains := 2 * math.Pow(2, float64(len(specials)))
-	return testFamily{tests: chains * float64(len(distinct)), chains: chains}
+	return testFamily{testCount: chains * float64(len(distinct)), chainCount: chains}
 }
 
 func binomial(n, k int) float64 { return math.Exp2(log2Choose(n, k)) }

@@ -29,12 +29,12 @@ type field struct {
 
 // readFields lists the fields in which the samples differ, in the order of their paths.
 func readFields(samples []Sample) []*field {
-	byName := map[string]*field{}
+	fieldByName := map[string]*field{}
 	for n, sample := range samples {
-		collectFields(byName, len(samples), n, nil, sample.View)
+		collectFields(fieldByName, len(samples), n, nil, sample.View)
 	}
 	var list []*field
-	for _, f := range jsonval.Sorted(byName) {
+	for _, f := range jsonval.Sorted(fieldByName) {
 		if f.deriveKind(); f.varies() {
 			list = append(list, f)
 		}
@@ -43,16 +43,16 @@ func readFields(samples []Sample) []*field {
 }
 
 // collectFields adds the fields that one sample has at a path and below.
-func collectFields(byName map[string]*field, total, n int, path jsonval.Path, v any) {
+func collectFields(fieldByName map[string]*field, total, n int, path jsonval.Path, v any) {
 	add := func(name string, v any, isLength bool) bool {
-		f := byName[name]
-		if f == nil && len(byName) >= maxFields {
+		f := fieldByName[name]
+		if f == nil && len(fieldByName) >= maxFields {
 			return false
 		}
 		if f == nil {
 			f = &field{path: slices.Clone(path), isLength: isLength, values: make([]any, total),
 				exists: make([]bool, total)}
-			byName[name] = f
+			fieldByName[name] = f
 		}
 		f.values[n], f.exists[n] = v, true
 		return true
@@ -68,7 +68,7 @@ func collectFields(byName map[string]*field, total, n int, path jsonval.Path, v 
 		return
 	}
 	for k, v := range jsonval.Sorted(m) {
-		collectFields(byName, total, n, path.WithStep(k), v)
+		collectFields(fieldByName, total, n, path.WithStep(k), v)
 	}
 }
 

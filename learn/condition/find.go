@@ -12,9 +12,9 @@ const MinSide = 3
 
 // Sample is a JSON value that was observed at one time, and whether it belongs to the class.
 type Sample struct {
-	Name    string
-	View    any
-	InClass bool
+	Name      string
+	View      any
+	IsInClass bool
 }
 
 // Search looks for a condition over samples.
@@ -42,8 +42,8 @@ type Condition struct {
 	Size int
 	// ReadPaths lists the places that the condition reads.
 	ReadPaths []jsonval.Path
-	// InClass of Total samples are in the class.
-	InClass, Total int
+	// InClassCount of Total samples are in the class.
+	InClassCount, Total int
 }
 
 // Doubt says why there is no Condition.
@@ -73,12 +73,12 @@ func (s Search) Find() (*Condition, *Doubt) {
 	tests, reverse := testsFor(fields, class, others), testsFor(fields, others, class)
 	for size := 1; size <= maxConditionSize; size++ {
 		var hypotheses []hypothesis
-		for _, chosen := range excludingTests(tests, others, size) {
-			hypotheses = append(hypotheses, hypothesis{chosen, true})
+		for _, testSet := range excludingTests(tests, others, size) {
+			hypotheses = append(hypotheses, hypothesis{testSet, true})
 		}
-		for _, chosen := range excludingTests(reverse, class, size) {
-			if len(chosen) > 1 { // a single test is the reverse of one in tests
-				hypotheses = append(hypotheses, hypothesis{chosen, false})
+		for _, testSet := range excludingTests(reverse, class, size) {
+			if len(testSet) > 1 { // a single test is the reverse of one in tests
+				hypotheses = append(hypotheses, hypothesis{testSet, false})
 			}
 		}
 		if len(hypotheses) > 0 {
@@ -91,7 +91,7 @@ func (s Search) Find() (*Condition, *Doubt) {
 // splitSamples lists the samples of the class, and the others.
 func (s Search) splitSamples() (class, others []int) {
 	for n, sample := range s.Samples {
-		if sample.InClass {
+		if sample.IsInClass {
 			class = append(class, n)
 		} else {
 			others = append(others, n)
@@ -105,10 +105,10 @@ func (s Search) doubtOfSeparation() *Doubt {
 	indexByView := map[string]int{}
 	for n, sample := range s.Samples {
 		key := jsonval.EncodeToString(sample.View)
-		if first, known := indexByView[key]; known && s.Samples[first].InClass != sample.InClass {
-			return &Doubt{Reason: fmt.Sprintf("%s and %s had the same data but differ in this", s.Samples[first].Name,
+		if firstIndex, isKnown := indexByView[key]; isKnown && s.Samples[firstIndex].IsInClass != sample.IsInClass {
+			return &Doubt{Reason: fmt.Sprintf("%s and %s had the same data but differ in this", s.Samples[firstIndex].Name,
 				sample.Name)}
-		} else if !known {
+		} else if !isKnown {
 			indexByView[key] = n
 		}
 	}
@@ -138,7 +138,7 @@ func (s Search) judgeHypotheses(hypotheses []hypothesis, fields []*field, size i
 
 // newCondition is the Condition that the hypotheses make together, still without When and Unless.
 func (s Search) newCondition(hypotheses []hypothesis, size int, class, others []int) *Condition {
-	c := &Condition{Text: s.describe(hypotheses[0], class, others), Size: size, InClass: len(class),
+	c := &Condition{Text: s.describe(hypotheses[0], class, others), Size: size, InClassCount: len(class),
 		Total: len(s.Samples)}
 	var rounded []jsonval.Object
 	for n, h := range hypotheses {
@@ -169,20 +169,20 @@ func (h hypothesis) splitSamples(class, others []int) (matching, excluded []int)
 	return others, class
 }
 
-// excludedBy lists the samples that one test alone excludes: the other tests hold in them.
-func (h hypothesis) excludedBy(t *test, excluded []int) []int {
+// excludedOnlyBy lists the samples that one test alone excludes: the other tests hold in them.
+func (h hypothesis) excludedOnlyBy(t *test, excluded []int) []int {
 	return jsonval.Filter(excluded, func(n int) bool {
 		return t.excludes[n] && !slices.ContainsFunc(h.tests, func(o *test) bool { return o != t && o.excludes[n] })
 	})
 }
 
 // constraints returns, for each test, what holds in the class, and what holds in the others.
-func (h hypothesis) constraints(class, others []int, rounded bool) (trueConstraints, falseConstraints []constraint) {
+func (h hypothesis) constraints(class, others []int, isRounded bool) (trueConstraints, falseConstraints []constraint) {
 	matching, excluded := h.splitSamples(class, others)
 	for _, t := range h.tests {
-		excludedByTest := h.excludedBy(t, excluded)
-		trueConstraints = append(trueConstraints, t.constraint(matching, excludedByTest, true, rounded))
-		falseConstraints = append(falseConstraints, t.constraint(excludedByTest, matching, false, rounded))
+		excludedByTest := h.excludedOnlyBy(t, excluded)
+		trueConstraints = append(trueConstraints, t.constraint(matching, excludedByTest, true, isRounded))
+		falseConstraints = append(falseConstraints, t.constraint(excludedByTest, matching, false, isRounded))
 	}
 	if h.inClass {
 		return trueConstraints, falseConstraints
@@ -191,10 +191,10 @@ func (h hypothesis) constraints(class, others []int, rounded bool) (trueConstrai
 }
 
 // schemas returns a JSON Schema that holds in the class, and one that holds in the others.
-func (h hypothesis) schemas(class, others []int, rounded bool) (trueSchema, falseSchema jsonval.Object) {
-	in, out := h.constraints(class, others, rounded)
+func (h hypothesis) schemas(class, others []int, isRounded bool) (trueSchema, falseSchema jsonval.Object) {
+	trueConstraints, falseConstraints := h.constraints(class, others, isRounded)
 	if h.inClass {
-		return allOf(viewSchemas(in)), anyOf(viewSchemas(out))
+		return allOf(viewSchemas(trueConstraints)), anyOf(viewSchemas(falseConstraints))
 	}
-	return anyOf(viewSchemas(in)), allOf(viewSchemas(out))
+	return anyOf(viewSchemas(trueConstraints)), allOf(viewSchemas(falseConstraints))
 }

@@ -21,7 +21,7 @@ func samples(t *testing.T, n int, draw func(n int) (view string, inClass bool)) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Samples = append(s.Samples, condition.Sample{Name: fmt.Sprintf("s%d", k), View: view, InClass: inClass})
+		s.Samples = append(s.Samples, condition.Sample{Name: fmt.Sprintf("s%d", k), View: view, IsInClass: inClass})
 	}
 	return s
 }
@@ -34,7 +34,7 @@ func found(t *testing.T, s condition.Search) *condition.Condition {
 		t.Fatalf("no condition: %s", doubt)
 	}
 	for _, sample := range s.Samples {
-		if got := state(t, c, sample.View); got != sample.InClass {
+		if got := state(t, c, sample.View); got != sample.IsInClass {
 			t.Errorf("%s: %s", jsonval.Encode(sample.View), jsonval.Encode(c.When))
 		}
 	}

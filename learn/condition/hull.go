@@ -10,28 +10,28 @@ import (
 // hull is the region that the samples of one side span in all fields together. Every condition whose tests all hold on
 // this side also holds within the hull.
 type hull struct {
-	spans           []*span
-	inside, outside []int
+	spans                         []*span
+	insideSamples, outsideSamples []int
 }
 
 // newHull spans the samples of one side. It returns nil if no condition of up to maxConditionSize tests holds in all of
 // them and in none of the others, since nothing follows then from what they have in common.
-func newHull(fields []*field, hypotheses []hypothesis, inside, outside []int) *hull {
-	h := &hull{inside: inside, outside: outside}
+func newHull(fields []*field, hypotheses []hypothesis, insideSamples, outsideSamples []int) *hull {
+	h := &hull{insideSamples: insideSamples, outsideSamples: outsideSamples}
 	for _, f := range fields {
 		tests := testsOf(hypotheses, f)
-		if mode, ok := f.spanKind(slices.ContainsFunc(tests, func(t *test) bool { return t.kind == member })); ok {
-			s := newSpan(f, mode, inside)
-			s.tests = tests
+		if mode, ok := f.spanKind(slices.ContainsFunc(tests, func(t *test) bool { return t.kind == testMember })); ok {
+			s := newSpan(f, mode, insideSamples)
+			s.conditionTests = tests
 			h.spans = append(h.spans, s)
 		}
 	}
-	tests := slices.DeleteFunc(testsFor(fields, inside, outside), func(t *test) bool {
+	tests := slices.DeleteFunc(testsFor(fields, insideSamples, outsideSamples), func(t *test) bool {
 		return !slices.ContainsFunc(h.spans,
-			func(s *span) bool { return s.field == t.field && (t.kind != member || s.mode == spanValues) })
+			func(s *span) bool { return s.field == t.field && (t.kind != testMember || s.kind == spanValues) })
 	})
 	for size := 1; size <= maxConditionSize; size++ {
-		sets := excludingTests(tests, outside, size)
+		sets := excludingTests(tests, outsideSamples, size)
 		if len(sets) == 0 {
 			continue
 		}
@@ -67,10 +67,10 @@ func (h *hull) keepFieldsOf(sets [][]*test) {
 // openEnds leaves numbers unbounded where that is sound, as long as all samples of the other side stay outside.
 func (h *hull) openEnds() {
 	for _, s := range h.spans {
-		for _, end := range []testKind{atLeast, atMost} {
-			if s.mayOpen(h.outside, len(h.inside)+len(h.outside), end) {
+		for _, end := range []testKind{testAtLeast, testAtMost} {
+			if s.mayOpen(h.outsideSamples, len(h.insideSamples)+len(h.outsideSamples), end) {
 				s.isOpen[end] = true
-				s.isOpen[end] = !slices.ContainsFunc(h.outside, func(n int) bool { return len(h.outerBounds(n)) == 0 })
+				s.isOpen[end] = !slices.ContainsFunc(h.outsideSamples, func(n int) bool { return len(h.outerBounds(n)) == 0 })
 			}
 		}
 	}
@@ -80,7 +80,7 @@ func (h *hull) openEnds() {
 func (h *hull) schema() jsonval.Object {
 	var all []constraint
 	for _, s := range h.spans {
-		if z, ok := s.constraint(h.inside); ok {
+		if z, ok := s.constraint(h.insideSamples); ok {
 			all = append(all, z)
 		}
 	}
@@ -90,7 +90,7 @@ func (h *hull) schema() jsonval.Object {
 // bound says that a field has a value that samples outside of the hull have, or lies even farther out.
 type bound struct {
 	span    *span
-	kind    testKind // atLeast, atMost or member
+	kind    testKind // testAtLeast, testAtMost or member
 	samples []int
 }
 
@@ -98,7 +98,7 @@ type bound struct {
 // farther out, cannot be told from the sample by any condition that holds within the hull.
 func (h *hull) outerBounds(n int) (list []bound) {
 	for _, s := range h.spans {
-		if k, isOutside := s.outside(n); isOutside {
+		if k, isOutside := s.isOutside(n); isOutside {
 			list = append(list, bound{s, k, []int{n}})
 		}
 	}
@@ -108,10 +108,10 @@ func (h *hull) outerBounds(n int) (list []bound) {
 // outsideSchema returns a JSON Schema for what is excluded by every condition that holds within the hull.
 func (h *hull) outsideSchema() jsonval.Object {
 	var boundSets [][]bound
-	for _, n := range h.outside {
+	for _, n := range h.outsideSamples {
 		boundSets = addBoundSet(boundSets, h.outerBounds(n))
 	}
-	var reached []jsonval.Object
+	var boundSchemas []jsonval.Object
 	for _, bounds := range boundSets {
 		var all []constraint
 		for _, b := range bounds {
@@ -119,25 +119,25 @@ func (h *hull) outsideSchema() jsonval.Object {
 				all = append(all, z)
 			}
 		}
-		reached = append(reached, allOf(viewSchemas(all)))
+		boundSchemas = append(boundSchemas, allOf(viewSchemas(all)))
 	}
-	return anyOf(reached)
+	return anyOf(boundSchemas)
 }
 
 // addBoundSet adds a reach to a list in which no reach is within another. Reaches that differ only in the values of one
 // field become one.
 func addBoundSet(list [][]bound, bounds []bound) [][]bound {
-	for n, old := range list {
-		if isWithin(bounds, old) {
+	for n, boundSet := range list {
+		if isWithin(bounds, boundSet) {
 			return list
 		}
-		if index, ok := differInValues(old, bounds); ok {
-			joined := slices.Clone(old)
-			joined[index].samples = append(slices.Clone(old[index].samples), bounds[index].samples...)
-			return addBoundSet(slices.Delete(slices.Clone(list), n, n+1), joined)
+		if index, ok := differingValueIndex(boundSet, bounds); ok {
+			joinedSet := slices.Clone(boundSet)
+			joinedSet[index].samples = append(slices.Clone(boundSet[index].samples), bounds[index].samples...)
+			return addBoundSet(slices.Delete(slices.Clone(list), n, n+1), joinedSet)
 		}
 	}
-	list = jsonval.Filter(list, func(old []bound) bool { return !isWithin(old, bounds) })
+	list = jsonval.Filter(list, func(boundSet []bound) bool { return !isWithin(boundSet, bounds) })
 	return append(list, bounds)
 }
 
@@ -153,9 +153,9 @@ func (b bound) isWithin(o bound) bool {
 		return false
 	}
 	switch x, y := b.span.field.numbers[b.samples[0]], o.span.field.numbers[o.samples[0]]; b.kind {
-	case atLeast:
+	case testAtLeast:
 		return x >= y
-	case atMost:
+	case testAtMost:
 		return x <= y
 	}
 	return !slices.ContainsFunc(b.samples, func(n int) bool {
@@ -163,8 +163,8 @@ func (b bound) isWithin(o bound) bool {
 	})
 }
 
-// differInValues returns the index of the only bound in which two reaches differ, by other values of the same field.
-func differInValues(a, b []bound) (index int, ok bool) {
+// differingValueIndex returns the index of the only bound in which two reaches differ, by other values of the same field.
+func differingValueIndex(a, b []bound) (index int, ok bool) {
 	if len(a) != len(b) {
 		return 0, false
 	}
@@ -172,7 +172,7 @@ func differInValues(a, b []bound) (index int, ok bool) {
 	for n := range a {
 		switch {
 		case a[n].isWithin(b[n]) && b[n].isWithin(a[n]):
-		case index < 0 && a[n].span == b[n].span && a[n].kind == member && b[n].kind == member:
+		case index < 0 && a[n].span == b[n].span && a[n].kind == testMember && b[n].kind == testMember:
 			index = n
 		default:
 			return 0, false
@@ -182,7 +182,7 @@ func differInValues(a, b []bound) (index int, ok bool) {
 }
 
 func (b bound) constraint() (z constraint, ok bool) {
-	if b.kind == member {
+	if b.kind == testMember {
 		return b.span.constraintOf(b.samples)
 	}
 	return b.span.field.valueConstraint(b.kind, b.samples, nil, false), true
@@ -191,18 +191,18 @@ func (b bound) constraint() (z constraint, ok bool) {
 // describeUnseen lists what only the other side's samples have, apart from what the found conditions test.
 func (h *hull) describeUnseen(describe func(constraint) string) (list []string) {
 	for _, s := range h.spans {
-		for _, k := range []testKind{member, atLeast, atMost} {
-			beyondSamples := slices.DeleteFunc(slices.Clone(h.outside), func(n int) bool {
-				direction, isOutside := s.outside(n)
+		for _, k := range []testKind{testMember, testAtLeast, testAtMost} {
+			beyondSamples := slices.DeleteFunc(slices.Clone(h.outsideSamples), func(n int) bool {
+				direction, isOutside := s.isOutside(n)
 				return !isOutside || direction != k
 			})
-			if len(beyondSamples) == 0 || slices.ContainsFunc(s.tests,
-				func(t *test) bool { return t.decidesOn(beyondSamples, h.inside, k) }) {
+			if len(beyondSamples) == 0 || slices.ContainsFunc(s.conditionTests,
+				func(t *test) bool { return t.decidesOn(beyondSamples, h.insideSamples, k) }) {
 				continue
 			}
 			z, ok := s.constraintOf(beyondSamples)
-			if k != member {
-				z, ok = s.field.valueConstraint(k, beyondSamples, h.inside, true), true
+			if k != testMember {
+				z, ok = s.field.valueConstraint(k, beyondSamples, h.insideSamples, true), true
 			}
 			if ok {
 				list = append(list, describe(z))
@@ -216,7 +216,7 @@ func (h *hull) describeUnseen(describe func(constraint) string) (list []string) 
 // other side.
 func (t *test) decidesOn(beyondSamples, inside []int, k testKind) bool {
 	holdsBeyond := slices.ContainsFunc(inside, func(n int) bool { return t.excludes[n] })
-	return t.excludes[beyondSamples[0]] || holdsBeyond && (k == member || t.kind == k)
+	return t.excludes[beyondSamples[0]] || holdsBeyond && (k == testMember || t.kind == k)
 }
 
 // setSchemas sets When and Unless of a Condition. Each schema holds only where all conditions of up to maxConditionSize
@@ -227,11 +227,11 @@ func (c *Condition) setSchemas(search Search, fields []*field, hypotheses []hypo
 		if h == nil {
 			return
 		}
-		within, outside, format := h.schema(), h.outsideSchema(), "%s and %s"
+		withinSchema, outsideSchema, format := h.schema(), h.outsideSchema(), "%s and %s"
 		if !inClass {
-			within, outside, format = outside, within, "not (%s) and %s"
+			withinSchema, outsideSchema, format = outsideSchema, withinSchema, "not (%s) and %s"
 		}
-		when, unless = append(when, within), append(unless, outside)
+		when, unless = append(when, withinSchema), append(unless, outsideSchema)
 		for _, s := range h.spans {
 			c.addRead(s.field.path)
 		}

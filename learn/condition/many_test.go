@@ -142,7 +142,7 @@ func TestNothingWrongIsSaidOfAnyView(t *testing.T) {
 		for k := range n {
 			v := w.draw()
 			s.Samples = append(s.Samples,
-				condition.Sample{Name: fmt.Sprintf("s%d", k), View: v, InClass: truth.holds(v)})
+				condition.Sample{Name: fmt.Sprintf("s%d", k), View: v, IsInClass: truth.holds(v)})
 		}
 		count := &by[len(truth.parts)]
 		count.all++
@@ -154,7 +154,7 @@ func TestNothingWrongIsSaidOfAnyView(t *testing.T) {
 		rule := refexpr.Condition{When: c.When, Unless: c.Unless}
 		for _, sample := range s.Samples {
 			if want := map[bool]refexpr.Verdict{true: refexpr.Do,
-				false: refexpr.VerdictOmit}[sample.InClass]; rule.Decide(sample.View) != want {
+				false: refexpr.VerdictOmit}[sample.IsInClass]; rule.Decide(sample.View) != want {
 				t.Fatalf("seed %d, %s: it says %d of a sample, want %d", seed, truth, rule.Decide(sample.View), want)
 			}
 		}

@@ -16,7 +16,7 @@ func (f *field) roundedSchema(k testKind, edge, nearest int) jsonval.Object {
 	if value, err := jsonval.ToFloat(threshold); f.isLength || err != nil || value < low || value >= high {
 		return f.boundSchema(k, f.values[edge])
 	}
-	if k == atLeast {
+	if k == testAtLeast {
 		return jsonval.Object{"type": "number", "exclusiveMinimum": threshold}
 	}
 	return jsonval.Object{"type": "number", "maximum": threshold}
@@ -24,17 +24,17 @@ func (f *field) roundedSchema(k testKind, edge, nearest int) jsonval.Object {
 
 // roundBetween returns the number with the fewest digits of those that are at least low and less than high.
 func roundBetween(low, high float64) json.Number {
-	const maxCount, fewest = 15, -9
+	const maxExponent, minExponent = 15, -9
 	middle := low + (high-low)/2
-	for e := maxCount; e >= fewest; e-- {
+	for e := maxExponent; e >= minExponent; e-- {
 		step := math.Pow(10, float64(e))
-		best, found := 0.0, false
+		best, isFound := 0.0, false
 		for m := math.Ceil(low / step); m*step < high && m <= math.Ceil(low/step)+20; m++ {
-			if x := m * step; x >= low && (!found || math.Abs(x-middle) < math.Abs(best-middle)) {
-				best, found = x, true
+			if x := m * step; x >= low && (!isFound || math.Abs(x-middle) < math.Abs(best-middle)) {
+				best, isFound = x, true
 			}
 		}
-		if found {
+		if isFound {
 			return json.Number(strconv.FormatFloat(best, 'f', max(0, -e), 64))
 		}
 	}

@@ -9,10 +9,10 @@ import (
 
 // constraint is a set of values of one field that a JSON Schema can express.
 type constraint struct {
-	path        jsonval.Path
-	valueSchema jsonval.Object // nil allows any value
-	allowAbsent bool           // a missing field is allowed too
-	isAbsent    bool           // the field must be missing
+	path         jsonval.Path
+	valueSchema  jsonval.Object // nil allows any value
+	allowsAbsent bool           // a missing field is allowed too
+	isAbsent     bool           // the field must be missing
 }
 
 // viewSchema is the constraint as a schema of the whole view.
@@ -20,24 +20,24 @@ func (z constraint) viewSchema() jsonval.Object {
 	if z.isAbsent {
 		return jsonval.Object{"not": nestedSchema(z.path, nil, true)}
 	}
-	return nestedSchema(z.path, z.valueSchema, !z.allowAbsent)
+	return nestedSchema(z.path, z.valueSchema, !z.allowsAbsent)
 }
 
-func viewSchemas(zones []constraint) []jsonval.Object {
-	return jsonval.Map(zones, constraint.viewSchema)
+func viewSchemas(constraints []constraint) []jsonval.Object {
+	return jsonval.Map(constraints, constraint.viewSchema)
 }
 
 // nestedSchema is a JSON Schema of nested objects, down to the schema of the value at a path.
-func nestedSchema(path jsonval.Path, valueSchema jsonval.Object, required bool) jsonval.Object {
+func nestedSchema(path jsonval.Path, valueSchema jsonval.Object, isRequired bool) jsonval.Object {
 	if len(path) == 0 {
 		return valueSchema
 	}
 	s := jsonval.Object{}
-	if required {
+	if isRequired {
 		s["required"] = []any{path[0]}
 	}
-	if below := nestedSchema(path[1:], valueSchema, required); len(below) > 0 {
-		s["properties"] = jsonval.Object{path[0]: below}
+	if childSchema := nestedSchema(path[1:], valueSchema, isRequired); len(childSchema) > 0 {
+		s["properties"] = jsonval.Object{path[0]: childSchema}
 	}
 	return s
 }
@@ -95,8 +95,8 @@ func mergeSchemas(a, b jsonval.Object) (jsonval.Object, bool) {
 				merged[name] = part
 			}
 			out[k] = merged
-		case stricterBound[k] != nil:
-			out[k] = stricterBound[k](old, v)
+		case stricterBoundByKeyword[k] != nil:
+			out[k] = stricterBoundByKeyword[k](old, v)
 		default:
 			return nil, false
 		}
@@ -104,8 +104,8 @@ func mergeSchemas(a, b jsonval.Object) (jsonval.Object, bool) {
 	return out, true
 }
 
-// stricterBound maps a keyword to a function that returns the stricter of two bounds.
-var stricterBound = map[string]func(a, b any) any{
+// stricterBoundByKeyword maps a keyword to a function that returns the stricter of two bounds.
+var stricterBoundByKeyword = map[string]func(a, b any) any{
 	"minimum": greaterNumber, "minItems": greaterNumber, "exclusiveMinimum": greaterNumber, "maximum": smallerNumber,
 	"maxItems": smallerNumber,
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// maxListedValues bounds the distinct values of a field that are compared one by one if no test of a condition does so.
-const maxListedValues = 12
+// maxDistinctValues bounds the distinct values of a field that are compared one by one if no test of a condition does so.
+const maxDistinctValues = 12
 
 // How the samples span a field.
 const (
@@ -17,16 +17,16 @@ const (
 
 // span is what the samples of one side have in one field.
 type span struct {
-	field      *field
-	mode       int
-	valueTexts map[string]bool   // what is not in a range of numbers: values, absence
-	low, high  int               // the samples with the smallest and the greatest number; -1: there is none
-	isOpen     map[testKind]bool // no bound there: atLeast is the upper end, atMost the lower
-	tests      []*test           // the tests of the field in found conditions
+	field          *field
+	kind           int
+	valueTexts     map[string]bool   // what is not in a range of numbers: values, absence
+	low, high      int               // the samples with the smallest and the greatest number; -1: there is none
+	isOpen         map[testKind]bool // no bound there: testAtLeast is the upper end, testAtMost the lower
+	conditionTests []*test           // the tests of the field in found conditions
 }
 
 // spanKind chooses how to span a field; ok is false if no condition would test it, for example texts that never repeat.
-func (f *field) spanKind(asValues bool) (mode int, ok bool) {
+func (f *field) spanKind(asValues bool) (kind int, ok bool) {
 	switch {
 	case f.isLength:
 		return spanNumbers, true
@@ -49,15 +49,15 @@ func (f *field) hasRepeatedValues() bool {
 			count++
 		}
 	}
-	return len(distinct) <= maxListedValues && 2*len(distinct) <= count
+	return len(distinct) <= maxDistinctValues && 2*len(distinct) <= count
 }
 
-func newSpan(f *field, mode int, inside []int) *span {
-	s := &span{field: f, mode: mode, valueTexts: map[string]bool{}, low: -1, high: -1, isOpen: map[testKind]bool{}}
-	if mode == spanNumbers {
-		s.low, s.high = f.extremes(inside)
+func newSpan(f *field, kind int, insideSamples []int) *span {
+	s := &span{field: f, kind: kind, valueTexts: map[string]bool{}, low: -1, high: -1, isOpen: map[testKind]bool{}}
+	if kind == spanNumbers {
+		s.low, s.high = f.extremes(insideSamples)
 	}
-	for _, n := range inside {
+	for _, n := range insideSamples {
 		s.valueTexts[s.valueText(n)] = true
 	}
 	return s
@@ -66,42 +66,42 @@ func newSpan(f *field, mode int, inside []int) *span {
 // valueText is what a sample has in the field, unless that is a number in a range.
 func (s *span) valueText(n int) string {
 	switch {
-	case s.mode == spanPresence && s.field.exists[n]:
+	case s.kind == spanPresence && s.field.exists[n]:
 		return "there"
-	case s.mode == spanNumbers && s.field.isNumber[n] && s.low < 0:
+	case s.kind == spanNumbers && s.field.isNumber[n] && s.low < 0:
 		return s.field.comparisonTexts[n]
-	case s.mode == spanNumbers:
+	case s.kind == spanNumbers:
 		return s.field.absentOrNull(n)
 	}
 	return s.field.comparisonTexts[n]
 }
 
-// outside reports whether a sample has a value in the field that no sample of this side has, or a number beyond theirs.
-func (s *span) outside(n int) (testKind, bool) {
-	if s.mode == spanNumbers && s.field.isNumber[n] && s.low >= 0 {
+// isOutside reports whether a sample has a value in the field that no sample of this side has, or a number beyond theirs.
+func (s *span) isOutside(n int) (testKind, bool) {
+	if s.kind == spanNumbers && s.field.isNumber[n] && s.low >= 0 {
 		x := s.field.numbers[n]
 		switch {
-		case x > s.field.numbers[s.high] && !s.isOpen[atLeast]:
-			return atLeast, true
-		case x < s.field.numbers[s.low] && !s.isOpen[atMost]:
-			return atMost, true
+		case x > s.field.numbers[s.high] && !s.isOpen[testAtLeast]:
+			return testAtLeast, true
+		case x < s.field.numbers[s.low] && !s.isOpen[testAtMost]:
+			return testAtMost, true
 		}
-		return member, false
+		return testMember, false
 	}
-	return member, !s.valueTexts[s.valueText(n)]
+	return testMember, !s.valueTexts[s.valueText(n)]
 }
 
 // mayOpen reports whether an end of the numbers may be left unbounded. In a field that a found condition tests, no
 // sample of the other side may lie beyond the end. In another field, so few may that no part of a condition is likely
 // to be about them.
-func (s *span) mayOpen(outside []int, total int, end testKind) bool {
+func (s *span) mayOpen(outsideSamples []int, sampleCount int, end testKind) bool {
 	beyondCount := 0
-	for _, n := range outside {
-		if k, isOutside := s.outside(n); isOutside && k == end {
+	for _, n := range outsideSamples {
+		if k, isOutside := s.isOutside(n); isOutside && k == end {
 			beyondCount++
 		}
 	}
-	return s.low >= 0 && (len(s.tests) > 0 && beyondCount == 0 || len(s.tests) == 0 && isRare(beyondCount, total))
+	return s.low >= 0 && (len(s.conditionTests) > 0 && beyondCount == 0 || len(s.conditionTests) == 0 && isRare(beyondCount, sampleCount))
 }
 
 // A part of a condition that fewer than rareShare of the samples fail is ignored. That they are fewer must be
@@ -113,34 +113,34 @@ const (
 
 // isRare reports whether m of n samples are too few for a share of rareShare: the probability of m or fewer is then at
 // most rareSignificance.
-func isRare(m, n int) bool {
+func isRare(failingCount, sampleCount int) bool {
 	sum := 0.0
-	for k := range m + 1 {
-		sum += math.Exp2(log2Choose(n, k) + float64(k)*math.Log2(rareShare) + float64(n-k)*math.Log2(1-rareShare))
+	for k := range failingCount + 1 {
+		sum += math.Exp2(log2Choose(sampleCount, k) + float64(k)*math.Log2(rareShare) + float64(sampleCount-k)*math.Log2(1-rareShare))
 	}
 	return sum <= rareSignificance
 }
 
 // constraint covers all that is spanned; ok is false if that is everything.
-func (s *span) constraint(inside []int) (z constraint, ok bool) {
-	if z, ok = s.constraintOf(inside); s.isOpen[atMost] {
-		delete(z.valueSchema, s.field.boundKeyword(atLeast))
+func (s *span) constraint(insideSamples []int) (z constraint, ok bool) {
+	if z, ok = s.constraintOf(insideSamples); s.isOpen[testAtMost] {
+		delete(z.valueSchema, s.field.boundKeyword(testAtLeast))
 	}
-	if s.isOpen[atLeast] {
-		delete(z.valueSchema, s.field.boundKeyword(atMost))
+	if s.isOpen[testAtLeast] {
+		delete(z.valueSchema, s.field.boundKeyword(testAtMost))
 	}
 	return z, ok
 }
 
 // constraintOf covers what some samples have: for numbers, everything between the smallest and the greatest.
 func (s *span) constraintOf(samples []int) (z constraint, ok bool) {
-	switch narrowed := newSpan(s.field, s.mode, samples); {
-	case s.mode == spanPresence:
-		return constraint{path: s.field.path, isAbsent: narrowed.valueTexts[""]}, len(narrowed.valueTexts) == 1
-	case s.mode == spanNumbers && narrowed.low >= 0:
-		z = s.field.valueConstraint(atLeast, samples, nil, false)
-		z.valueSchema[s.field.boundKeyword(atMost)] = s.field.values[narrowed.high]
+	switch sampleSpan := newSpan(s.field, s.kind, samples); {
+	case s.kind == spanPresence:
+		return constraint{path: s.field.path, isAbsent: sampleSpan.valueTexts[""]}, len(sampleSpan.valueTexts) == 1
+	case s.kind == spanNumbers && sampleSpan.low >= 0:
+		z = s.field.valueConstraint(testAtLeast, samples, nil, false)
+		z.valueSchema[s.field.boundKeyword(testAtMost)] = s.field.values[sampleSpan.high]
 		return z, true
 	}
-	return s.field.valueConstraint(member, samples, nil, false), true
+	return s.field.valueConstraint(testMember, samples, nil, false), true
 }

@@ -12,11 +12,11 @@ import (
 type testKind int
 
 const (
-	present testKind = iota
-	absent
-	member
-	atLeast
-	atMost
+	testPresent testKind = iota
+	testAbsent
+	testMember
+	testAtLeast
+	testAtMost
 )
 
 // Bounds of a search.
@@ -37,11 +37,11 @@ type test struct {
 }
 
 // testsFor lists the tests that hold in all samples of one side and exclude some of the other.
-func testsFor(fields []*field, inside, outside []int) []*test {
+func testsFor(fields []*field, insideSamples, outsideSamples []int) []*test {
 	var list []*test
 	for _, f := range fields {
-		tests := append(f.presenceTests(inside, outside), f.numericTests(inside, outside)...)
-		if t := f.memberTest(inside, outside); t != nil && !slices.ContainsFunc(tests, t.excludesSame) {
+		tests := append(f.presenceTests(insideSamples, outsideSamples), f.numericTests(insideSamples, outsideSamples)...)
+		if t := f.memberTest(insideSamples, outsideSamples); t != nil && !slices.ContainsFunc(tests, t.excludesSameSamples) {
 			tests = append(tests, t)
 		}
 		list = append(list, tests...)
@@ -61,22 +61,22 @@ func testsFor(fields []*field, inside, outside []int) []*test {
 // rank orders tests by what people would rather read: presence, flags, values, thresholds.
 func (k testKind) rank(f *field) int {
 	switch {
-	case k <= absent:
+	case k <= testAbsent:
 		return 0
-	case k == member && !f.isNumeric:
+	case k == testMember && !f.isNumeric:
 		return 1
-	case k == member:
+	case k == testMember:
 		return 2
 	}
 	return 3
 }
 
-func (t *test) excludesSame(o *test) bool { return slices.Equal(t.excludes, o.excludes) }
+func (t *test) excludesSameSamples(o *test) bool { return slices.Equal(t.excludes, o.excludes) }
 
 // newTest returns a test that excludes the samples of the other side for which holds is false; nil if it excludes none.
-func (f *field) newTest(k testKind, size int, outside []int, holds func(n int) bool) *test {
+func (f *field) newTest(k testKind, size int, outsideSamples []int, holds func(n int) bool) *test {
 	t := &test{field: f, kind: k, size: size, excludes: make([]bool, len(f.values))}
-	for _, n := range outside {
+	for _, n := range outsideSamples {
 		if !holds(n) {
 			t.excludes[n] = true
 			t.excludedCount++
@@ -88,15 +88,15 @@ func (f *field) newTest(k testKind, size int, outside []int, holds func(n int) b
 	return t
 }
 
-func (f *field) presenceTests(inside, outside []int) []*test {
-	k, isPresent := absent, len(inside) > 0 && f.exists[inside[0]]
+func (f *field) presenceTests(insideSamples, outsideSamples []int) []*test {
+	k, isPresent := testAbsent, len(insideSamples) > 0 && f.exists[insideSamples[0]]
 	if isPresent {
-		k = present
+		k = testPresent
 	}
-	if f.isLength || slices.ContainsFunc(inside, func(n int) bool { return f.exists[n] != isPresent }) {
+	if f.isLength || slices.ContainsFunc(insideSamples, func(n int) bool { return f.exists[n] != isPresent }) {
 		return nil
 	}
-	if t := f.newTest(k, 1, outside, func(n int) bool { return f.exists[n] == isPresent }); t != nil {
+	if t := f.newTest(k, 1, outsideSamples, func(n int) bool { return f.exists[n] == isPresent }); t != nil {
 		return []*test{t}
 	}
 	return nil
@@ -116,19 +116,19 @@ func (f *field) listsValues() bool {
 	return f.isScalar && (!f.isNumeric || len(f.countByValue()) <= maxNumberEnums)
 }
 
-func (f *field) memberTest(inside, outside []int) *test {
+func (f *field) memberTest(insideSamples, outsideSamples []int) *test {
 	if !f.listsValues() {
 		return nil
 	}
-	keys := map[string]bool{}
-	for _, n := range inside {
-		keys[f.comparisonTexts[n]] = true
+	insideValueTexts := map[string]bool{}
+	for _, n := range insideSamples {
+		insideValueTexts[f.comparisonTexts[n]] = true
 	}
-	size := min(len(keys), len(f.countByValue())-len(keys))
+	size := min(len(insideValueTexts), len(f.countByValue())-len(insideValueTexts))
 	if size < 1 || size > maxConditionSize {
 		return nil
 	}
-	return f.newTest(member, size, outside, func(n int) bool { return keys[f.comparisonTexts[n]] })
+	return f.newTest(testMember, size, outsideSamples, func(n int) bool { return insideValueTexts[f.comparisonTexts[n]] })
 }
 
 // extremes are the samples with the smallest and the greatest number, or -1 if none has a number.
@@ -148,23 +148,23 @@ func (f *field) extremes(samples []int) (low, high int) {
 	return low, high
 }
 
-func (f *field) numericTests(inside, outside []int) (list []*test) {
-	low, high := f.extremes(inside)
+func (f *field) numericTests(insideSamples, outsideSamples []int) (list []*test) {
+	low, high := f.extremes(insideSamples)
 	if !f.isNumeric || low < 0 {
 		return nil
 	}
-	specials := map[string]bool{}
-	for _, n := range inside {
-		specials[f.absentOrNull(n)] = true
+	nonNumberTexts := map[string]bool{}
+	for _, n := range insideSamples {
+		nonNumberTexts[f.absentOrNull(n)] = true
 	}
-	for _, k := range []testKind{atLeast, atMost} {
+	for _, k := range []testKind{testAtLeast, testAtMost} {
 		excludesNumber := false
-		t := f.newTest(k, 1, outside, func(n int) bool {
+		t := f.newTest(k, 1, outsideSamples, func(n int) bool {
 			if !f.isNumber[n] {
-				return specials[f.absentOrNull(n)]
+				return nonNumberTexts[f.absentOrNull(n)]
 			}
-			holds := k == atLeast && f.numbers[n] >= f.numbers[low] ||
-				k == atMost && f.numbers[n] <= f.numbers[high]
+			holds := k == testAtLeast && f.numbers[n] >= f.numbers[low] ||
+				k == testAtMost && f.numbers[n] <= f.numbers[high]
 			excludesNumber = excludesNumber || !holds
 			return holds
 		})
@@ -177,42 +177,42 @@ func (f *field) numericTests(inside, outside []int) (list []*test) {
 
 // constraint is what the test requires of the given samples: of its own side, or of the excluded side. With rounded, a
 // threshold is a round number between the two sides, otherwise it is the nearest sample.
-func (t *test) constraint(samples, others []int, isOwnSide, rounded bool) constraint {
+func (t *test) constraint(samples, others []int, isOwnSide, isRounded bool) constraint {
 	k := t.kind
 	if !isOwnSide {
-		k = map[testKind]testKind{present: absent, absent: present, member: member, atLeast: atMost, atMost: atLeast}[k]
+		k = map[testKind]testKind{testPresent: testAbsent, testAbsent: testPresent, testMember: testMember, testAtLeast: testAtMost, testAtMost: testAtLeast}[k]
 	}
 	z := constraint{path: t.field.path}
 	switch k {
-	case present:
+	case testPresent:
 		return z
-	case absent:
+	case testAbsent:
 		z.isAbsent = true
 		return z
 	}
-	return t.field.valueConstraint(k, samples, others, rounded)
+	return t.field.valueConstraint(k, samples, others, isRounded)
 }
 
 // valueConstraint is the constraint to the values of some samples.
-func (f *field) valueConstraint(k testKind, samples, others []int, rounded bool) constraint {
+func (f *field) valueConstraint(k testKind, samples, others []int, isRounded bool) constraint {
 	z := constraint{path: f.path, valueSchema: jsonval.Object{}}
-	values, nulls := []any{}, false
+	values, hasNull := []any{}, false
 	for _, n := range samples {
 		if !f.exists[n] {
-			z.allowAbsent = true
+			z.allowsAbsent = true
 			continue
 		}
-		nulls = nulls || f.comparisonTexts[n] == "null"
+		hasNull = hasNull || f.comparisonTexts[n] == "null"
 		if !jsonval.ContainsValue(values, f.values[n]) {
 			values = append(values, f.values[n])
 		}
 	}
 	edge, high := f.extremes(samples)
 	low, nearest := f.extremes(others)
-	if k == atMost {
+	if k == testAtMost {
 		edge, nearest = high, low
 	}
-	if k == member || edge < 0 {
+	if k == testMember || edge < 0 {
 		slices.SortFunc(values, func(a, b any) int { return bytes.Compare(jsonval.Encode(a), jsonval.Encode(b)) })
 		z.valueSchema["enum"] = values
 		if len(values) == 0 {
@@ -221,10 +221,10 @@ func (f *field) valueConstraint(k testKind, samples, others []int, rounded bool)
 		return z
 	}
 	z.valueSchema = f.boundSchema(k, f.values[edge])
-	if rounded && nearest >= 0 {
+	if isRounded && nearest >= 0 {
 		z.valueSchema = f.roundedSchema(k, edge, nearest)
 	}
-	if nulls {
+	if hasNull {
 		z.valueSchema["type"] = []any{z.valueSchema["type"], "null"}
 	}
 	return z
@@ -233,9 +233,9 @@ func (f *field) valueConstraint(k testKind, samples, others []int, rounded bool)
 // boundKeyword is the JSON Schema keyword for a bound of the field's numbers, or of the lengths of its lists.
 func (f *field) boundKeyword(k testKind) string {
 	if f.isLength {
-		return map[testKind]string{atLeast: "minItems", atMost: "maxItems"}[k]
+		return map[testKind]string{testAtLeast: "minItems", testAtMost: "maxItems"}[k]
 	}
-	return map[testKind]string{atLeast: "minimum", atMost: "maximum"}[k]
+	return map[testKind]string{testAtLeast: "minimum", testAtMost: "maximum"}[k]
 }
 
 func (f *field) boundSchema(k testKind, bound any) jsonval.Object {
@@ -247,42 +247,42 @@ func (f *field) boundSchema(k testKind, bound any) jsonval.Object {
 }
 
 // excludingTests lists the sets of tests, each of the given size in total, that together exclude the whole other side.
-func excludingTests(tests []*test, outside []int, size int) [][]*test {
-	var found [][]*test
-	var extend func(from int, chosen []*test, remaining int)
-	extend = func(from int, chosen []*test, remaining int) {
+func excludingTests(tests []*test, outsideSamples []int, size int) [][]*test {
+	var testSets [][]*test
+	var extend func(from int, testSet []*test, remaining int)
+	extend = func(from int, testSet []*test, remaining int) {
 		if remaining == 0 {
-			if excludeAll(chosen, outside) && len(found) <= maxHypotheses {
-				found = append(found, slices.Clone(chosen))
+			if doTestsExcludeAll(testSet, outsideSamples) && len(testSets) <= maxHypotheses {
+				testSets = append(testSets, slices.Clone(testSet))
 			}
 			return
 		}
-		for n := from; n < len(tests) && len(found) <= maxHypotheses; n++ {
+		for n := from; n < len(tests) && len(testSets) <= maxHypotheses; n++ {
 			t := tests[n]
-			if t.size <= remaining && !slices.ContainsFunc(chosen, t.overlaps) {
-				extend(n+1, append(slices.Clip(chosen), t), remaining-t.size)
+			if t.size <= remaining && !slices.ContainsFunc(testSet, t.overlaps) {
+				extend(n+1, append(slices.Clip(testSet), t), remaining-t.size)
 			}
 		}
 	}
 	extend(0, nil, size)
-	return found
+	return testSets
 }
 
 // overlaps reports whether two tests are of one field, and are not the two ends of a range.
 func (t *test) overlaps(o *test) bool {
 	return t.field.path.String() == o.field.path.String() &&
-		!(t.field == o.field && min(t.kind, o.kind) == atLeast && max(t.kind, o.kind) == atMost)
+		!(t.field == o.field && min(t.kind, o.kind) == testAtLeast && max(t.kind, o.kind) == testAtMost)
 }
 
-func excludeAll(tests []*test, outside []int) bool {
-	total := 0
+func doTestsExcludeAll(tests []*test, outsideSamples []int) bool {
+	excludedCount := 0
 	for _, t := range tests {
-		total += t.excludedCount
+		excludedCount += t.excludedCount
 	}
-	if total < len(outside) {
+	if excludedCount < len(outsideSamples) {
 		return false
 	}
-	return !slices.ContainsFunc(outside, func(n int) bool {
+	return !slices.ContainsFunc(outsideSamples, func(n int) bool {
 		return !slices.ContainsFunc(tests, func(t *test) bool { return t.excludes[n] })
 	})
 }

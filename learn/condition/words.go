@@ -32,21 +32,21 @@ func (s Search) describeConstraint(z constraint) string {
 	for k, v := range jsonval.Sorted(z.valueSchema) {
 		if values, ok := v.([]any); ok && k == "enum" {
 			text = name + " is " + joinWithOr(values)
-		} else if format, ok := comparisons[k]; ok {
+		} else if format, ok := formatByKeyword[k]; ok {
 			text = fmt.Sprintf(format, name, jsonval.Encode(v))
 		}
 	}
-	if _, several := z.valueSchema["type"].([]any); several {
+	if _, allowsNull := z.valueSchema["type"].([]any); allowsNull {
 		text += " or null"
 	}
-	if z.allowAbsent {
+	if z.allowsAbsent {
 		text += " or not there"
 	}
 	return text
 }
 
-// comparisons describe in words what a keyword of JSON Schema requires of a place.
-var comparisons = map[string]string{
+// formatByKeyword describe in words what a keyword of JSON Schema requires of a place.
+var formatByKeyword = map[string]string{
 	"minimum": "%s ≥ %s", "maximum": "%s ≤ %s", "exclusiveMinimum": "%s > %s",
 	"minItems": "%s has %s elements or more", "maxItems": "%s has at most %s elements",
 }

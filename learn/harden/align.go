@@ -23,7 +23,7 @@ func (c *mergedCall) String() string {
 
 // instancesOf lists, in order, the instances that have recorded a Call.
 func (h *hardener) instancesOf(call *mergedCall) []*instanceRun {
-	return jsonval.Filter(h.instances, func(r *instanceRun) bool { return call.recordedByInstance[r] != nil })
+	return jsonval.Filter(h.instances, func(r *instanceRun) bool { return call.pastCallByInstance[r] != nil })
 }
 
 // alignCalls brings the Calls of all instances into one order. It keeps the order within each instance, as far as the
@@ -33,18 +33,18 @@ func (h *hardener) alignCalls() {
 	predecessors := map[*mergedCall]map[*mergedCall]bool{}
 	for _, instance := range h.instances {
 		var previous *mergedCall
-		count := map[alignmentKey]int{}
-		for _, recorded := range dropReplanned(instance.recordedCalls) {
-			key := recorded.alignmentKey()
-			count[key]++
-			key.number = count[key]
+		countByKey := map[alignmentKey]int{}
+		for _, pastCall := range dropReplannedCalls(instance.recordedCalls) {
+			key := pastCall.alignmentKey()
+			countByKey[key]++
+			key.number = countByKey[key]
 			call := callsByKey[key]
 			if call == nil {
-				call = &mergedCall{key: key, recordedByInstance: map[*instanceRun]*recordedCall{}}
+				call = &mergedCall{key: key, pastCallByInstance: map[*instanceRun]*recordedCall{}}
 				callsByKey[key], predecessors[call] = call, map[*mergedCall]bool{}
 				h.mergedCalls = append(h.mergedCalls, call)
 			}
-			call.recordedByInstance[instance] = recorded
+			call.pastCallByInstance[instance] = pastCall
 			if previous != nil {
 				predecessors[call][previous] = true
 			}
@@ -55,13 +55,13 @@ func (h *hardener) alignCalls() {
 	h.dropUnusedCalls()
 }
 
-// dropReplanned drops blocked Calls that the instance planned again later: the later Call represents both.
-func dropReplanned(recordedCalls []*recordedCall) []*recordedCall {
+// dropReplannedCalls drops blocked Calls that the instance planned again later: the later Call represents both.
+func dropReplannedCalls(recordedCalls []*recordedCall) []*recordedCall {
 	var remaining []*recordedCall
-	for n, recorded := range recordedCalls {
-		hasSameKey := func(later *recordedCall) bool { return later.alignmentKey() == recorded.alignmentKey() }
-		if recorded.Status != ideafile.Blocked || !slices.ContainsFunc(recordedCalls[n+1:], hasSameKey) {
-			remaining = append(remaining, recorded)
+	for n, pastCall := range recordedCalls {
+		hasSameKey := func(later *recordedCall) bool { return later.alignmentKey() == pastCall.alignmentKey() }
+		if pastCall.Status != ideafile.Blocked || !slices.ContainsFunc(recordedCalls[n+1:], hasSameKey) {
+			remaining = append(remaining, pastCall)
 		}
 	}
 	return remaining
@@ -114,8 +114,8 @@ func (h *hardener) dropUnusedCalls() {
 // endedWithAny reports whether the Call has one of these statuses in any instance.
 func (c *mergedCall) endedWithAny(statuses ...ideafile.CallStatus) bool {
 	//workflowcheck:ignore -- the order does not matter
-	for _, recorded := range c.recordedByInstance {
-		if slices.Contains(statuses, recorded.Status) {
+	for _, pastCall := range c.pastCallByInstance {
+		if slices.Contains(statuses, pastCall.Status) {
 			return true
 		}
 	}

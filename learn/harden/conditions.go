@@ -33,7 +33,7 @@ type conditionSearch struct {
 // findConditions looks for conditions of Calls that would run in instances that ended without them, and reports whether
 // it found one. For each other such Call it notes the reason, which is reported when the Call is dropped.
 func (h *hardener) findConditions(unplannedCalls map[*mergedCall]bool) bool {
-	found := false
+	hasFound := false
 	for _, c := range h.mergedCalls {
 		if !unplannedCalls[c] || c.condition != nil || c.doubt != "" {
 			continue
@@ -41,19 +41,19 @@ func (h *hardener) findConditions(unplannedCalls map[*mergedCall]bool) bool {
 		s := h.newConditionSearch(c)
 		result, doubt := s.search.Find()
 		if doubt != nil {
-			if c.doubt = doubt.Reason; s.allInClass() {
+			if c.doubt = doubt.Reason; s.isReachedEverywhere() {
 				c.doubt =
 					"it did not run everywhere it was planned, so a person must decide whether it should: " +
 						h.describeUnsuccessful(c)
 			}
 			if planCondition := h.knownCondition(s); planCondition != nil {
-				c.condition, found = planCondition, true
+				c.condition, hasFound = planCondition, true
 			}
 			continue
 		}
-		found = true
+		hasFound = true
 		c.condition = &callCondition{Condition: refexpr.Condition{When: result.When, Unless: result.Unless},
-			text: result.Text, readsOnlyStart: s.readsStartAlone(result.ReadPaths),
+			text: result.Text, readsOnlyStart: s.readsOnlyStart(result.ReadPaths),
 			appliesByInstance: s.inClassByInstance(h.instances)}
 		suffix := ""
 		if len(result.Alternatives) > 0 {
@@ -67,30 +67,30 @@ func (h *hardener) findConditions(unplannedCalls map[*mergedCall]bool) bool {
 			suffix += "; more runs decide it, or you: change the condition"
 		}
 		h.addNote("found: %s runs where %s: this separates %s that had it from %s that had not%s", c, result.Text,
-			countInstances(result.InClass),
-			countInstances(result.Total-result.InClass), suffix)
+			countInstances(result.InClassCount),
+			countInstances(result.Total-result.InClassCount), suffix)
 	}
-	return found
+	return hasFound
 }
 
 // wasReached reports whether a Call was planned in an instance, and not blocked there.
 func (c *mergedCall) wasReached(r *instanceRun) bool {
-	recorded := c.recordedByInstance[r]
-	return recorded != nil && recorded.Status != ideafile.Blocked
+	pastCall := c.pastCallByInstance[r]
+	return pastCall != nil && pastCall.Status != ideafile.Blocked
 }
 
-// allInClass reports whether the Call was reached in every instance, so that no condition can separate them.
-func (s *conditionSearch) allInClass() bool {
-	return !slices.ContainsFunc(s.search.Samples, func(sample condition.Sample) bool { return !sample.InClass })
+// isReachedEverywhere reports whether the Call was reached in every instance, so that no condition can separate them.
+func (s *conditionSearch) isReachedEverywhere() bool {
+	return !slices.ContainsFunc(s.search.Samples, func(sample condition.Sample) bool { return !sample.IsInClass })
 }
 
 // describeUnsuccessful lists the instances in which a Call was reached but gave no result, with its status in each.
 func (h *hardener) describeUnsuccessful(c *mergedCall) string {
 	var names []string
 	for _, r := range h.instances {
-		if recorded := c.recordedByInstance[r]; recorded != nil &&
-			(recorded.Status != ideafile.Done || !recorded.HasResult) {
-			names = append(names, string(recorded.Status)+" in "+r.name)
+		if pastCall := c.pastCallByInstance[r]; pastCall != nil &&
+			(pastCall.Status != ideafile.Done || !pastCall.HasResult) {
+			names = append(names, string(pastCall.Status)+" in "+r.name)
 		}
 	}
 	return diag.SummarizeNames(names)
@@ -119,15 +119,15 @@ func (h *hardener) newConditionSearch(c *mergedCall) *conditionSearch {
 	s.search.NameOf = func(p jsonval.Path) string { return refexpr.Reference{Kind: p[0], Path: p[1:]}.String() }
 	for _, r := range h.instances {
 		s.search.Samples = append(s.search.Samples,
-			condition.Sample{Name: r.name, View: s.viewOf(r), InClass: c.wasReached(r)})
+			condition.Sample{Name: r.name, View: s.viewOf(r), IsInClass: c.wasReached(r)})
 	}
 	return s
 }
 
-func (s *conditionSearch) inClassByInstance(all []*instanceRun) map[*instanceRun]bool {
+func (s *conditionSearch) inClassByInstance(instances []*instanceRun) map[*instanceRun]bool {
 	inClass := map[*instanceRun]bool{}
-	for n, r := range all {
-		inClass[r] = s.search.Samples[n].InClass
+	for n, r := range instances {
+		inClass[r] = s.search.Samples[n].IsInClass
 	}
 	return inClass
 }
@@ -137,21 +137,21 @@ func (s *conditionSearch) inClassByInstance(all []*instanceRun) map[*instanceRun
 // the condition of the later one reads what it writes.
 func (c *mergedCall) endedBefore(later *mergedCall) bool {
 	if !c.sharesInstanceWith(later) {
-		_, last := c.requestRange()
-		first, _ := later.requestRange()
-		return last < first
+		_, lastRequest := c.requestRange()
+		firstRequest, _ := later.requestRange()
+		return lastRequest < firstRequest
 	}
 	foundEarlier := false
 	//workflowcheck:ignore -- the order does not matter
-	for r, recorded := range later.recordedByInstance {
-		earlier := c.recordedByInstance[r]
+	for r, pastCall := range later.pastCallByInstance {
+		earlier := c.pastCallByInstance[r]
 		switch {
 		case earlier == nil:
-		case recorded.Key.Request == 0 && slices.ContainsFunc(c.outputPaths(), func(p jsonval.Path) bool {
-			return slices.ContainsFunc(recorded.conditionReads, p.Overlaps)
+		case pastCall.Key.Request == 0 && slices.ContainsFunc(c.outputPaths(), func(p jsonval.Path) bool {
+			return slices.ContainsFunc(pastCall.conditionReads, p.Overlaps)
 		}):
 			foundEarlier = true
-		case earlier.Key.Request >= recorded.Key.Request:
+		case earlier.Key.Request >= pastCall.Key.Request:
 			return false
 		default:
 			foundEarlier = true
@@ -162,8 +162,8 @@ func (c *mergedCall) endedBefore(later *mergedCall) bool {
 
 func (c *mergedCall) sharesInstanceWith(o *mergedCall) bool {
 	//workflowcheck:ignore -- the order does not matter
-	for r := range c.recordedByInstance {
-		if o.recordedByInstance[r] != nil {
+	for r := range c.pastCallByInstance {
+		if o.pastCallByInstance[r] != nil {
 			return true
 		}
 	}
@@ -174,8 +174,8 @@ func (c *mergedCall) sharesInstanceWith(o *mergedCall) bool {
 func (c *mergedCall) requestRange() (first, last int) {
 	first = math.MaxInt
 	//workflowcheck:ignore -- the order does not matter
-	for _, recorded := range c.recordedByInstance {
-		first, last = min(first, recorded.Key.Request), max(last, recorded.Key.Request)
+	for _, pastCall := range c.pastCallByInstance {
+		first, last = min(first, pastCall.Key.Request), max(last, pastCall.Key.Request)
 	}
 	return first, last
 }
@@ -184,13 +184,13 @@ func (c *mergedCall) requestRange() (first, last int) {
 func (s *conditionSearch) viewOf(r *instanceRun) jsonval.Object {
 	view := r.viewAtStart()
 	for _, d := range s.visibleCalls {
-		recorded := d.recordedByInstance[r]
-		if recorded == nil || recorded.Status != ideafile.Done {
+		pastCall := d.pastCallByInstance[r]
+		if pastCall == nil || pastCall.Status != ideafile.Done {
 			continue
 		}
 		for _, p := range d.outputPaths() {
 			v, ok := jsonval.ValueAt(r.finalState, p)
-			if !ok || statelog.IsUpdateWrite(recorded.call.OutputMethod, p) || s.isHidden(p) {
+			if !ok || statelog.IsUpdateWrite(pastCall.call.OutputMethod, p) || s.isHidden(p) {
 				continue
 			}
 			if updated, ok := jsonval.SetAt(view[ideafile.TypeState], p, v); ok {
@@ -207,9 +207,9 @@ func (s *conditionSearch) isHidden(p jsonval.Path) bool {
 		func(d *mergedCall) bool { return slices.ContainsFunc(d.outputPaths(), p.Overlaps) })
 }
 
-// readsStartAlone reports whether no visible Call writes at any of these places.
-func (s *conditionSearch) readsStartAlone(reads []jsonval.Path) bool {
-	return !slices.ContainsFunc(reads, func(p jsonval.Path) bool {
+// readsOnlyStart reports whether no visible Call writes at any of these places.
+func (s *conditionSearch) readsOnlyStart(readPaths []jsonval.Path) bool {
+	return !slices.ContainsFunc(readPaths, func(p jsonval.Path) bool {
 		return p[0] == ideafile.TypeState && slices.ContainsFunc(s.visibleCalls, func(d *mergedCall) bool {
 			return slices.ContainsFunc(d.outputPaths(), p[1:].Overlaps)
 		})
@@ -221,39 +221,39 @@ func (s *conditionSearch) readsStartAlone(reads []jsonval.Path) bool {
 func (h *hardener) knownCondition(s *conditionSearch) *callCondition {
 	var when, unless []any
 	for n, r := range h.instances {
-		plan, planned := r.directPlan()
-		if !planned {
+		plan, hasPlan := r.directPlan()
+		if !hasPlan {
 			return nil
 		}
-		own := s.conditionInPlan(plan)
-		switch guard := plan.Source["when"]; {
-		case s.search.Samples[n].InClass:
-			when = addSchema(when, allOfSchemas(guard, own.When))
-		case own.When != nil:
-			unless = addSchema(unless, allOfSchemas(guard, own.Unless))
+		ownCondition := s.conditionInPlan(plan)
+		switch planGuard := plan.Source["when"]; {
+		case s.search.Samples[n].IsInClass:
+			when = addSchema(when, allOfSchemas(planGuard, ownCondition.When))
+		case ownCondition.When != nil:
+			unless = addSchema(unless, allOfSchemas(planGuard, ownCondition.Unless))
 		default:
-			unless = addSchema(unless, guard)
+			unless = addSchema(unless, planGuard)
 		}
 	}
 	if len(when) == 0 || len(unless) == 0 {
 		return nil
 	}
-	joined := &callCondition{Condition: refexpr.Condition{When: joinSchemas("anyOf", when),
+	joinedCondition := &callCondition{Condition: refexpr.Condition{When: joinSchemas("anyOf", when),
 		Unless: joinSchemas("anyOf", unless)},
 		text: "the Plan that it ran by says so", appliesByInstance: s.inClassByInstance(h.instances)}
-	reads := joined.PathsRead(ideafile.TypeState)
-	for n := range reads {
-		reads[n] = append(jsonval.Path{ideafile.TypeState}, reads[n]...)
+	readPaths := joinedCondition.PathsRead(ideafile.TypeState)
+	for n := range readPaths {
+		readPaths[n] = append(jsonval.Path{ideafile.TypeState}, readPaths[n]...)
 	}
-	joined.readsOnlyStart = s.readsStartAlone(reads)
+	joinedCondition.readsOnlyStart = s.readsOnlyStart(readPaths)
 	for _, sample := range s.search.Samples {
-		if (joined.Decide(sample.View) == refexpr.Do) != sample.InClass ||
-			joined.Decide(sample.View) == refexpr.VerdictUndecided {
+		if (joinedCondition.Decide(sample.View) == refexpr.Do) != sample.IsInClass ||
+			joinedCondition.Decide(sample.View) == refexpr.VerdictUndecided {
 			return nil
 		}
 	}
 	h.addNote("kept: %s runs where the processes' own Plans say so", s.call)
-	return joined
+	return joinedCondition
 }
 
 // conditionInPlan is the condition that the Call has in a Plan.

@@ -284,7 +284,7 @@ func runMadeUp(t *testing.T, p madeUp, cases []map[string]any) (past.Run, *model
 		}
 		var calls []string
 		for _, token := range in.InstanceTokens() {
-			for _, call := range p.calls(jsonval.AsObject(s.Instances[token].State()), in.RequestNumber) {
+			for _, call := range p.calls(jsonval.AsObject(s.InstanceByToken[token].State()), in.RequestNumber) {
 				calls = append(calls, strings.Replace(call, "{", fmt.Sprintf(`{"_instance": %q, `, token), 1))
 			}
 		}
@@ -333,7 +333,7 @@ func runHardened(t *testing.T, h *Result, cases []map[string]any) (s *modeltest.
 // ranCalls lists the Calls of an instance that ran.
 func ranCalls(s *modeltest.Scenario, token string) []string {
 	var list []string
-	for _, rec := range s.Instances[token].CallRecords() {
+	for _, rec := range s.InstanceByToken[token].CallRecords() {
 		if rec.Status == ideafile.Done {
 			path := any(nil)
 			if len(rec.OutputPath) > 0 {
@@ -408,7 +408,7 @@ func play(t *testing.T, seed int64, wholly, ofOnePart bool) (out played) {
 // HARDEN_SEED is the first seed, HARDEN_PROCESSES how many there are.
 func playAll(t *testing.T, processes int, wholly, ofOnePart bool) (whole, total int) {
 	t.Helper()
-	processes = longrun.Count(processes/5, processes)
+	processes = longrun.RepeatCount(processes/5, processes)
 	first := 0
 	for name, n := range map[string]*int{"HARDEN_SEED": &first, "HARDEN_PROCESSES": &processes} {
 		if v, err := strconv.Atoi(os.Getenv(name)); err == nil {
@@ -465,7 +465,7 @@ func TestWhatNoRunShowsIsNotHardenedWrongly(t *testing.T) {
 // it, it keeps.
 func TestAProcessThatRanByConditionsIsHardenedFurther(t *testing.T) {
 	t.Parallel()
-	for seed := range int64(longrun.Count(4, 12)) {
+	for seed := range int64(longrun.RepeatCount(4, 12)) {
 		random := rand.New(rand.NewSource(1000 + seed))
 		p := drawProcessWithConditions(random, false)
 		cases, others := evenWorld(random).drawnCases(0, 60), evenWorld(random).drawnCases(1000, 20)

@@ -11,19 +11,19 @@ import (
 // Request by Request: in the common Plan all of them are there at once, so another Call may write what a Call reads.
 func (r *instanceRun) readActualParams(calls []*recordedCall) {
 	instance := dataflow.New(r.paletteWithoutApprovals(), r.startMessages, r.instanceToken)
-	byKey := map[ideafile.CallKey]*recordedCall{}
+	callByKey := map[ideafile.CallKey]*recordedCall{}
 	for n, c := range calls {
 		// A Plan that ran directly is Request 0, and signals cannot bring Calls of Request 0. So all Request numbers
 		// are raised by one.
 		request := c.Key.Request + 1
-		byKey[ideafile.CallKey{Request: request, Index: c.Key.Index}] = c
+		callByKey[ideafile.CallKey{Request: request, Index: c.Key.Index}] = c
 		instance.AcceptCall(request, c.Key.Index, ideafile.ParseWrittenCall(c.rawCall).WithoutTarget())
 		if n+1 < len(calls) && calls[n+1].Key.Request == c.Key.Request {
 			continue
 		}
 		instance.CloseRequest(request)
 		runToEnd(instance, func(ready dataflow.ReadyCall) {
-			c := byKey[ready.Record.Key()]
+			c := callByKey[ready.Record.Key()]
 			c.actualParams = ready.Params
 			if c.Status == ideafile.Done && c.HasResult {
 				instance.SucceedCall(ready.Record.ID, c.Result)

@@ -55,7 +55,7 @@ var ErrNothingCommon = errors.New("there is no Plan to write")
 // first process started with. Nothing is guessed: a difference that the data do not explain is listed in Differences.
 // An error names a process that cannot be read, has not finished, or has another palette. If the processes have no Call
 // in common, the error wraps ErrNothingCommon, and the Result has no Idea and says why.
-func Harden(runs []past.Run, bindings map[string]ideafile.ToolBinding, template bool) (*Result, error) {
+func Harden(runs []past.Run, bindings map[string]ideafile.ToolBinding, asTemplate bool) (*Result, error) {
 	h := &hardener{bindings: bindings, notes: []string{}, presentAtStartByRef: map[string]bool{}}
 	for _, run := range runs {
 		if err := h.readRun(run); err != nil {
@@ -78,7 +78,7 @@ func Harden(runs []past.Run, bindings map[string]ideafile.ToolBinding, template 
 	if len(h.mergedCalls) == 0 {
 		return result, fmt.Errorf("model: harden: %w: %s", ErrNothingCommon, h.noCallsReason())
 	}
-	result.Idea = h.buildIdea(template)
+	result.Idea = h.buildIdea(asTemplate)
 	for n := range result.Differences {
 		result.Differences[n].IdeaPath = h.ideaPathOf(result.Differences[n].location, result.Idea)
 	}
@@ -88,17 +88,17 @@ func Harden(runs []past.Run, bindings map[string]ideafile.ToolBinding, template 
 // ideaPathOf is where in the Idea a value is written. For a value of a Call that is in no Plan, it is the first Plan.
 func (h *hardener) ideaPathOf(location valueLocation, idea jsonval.Object) string {
 	plans := h.dividePlans()
-	first := len(jsonval.AsList(idea["context"])) - len(plans)
+	firstPlanIndex := len(jsonval.AsList(idea["context"])) - len(plans)
 	if location.ownerLabel == outputLabel {
-		return fmt.Sprintf("context[%d].output", first)
+		return fmt.Sprintf("context[%d].output", firstPlanIndex)
 	}
 	for k, p := range plans {
 		if n := slices.Index(p.calls, location.call); n >= 0 {
-			place := fmt.Sprintf("context[%d].plan[%d]", first+k, n)
-			return strings.TrimSuffix(place+"."+location.path.String(), ".")
+			callPath := fmt.Sprintf("context[%d].plan[%d]", firstPlanIndex+k, n)
+			return strings.TrimSuffix(callPath+"."+location.path.String(), ".")
 		}
 	}
-	return fmt.Sprintf("context[%d].plan", first)
+	return fmt.Sprintf("context[%d].plan", firstPlanIndex)
 }
 
 // hardener collects what finished processes have in common.
@@ -146,7 +146,7 @@ type recordedCall struct {
 // mergedCall is a Call of the common Plan, with the records of the instances that had it.
 type mergedCall struct {
 	key                alignmentKey
-	recordedByInstance map[*instanceRun]*recordedCall
+	pastCallByInstance map[*instanceRun]*recordedCall
 	rawCall            jsonval.Object // as written in the Plan, without its condition
 	variant            string         // the parameters by which it differs from other Calls with its key
 	condition          *callCondition // nil: it runs in every instance
@@ -172,12 +172,12 @@ func (h *hardener) noCallsReason() string {
 	return "nothing can be generalised: " + first.String() + "; decide " + first.Decision
 }
 
-func (h *hardener) assignInstanceNames(manyProcesses bool) {
+func (h *hardener) assignInstanceNames(hasManyProcesses bool) {
 	for _, instance := range h.instances {
 		switch {
 		case instance.instanceToken == "":
 			instance.name = instance.process.ProcessID
-		case manyProcesses:
+		case hasManyProcesses:
 			instance.name = instance.process.ProcessID + "/" + instance.instanceToken
 		default:
 			instance.name = instance.instanceToken

@@ -8,19 +8,19 @@ import (
 )
 
 // buildIdea writes the Idea file: the context of the first process, the State schema and the common Plan.
-func (h *hardener) buildIdea(template bool) jsonval.Object {
-	first, last := h.processes[0].firstIdea, h.processes[0].lastIdea
-	out := jsonval.Object{"meta": h.ideaMeta(last), "schema": last.Source["schema"]}
-	if template {
+func (h *hardener) buildIdea(asTemplate bool) jsonval.Object {
+	firstIdea, lastIdea := h.processes[0].firstIdea, h.processes[0].lastIdea
+	out := jsonval.Object{"meta": h.ideaMeta(lastIdea), "schema": lastIdea.Source["schema"]}
+	if asTemplate {
 		jsonval.AsObject(out["meta"])["template"] = true
 	}
 	for _, k := range []string{"delegates", "config"} {
-		if v := last.Source[k]; v != nil {
+		if v := lastIdea.Source[k]; v != nil {
 			out[k] = v
 		}
 	}
-	var shared, instanceMessages []any
-	for _, m := range first.Context {
+	var contextMessages, instanceMessages []any
+	for _, m := range firstIdea.Context {
 		switch {
 		case m.PayloadKind == ideafile.TypeState || m.Type == ideafile.TypeError || m.Type == ideafile.TypePlan:
 		case m.InstanceToken != "":
@@ -29,21 +29,21 @@ func (h *hardener) buildIdea(template bool) jsonval.Object {
 				func(r *instanceRun) bool { return r.instanceToken == m.InstanceToken }) {
 				instanceMessages = append(instanceMessages, m.Source)
 			}
-		case m.PayloadKind == "" || !template || h.isSharedByAllProcesses(m):
-			shared = append(shared, m.Source)
+		case m.PayloadKind == "" || !asTemplate || h.isSharedByAllProcesses(m):
+			contextMessages = append(contextMessages, m.Source)
 		}
 	}
-	shared = append(shared, jsonval.Object{"type": ideafile.TypeState, ideafile.TypeState: h.sharedState(template),
+	contextMessages = append(contextMessages, jsonval.Object{"type": ideafile.TypeState, ideafile.TypeState: h.sharedState(asTemplate),
 		"schema": h.stateSchema()})
-	if template {
-		shared = append(shared, h.dataMessagesReadByPlan()...)
+	if asTemplate {
+		contextMessages = append(contextMessages, h.dataMessagesReadByPlan()...)
 	} else {
-		shared = append(append(shared, h.instanceStateMessages()...), instanceMessages...)
+		contextMessages = append(append(contextMessages, h.instanceStateMessages()...), instanceMessages...)
 	}
 	for _, p := range h.dividePlans() {
-		shared = append(shared, p.toMessage(h, len(h.differences) == 0))
+		contextMessages = append(contextMessages, p.toMessage(h, len(h.differences) == 0))
 	}
-	out["context"] = shared
+	out["context"] = contextMessages
 	return out
 }
 
@@ -68,15 +68,15 @@ func (h *hardener) ideaMeta(last *ideafile.Idea) jsonval.Object {
 // dataMessagesReadByPlan returns empty Messages for the kinds of data that a template's instances must bring, each with
 // the schema of the data that the instances had.
 func (h *hardener) dataMessagesReadByPlan() (messages []any) {
-	values := map[string][]any{}
+	payloadsByKind := map[string][]any{}
 	for _, r := range h.instances {
 		//workflowcheck:ignore -- a map of lists again, each in the order of the instances
 		for kind, payload := range r.startView.PayloadByKind {
-			values[kind] = append(values[kind], payload)
+			payloadsByKind[kind] = append(payloadsByKind[kind], payload)
 		}
 	}
-	delete(values, ideafile.TypeState)
-	for kind, v := range jsonval.Sorted(values) {
+	delete(payloadsByKind, ideafile.TypeState)
+	for kind, v := range jsonval.Sorted(payloadsByKind) {
 		if !slices.ContainsFunc(h.instances, func(r *instanceRun) bool { return h.instanceBringsData(r, kind) }) {
 			continue
 		}
@@ -90,7 +90,7 @@ func (h *hardener) dataMessagesReadByPlan() (messages []any) {
 			}
 			schema = jsonval.Object{"type": "object", "properties": properties}
 		}
-		messages = append(messages, ideafile.DataMessage(ideafile.Message{PayloadKind: kind,
+		messages = append(messages, ideafile.EncodePayloadMessage(ideafile.Message{PayloadKind: kind,
 			Payload: jsonval.Object{}, PayloadSchema: schema}))
 	}
 	return messages
@@ -115,8 +115,8 @@ func (h *hardener) isSharedByAllProcesses(m ideafile.Message) bool {
 }
 
 // sharedState is the State of the unnamed instance, or else an empty one. It is empty in a template.
-func (h *hardener) sharedState(template bool) any {
-	if r := h.instances[0]; r.instanceToken == "" && !template {
+func (h *hardener) sharedState(asTemplate bool) any {
+	if r := h.instances[0]; r.instanceToken == "" && !asTemplate {
 		return r.viewAtStart()[ideafile.TypeState]
 	}
 	return jsonval.Object{}
@@ -127,7 +127,7 @@ func (h *hardener) instanceStateMessages() []any {
 	var out []any
 	for _, r := range h.instances {
 		if r.process == h.instances[0].process && r.instanceToken != "" {
-			out = append(out, ideafile.DataMessage(ideafile.Message{PayloadKind: ideafile.TypeState,
+			out = append(out, ideafile.EncodePayloadMessage(ideafile.Message{PayloadKind: ideafile.TypeState,
 				InstanceToken: r.instanceToken, Payload: r.viewAtStart()[ideafile.TypeState]}))
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 // generalizeOutput gives the Plan an output if every process has one and all take it from the same paths.
 func (h *hardener) generalizeOutput() {
-	var common any
+	var commonOutput any
 	for n, process := range h.processes {
 		output := process.finalOutput()
 		if output == nil {
@@ -29,15 +29,15 @@ func (h *hardener) generalizeOutput() {
 				process.ProcessID)
 			return
 		}
-		if n > 0 && !jsonval.EqualNumerically(references, common) {
+		if n > 0 && !jsonval.EqualNumerically(references, commonOutput) {
 			h.addDifference(nil, "which places count: write their References",
 				"%s: that of %s comes from other places than that of %s", valueLocation{ownerLabel: outputLabel},
 				process.ProcessID, h.processes[0].ProcessID)
 			return
 		}
-		common = references
+		commonOutput = references
 	}
-	h.planOutput, h.hasPlanOutput = h.generalizeOutputLiterals(common), true
+	h.planOutput, h.hasPlanOutput = h.generalizeOutputLiterals(commonOutput), true
 }
 
 // outputsVary reports whether two processes have different outputs. If so, a place that has the output in both is no
@@ -73,10 +73,10 @@ func (p *processRun) outputReferences(output any, outputsVary bool) (any, bool) 
 		_, err = refexpr.ResolveExpressions(output, p.resolveOutput)
 		return output, err == nil
 	}
-	for _, wired := range p.wiredOutputs() {
-		v, err := refexpr.ResolveExpressions(wired, p.resolveOutput)
+	for _, wiredOutput := range p.wiredOutputs() {
+		v, err := refexpr.ResolveExpressions(wiredOutput, p.resolveOutput)
 		if err == nil && jsonval.EqualNumerically(v, output) {
-			return wired, true
+			return wiredOutput, true
 		}
 	}
 	return p.locateOutput(nil, output, outputsVary)
@@ -85,19 +85,19 @@ func (p *processRun) outputReferences(output any, outputsVary bool) (any, bool) 
 // wiredOutputs lists the outputs with References of all solutions and Plans, the latest first.
 func (p *processRun) wiredOutputs() []any {
 	var list []any
-	add := func(output any) {
+	addIfReferences := func(output any) {
 		if refs, err := refexpr.FindReferences(output); err == nil && len(refs) > 0 {
 			list = append(list, output)
 		}
 	}
 	for _, c := range p.chains {
 		for _, idea := range slices.Backward(c.Ideas) {
-			add(jsonval.Lookup(idea.Source, "solution", "output"))
+			addIfReferences(jsonval.Lookup(idea.Source, "solution", "output"))
 		}
 	}
 	for _, m := range p.lastIdea.Context {
 		if m.IsDirectPlan() {
-			add(m.PlanOutput)
+			addIfReferences(m.PlanOutput)
 		}
 	}
 	return list
@@ -109,31 +109,31 @@ func (p *processRun) resolveOutput(e refexpr.Expression) (any, bool) {
 	if p.instances[0].instanceToken == "" || !e.HasReferenceOfKind(ideafile.TypeState) {
 		return p.instances[0].resolveReferences(e.String())
 	}
-	byToken := jsonval.Object{}
+	valueByToken := jsonval.Object{}
 	for _, r := range p.instances {
 		if v, ok := r.resolveReferences(e.String()); ok {
-			byToken[r.instanceToken] = v
+			valueByToken[r.instanceToken] = v
 		}
 	}
-	return byToken, len(byToken) > 0
+	return valueByToken, len(valueByToken) > 0
 }
 
 // locateOutput finds the only path at which the output, or else each of its parts, is found. A flag or a digit may be
 // there by chance, so it counts only if its path has its name or the outputs vary.
 func (p *processRun) locateOutput(path jsonval.Path, output any, outputsVary bool) (any, bool) {
-	var found []refexpr.Reference
+	var matchingReferences []refexpr.Reference
 	for _, ref := range appendReferences(nil, refexpr.Reference{Kind: ideafile.TypeState}, p.instances[0].finalState,
 		p.instances[0].ownOutputPart(output)) {
 		if v, ok := p.resolveOutput(refexpr.Expression{{ref}}); ok && !pathPassesThroughList(p.instances[0], ref) &&
 			jsonval.EqualNumerically(v, output) {
-			found = append(found, ref)
+			matchingReferences = append(matchingReferences, ref)
 		}
 	}
-	if len(found) == 1 && (outputsVary || isUnlikelyCoincidence(output) || endsWithParamName(found[0], path)) {
-		return found[0].String(), true
+	if len(matchingReferences) == 1 && (outputsVary || isUnlikelyCoincidence(output) || endsWithParamName(matchingReferences[0], path)) {
+		return matchingReferences[0].String(), true
 	}
 	m, ok := output.(jsonval.Object)
-	if !ok || len(found) > 0 {
+	if !ok || len(matchingReferences) > 0 {
 		return nil, false
 	}
 	parts := jsonval.Object{}

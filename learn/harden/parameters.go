@@ -27,18 +27,18 @@ func (h *hardener) generalizeCalls() {
 	var remaining []*mergedCall
 	for _, c := range h.mergedCalls {
 		diffCount, noteCount := len(h.differences), len(h.notes)
-		differing := h.generalizeCall(c)
-		if len(differing) == 0 {
+		differingParams := h.generalizeCall(c)
+		if len(differingParams) == 0 {
 			remaining = append(remaining, c)
 			continue
 		}
 		newDiffs, newNotes := h.differences[diffCount:], h.notes[noteCount:]
 		h.differences, h.notes = slices.Clone(h.differences[:diffCount]), slices.Clone(h.notes[:noteCount])
-		variants := h.splitByParams(c, differing)
+		variants := h.splitByParams(c, differingParams)
 		if len(variants) == 0 {
 			h.differences, h.notes = append(h.differences[:diffCount], newDiffs...),
 				append(h.notes[:noteCount], newNotes...)
-			if !c.lacksValue(differing) {
+			if !c.hasDifferingParam(differingParams) {
 				remaining = append(remaining, c)
 			}
 		}
@@ -49,29 +49,29 @@ func (h *hardener) generalizeCalls() {
 }
 
 // generalizeCall writes a Call, and returns the parameters that differ between the instances.
-func (h *hardener) generalizeCall(c *mergedCall) (differing []string) {
+func (h *hardener) generalizeCall(c *mergedCall) (differingParams []string) {
 	ranInstances := h.instancesThatRan(c)
-	c.rawCall = jsonval.Object{"_tool": c.recordedByInstance[ranInstances[0]].call.Tool}
+	c.rawCall = jsonval.Object{"_tool": c.pastCallByInstance[ranInstances[0]].call.Tool}
 	h.copyMetaProperties(c, ranInstances[0])
-	common, differing := h.commonParams(c, ranInstances)
-	for _, name := range common {
+	commonParams, differingParams := h.commonParams(c, ranInstances)
+	for _, name := range commonParams {
 		var samples []paramSample
 		for _, r := range ranInstances {
-			recorded := c.recordedByInstance[r]
-			samples = append(samples, paramSample{r, recorded.call.Params[name], recorded.Key.Request})
+			pastCall := c.pastCallByInstance[r]
+			samples = append(samples, paramSample{r, pastCall.call.Params[name], pastCall.Key.Request})
 		}
 		value, ok := h.commonValue(paramLocation(c, jsonval.Path{name}), samples)
 		c.rawCall[name] = value
 		if !ok {
-			differing = append(differing, name)
+			differingParams = append(differingParams, name)
 		}
 	}
-	return differing
+	return differingParams
 }
 
-// lacksValue reports whether the Call has one of these differing parameters in all instances, though without a common
+// hasDifferingParam reports whether the Call has one of these differing parameters in all instances, though without a common
 // value.
-func (c *mergedCall) lacksValue(names []string) bool {
+func (c *mergedCall) hasDifferingParam(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		_, isGiven := c.rawCall[name]
 		return isGiven
@@ -81,50 +81,50 @@ func (c *mergedCall) lacksValue(names []string) bool {
 // copyMetaProperties copies the meta properties that were chosen for a Call, and its output path unless the Tool fixes
 // it. If the LLM writes the Call's result, it records that as a difference.
 func (h *hardener) copyMetaProperties(c *mergedCall, r *instanceRun) {
-	recorded := c.recordedByInstance[r]
+	pastCall := c.pastCallByInstance[r]
 	for _, k := range []string{"_after", "_outputPath", "_outputMethod", "_scopes"} {
-		if recorded.rawCall[k] != nil {
-			c.rawCall[k] = recorded.rawCall[k]
+		if pastCall.rawCall[k] != nil {
+			c.rawCall[k] = pastCall.rawCall[k]
 		}
 	}
-	tool := r.process.lastIdea.Tool(recorded.call.Tool)
-	if len(recorded.call.OutputPath) > 0 && !(tool.OutputPath.IsDeclared && tool.OutputPath.Schema == nil) {
-		c.rawCall["_outputPath"] = recorded.call.OutputPath.ReferenceText()
+	tool := r.process.lastIdea.Tool(pastCall.call.Tool)
+	if len(pastCall.call.OutputPath) > 0 && !(tool.OutputPath.IsDeclared && tool.OutputPath.Schema == nil) {
+		c.rawCall["_outputPath"] = pastCall.call.OutputPath.ReferenceText()
 	}
-	if recorded.call.HasOutput || h.bindings[recorded.call.Tool].Kind == ideafile.KindLatent {
-		planned := h.instancesOf(c)
-		h.addDifference(planned, "what gives its result: name code as _activity in schema.tools."+recorded.call.Tool+
+	if pastCall.call.HasOutput || h.bindings[pastCall.call.Tool].Kind == ideafile.KindLatent {
+		planningInstances := h.instancesOf(c)
+		h.addDifference(planningInstances, "what gives its result: name code as _activity in schema.tools."+pastCall.call.Tool+
 			", or leave it to the LLM", "%s: the tool has no code, the LLM writes its result", c)
 	}
 }
 
 // commonParams lists the parameters that the Call has in every instance, and the others that it has only in some, which
 // it records as differences. It leaves out wired ones.
-func (h *hardener) commonParams(c *mergedCall, ranInstances []*instanceRun) (names, differing []string) {
-	tool := ranInstances[0].process.lastIdea.Tool(c.recordedByInstance[ranInstances[0]].call.Tool)
-	count := map[string]int{}
+func (h *hardener) commonParams(c *mergedCall, ranInstances []*instanceRun) (commonNames, differingParams []string) {
+	tool := ranInstances[0].process.lastIdea.Tool(c.pastCallByInstance[ranInstances[0]].call.Tool)
+	countByParam := map[string]int{}
 	for _, r := range ranInstances {
 		//workflowcheck:ignore -- only counts
-		for k := range c.recordedByInstance[r].call.Params {
-			if tool.WiredParams[k] == "" {
-				count[k]++
+		for k := range c.pastCallByInstance[r].call.Params {
+			if tool.WiredExpressionByParam[k] == "" {
+				countByParam[k]++
 			}
 		}
 	}
-	for k, v := range jsonval.Sorted(count) {
+	for k, v := range jsonval.Sorted(countByParam) {
 		if v == len(ranInstances) {
-			names = append(names, k)
+			commonNames = append(commonNames, k)
 			continue
 		}
-		withParam := jsonval.Filter(ranInstances, func(r *instanceRun) bool {
-			_, ok := c.recordedByInstance[r].call.Params[k]
+		instancesWithParam := jsonval.Filter(ranInstances, func(r *instanceRun) bool {
+			_, ok := c.pastCallByInstance[r].call.Params[k]
 			return ok
 		})
-		h.addDifference(withParam, "whether it is always given: write it, or two Calls with _when",
+		h.addDifference(instancesWithParam, "whether it is always given: write it, or two Calls with _when",
 			"%s: parameter %q is given in some instances alone", c, k)
-		differing = append(differing, k)
+		differingParams = append(differingParams, k)
 	}
-	return names, differing
+	return commonNames, differingParams
 }
 
 // commonValue returns one value that yields the values of all samples. If there is none, it records the difference, and
@@ -133,7 +133,7 @@ func (h *hardener) commonValue(location valueLocation, samples []paramSample) (v
 	if allSamplesEqual(samples) {
 		return h.generalizeConstant(location, samples), true
 	}
-	if ref, ok := sharedReference(samples); ok {
+	if ref, ok := findSharedReference(samples); ok {
 		return ref, true
 	}
 	if !anySampleIsReference(samples) {
@@ -147,11 +147,11 @@ func (h *hardener) commonValue(location valueLocation, samples []paramSample) (v
 		case len(references) > 1:
 			h.addDifference(instancesOfSamples(samples), "which place is meant: write its Reference",
 				"%s equals in every instance the values at %s: it is unclear which is meant",
-				location, joinReferences(references))
+				location, describeReferences(references))
 			return nil, false
 		}
 	}
-	if steps := commonSteps(samples); len(steps) > 0 {
+	if steps := commonChildSteps(samples); len(steps) > 0 {
 		return h.commonValueByParts(location, samples, steps)
 	}
 	h.addDifference(outlierInstances(samples), "where it comes from: give it to instances at their start, or let "+
@@ -161,8 +161,8 @@ func (h *hardener) commonValue(location valueLocation, samples []paramSample) (v
 
 // commonValueByParts generalizes objects with the same keys, and lists of the same length, part by part.
 func (h *hardener) commonValueByParts(loc valueLocation, samples []paramSample,
-	steps []string) (v any, allCommon bool) {
-	object, list, allCommon := jsonval.Object{}, []any{}, true
+	steps []string) (v any, areAllCommon bool) {
+	object, list, areAllCommon := jsonval.Object{}, []any{}, true
 	for _, step := range steps {
 		parts := make([]paramSample, len(samples))
 		for n, sample := range samples {
@@ -170,17 +170,17 @@ func (h *hardener) commonValueByParts(loc valueLocation, samples []paramSample,
 			parts[n] = paramSample{sample.instance, part, sample.requestNumber}
 		}
 		v, ok := h.commonValue(valueLocation{loc.ownerLabel, loc.path.WithStep(step), loc.call}, parts)
-		allCommon = allCommon && ok
+		areAllCommon = areAllCommon && ok
 		object[step], list = v, append(list, v)
 	}
 	if _, isList := samples[0].value.([]any); isList {
-		return list, allCommon
+		return list, areAllCommon
 	}
-	return object, allCommon
+	return object, areAllCommon
 }
 
-// commonSteps lists the keys of objects with the same keys, or the indexes of lists of the same length.
-func commonSteps(samples []paramSample) []string {
+// commonChildSteps lists the keys of objects with the same keys, or the indexes of lists of the same length.
+func commonChildSteps(samples []paramSample) []string {
 	first := samples[0].value
 	steps := childSteps(first)
 	for _, sample := range samples {
@@ -230,16 +230,16 @@ func (h *hardener) generalizeConstant(loc valueLocation, samples []paramSample) 
 		case len(references) > 0 && isUnlikelyCoincidence(v):
 			h.addDifference(nil, "whether this value is meant, or a place: write the value or the Reference",
 				"%s is always %s, which also stands at %s: it is unclear which is meant", loc, clippedJSON(v),
-				joinReferences(references))
+				describeReferences(references))
 			return v
 		case len(references) > 0:
 			h.addNote("not generalised: %s is always %s, which stands at %s too: it stays as it is", loc,
-				clippedJSON(v), joinReferences(references))
+				clippedJSON(v), describeReferences(references))
 			return v
 		}
 		h.noteScatteredLiteral(loc, samples)
 	}
-	if steps := commonSteps(samples); len(steps) > 0 {
+	if steps := commonChildSteps(samples); len(steps) > 0 {
 		v, _ = h.commonValueByParts(loc, samples, steps)
 	}
 	return v
@@ -269,8 +269,8 @@ func (h *hardener) noteSingleSamples() {
 		return
 	}
 	for _, c := range h.mergedCalls {
-		if planned := h.instancesOf(c); len(planned) == 1 && len(literalsOf(c)) > 0 {
-			h.addNote("%s was planned in %s alone: constants cannot be told from inputs. %s", c, planned[0].name,
+		if planningInstances := h.instancesOf(c); len(planningInstances) == 1 && len(literalsOf(c)) > 0 {
+			h.addNote("%s was planned in %s alone: constants cannot be told from inputs. %s", c, planningInstances[0].name,
 				describeKeptLiterals([]*mergedCall{c}))
 		}
 	}
@@ -297,15 +297,15 @@ func describeKeptLiterals(calls []*mergedCall) string {
 
 // literalsOf lists a Call's parameters, and parts of parameters, that contain no Reference.
 func literalsOf(c *mergedCall) (list []string) {
-	var walk func(at jsonval.Path, v any)
-	walk = func(at jsonval.Path, v any) {
+	var walk func(path jsonval.Path, v any)
+	walk = func(path jsonval.Path, v any) {
 		if refs, err := refexpr.FindReferences(v); err == nil && len(refs) == 0 {
-			list = append(list, paramLocation(c, at).String()+" = "+clippedJSON(v))
+			list = append(list, paramLocation(c, path).String()+" = "+clippedJSON(v))
 			return
 		}
 		for _, step := range childSteps(v) {
 			part, _ := jsonval.ChildValue(v, step)
-			walk(at.WithStep(step), part)
+			walk(path.WithStep(step), part)
 		}
 	}
 	for k, v := range jsonval.Sorted(c.rawCall) {
@@ -337,15 +337,15 @@ func endsWithParamName(r refexpr.Reference, param jsonval.Path) bool {
 	return len(r.Path) > 0 && len(param) > 0 && r.Path[len(r.Path)-1] == param[len(param)-1]
 }
 
-// sharedReference finds a Reference, used by some instances, that yields the value of every instance.
-func sharedReference(samples []paramSample) (any, bool) {
-	tried := map[string]bool{}
+// findSharedReference finds a Reference, used by some instances, that yields the value of every instance.
+func findSharedReference(samples []paramSample) (any, bool) {
+	isTried := map[string]bool{}
 	for _, sample := range samples {
 		text, ok := sample.value.(string)
-		if !ok || !refexpr.IsReference(text) || tried[text] {
+		if !ok || !refexpr.IsReference(text) || isTried[text] {
 			continue
 		}
-		tried[text] = true
+		isTried[text] = true
 		if matchesAllSamples(text, samples) {
 			return text, true
 		}
@@ -355,9 +355,9 @@ func sharedReference(samples []paramSample) (any, bool) {
 
 func matchesAllSamples(ref string, samples []paramSample) bool {
 	return !slices.ContainsFunc(samples, func(sample paramSample) bool {
-		want, ok := sample.instance.resolveReferences(sample.value)
-		got, present := sample.instance.resolveReferences(ref)
-		return sample.value != any(ref) && (!ok || !present || !jsonval.EqualNumerically(want, got))
+		expected, ok := sample.instance.resolveReferences(sample.value)
+		resolved, isPresent := sample.instance.resolveReferences(ref)
+		return sample.value != any(ref) && (!ok || !isPresent || !jsonval.EqualNumerically(expected, resolved))
 	})
 }
 
@@ -390,26 +390,26 @@ func instancesOfSamples(samples []paramSample) []*instanceRun {
 
 // outlierInstances lists the instances whose value is not the most common one.
 func outlierInstances(samples []paramSample) []*instanceRun {
-	count, mostCommon := map[string]int{}, ""
+	countByValue, mostCommon := map[string]int{}, ""
 	for _, sample := range samples {
-		count[jsonval.EncodeToString(sample.value)]++
+		countByValue[jsonval.EncodeToString(sample.value)]++
 	}
-	for text, v := range jsonval.Sorted(count) {
-		if mostCommon == "" || v > count[mostCommon] {
+	for text, v := range jsonval.Sorted(countByValue) {
+		if mostCommon == "" || v > countByValue[mostCommon] {
 			mostCommon = text
 		}
 	}
 	return instancesOfSamples(jsonval.Filter(samples, func(sample paramSample) bool {
-		return count[mostCommon] == 1 || jsonval.EncodeToString(sample.value) != mostCommon
+		return countByValue[mostCommon] == 1 || jsonval.EncodeToString(sample.value) != mostCommon
 	}))
 }
 
-// joinReferences lists places. If there are many, it lists the first few and the number of the others.
-func joinReferences(references []refexpr.Reference) string {
-	const shown = 4
+// describeReferences lists places. If there are many, it lists the first few and the number of the others.
+func describeReferences(references []refexpr.Reference) string {
+	const maxListed = 4
 	var names []string
 	for n, p := range references {
-		if n == shown {
+		if n == maxListed {
 			names = append(names, fmt.Sprintf("%d more places", len(references)-n))
 			break
 		}

@@ -15,29 +15,29 @@ import (
 func (h *hardener) dropInvalidCallsAndOutput() {
 	for len(h.mergedCalls) > 0 {
 		source, plans := h.buildIdea(false), h.dividePlans()
-		first := len(source["context"].([]any)) - len(plans)
+		firstPlanIndex := len(source["context"].([]any)) - len(plans)
 		idea, problems := ideafile.ReadIdea(source)
 		problems = append(problems, check.Check(idea, h.bindings)...).Errors()
 		problemByCall := map[*mergedCall]string{}
 		for k, plan := range plans {
 			for n, c := range plan.calls {
 				for _, p := range problems {
-					if strings.HasPrefix(p.JSONPath+".", fmt.Sprintf("$.context[%d].plan[%d].", first+k, n)) &&
+					if strings.HasPrefix(p.JSONPath+".", fmt.Sprintf("$.context[%d].plan[%d].", firstPlanIndex+k, n)) &&
 						problemByCall[c] == "" {
 						problemByCall[c] = p.Message
 					}
 				}
 			}
 		}
-		dropped := h.dropCalls(func(c *mergedCall) bool {
+		hasDropped := h.dropCalls(func(c *mergedCall) bool {
 			if problemByCall[c] != "" {
 				h.addDifference(nil, "how to write it so that it passes the check: "+jsonval.EncodeToString(c.rawCall),
 					"%s: %s", c, problemByCall[c])
 			}
 			return problemByCall[c] != ""
 		})
-		if !dropped {
-			h.reportRemainingProblems(problems, first)
+		if !hasDropped {
+			h.reportRemainingProblems(problems, firstPlanIndex)
 			return
 		}
 		for h.dropCallsWithoutInput() {
@@ -47,9 +47,9 @@ func (h *hardener) dropInvalidCallsAndOutput() {
 }
 
 // reportRemainingProblems records the problems of the file outside its Calls.
-func (h *hardener) reportRemainingProblems(problems diag.Problems, firstPlan int) {
+func (h *hardener) reportRemainingProblems(problems diag.Problems, firstPlanIndex int) {
 	for _, p := range problems {
-		if strings.HasPrefix(p.JSONPath, fmt.Sprintf("$.context[%d].output", firstPlan)) {
+		if strings.HasPrefix(p.JSONPath, fmt.Sprintf("$.context[%d].output", firstPlanIndex)) {
 			h.planOutput, h.hasPlanOutput = nil, false
 		}
 		h.addDifference(nil, "how to mend it there", "the file does not pass the check: %s", p)

@@ -27,26 +27,26 @@ func (r *instanceRun) valueAtStart(ref refexpr.Reference) (any, bool) {
 	return jsonval.ValueAt(r.startView.PayloadByKind[ref.Kind], ref.Path)
 }
 
-// maxReferences bounds how many places of one literal are tracked.
-const maxReferences = 64
+// maxTrackedReferences bounds how many places of one literal are tracked.
+const maxTrackedReferences = 64
 
-// maxDepth bounds how deep in the data a literal is searched for.
-const maxDepth = 32
+// maxLiteralDepth bounds how deep in the data a literal is searched for.
+const maxLiteralDepth = 32
 
 // commonReferences lists the References that yield each instance's literal: in the data at the start, or else in what
 // Calls of earlier Requests wrote. If exactly one of several ends in the parameter's name, only that one is returned.
 func commonReferences(param jsonval.Path, samples []paramSample) []refexpr.Reference {
-	found := keepPresentInAllSamples(samples[0].referencesToLiteralAtStart(), samples, paramSample.valueAtStart)
-	if len(found) == 0 {
+	references := keepPresentInAllSamples(samples[0].referencesToLiteralAtStart(), samples, paramSample.valueAtStart)
+	if len(references) == 0 {
 		finalState := jsonval.Object{ideafile.TypeState: samples[0].instance.finalState}
-		found = keepPresentInAllSamples(samples[0].referencesToLiteral(finalState), samples,
+		references = keepPresentInAllSamples(samples[0].referencesToLiteral(finalState), samples,
 			paramSample.valueWrittenBefore)
 	}
-	sameName := jsonval.Filter(found, func(ref refexpr.Reference) bool { return endsWithParamName(ref, param) })
-	if len(sameName) == 1 {
-		return sameName
+	sameNameReferences := jsonval.Filter(references, func(ref refexpr.Reference) bool { return endsWithParamName(ref, param) })
+	if len(sameNameReferences) == 1 {
+		return sameNameReferences
 	}
-	return found
+	return references
 }
 
 func (s paramSample) valueAtStart(ref refexpr.Reference) (any, bool) {
@@ -90,40 +90,40 @@ func pathPassesThroughList(r *instanceRun, ref refexpr.Reference) bool {
 	return false
 }
 
-// appendReferences adds the places below the given one at which a container has the literal, at most maxReferences.
-func appendReferences(found []refexpr.Reference, parent refexpr.Reference, container, literal any) []refexpr.Reference {
-	if len(found) >= maxReferences || len(parent.Path) > maxDepth {
-		return found
+// appendReferences adds the places below the given one at which a container has the literal, at most maxTrackedReferences.
+func appendReferences(references []refexpr.Reference, parent refexpr.Reference, container, literal any) []refexpr.Reference {
+	if len(references) >= maxTrackedReferences || len(parent.Path) > maxLiteralDepth {
+		return references
 	}
 	if len(parent.Path) > 0 && jsonval.TypeOf(container) == jsonval.TypeOf(literal) &&
 		jsonval.EqualNumerically(container, literal) {
-		return append(found, parent)
+		return append(references, parent)
 	}
 	for _, step := range childSteps(container) {
 		v, _ := jsonval.ChildValue(container, step)
 		path := parent.Path.WithStep(step)
-		found = appendReferences(found, refexpr.Reference{Kind: parent.Kind, Path: path}, v, literal)
+		references = appendReferences(references, refexpr.Reference{Kind: parent.Kind, Path: path}, v, literal)
 	}
-	return found
+	return references
 }
 
 // keepPresentInAllSamples keeps the places at which every instance has its own literal.
-func keepPresentInAllSamples(found []refexpr.Reference, samples []paramSample,
+func keepPresentInAllSamples(references []refexpr.Reference, samples []paramSample,
 	lookup func(paramSample, refexpr.Reference) (any, bool)) []refexpr.Reference {
-	return slices.DeleteFunc(found, func(ref refexpr.Reference) bool {
+	return slices.DeleteFunc(references, func(ref refexpr.Reference) bool {
 		return slices.ContainsFunc(samples, func(sample paramSample) bool {
-			want, ok := sample.instance.resolveReferences(sample.value)
-			v, present := lookup(sample, ref)
-			return !ok || !present || !jsonval.EqualNumerically(v, want)
+			expected, ok := sample.instance.resolveReferences(sample.value)
+			v, isPresent := lookup(sample, ref)
+			return !ok || !isPresent || !jsonval.EqualNumerically(v, expected)
 		})
 	})
 }
 
 // wroteBeforeRequest reports whether a Call of an earlier Request wrote the value at a path.
 func (r *instanceRun) wroteBeforeRequest(p jsonval.Path, request int) bool {
-	for _, recorded := range r.recordedCalls {
-		for _, q := range recorded.call.OutputPath.Paths() {
-			if recorded.Status == ideafile.Done && recorded.Key.Request < request && p.IsAtOrBelow(q) {
+	for _, pastCall := range r.recordedCalls {
+		for _, q := range pastCall.call.OutputPath.Paths() {
+			if pastCall.Status == ideafile.Done && pastCall.Key.Request < request && p.IsAtOrBelow(q) {
 				return true
 			}
 		}

@@ -27,7 +27,7 @@ type hardenedPlan struct {
 // outcomes that the conditions had in an instance, the most frequent first. A combination that no instance showed has
 // no Plan, and is left to the LLM.
 func (h *hardener) dividePlans() []hardenedPlan {
-	undivided := []hardenedPlan{{calls: h.mergedCalls, whenSchema: h.commonGuard(), name: "hardened"}}
+	undividedPlans := []hardenedPlan{{calls: h.mergedCalls, whenSchema: h.commonGuard(), name: "hardened"}}
 	var conditions []*callCondition
 	for _, c := range h.mergedCalls {
 		if c.condition != nil && c.condition.readsOnlyStart {
@@ -35,26 +35,26 @@ func (h *hardener) dividePlans() []hardenedPlan {
 		}
 	}
 	if len(conditions) == 0 {
-		return undivided
+		return undividedPlans
 	}
-	countByAnswer, firstByAnswer := map[string]int{}, map[string]*instanceRun{}
+	countByAnswer, firstInstanceByAnswer := map[string]int{}, map[string]*instanceRun{}
 	var answers []string
 	for _, r := range h.instances {
 		answer := ""
 		for _, c := range conditions {
 			answer += fmt.Sprintf("%t ", c.appliesByInstance[r])
 		}
-		if countByAnswer[answer]++; firstByAnswer[answer] == nil {
-			firstByAnswer[answer], answers = r, append(answers, answer)
+		if countByAnswer[answer]++; firstInstanceByAnswer[answer] == nil {
+			firstInstanceByAnswer[answer], answers = r, append(answers, answer)
 		}
 	}
 	if len(answers) > maxPlans {
-		return undivided
+		return undividedPlans
 	}
 	slices.SortStableFunc(answers, func(a, b string) int { return countByAnswer[b] - countByAnswer[a] })
 	var plans []hardenedPlan
 	for _, answer := range answers {
-		plans = append(plans, h.planForInstance(firstByAnswer[answer], undivided[0].whenSchema))
+		plans = append(plans, h.planForInstance(firstInstanceByAnswer[answer], undividedPlans[0].whenSchema))
 	}
 	return plans
 }
@@ -65,8 +65,8 @@ func (h *hardener) planForInstance(r *instanceRun, guard any) hardenedPlan {
 	var when []any
 	var names []string
 	add := func(source any, text string) {
-		before := len(when)
-		if when = addSchema(when, source); len(when) > before && text != "" {
+		lengthBefore := len(when)
+		if when = addSchema(when, source); len(when) > lengthBefore && text != "" {
 			names = append(names, text)
 		}
 	}
@@ -160,9 +160,9 @@ func (r *instanceRun) directPlan() (ideafile.Message, bool) {
 func (h *hardener) commonGuard() any {
 	var guards []any
 	for _, r := range h.instances {
-		plan, planned := r.directPlan()
+		plan, hasPlan := r.directPlan()
 		guard := plan.Source["when"]
-		if !planned || guard == nil {
+		if !hasPlan || guard == nil {
 			return nil
 		}
 		guards = addSchema(guards, guard)

@@ -143,8 +143,8 @@ func TestAHardenedPlanRepeatsTheRunsItWasMadeOf(t *testing.T) {
 				jsonval.Encode(planMessage(h)), twice.Differences)
 		}
 		for _, token := range again.Loop.InstanceTokens() {
-			if got, want := again.Instances[token].State(),
-				scenarios[0].Instances[token].State(); !jsonval.Equal(got, want) {
+			if got, want := again.InstanceByToken[token].State(),
+				scenarios[0].InstanceByToken[token].State(); !jsonval.Equal(got, want) {
 				t.Fatalf("%s comes to %s\nwant %s\nby %s", token, jsonval.Encode(got), jsonval.Encode(want),
 					jsonval.Encode(h.Idea["context"]))
 			}

@@ -15,7 +15,7 @@ import (
 )
 
 func (h *hardener) readRun(run past.Run) error {
-	ownChain, err := past.Open(run)
+	ownChain, err := past.OpenChain(run)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (h *hardener) readInstances(process *processRun) error {
 	if !isFinished(process.chains[0]) {
 		return errors.New("it has not finished")
 	}
-	var skipped []Difference // instances from which nothing can be learned, with the reason
+	var skippedInstances []Difference // instances from which nothing can be learned, with the reason
 	foundTokens := map[string]bool{}
 	chains := process.chains
 	if len(chains) > 1 {
@@ -61,18 +61,18 @@ func (h *hardener) readInstances(process *processRun) error {
 			return fmt.Errorf("its Plan ran directly, and Calls had ended before its first Idea was sealed: how " +
 				"it began is unknown")
 		}
-		skipped = append(skipped, process.readChainInstances(c)...)
+		skippedInstances = append(skippedInstances, process.readChainInstances(c)...)
 		for _, token := range c.Last().InstanceTokens() {
 			foundTokens[token] = true
 		}
 	}
 	for _, token := range process.lastIdea.InstanceTokens() {
 		if !foundTokens[token] {
-			skipped = append(skipped, Difference{Description: "of which no part tells what it did",
+			skippedInstances = append(skippedInstances, Difference{Description: "of which no part tells what it did",
 				Instances: []string{token}})
 		}
 	}
-	for _, d := range mergeDifferences(skipped) {
+	for _, d := range mergeDifferences(skippedInstances) {
 		subject := process.ProcessID
 		if d.Instances[0] != "" {
 			subject = diag.SummarizeNames(d.Instances) + " of " + subject
@@ -103,49 +103,49 @@ func isFinished(c *past.Chain) bool {
 }
 
 // readChainInstances reads the instances of one chain, and returns those that did not reach their goal.
-func (p *processRun) readChainInstances(c *past.Chain) (skipped []Difference) {
+func (p *processRun) readChainInstances(c *past.Chain) (skippedInstances []Difference) {
 	for _, token := range c.Last().InstanceTokens() {
 		end := c.EndView(token)
 		r := &instanceRun{process: p, chain: c, instanceToken: token,
 			finalState: end.PayloadByKind[ideafile.TypeState]}
 		r.startMessages = slices.Concat(c.StartMessages(token))
 		r.startView = ideafile.InstanceViewOf(r.startMessages, token)
-		missing := statelog.MissingRequiredPaths(end.SchemaByKind[ideafile.TypeState], r.finalState)
+		missingPaths := statelog.MissingRequiredPaths(end.SchemaByKind[ideafile.TypeState], r.finalState)
 		switch {
 		case c.StatusByInstance[token] != ideafile.InstanceSettled:
-			skipped = append(skipped, Difference{Description: "which failed", Instances: []string{token}})
-		case len(missing) > 0:
-			skipped = append(skipped, Difference{Description: "which failed: its State lacks " +
-				strings.Join(missing, ", "), Instances: []string{token}})
+			skippedInstances = append(skippedInstances, Difference{Description: "which failed", Instances: []string{token}})
+		case len(missingPaths) > 0:
+			skippedInstances = append(skippedInstances, Difference{Description: "which failed: its State lacks " +
+				strings.Join(missingPaths, ", "), Instances: []string{token}})
 		default:
 			p.instances = append(p.instances, r)
 		}
 	}
-	return skipped
+	return skippedInstances
 }
 
 // readRecordedCalls reads the well-formed Calls of an instance, each with its latest status.
 func (h *hardener) readRecordedCalls(r *instanceRun) {
-	var all []*recordedCall
+	var wellFormedCalls []*recordedCall
 	for _, c := range r.chain.Calls(r.instanceToken) {
-		recorded := &recordedCall{Call: c, rawCall: c.Written.RawObject()}
+		pastCall := &recordedCall{Call: c, rawCall: c.Written.RawObject()}
 		if c.IsRecorded {
-			rule := conditionOf(recorded.rawCall)
-			if c.Status == ideafile.Skipped && rule.When != nil {
+			planCondition := conditionOf(pastCall.rawCall)
+			if c.Status == ideafile.Skipped && planCondition.When != nil {
 				continue
 			}
-			recorded.conditionReads = rule.PathsRead(ideafile.TypeState)
-			recorded.rawCall = withoutCondition(recorded.rawCall)
+			pastCall.conditionReads = planCondition.PathsRead(ideafile.TypeState)
+			pastCall.rawCall = withoutCondition(pastCall.rawCall)
 		}
 		var f *diag.Fault
-		recorded.call, f = h.readCall(r, recorded.rawCall)
-		recorded.call.ID = c.Key.ID(r.instanceToken)
-		if f == nil && !recorded.wasRefusedBeforeRun() {
-			all = append(all, recorded)
+		pastCall.call, f = h.readCall(r, pastCall.rawCall)
+		pastCall.call.ID = c.Key.ID(r.instanceToken)
+		if f == nil && !pastCall.wasRefusedBeforeRun() {
+			wellFormedCalls = append(wellFormedCalls, pastCall)
 		}
 	}
-	r.readActualParams(all)
-	r.recordedCalls = withoutRedundantCalls(all)
+	r.readActualParams(wellFormedCalls)
+	r.recordedCalls = withoutRedundantCalls(wellFormedCalls)
 }
 
 // readCall reads a Call as a Call of one instance.
@@ -165,24 +165,24 @@ func (c *recordedCall) wasRefusedBeforeRun() bool {
 
 // withoutRedundantCalls leaves out the Calls that made no difference: repeats, and Calls for a path that another Call
 // of the same tool wrote.
-func withoutRedundantCalls(all []*recordedCall) []*recordedCall {
+func withoutRedundantCalls(calls []*recordedCall) []*recordedCall {
 	var out []*recordedCall
-	for n, recorded := range all {
+	for n, pastCall := range calls {
 		isRedundant := false
-		for k, other := range all {
-			sameKey := k != n && other.alignmentKey() == recorded.alignmentKey()
-			sameParams := sameKey && jsonval.EqualNumerically(other.call.Params, recorded.call.Params)
+		for k, other := range calls {
+			hasSameKey := k != n && other.alignmentKey() == pastCall.alignmentKey()
+			hasSameParams := hasSameKey && jsonval.EqualNumerically(other.call.Params, pastCall.call.Params)
 			switch {
-			case sameKey && other.Status == ideafile.Done && recorded.Status != ideafile.Done &&
-				(recorded.Status != ideafile.Failed || sameParams):
+			case hasSameKey && other.Status == ideafile.Done && pastCall.Status != ideafile.Done &&
+				(pastCall.Status != ideafile.Failed || hasSameParams):
 				isRedundant = true
-			case sameParams && k < n && other.Status == recorded.Status &&
-				(recorded.Status != ideafile.Done || recorded.isWriteOnce()):
+			case hasSameParams && k < n && other.Status == pastCall.Status &&
+				(pastCall.Status != ideafile.Done || pastCall.isWriteOnce()):
 				isRedundant = true
 			}
 		}
 		if !isRedundant {
-			out = append(out, recorded)
+			out = append(out, pastCall)
 		}
 	}
 	return out

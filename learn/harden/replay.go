@@ -18,58 +18,58 @@ import (
 // planned them and for which no condition is found, and Calls that never run. Then it records every instance that does
 // not reach its final State.
 func (h *hardener) verifyPlanByReplay() {
-	for changed := true; changed; {
-		changed = h.dropCallsWithoutInput()
-		if !changed {
-			changed = h.settleUnplannedCalls()
+	for hasChanged := true; hasChanged; {
+		hasChanged = h.dropCallsWithoutInput()
+		if !hasChanged {
+			hasChanged = h.resolveUnplannedCalls()
 		}
-		if !changed {
-			changed = h.dropCallsThatNeverRun()
+		if !hasChanged {
+			hasChanged = h.dropCallsThatNeverRun()
 		}
 	}
 	h.dropOutputWithoutInput()
 	plans := h.dividePlans()
 	for _, r := range h.instances {
 		h.reportHumanOverrides(r)
-		replayed := h.replayPlan(plans, r)
-		h.reportFailure(r, replayed)
-		for _, c := range replayed.callsWithOtherParams {
+		replay := h.replayPlan(plans, r)
+		h.reportFailure(r, replay)
+		for _, c := range replay.callsWithOtherParams {
 			h.addDifference([]*instanceRun{r}, "which values are meant: name in _after what ends before it, "+
 				"or refer to another place", "%s: in the Plan it would read other values than it did", c)
 		}
 		// If a difference is already recorded for the instance, another State is to be expected.
-		if !jsonval.EqualNumerically(replayed.instance.State(), r.finalState) && !h.hasReportedDifference(r) {
+		if !jsonval.EqualNumerically(replay.instance.State(), r.finalState) && !h.hasReportedDifference(r) {
 			h.addDifference([]*instanceRun{r},
 				"whether that State will do; if not, add or reorder the Calls that write it",
 				"the Plan comes to another State: %s",
-				diag.SummarizeNames(past.DifferingPaths(replayed.instance.State(), r.finalState)))
+				diag.SummarizeNames(past.DifferingPaths(replay.instance.State(), r.finalState)))
 		}
 	}
 }
 
 // reportFailure records each Call that failed in an instance and that no alternative replaced, with the alternatives
 // that were tried. If there is no such Call, it records why the Plan failed.
-func (h *hardener) reportFailure(r *instanceRun, replayed *planReplay) {
-	f := replayed.instance.DirectPlanFault()
+func (h *hardener) reportFailure(r *instanceRun, replay *planReplay) {
+	f := replay.instance.DirectPlanFault()
 	if f == nil {
 		return
 	}
 	wasReported := false
-	for n, c := range replayed.failedCalls {
-		if replayed.hasValueAtOutputOf(c) || slices.ContainsFunc(replayed.failedCalls[:n], c.isAlternativeOf) {
+	for n, c := range replay.failedCalls {
+		if replay.hasValueAtOutputOf(c) || slices.ContainsFunc(replay.failedCalls[:n], c.isAlternativeOf) {
 			continue
 		}
 		var triedCalls []string
-		for _, other := range replayed.failedCalls[n+1:] {
+		for _, other := range replay.failedCalls[n+1:] {
 			if other.isAlternativeOf(c) {
 				triedCalls = append(triedCalls, other.String())
 			}
 		}
 		wasReported = true
 		if len(triedCalls) == 0 {
-			h.addDifference([]*instanceRun{r}, afterFailure, "%s failed, and nothing was planned in its place", c)
+			h.addDifference([]*instanceRun{r}, failureDecision, "%s failed, and nothing was planned in its place", c)
 		} else {
-			h.addDifference([]*instanceRun{r}, afterFailure,
+			h.addDifference([]*instanceRun{r}, failureDecision,
 				"%s failed, and what was planned in its place failed too: %s", c, strings.Join(triedCalls, ", "))
 		}
 	}
@@ -80,7 +80,7 @@ func (h *hardener) reportFailure(r *instanceRun, replayed *planReplay) {
 	}
 }
 
-const afterFailure = "what is to be done then: write another Call with its _outputPath behind it, " +
+const failureDecision = "what is to be done then: write another Call with its _outputPath behind it, " +
 	"or leave it to the LLM"
 
 // isAlternativeOf reports whether two Calls write to the same paths, so that one can replace the other.
@@ -91,16 +91,16 @@ func (c *mergedCall) isAlternativeOf(o *mergedCall) bool {
 // reportHumanOverrides records what the Plan does not reproduce: decisions of people, and parameters that the LLM
 // fitted.
 func (h *hardener) reportHumanOverrides(r *instanceRun) {
-	for _, recorded := range r.recordedCalls {
-		if recorded.Adaptation != nil {
+	for _, pastCall := range r.recordedCalls {
+		if pastCall.Adaptation != nil {
 			h.addDifference([]*instanceRun{r}, "what makes them fit: a Call before it, or a wider form in "+
-				"schema.tools."+recorded.call.Tool, "%s: the LLM fitted its parameters to the Tool", recorded.call.Tool)
+				"schema.tools."+pastCall.call.Tool, "%s: the LLM fitted its parameters to the Tool", pastCall.call.Tool)
 		}
-		for _, decision := range recorded.Decisions {
+		for _, decision := range pastCall.Decisions {
 			if decision.Kind != policy.Approve {
 				h.addDifference([]*instanceRun{r}, "whether people go on deciding (_approval in schema.tools."+
-					recorded.call.Tool+"; harden --approvals proposes when), or a Call does what they did",
-					"%s: a person decided otherwise: %s", recorded.call.Tool, decision.Kind)
+					pastCall.call.Tool+"; harden --approvals proposes when), or a Call does what they did",
+					"%s: a person decided otherwise: %s", pastCall.call.Tool, decision.Kind)
 			}
 		}
 	}
@@ -111,17 +111,17 @@ func (h *hardener) hasReportedDifference(r *instanceRun) bool {
 		func(d Difference) bool { return slices.Contains(d.Instances, r.name) })
 }
 
-// settleUnplannedCalls handles the Calls that would run in an instance that ended without them. It gives them a
+// resolveUnplannedCalls handles the Calls that would run in an instance that ended without them. It gives them a
 // condition, or drops them, and reports whether there were any. Calls that were blocked there come last: other Calls
 // may still supply their input, or make them unneeded.
-func (h *hardener) settleUnplannedCalls() bool {
+func (h *hardener) resolveUnplannedCalls() bool {
 	unplannedCalls, blockedCalls, plans := map[*mergedCall]bool{}, map[*mergedCall]bool{}, h.dividePlans()
 	for _, r := range h.instances {
-		replayed := h.replayPlan(plans, r)
-		for _, c := range replayed.unplannedCalls {
+		replay := h.replayPlan(plans, r)
+		for _, c := range replay.unplannedCalls {
 			unplannedCalls[c] = true
 		}
-		for _, c := range replayed.blockedCalls {
+		for _, c := range replay.blockedCalls {
 			blockedCalls[c] = true
 		}
 	}
@@ -144,16 +144,16 @@ func (h *hardener) settleUnplannedCalls() bool {
 // dropCallsThatNeverRun drops the Calls that are skipped wherever the Plan is replayed, because another Call of the
 // Plan does the same.
 func (h *hardener) dropCallsThatNeverRun() bool {
-	skipped, needed, plans := map[*mergedCall]bool{}, map[*mergedCall]bool{}, h.dividePlans()
+	isReplayed, isNeeded, plans := map[*mergedCall]bool{}, map[*mergedCall]bool{}, h.dividePlans()
 	for _, r := range h.instances {
-		replayed := h.replayPlan(plans, r)
-		for _, rec := range replayed.instance.CallRecords() {
-			c := replayed.planCalls[rec.Index-1]
-			skipped[c] = true
-			needed[c] = needed[c] || rec.Status != ideafile.Skipped
+		replay := h.replayPlan(plans, r)
+		for _, rec := range replay.instance.CallRecords() {
+			c := replay.planCalls[rec.Index-1]
+			isReplayed[c] = true
+			isNeeded[c] = isNeeded[c] || rec.Status != ideafile.Skipped
 		}
 	}
-	return h.dropCalls(func(c *mergedCall) bool { return skipped[c] && !needed[c] && !c.isUntried() && !c.isFallback })
+	return h.dropCalls(func(c *mergedCall) bool { return isReplayed[c] && !isNeeded[c] && !c.isUntried() && !c.isFallback })
 }
 
 // dropCallsWithoutInput drops Calls that read something that some instance lacks at the start and that no Call writes.
@@ -177,26 +177,26 @@ func (h *hardener) dropOutputWithoutInput() {
 // reportIfInputMissing reports whether there are instances in which an expression cannot have a value, and records them
 // as a difference.
 func (h *hardener) reportIfInputMissing(reader *mergedCall, name string, e refexpr.Expression) bool {
-	withoutValue := jsonval.Filter(h.instances, func(r *instanceRun) bool {
-		return (reader == nil || reader.recordedByInstance[r] != nil) && !h.canExpressionHaveValue(reader, e, r)
+	instancesWithoutValue := jsonval.Filter(h.instances, func(r *instanceRun) bool {
+		return (reader == nil || reader.pastCallByInstance[r] != nil) && !h.canExpressionHaveValue(reader, e, r)
 	})
 	switch {
-	case len(withoutValue) == 0:
+	case len(instancesWithoutValue) == 0:
 		return false
-	case len(withoutValue) == len(h.instances):
+	case len(instancesWithoutValue) == len(h.instances):
 		h.addDifference(nil, "what brings it: add a Call that writes it, or give it to instances at their start",
 			"%s: nothing is left that writes %s", name, e)
 	default:
-		h.addDifference(withoutValue, "what counts without it: write another place behind ||, or _when",
+		h.addDifference(instancesWithoutValue, "what counts without it: write another place behind ||, or _when",
 			"%s: %s is not there in every instance", name, e)
 	}
 	return true
 }
 
 func (h *hardener) dropCalls(shouldDrop func(*mergedCall) bool) bool {
-	before := h.mergedCalls // shouldDrop reads h.mergedCalls, so it must not change yet
-	h.mergedCalls = slices.DeleteFunc(slices.Clone(before), shouldDrop)
-	return len(h.mergedCalls) < len(before)
+	callsBefore := h.mergedCalls // shouldDrop reads h.mergedCalls, so it must not change yet
+	h.mergedCalls = slices.DeleteFunc(slices.Clone(callsBefore), shouldDrop)
+	return len(h.mergedCalls) < len(callsBefore)
 }
 
 // expressions lists the expressions in a Call's parameters.
@@ -208,8 +208,8 @@ func (c *mergedCall) expressions() []refexpr.Expression {
 // canExpressionHaveValue reports whether an expression that a Call reads can have a value in an instance.
 func (h *hardener) canExpressionHaveValue(reader *mergedCall, e refexpr.Expression, r *instanceRun) bool {
 	return canHaveValue(e, func(ref refexpr.Reference) bool {
-		_, atStart := r.valueAtStart(ref)
-		return !atStart && (ref.Kind != ideafile.TypeState ||
+		_, isPresentAtStart := r.valueAtStart(ref)
+		return !isPresentAtStart && (ref.Kind != ideafile.TypeState ||
 			(len(ref.Path) > 0 && !h.isWrittenByOtherCall(reader, ref.Path)))
 	})
 }
@@ -234,7 +234,7 @@ func (c *mergedCall) outputPath() refexpr.OutputPath {
 		return c.untriedCall.call.OutputPath
 	}
 	//workflowcheck:ignore -- all recorded Calls have the same paths
-	for _, t := range c.recordedByInstance {
+	for _, t := range c.pastCallByInstance {
 		return t.call.OutputPath
 	}
 	return nil
@@ -251,21 +251,21 @@ type planReplay struct {
 
 // replayPlan runs the Plan for an instance, with the known results.
 func (h *hardener) replayPlan(plans []hardenedPlan, r *instanceRun) *planReplay {
-	chosen, ok := applicablePlan(plans, r)
+	chosenPlan, ok := applicablePlan(plans, r)
 	if !ok {
 		h.addDifference([]*instanceRun{r}, "by which it runs: widen its when", "none of the Plans is for it")
 	}
 	plan := ideafile.Message{Type: ideafile.TypePlan, PlanStage: ideafile.StageOptimal,
-		PlanCalls: ideafile.ParseWrittenCalls(chosen.rawCalls(true))}
+		PlanCalls: ideafile.ParseWrittenCalls(chosenPlan.rawCalls(true))}
 	messages := append(slices.Clip(r.startMessages), plan)
-	out := &planReplay{planCalls: chosen.calls, instance: dataflow.New(r.paletteWithoutApprovals(), messages,
+	out := &planReplay{planCalls: chosenPlan.calls, instance: dataflow.New(r.paletteWithoutApprovals(), messages,
 		r.instanceToken)}
 	out.instance.StartDirectPlan()
 	runToEnd(out.instance, func(ready dataflow.ReadyCall) {
-		out.endReplayedCall(ready, chosen.calls[ready.Record.Index-1], r)
+		out.endReplayedCall(ready, chosenPlan.calls[ready.Record.Index-1], r)
 	})
 	for _, rec := range out.instance.CallRecords() {
-		if c := chosen.calls[rec.Index-1]; rec.Status == ideafile.Blocked && c.recordedByInstance[r] == nil {
+		if c := chosenPlan.calls[rec.Index-1]; rec.Status == ideafile.Blocked && c.pastCallByInstance[r] == nil {
 			out.blockedCalls = append(out.blockedCalls, c)
 		}
 	}
@@ -294,14 +294,14 @@ func (r *instanceRun) paletteWithoutApprovals() ideafile.Palette {
 
 // endReplayedCall ends a Call as it ended when the instance ran.
 func (p *planReplay) endReplayedCall(ready dataflow.ReadyCall, c *mergedCall, r *instanceRun) {
-	id, recorded := ready.Record.ID, c.recordedByInstance[r]
-	if recorded != nil && recorded.ranWithOtherParams(ready.Params) {
+	id, pastCall := ready.Record.ID, c.pastCallByInstance[r]
+	if pastCall != nil && pastCall.ranWithOtherParams(ready.Params) {
 		p.callsWithOtherParams = append(p.callsWithOtherParams, c)
 	}
 	switch {
-	case recorded != nil && recorded.Status == ideafile.Done && recorded.HasResult:
-		p.instance.SucceedCall(id, recorded.Result)
-	case recorded != nil && recorded.Status == ideafile.Failed:
+	case pastCall != nil && pastCall.Status == ideafile.Done && pastCall.HasResult:
+		p.instance.SucceedCall(id, pastCall.Result)
+	case pastCall != nil && pastCall.Status == ideafile.Failed:
 		p.failedCalls = append(p.failedCalls, c)
 		p.instance.FailCall(id, diag.Faultf(ideafile.CodeToolFailed, "%s failed", c))
 	default:

@@ -34,11 +34,11 @@ func (h *hardener) stateSchema() jsonval.Object {
 // stateKeys lists the top-level keys for which the closed schema needs room: the keys of all final States, of the
 // output paths and References of all Calls, and of the paths that Tools write and read by themselves, used or not.
 func (h *hardener) stateKeys() []string {
-	all := map[string]bool{}
+	isStateKey := map[string]bool{}
 	add := func(paths ...jsonval.Path) {
 		for _, p := range paths {
 			if len(p) > 0 {
-				all[p[0]] = true
+				isStateKey[p[0]] = true
 			}
 		}
 	}
@@ -49,25 +49,25 @@ func (h *hardener) stateKeys() []string {
 	}
 	for _, c := range h.mergedCalls {
 		add(c.outputPaths()...)
-		add(c.stateReads()...)
+		add(c.stateReadPaths()...)
 	}
 	for _, t := range h.processes[0].lastIdea.Tools {
-		if fixed, err := refexpr.ParseOutputPath(t.OutputPath.FixedValue); t.OutputPath.IsDeclared &&
+		if fixedOutputPath, err := refexpr.ParseOutputPath(t.OutputPath.FixedValue); t.OutputPath.IsDeclared &&
 			t.OutputPath.Schema == nil && err == nil {
-			add(fixed.Paths()...)
+			add(fixedOutputPath.Paths()...)
 		}
 		add(t.DelegateWritablePaths...)
 		//workflowcheck:ignore -- a map again
-		for _, wired := range t.WiredParams {
+		for _, wired := range t.WiredExpressionByParam {
 			e, _ := refexpr.ParseExpression(wired)
 			add(statePaths(e.References())...)
 		}
 	}
-	return jsonval.SortedKeys(all)
+	return jsonval.SortedKeys(isStateKey)
 }
 
-// stateReads lists the paths of State to which a Call refers.
-func (c *mergedCall) stateReads() []jsonval.Path {
+// stateReadPaths lists the paths of State to which a Call refers.
+func (c *mergedCall) stateReadPaths() []jsonval.Path {
 	list, _ := refexpr.FindReferences(jsonval.WithoutKey(c.rawCall, "_outputPath"))
 	return statePaths(list)
 }
@@ -102,8 +102,8 @@ func inferTypeSchema(objects []any, key string) jsonval.Object {
 	for _, o := range objects {
 		v, ok := jsonval.AsObject(o)[key]
 		t := any(jsonval.TypeOf(v))
-		if stored, isStored := jsonval.AsBlobHandle(v); isStored && stored.PathInValue == "" {
-			t = stored.ValueType
+		if blobHandle, isStored := jsonval.AsBlobHandle(v); isStored && blobHandle.PathInValue == "" {
+			t = blobHandle.ValueType
 		}
 		if ok && !slices.Contains(types, t) {
 			types = append(types, t)
@@ -127,7 +127,7 @@ func (h *hardener) describeStateKey(key string) string {
 		if slices.ContainsFunc(c.outputPaths(), isBelow) && !slices.Contains(writers, tool) {
 			writers = append(writers, tool)
 		}
-		if slices.ContainsFunc(c.stateReads(), isBelow) && !slices.Contains(readers, tool) {
+		if slices.ContainsFunc(c.stateReadPaths(), isBelow) && !slices.Contains(readers, tool) {
 			readers = append(readers, tool)
 		}
 	}
@@ -188,36 +188,36 @@ func (h *hardener) keysAlwaysWrittenBy(p hardenedPlan) []string {
 			return nil
 		}
 	}
-	count := map[string]int{}
+	countByKey := map[string]int{}
 	for choice := range choiceCount {
 		for _, k := range h.keysWrittenForBranchChoice(p, choice) {
-			count[k]++
+			countByKey[k]++
 		}
 	}
-	return slices.DeleteFunc(jsonval.SortedKeys(count), func(k string) bool { return count[k] < choiceCount })
+	return slices.DeleteFunc(jsonval.SortedKeys(countByKey), func(k string) bool { return countByKey[k] < choiceCount })
 }
 
 // keysWrittenForBranchChoice lists the top-level keys that are written in one course. The number of the course says
 // which branch each Call takes, or that it is left out. A Call runs if all that it reads was written, or is there at
 // the start of every instance.
 func (h *hardener) keysWrittenForBranchChoice(p hardenedPlan, choice int) []string {
-	var written []jsonval.Path
-	executedCalls := map[*mergedCall]bool{}
-	for progressed := true; progressed; {
-		progressed = false
+	var writtenPaths []jsonval.Path
+	hasExecuted := map[*mergedCall]bool{}
+	for hasProgressed := true; hasProgressed; {
+		hasProgressed = false
 		remaining := choice
 		for _, c := range p.calls {
 			branches, branchCount := c.outputPath(), p.countBranchChoices(c)
 			branchIndex := remaining % branchCount
 			remaining /= branchCount
-			if branchIndex < len(branches) && !executedCalls[c] && h.hasAllInputs(c, written) {
-				executedCalls[c], progressed = true, true
-				written = append(written, branches[branchIndex]...)
+			if branchIndex < len(branches) && !hasExecuted[c] && h.hasAllInputs(c, writtenPaths) {
+				hasExecuted[c], hasProgressed = true, true
+				writtenPaths = append(writtenPaths, branches[branchIndex]...)
 			}
 		}
 	}
 	keys := map[string]bool{}
-	for _, q := range written {
+	for _, q := range writtenPaths {
 		if len(q) > 0 {
 			keys[q[0]] = true
 		}
@@ -226,17 +226,17 @@ func (h *hardener) keysWrittenForBranchChoice(p hardenedPlan, choice int) []stri
 }
 
 // hasAllInputs reports whether everything that a Call reads from State is there.
-func (h *hardener) hasAllInputs(c *mergedCall, written []jsonval.Path) bool {
+func (h *hardener) hasAllInputs(c *mergedCall, writtenPaths []jsonval.Path) bool {
 	list := c.expressions()
-	wired := h.processes[0].lastIdea.Tool(jsonval.AsText(c.rawCall["_tool"])).WiredParams
-	for _, v := range jsonval.Sorted(wired) {
+	wiredParams := h.processes[0].lastIdea.Tool(jsonval.AsText(c.rawCall["_tool"])).WiredExpressionByParam
+	for _, v := range jsonval.Sorted(wiredParams) {
 		if e, err := refexpr.ParseExpression(v); err == nil {
 			list = append(list, e)
 		}
 	}
 	isAbsent := func(ref refexpr.Reference) bool {
 		return ref.Kind == ideafile.TypeState && len(ref.Path) > 0 &&
-			!slices.ContainsFunc(written, ref.Path.Overlaps) && !h.isPresentAtAllStarts(ref)
+			!slices.ContainsFunc(writtenPaths, ref.Path.Overlaps) && !h.isPresentAtAllStarts(ref)
 	}
 	return !slices.ContainsFunc(list, func(e refexpr.Expression) bool { return !canHaveValue(e, isAbsent) })
 }

@@ -19,12 +19,12 @@ func (h *hardener) keepUntriedConditions() {
 			if raw[ideafile.WhenKey] == nil {
 				continue
 			}
-			rule := conditionOf(raw)
-			executed := h.findExecutedCall(withoutCondition(raw))
-			if executed == nil {
-				h.insertUntried(r, raw, rule, plan.PlanCalls[n+1:])
-			} else if runs := h.instancesOf(executed); executed.condition == nil && len(runs) == len(h.instances) {
-				h.keepCondition(executed, rule)
+			planCondition := conditionOf(raw)
+			executedCall := h.findExecutedCall(withoutCondition(raw))
+			if executedCall == nil {
+				h.insertUntriedCall(r, raw, planCondition, plan.PlanCalls[n+1:])
+			} else if executedInstances := h.instancesOf(executedCall); executedCall.condition == nil && len(executedInstances) == len(h.instances) {
+				h.keepCondition(executedCall, planCondition)
 			}
 		}
 	}
@@ -35,8 +35,8 @@ func (h *hardener) keepUntriedConditions() {
 func (h *hardener) findExecutedCall(raw jsonval.Object) *mergedCall {
 	for _, c := range h.mergedCalls {
 		//workflowcheck:ignore -- the order does not matter
-		for _, recorded := range c.recordedByInstance {
-			if recorded.Key.Request == 0 && jsonval.EqualNumerically(withoutCondition(recorded.rawCall), raw) {
+		for _, pastCall := range c.pastCallByInstance {
+			if pastCall.Key.Request == 0 && jsonval.EqualNumerically(withoutCondition(pastCall.rawCall), raw) {
 				return c
 			}
 		}
@@ -47,8 +47,8 @@ func (h *hardener) findExecutedCall(raw jsonval.Object) *mergedCall {
 	return nil
 }
 
-func (h *hardener) keepCondition(c *mergedCall, rule refexpr.Condition) {
-	c.condition = &callCondition{Condition: rule, text: "the Plan that it ran by says so",
+func (h *hardener) keepCondition(c *mergedCall, planCondition refexpr.Condition) {
+	c.condition = &callCondition{Condition: planCondition, text: "the Plan that it ran by says so",
 		appliesByInstance: map[*instanceRun]bool{}}
 	for _, other := range h.mergedCalls {
 		other.isFallback = other.isFallback || other != c && other.isAlternativeOf(c)
@@ -56,26 +56,26 @@ func (h *hardener) keepCondition(c *mergedCall, rule refexpr.Condition) {
 	h.addNote("kept: %s runs where the processes' own Plan says so: these runs do not show it", c)
 }
 
-// insertUntried adds a Call that no instance had, before the Calls that followed it in its Plan.
-func (h *hardener) insertUntried(r *instanceRun, raw jsonval.Object, rule refexpr.Condition,
-	later []ideafile.WrittenCall) {
+// insertUntriedCall adds a Call that no instance had, before the Calls that followed it in its Plan.
+func (h *hardener) insertUntriedCall(r *instanceRun, raw jsonval.Object, planCondition refexpr.Condition,
+	laterCalls []ideafile.WrittenCall) {
 	raw = withoutCondition(raw)
 	call, fault := h.readCall(r, raw)
 	if fault != nil {
 		return
 	}
-	recorded := &recordedCall{rawCall: raw, call: call}
-	c := &mergedCall{key: recorded.alignmentKey(), untriedCall: recorded, rawCall: raw}
+	untriedCall := &recordedCall{rawCall: raw, call: call}
+	c := &mergedCall{key: untriedCall.alignmentKey(), untriedCall: untriedCall, rawCall: raw}
 	c.key.number = 1
 	index := len(h.mergedCalls)
-	for _, w := range later {
+	for _, w := range laterCalls {
 		if next := slices.Index(h.mergedCalls, h.findExecutedCall(withoutCondition(w.RawObject()))); next >= 0 {
 			index = next
 			break
 		}
 	}
 	h.mergedCalls = slices.Insert(h.mergedCalls, index, c)
-	h.keepCondition(c, rule)
+	h.keepCondition(c, planCondition)
 }
 
 // isUntried reports whether no instance had the Call, and only a Plan that ran them has it.

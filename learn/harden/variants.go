@@ -13,28 +13,28 @@ const maxVariants = 4
 
 // splitByParams divides a Call with unexplained differing parameters into one Call per value, since a condition may
 // then separate the instances. It returns nil if there are too many values, or if a value is too rare.
-func (h *hardener) splitByParams(c *mergedCall, names []string) []*mergedCall {
+func (h *hardener) splitByParams(c *mergedCall, paramNames []string) []*mergedCall {
 	variantByParams, instances := map[string]*mergedCall{}, h.instancesThatRan(c)
 	for _, r := range instances {
 		values := jsonval.Object{}
-		for _, name := range names {
-			if v, isGiven := c.recordedByInstance[r].call.Params[name]; isGiven {
+		for _, name := range paramNames {
+			if v, isGiven := c.pastCallByInstance[r].call.Params[name]; isGiven {
 				values[name] = v
 			}
 		}
 		key := jsonval.EncodeToString(values)
 		if variantByParams[key] == nil {
 			variantByParams[key] = &mergedCall{key: c.key, variant: key,
-				recordedByInstance: map[*instanceRun]*recordedCall{}}
+				pastCallByInstance: map[*instanceRun]*recordedCall{}}
 		}
-		variantByParams[key].recordedByInstance[r] = c.recordedByInstance[r]
+		variantByParams[key].pastCallByInstance[r] = c.pastCallByInstance[r]
 	}
 	if len(variantByParams) < 2 || len(variantByParams) > maxVariants {
 		return nil
 	}
 	var variants []*mergedCall
 	for _, v := range jsonval.Sorted(variantByParams) {
-		if len(v.recordedByInstance) < condition.MinSide && !v.ranByPlanOnly() || len(h.generalizeCall(v)) > 0 {
+		if len(v.pastCallByInstance) < condition.MinSide && !v.ranByPlanOnly() || len(h.generalizeCall(v)) > 0 {
 			return nil
 		}
 		variants = append(variants, v)
@@ -51,14 +51,14 @@ func (c *mergedCall) ranByPlanOnly() bool {
 // instancesThatRan lists the instances in which a Call ran. If it ran in none, it lists those that planned it.
 func (h *hardener) instancesThatRan(c *mergedCall) []*instanceRun {
 	instances := h.instancesOf(c)
-	executed := jsonval.Filter(instances, func(r *instanceRun) bool {
-		status := c.recordedByInstance[r].Status
+	executedInstances := jsonval.Filter(instances, func(r *instanceRun) bool {
+		status := c.pastCallByInstance[r].Status
 		return status == ideafile.Done || status == ideafile.Failed
 	})
-	if len(executed) == 0 {
+	if len(executedInstances) == 0 {
 		return instances
 	}
-	return executed
+	return executedInstances
 }
 
 // variantSuffix distinguishes a Call from others that differ only in their parameters.

@@ -66,8 +66,8 @@ func (c *Chain) First() *ideafile.Idea { return c.Ideas[0] }
 // Last is the last Idea.
 func (c *Chain) Last() *ideafile.Idea { return c.Ideas[len(c.Ideas)-1] }
 
-// Open reads one chain. The error says that there is nothing to read, or that the values are made up.
-func Open(run Run) (*Chain, error) {
+// OpenChain reads one chain. The error says that there is nothing to read, or that the values are made up.
+func OpenChain(run Run) (*Chain, error) {
 	if len(run.Ideas) == 0 {
 		return nil, errors.New("it has no Ideas")
 	}
@@ -87,8 +87,8 @@ func Open(run Run) (*Chain, error) {
 				c.FirstIdeaByInstance[token] = idea
 			}
 		}
-		c.recordedCalls = append(c.recordedCalls, RecordedCalls(idea)...)
-		c.PlannedCalls = append(c.PlannedCalls, plannedCalls(idea, tokens)...)
+		c.recordedCalls = append(c.recordedCalls, ReadRecordedCalls(idea)...)
+		c.PlannedCalls = append(c.PlannedCalls, readPlannedCalls(idea, tokens)...)
 		c.readFaults(idea)
 	}
 	if c.First().Simulation != nil || c.Last().Simulation != nil {
@@ -113,7 +113,7 @@ func OpenParts(run Run) (chains []*Chain, err error) {
 		runs = []Run{run}
 	}
 	for _, r := range runs {
-		c, err := Open(r)
+		c, err := OpenChain(r)
 		if err != nil {
 			return nil, err
 		}
@@ -122,8 +122,8 @@ func OpenParts(run Run) (chains []*Chain, err error) {
 	return chains, nil
 }
 
-// RecordedCalls reads the records of earlier Calls in an Idea. Calls of a Plan that ran directly belong to Request 0.
-func RecordedCalls(idea *ideafile.Idea) (calls []turn.RecordedCall) {
+// ReadRecordedCalls reads the records of earlier Calls in an Idea. Calls of a Plan that ran directly belong to Request 0.
+func ReadRecordedCalls(idea *ideafile.Idea) (calls []turn.RecordedCall) {
 	tokens := idea.InstanceTokens()
 	for _, m := range idea.Context {
 		calls = append(calls, turn.ReadRecord(m, tokens)...)
@@ -137,7 +137,7 @@ func DirectCallsAtStart(first *ideafile.Idea) []turn.RecordedCall {
 	if jsonval.Lookup(first.Source, "meta", "origin") != nil {
 		return nil
 	}
-	return jsonval.Filter(RecordedCalls(first), func(p turn.RecordedCall) bool { return p.Request == 0 })
+	return jsonval.Filter(ReadRecordedCalls(first), func(p turn.RecordedCall) bool { return p.Request == 0 })
 }
 
 // IsBadlyWritten reports whether a Call failed because of how it was written, so that it never ran.
@@ -146,9 +146,9 @@ func IsBadlyWritten(f diag.Fault) bool {
 		ideafile.CodeBadInstance, ideafile.CodeBadReference, ideafile.CodeBadPath}, f.Code)
 }
 
-// plannedCalls returns the Calls of an Idea's solution. They count as done, since Calls that were not done have a
+// readPlannedCalls returns the Calls of an Idea's solution. They count as done, since Calls that were not done have a
 // record.
-func plannedCalls(idea *ideafile.Idea, tokens []string) (list []turn.RecordedCall) {
+func readPlannedCalls(idea *ideafile.Idea, tokens []string) (list []turn.RecordedCall) {
 	request, err := jsonval.ToFloat(jsonval.Lookup(idea.Source, "meta", "request"))
 	if err != nil {
 		return nil
@@ -187,18 +187,18 @@ func (c *Chain) readFaults(idea *ideafile.Idea) {
 // endStatusByInstance returns how every instance ended. Its State message says so; otherwise it is settled if the last
 // Request planned no more Calls.
 func endStatusByInstance(last *ideafile.Idea) map[string]ideafile.InstanceStatus {
-	out := map[string]ideafile.InstanceStatus{}
+	statusByInstance := map[string]ideafile.InstanceStatus{}
 	if len(solutionCalls(last)) == 0 && jsonval.Lookup(last.Source, "meta", "request") != nil {
 		for _, token := range last.InstanceTokens() {
-			out[token] = ideafile.InstanceSettled
+			statusByInstance[token] = ideafile.InstanceSettled
 		}
 	}
 	for _, m := range last.Context {
 		if m.PayloadKind == ideafile.TypeState && m.InstanceEndStatus != "" {
-			out[m.InstanceToken] = m.InstanceEndStatus
+			statusByInstance[m.InstanceToken] = m.InstanceEndStatus
 		}
 	}
-	return out
+	return statusByInstance
 }
 
 // EndView is what an instance saw at the end. It has a State, which may be empty.
@@ -327,10 +327,10 @@ func DifferingPaths(a, b any) (names []string) {
 
 // DifferingKeys lists the keys at which two objects differ, in order.
 func DifferingKeys(a, b jsonval.Object) []string {
-	all := jsonval.Object{}
-	maps.Copy(all, a)
-	maps.Copy(all, b)
-	return slices.DeleteFunc(jsonval.SortedKeys(all), func(k string) bool {
+	merged := jsonval.Object{}
+	maps.Copy(merged, a)
+	maps.Copy(merged, b)
+	return slices.DeleteFunc(jsonval.SortedKeys(merged), func(k string) bool {
 		v, inA := a[k]
 		w, inB := b[k]
 		return inA && inB && jsonval.Equal(v, w)

@@ -50,7 +50,7 @@ func history(t *testing.T, n int, asks string, decide func(n int) (params string
 
 func judged(t *testing.T, run ripen.Run) ripen.Finding {
 	t.Helper()
-	findings := ripen.Judge([]ripen.Run{run})
+	findings := ripen.AnalyzeRuns([]ripen.Run{run})
 	if len(findings) != 1 {
 		t.Fatalf("%+v", findings)
 	}
@@ -64,7 +64,7 @@ func asks(t *testing.T, f ripen.Finding, params string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy := policy.Approval{ParamsCondition: jsonschema.NewLazySchema(f.When, "")}
+	policy := policy.Approval{ParamsCondition: jsonschema.NewLazySchema(f.ProposedCondition, "")}
 	return policy.RequiresReviewOf(v)
 }
 
@@ -83,13 +83,13 @@ func TestTheRuleByWhichPeopleAmendedIsFoundInFiveHundredDecisions(t *testing.T) 
 		!slices.Equal(f.Facts, []string{"all 20 that were amended had amount > 800, and no other"}) {
 		t.Errorf("%+v %q", f.Counts, f.Facts)
 	}
-	if f.WouldAskCount != 20 || f.WouldNotAskCount != 480 || len(f.AskedInVain) > 0 {
-		t.Errorf("it would have asked for %d and not for %d, in vain for %v", f.WouldAskCount, f.WouldNotAskCount, f.AskedInVain)
+	if f.WouldAskCount != 20 || f.WouldNotAskCount != 480 || len(f.NeedlesslyAskedCalls) > 0 {
+		t.Errorf("it would have asked for %d and not for %d, in vain for %v", f.WouldAskCount, f.WouldNotAskCount, f.NeedlesslyAskedCalls)
 	}
 	for params, want := range map[string]bool{`{"amount": 100}`: false, `{"amount": 801}`: true, `{}`: true,
 		`{"amount": "100"}`: true} {
 		if asks(t, f, params) != want {
-			t.Errorf("for %s it asks: %v\n%s", params, !want, jsonval.Encode(f.When))
+			t.Errorf("for %s it asks: %v\n%s", params, !want, jsonval.Encode(f.ProposedCondition))
 		}
 	}
 }
@@ -107,8 +107,8 @@ func TestCallsApprovedAmongThoseThatWereChangedAreNamed(t *testing.T) {
 		return fmt.Sprintf(`{"amount": %d, "to": "shop %d"}`, amount, random.Intn(9)), kind
 	}))
 	if !slices.Equal(f.Facts, []string{"all 12 that were rejected had amount > 900, and so had 2 others"}) ||
-		!slices.Equal(f.AskedInVain, []string{"p 1.1@i50", "p 1.1@i100"}) {
-		t.Errorf("%q, in vain %v: %s", f.Facts, f.AskedInVain, f.Why)
+		!slices.Equal(f.NeedlesslyAskedCalls, []string{"p 1.1@i50", "p 1.1@i100"}) {
+		t.Errorf("%q, in vain %v: %s", f.Facts, f.NeedlesslyAskedCalls, f.NoProposalReason)
 	}
 	if f.WouldAskCount != 14 || f.WouldNotAskCount != 226 {
 		t.Errorf("it would have asked for %d and not for %d", f.WouldAskCount, f.WouldNotAskCount)
@@ -133,8 +133,8 @@ func TestNoPolicyIsProposedThatWouldHaveMissedAChange(t *testing.T) {
 			changed[params] = true
 			return params, []string{policy.Amend, policy.Reject, policy.Replace, policy.Answer}[random.Intn(4)]
 		}))
-		if f.When == nil {
-			if f.Why == "" {
+		if f.ProposedCondition == nil {
+			if f.NoProposalReason == "" {
 				t.Fatal("it proposes nothing, and does not say why")
 			}
 			continue
@@ -142,7 +142,7 @@ func TestNoPolicyIsProposedThatWouldHaveMissedAChange(t *testing.T) {
 		proposed++
 		for params := range changed {
 			if !asks(t, f, params) {
-				t.Fatalf("%s was changed, and %s does not ask", params, jsonval.Encode(f.When))
+				t.Fatalf("%s was changed, and %s does not ask", params, jsonval.Encode(f.ProposedCondition))
 			}
 		}
 	}
@@ -175,8 +175,8 @@ func TestNothingIsProposedWhereTooLittleIsKnown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := judged(t, history(t, 100, "true",
 				func(n int) (string, string) { return fmt.Sprintf(`{"amount": %d}`, n*37%100), row.kind(n) }))
-			if f.When != nil || !strings.HasPrefix(f.Why, row.why) {
-				t.Errorf("it proposes %s; %s", jsonval.Encode(f.When), f.Why)
+			if f.ProposedCondition != nil || !strings.HasPrefix(f.NoProposalReason, row.why) {
+				t.Errorf("it proposes %s; %s", jsonval.Encode(f.ProposedCondition), f.NoProposalReason)
 			}
 		})
 	}
@@ -196,7 +196,7 @@ func TestAPolicyNeverAsksWhereThePresentOneDoesNot(t *testing.T) {
 		`{"amount": 1000}`: true} {
 		if asks(t, f, params) != want {
 			t.Errorf("for %s it asks: %v: %s", params, !want,
-				diag.SummarizeNames([]string{f.Why, string(jsonval.Encode(f.When))}))
+				diag.SummarizeNames([]string{f.NoProposalReason, string(jsonval.Encode(f.ProposedCondition))}))
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 func MergeParams(tool *ideafile.Tool, shownParams, changes jsonval.Object) (jsonval.Object, error) {
 	for k, v := range jsonval.Sorted(changes) {
 		_, isDeclared := tool.SchemaByParam[k]
-		_, isWired := tool.WiredParams[k]
+		_, isWired := tool.WiredExpressionByParam[k]
 		switch {
 		case strings.HasPrefix(k, "_"):
 			return nil, fmt.Errorf("%q is a meta property; amend changes only parameters", jsonval.ClipForError(k))
@@ -74,8 +74,8 @@ func findChangedStoredObject(shownParams, changes jsonval.Object) string {
 		if _, isStored := jsonval.AsBlobHandle(shownParams[k]); isStored {
 			return k
 		}
-		if found := findChangedStoredObject(jsonval.AsObject(shownParams[k]), inner); found != "" {
-			return found
+		if changedPath := findChangedStoredObject(jsonval.AsObject(shownParams[k]), inner); changedPath != "" {
+			return changedPath
 		}
 	}
 	return ""

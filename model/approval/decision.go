@@ -42,7 +42,7 @@ type Decision struct {
 	// sender claims to be DecidedBy.
 	Proof string `json:"proof,omitempty"`
 	// Signature is set once the proof was verified. Finding is the result of the verification, until then.
-	Signature    *proof.Signed       `json:"signed,omitempty"`
+	Signature    *proof.Signature    `json:"signed,omitempty"`
 	Verification *proof.Verification `json:"-"`
 	// SignalID is the id in the signal's payload.
 	SignalID  string    `json:"id,omitempty"`
@@ -59,7 +59,7 @@ type Decision struct {
 	// Deciders are the rules for who may take the decision; none: anybody may.
 	Deciders policy.Rules `json:"deciders,omitempty"`
 	// SentNotifications records the reminders and escalations while the Call waited; nil: none.
-	SentNotifications *policy.Notified `json:"told,omitempty"`
+	SentNotifications *policy.NotificationRecord `json:"told,omitempty"`
 	// AmendedParams are the parameters of an amended Call: values, never References.
 	AmendedParams jsonval.Object `json:"params,omitempty"`
 	// Replacement is the Call to run instead, in the form in which the LLM writes Calls.
@@ -70,13 +70,13 @@ type Decision struct {
 	// Plan. Calls are the Plan's Calls as a person amended them. PlannedCalls are the planned Calls of a Plan that was
 	// amended or rejected.
 	PlanRequest  *int                   `json:"request,omitempty"`
-	Calls        []ideafile.WrittenCall `json:"calls,omitempty"`
+	AmendedCalls []ideafile.WrittenCall `json:"calls,omitempty"`
 	PlannedCalls []ideafile.WrittenCall `json:"planned,omitempty"`
 	// Context holds the Messages of a revision, Instances the tokens that were added, Limits the new limits; a limit of
 	// 0 stays as it was.
-	Context   []any            `json:"context,omitempty"`
-	Instances []string         `json:"instances,omitempty"`
-	Limits    *ideafile.Limits `json:"limits,omitempty"`
+	Context        []any            `json:"context,omitempty"`
+	AddedInstances []string         `json:"instances,omitempty"`
+	Limits         *ideafile.Limits `json:"limits,omitempty"`
 }
 
 // Values of DecidedBy if no person decided.
@@ -119,7 +119,7 @@ const (
 func ReadDecision(kind string, m jsonval.Object) (d Decision, err error) {
 	d.Kind = kind
 	order := m[orderKey]
-	payloadKey := map[string]string{policy.Amend: "params", policy.Replace: "with", policy.Answer: "output"}[kind]
+	payloadKeyByKind := map[string]string{policy.Amend: "params", policy.Replace: "with", policy.Answer: "output"}[kind]
 	textTargets := commonTextTargets(&d.SignalID, &d.DecidedBy, &d.Reason, &d.Account)
 	textTargets["call"], textTargets["digest"] = &d.CallID, &d.ApprovalDigest
 	if IsRemark(kind) {
@@ -128,14 +128,14 @@ func ReadDecision(kind string, m jsonval.Object) (d Decision, err error) {
 	if AcceptsProof(kind) {
 		textTargets["proof"] = &d.Proof
 	}
-	err = readTextFields(m, textTargets, &d.Groups, orderKey, payloadKey)
+	err = readTextFields(m, textTargets, &d.Groups, orderKey, payloadKeyByKind)
 	if err == nil && order != nil {
 		err = d.readOrder(order)
 	}
 	if err != nil {
 		return d, err
 	}
-	value, isPresent := m[payloadKey]
+	value, isPresent := m[payloadKeyByKind]
 	switch {
 	case d.CallID == "":
 		return d, fmt.Errorf(`it names no Call: "call" is missing`)
@@ -143,12 +143,12 @@ func ReadDecision(kind string, m jsonval.Object) (d Decision, err error) {
 		return d, d.checkRemark()
 	case kind == policy.Reject && strings.TrimSpace(d.Reason) == "":
 		return d, fmt.Errorf(`a rejection says why: "reason" is missing`)
-	case payloadKey != "" && !isPresent:
-		return d, fmt.Errorf("%s wants %q", kind, payloadKey)
-	case payloadKey != "" && len(jsonval.Encode(value)) > jsonval.LargeValueBytes:
-		return d, fmt.Errorf("%q is larger than 64 KB", payloadKey)
+	case payloadKeyByKind != "" && !isPresent:
+		return d, fmt.Errorf("%s wants %q", kind, payloadKeyByKind)
+	case payloadKeyByKind != "" && len(jsonval.Encode(value)) > jsonval.LargeValueBytes:
+		return d, fmt.Errorf("%q is larger than 64 KB", payloadKeyByKind)
 	}
-	if err := CheckNoPlaceholder(payloadKey, value); err != nil {
+	if err := CheckNoPlaceholder(payloadKeyByKind, value); err != nil {
 		return d, err
 	}
 	if err := CheckNoPlaceholder("_tool", jsonval.AsObject(value)["_tool"]); kind == policy.Replace && err != nil {
@@ -159,8 +159,8 @@ func ReadDecision(kind string, m jsonval.Object) (d Decision, err error) {
 	switch {
 	case kind == policy.Answer:
 		d.AnswerResult = jsonval.EscapeBlobHandles(value)
-	case payloadKey != "" && !isObject:
-		return d, fmt.Errorf("%q is an object, not %s", payloadKey, jsonval.TypeOf(value))
+	case payloadKeyByKind != "" && !isObject:
+		return d, fmt.Errorf("%q is an object, not %s", payloadKeyByKind, jsonval.TypeOf(value))
 	case kind == policy.Amend:
 		d.AmendedParams = object
 	case kind == policy.Replace:
@@ -207,7 +207,7 @@ func commonTextTargets(id, author, reason *string, account *policy.Account) map[
 
 // readTextFields reads the text keys of a signal's payload into texts, and its groups into groups (nil: the signal
 // takes none). others are keys that may hold something else; "" is ignored. Any other key is an error.
-func readTextFields(m jsonval.Object, textTargets map[string]*string, groups *[]string,
+func readTextFields(m jsonval.Object, targetByKey map[string]*string, groups *[]string,
 	otherKeys ...string) (err error) {
 	for k := range jsonval.Sorted(m) {
 		if k == "groups" && groups != nil {
@@ -216,7 +216,7 @@ func readTextFields(m jsonval.Object, textTargets map[string]*string, groups *[]
 			}
 			continue
 		}
-		target, isText := textTargets[k]
+		target, isText := targetByKey[k]
 		if !isText && (k == "" || !slices.Contains(otherKeys, k)) {
 			return fmt.Errorf("unknown key %q", jsonval.ClipForError(k))
 		}

@@ -142,7 +142,7 @@ func TestSteeringIsReadKeyByKey(t *testing.T) {
 		{approval.SteerAdd, `,"context":["as written"]`, `["as written"]`},
 	} {
 		s, err := approval.ReadSteering(c.kind, modeltest.MustDecodeJSON(`{`+texts+c.own+`}`).(map[string]any))
-		if err != nil || s.ID != "7" || s.By != "ann" || s.Reason != "why" ||
+		if err != nil || s.ID != "7" || s.SentBy != "ann" || s.Reason != "why" ||
 			string(jsonval.Encode(s.Context)) != string(jsonval.Encode(modeltest.MustDecodeJSON(c.context))) &&
 				c.context != "null" {
 			t.Errorf("%s %s: %+v, %v", c.kind, c.own, s, err)

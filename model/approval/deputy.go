@@ -13,9 +13,9 @@ import (
 // This file holds deputies. A person names a deputy by an order to the process. The process sends the order to each
 // waiting Call as a remark, and for the Call only the remark counts.
 
-// ReadDeputy reads the payload of SteerDeputy: id, to, from, until, by, groups, reason and proof; and act, as
+// ReadDeputyOrder reads the payload of SteerDeputy: id, to, from, until, by, groups, reason and proof; and act, as
 // ReadStandingOrder does.
-func ReadDeputy(m map[string]any) (o StandingOrder, err error) {
+func ReadDeputyOrder(m map[string]any) (o StandingOrder, err error) {
 	fromText, untilText := "", ""
 	textTargets := orderTextTargets(&o, &untilText)
 	textTargets["to"], textTargets["from"] = &o.To, &fromText
@@ -96,8 +96,8 @@ func (l Orders) DeputyRemarks() (list []Decision) {
 		}
 		r := Decision{Kind: SteerDeputy, OrderID: o.ID, RecipientName: o.To, DecidedBy: o.Giver.Name,
 			Account: o.Giver.Account, Groups: o.Giver.Groups, Order: &order}
-		if o.Giver.Signed {
-			r.Signature = &proof.Signed{Name: o.Giver.AlternateName}
+		if o.Giver.HasVerifiedProof {
+			r.Signature = &proof.Signature{Name: o.Giver.AlternateName}
 		}
 		list = append(list, r)
 	}
@@ -115,9 +115,9 @@ func (p Pending) currentRemarks() (list []Decision) {
 	return list
 }
 
-// InEachCapacity lists the ways in which a decision on the Call can count: first for its author, then in place of each
+// AsSelfAndAsDeputy lists the ways in which a decision on the Call can count: first for its author, then in place of each
 // person whose deputy the author is at the time.
-func (p Pending) InEachCapacity(d Decision, now time.Time) []Decision {
+func (p Pending) AsSelfAndAsDeputy(d Decision, now time.Time) []Decision {
 	list := []Decision{d}
 	if d.Order != nil {
 		return list // a deputy decides, and gives no orders

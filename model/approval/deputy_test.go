@@ -25,7 +25,7 @@ func TestADeputyHasANameAndAnEnd(t *testing.T) {
 		`"id": "d", "to": "b\u200bob", "until": "2026-01-02T13:00:00Z"`:                    "invisible character",
 		`"to": "bob", "id": "` + strings.Repeat("x", 101) + `"`:                            `longer than 100`,
 	} {
-		_, err := approval.ReadDeputy(modeltest.DecodeJSON(t, `{`+payload+`}`).(map[string]any))
+		_, err := approval.ReadDeputyOrder(modeltest.DecodeJSON(t, `{`+payload+`}`).(map[string]any))
 		if got := modeltest.ErrorText(err); !strings.Contains(got, why) || (why == "") != (err == nil) {
 			t.Errorf("%s: %q, want %q", payload, got, why)
 		}
@@ -45,7 +45,7 @@ func TestADeputyHasANameAndAnEnd(t *testing.T) {
 
 func deputy(t *testing.T) approval.StandingOrder {
 	t.Helper()
-	o, err := approval.ReadDeputy(modeltest.DecodeJSON(t, `{`+annsDeputy+`}`).(map[string]any))
+	o, err := approval.ReadDeputyOrder(modeltest.DecodeJSON(t, `{`+annsDeputy+`}`).(map[string]any))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,12 +25,12 @@ type Fate struct {
 	Reason     string    `json:"reason,omitempty"`
 	ReceivedAt time.Time `json:"at"`
 	// Count is how many people have decided the same; set only for an accepted decision.
-	Count Count `json:"count,omitzero"`
+	Count VoteCount `json:"count,omitzero"`
 	// IsForwarded means that a whole process sent the act to the instance directly, past its part. The part reports the
 	// Fate although the act did not come through it.
 	IsForwarded bool `json:"passedOn,omitempty"`
-	// NothingToDo means that the act was refused because there was nothing to do.
-	NothingToDo bool `json:"nothing,omitempty"`
+	// HasNothingToDo means that the act was refused because there was nothing to do.
+	HasNothingToDo bool `json:"nothing,omitempty"`
 	// Code tells programs why the act was refused; empty: the refusal has no code.
 	Code string `json:"code,omitempty"`
 }
@@ -46,10 +46,10 @@ const (
 	CodeUndoUnderWay = "undo-under-way"
 )
 
-// NothingDone is the refusal of an act for which there was nothing to do.
-type NothingDone string
+// NothingDoneError is the refusal of an act for which there was nothing to do.
+type NothingDoneError string
 
-func (n NothingDone) Error() string { return string(n) }
+func (n NothingDoneError) Error() string { return string(n) }
 
 const forwardedKey = "passedOn"
 
@@ -65,9 +65,9 @@ func WithoutRouting(payload jsonval.Object) jsonval.Object {
 	return jsonval.WithoutKey(payload, forwardedKey)
 }
 
-// Count is how many people have decided the same, and how many must: after 1 of 2 the Call still waits for a second
+// VoteCount is how many people have decided the same, and how many must: after 1 of 2 the Call still waits for a second
 // person.
-type Count struct {
+type VoteCount struct {
 	Have int `json:"have"`
 	Want int `json:"want"`
 }
@@ -111,7 +111,7 @@ type FateLog struct {
 
 // MarkUnderWay records an act whose Fate will follow.
 func (l *FateLog) MarkUnderWay(id string) {
-	if _, known := l.findFate(id); id == "" || known {
+	if _, isKnown := l.findFate(id); id == "" || isKnown {
 		return
 	}
 	if l.UnderWayIDs == nil {
@@ -176,18 +176,18 @@ const (
 
 // Outcome says what became of the act with an id.
 type Outcome struct {
-	ID     string `json:"id"`
-	Status string `json:"became"`           // taken, refused, underWay or unknown
-	Reason string `json:"reason,omitempty"` // why it was refused, or is not known
-	Code   string `json:"code,omitempty"`   // of a Refusal
-	Count  Count  `json:"count,omitzero"`   // of a decision that was taken
+	ID     string    `json:"id"`
+	Status string    `json:"became"`           // taken, refused, underWay or unknown
+	Reason string    `json:"reason,omitempty"` // why it was refused, or is not known
+	Code   string    `json:"code,omitempty"`   // of a Refusal
+	Count  VoteCount `json:"count,omitzero"`   // of a decision that was taken
 }
 
 const unknownActText = "the process knows no act with this id: none has arrived, or it was more than 5,000 acts ago"
 
-// Outcomes returns the outcomes of acts, in their order. allReported means that every act received so far has begun;
+// Outcomes returns the outcomes of acts, in their order. allActsBegun means that every act received so far has begun;
 // otherwise an unknown act may still be received.
-func (l *FateLog) Outcomes(ids []string, allReported bool) (list []Outcome) {
+func (l *FateLog) Outcomes(ids []string, allActsBegun bool) (list []Outcome) {
 	for _, id := range ids {
 		o := Outcome{ID: id, Status: ActAccepted}
 		switch f, isKnown := l.findFate(id); {
@@ -195,7 +195,7 @@ func (l *FateLog) Outcomes(ids []string, allReported bool) (list []Outcome) {
 			o.Status, o.Reason, o.Code = ActRefused, f.Reason, f.Code
 		case isKnown:
 			o.Count = f.Count
-		case l.UnderWayIDs[id] || !allReported:
+		case l.UnderWayIDs[id] || !allActsBegun:
 			o.Status = ActUnderWay
 		default:
 			o.Status, o.Reason = ActUnknown, unknownActText
@@ -205,9 +205,9 @@ func (l *FateLog) Outcomes(ids []string, allReported bool) (list []Outcome) {
 	return list
 }
 
-// AllSettled reports whether the outcomes of these acts are known: none of them is under way.
-func (l *FateLog) AllSettled(ids []string, allReported bool) bool {
-	return !slices.ContainsFunc(l.Outcomes(ids, allReported), func(o Outcome) bool { return o.Status == ActUnderWay })
+// AllOutcomesKnown reports whether the outcomes of these acts are known: none of them is under way.
+func (l *FateLog) AllOutcomesKnown(ids []string, allActsBegun bool) bool {
+	return !slices.ContainsFunc(l.Outcomes(ids, allActsBegun), func(o Outcome) bool { return o.Status == ActUnderWay })
 }
 
 // CheckActIDs returns what is wrong with the ids of a query.

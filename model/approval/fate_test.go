@@ -36,10 +36,10 @@ func TestAnActKeepsTheFateThatItWasGivenFirst(t *testing.T) {
 	for range 2 { // the same signal, sent twice
 		l.MarkUnderWay("a")
 	}
-	if became(&l, "a") != approval.ActUnderWay || l.AllSettled([]string{"a"}, true) {
+	if became(&l, "a") != approval.ActUnderWay || l.AllOutcomesKnown([]string{"a"}, true) {
 		t.Errorf("%+v", l)
 	}
-	taken := l.RecordOutcome(approval.Fate{ID: "a", Count: approval.Count{Have: 1, Want: 2}})
+	taken := l.RecordOutcome(approval.Fate{ID: "a", Count: approval.VoteCount{Have: 1, Want: 2}})
 	if !taken || !l.RecordOutcome(approval.Fate{ID: "a", Reason: "it waits no longer"}) {
 		t.Error("one is not kept")
 	}
@@ -77,7 +77,7 @@ func TestWhoAsksForAnActTooLongAgoIsToldSo(t *testing.T) {
 	if o := l.Outcomes([]string{"0"}, true)[0]; o.Status != approval.ActUnknown || o.Reason == "" {
 		t.Errorf("%+v", o)
 	}
-	if l.AllSettled([]string{"1", "0"}, false) || !l.AllSettled([]string{"1", "0"}, true) || !l.AllSettled([]string{"1"}, false) {
+	if l.AllOutcomesKnown([]string{"1", "0"}, false) || !l.AllOutcomesKnown([]string{"1", "0"}, true) || !l.AllOutcomesKnown([]string{"1"}, false) {
 		t.Error("what may still come is waited for, and no more")
 	}
 	if became(&l, "1") != approval.ActRefused || became(&l, "5000") != approval.ActAccepted || len(l.Latest) != 5000 {
@@ -92,7 +92,7 @@ func TestFatesTravel(t *testing.T) {
 	for _, id := range []string{"a", "b", "c"} {
 		l.MarkUnderWay(id)
 	}
-	l.RecordOutcome(approval.Fate{ID: "a", Count: approval.Count{Have: 1, Want: 1}})
+	l.RecordOutcome(approval.Fate{ID: "a", Count: approval.VoteCount{Have: 1, Want: 1}})
 	l.RecordOutcome(approval.Fate{ID: "b", Reason: "no"})
 	data, err := json.Marshal(l)
 	if err == nil {

@@ -104,10 +104,10 @@ func (batch *DecisionBatch) read(n int, raw any) (decision BatchDecision) {
 	maps.Copy(decision.Payload, decision.ownPayload)
 	kind := jsonval.AsText(decision.Payload[decisionKindKey])
 	delete(decision.Payload, decisionKindKey)
-	if !slices.Contains(policy.AllKinds(), kind) && !IsRemark(kind) {
+	if !slices.Contains(policy.DecisionKinds(), kind) && !IsRemark(kind) {
 		decision.Kind = SteerDecide
 		decision.ReadErr = fmt.Errorf("decisions[%d]: %q is one of %s", n, decisionKindKey,
-			strings.Join(policy.AllKinds(), ", "))
+			strings.Join(policy.DecisionKinds(), ", "))
 		return decision
 	}
 	decision.Decision, decision.ReadErr = ReadDecision(kind, decision.Payload)
@@ -119,7 +119,7 @@ func (batch *DecisionBatch) read(n int, raw any) (decision BatchDecision) {
 
 // PayloadToForward is the payload of a signal that passes some of the decisions on, under an id of its own.
 func (batch DecisionBatch) PayloadToForward(id string, selected []BatchDecision) jsonval.Object {
-	list := jsonval.Map(selected, func(one BatchDecision) any { return one.ownPayload })
+	list := jsonval.Map(selected, func(decision BatchDecision) any { return decision.ownPayload })
 	payload := maps.Clone(batch.sharedPayload)
 	payload[signalIDKey], payload[decisionsKey] = id, list
 	return payload

@@ -71,7 +71,7 @@ func TestNoNameFromOutsideHoldsWhatNobodySees(t *testing.T) {
 			_, err := approval.ReadDecision(policy.Approve, map[string]any{"call": "1.1", "order": m})
 			return err
 		}, `{"id": "o", "tool": "pay", "count": 1}`, []string{"id", "by", "groups"}},
-		approval.SteerDeputy: {func(m map[string]any) error { _, err := approval.ReadDeputy(m); return err },
+		approval.SteerDeputy: {func(m map[string]any) error { _, err := approval.ReadDeputyOrder(m); return err },
 			`{"id": "o", "to": "eve", "until": "2026-01-02T13:00:00Z"}`, []string{"id", "to", "by", "groups"}},
 		approval.SteerDisallow: {func(m map[string]any) error { _, _, err := approval.ReadOrderEnd(m); return err },
 			`{"order": "o"}`, []string{"by"}},

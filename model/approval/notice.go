@@ -21,10 +21,10 @@ type Notice struct {
 	DecisionKind      string `json:"decision,omitempty"`
 	DecidedBy         string `json:"by,omitempty"`
 	DecidedOnBehalfOf string `json:"for,omitempty"` // the person in whose place a deputy decided
-	// Reminders counts how often people were reminded of the Call. EscalatedTo are the people who were added to those
+	// ReminderCount counts how often people were reminded of the Call. EscalatedTo are the people who were added to those
 	// who may decide.
-	Reminders   int          `json:"reminders,omitempty"`
-	EscalatedTo policy.Rules `json:"escalatedTo,omitempty"`
+	ReminderCount int          `json:"reminders,omitempty"`
+	EscalatedTo   policy.Rules `json:"escalatedTo,omitempty"`
 	// RemarkCount counts the questions about the Call, its hand-overs and deputies. Remark is the last of these,
 	// without its text.
 	RemarkCount int           `json:"remarkCount,omitempty"`
@@ -37,15 +37,15 @@ type NoticeRemark struct {
 	Author         string `json:"by"`
 	RecipientName  string `json:"to,omitempty"`
 	RecipientGroup string `json:"toGroup,omitempty"`
-	// From and Until bound the time of a deputy.
-	From  time.Time `json:"from,omitzero"`
-	Until time.Time `json:"until,omitzero"`
+	// DeputyFrom and Until bound the time of a deputy.
+	DeputyFrom  time.Time `json:"from,omitzero"`
+	DeputyUntil time.Time `json:"until,omitzero"`
 }
 
 // String returns the remark as a sentence.
 func (r NoticeRemark) String() string {
 	return Decision{Kind: r.Kind, DecidedBy: r.Author, RecipientName: r.RecipientName, RecipientGroup: r.RecipientGroup,
-		Order: &StandingOrder{From: r.From, Until: r.Until}}.RemarkText()
+		Order: &StandingOrder{From: r.DeputyFrom, Until: r.DeputyUntil}}.RemarkText()
 }
 
 // Notices is one notification about a process.
@@ -62,13 +62,13 @@ type Notices struct {
 	OmittedDecided int      `json:"moreDecided,omitempty"`
 	// Reminders are Calls that still wait. Escalations are Calls on which more people may decide since the last
 	// notification. There are at most MaxNotices of each.
-	Reminders          []Notice `json:"reminders,omitempty"`
-	Escalations        []Notice `json:"escalations,omitempty"`
-	OmittedReminders   int      `json:"moreReminders,omitempty"`
-	OmittedEscalations int      `json:"moreEscalations,omitempty"`
+	Reminders              []Notice `json:"reminders,omitempty"`
+	Escalations            []Notice `json:"escalations,omitempty"`
+	OmittedReminderCount   int      `json:"moreReminders,omitempty"`
+	OmittedEscalationCount int      `json:"moreEscalations,omitempty"`
 	// Remarks are the Calls with a question or a hand-over since the last notification.
-	Remarks        []Notice `json:"remarks,omitempty"`
-	OmittedRemarks int      `json:"moreRemarks,omitempty"`
+	Remarks            []Notice `json:"remarks,omitempty"`
+	OmittedRemarkCount int      `json:"moreRemarks,omitempty"`
 }
 
 // MaxNotices bounds each list of a Notices.
@@ -89,12 +89,12 @@ func (p Pending) Notice(token string) Notice {
 			n.Remark = &NoticeRemark{Kind: r.Kind, Author: r.DecidedBy, RecipientName: r.RecipientName,
 				RecipientGroup: r.RecipientGroup}
 			if r.Order != nil {
-				n.Remark.From, n.Remark.Until = r.Order.From, r.Order.Until
+				n.Remark.DeputyFrom, n.Remark.DeputyUntil = r.Order.From, r.Order.Until
 			}
 		}
 	}
 	if notified := p.ReminderSchedule.SentNotifications(); notified != nil {
-		n.Reminders = len(notified.RemindedAt)
+		n.ReminderCount = len(notified.SentReminderTimes)
 		for _, e := range notified.Escalations {
 			n.EscalatedTo = append(n.EscalatedTo, e.AddedDeciders)
 		}

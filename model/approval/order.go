@@ -18,8 +18,8 @@ type StandingOrder struct {
 	// To names a deputy, who may decide from From until Until; empty: the order is for the Calls of Tool.
 	To   string    `json:"to,omitempty"`
 	From time.Time `json:"from,omitzero"`
-	// When is a JSON Schema that a Call's parameters fit; nil: any do.
-	When jsonval.Object `json:"when,omitempty"`
+	// ParamsCondition is a JSON Schema that a Call's parameters fit; nil: any do.
+	ParamsCondition jsonval.Object `json:"when,omitempty"`
 	// Count is how many Calls the order approves at most; 0: no limit. Until is when the order ends; zero: no limit.
 	Count   int       `json:"count,omitempty"`
 	Until   time.Time `json:"until,omitzero"`
@@ -31,14 +31,14 @@ type StandingOrder struct {
 	Proof string `json:"proof,omitempty"`
 }
 
-// MaxOrderCount is how many Calls one order may approve.
-const MaxOrderCount = 100_000
+// MaxCallsPerOrder is how many Calls one order may approve.
+const MaxCallsPerOrder = 100_000
 
 const (
-	maxOrderIDLength = 100
-	maxWhenBytes     = 16 << 10
-	orderKey         = "order"
-	actIDKey         = "act"
+	maxOrderIDLength  = 100
+	maxConditionBytes = 16 << 10
+	orderKey          = "order"
+	actIDKey          = "act"
 )
 
 // ReadStandingOrder reads the payload of SteerAllow: id, tool, when, count, until, by, groups, reason and proof; and
@@ -54,7 +54,7 @@ func ReadStandingOrder(m jsonval.Object) (o StandingOrder, err error) {
 		return o, err
 	}
 	if v := m["count"]; v != nil {
-		if o.Count, err = jsonval.ReadCount(v, MaxOrderCount); err != nil {
+		if o.Count, err = jsonval.ReadCount(v, MaxCallsPerOrder); err != nil {
 			return o, fmt.Errorf(`"count", the number of Calls: %w`, err)
 		}
 	}
@@ -66,7 +66,7 @@ func ReadStandingOrder(m jsonval.Object) (o StandingOrder, err error) {
 	case o.Count == 0 && o.Until.IsZero():
 		return o, fmt.Errorf(`it would never end: it wants "count" or "until"`)
 	}
-	return o, o.readWhen(m["when"])
+	return o, o.readParamsCondition(m["when"])
 }
 
 func (o *StandingOrder) checkID() error {
@@ -101,7 +101,7 @@ func readTime(key, text string) (time.Time, error) {
 	return parsed.UTC(), nil
 }
 
-func (o *StandingOrder) readWhen(v any) error {
+func (o *StandingOrder) readParamsCondition(v any) error {
 	if v == nil {
 		return nil
 	}
@@ -109,19 +109,19 @@ func (o *StandingOrder) readWhen(v any) error {
 	switch {
 	case !isObject:
 		return fmt.Errorf(`"when" is a JSON Schema, an object, not %s`, jsonval.TypeOf(v))
-	case jsonval.SizeUpToLimit(condition, maxWhenBytes) > maxWhenBytes:
-		return fmt.Errorf(`"when" is larger than %d KB`, maxWhenBytes>>10)
+	case jsonval.SizeUpToLimit(condition, maxConditionBytes) > maxConditionBytes:
+		return fmt.Errorf(`"when" is larger than %d KB`, maxConditionBytes>>10)
 	}
 	if _, err := jsonschema.CompileSchema(condition); err != nil {
 		return fmt.Errorf("when: %w", err)
 	}
-	o.When = condition
+	o.ParamsCondition = condition
 	return nil
 }
 
 // ConditionParams lists the parameters that the condition names.
 func (o StandingOrder) ConditionParams() []string {
-	return jsonval.SortedKeys(jsonval.AsObject(o.When["properties"]))
+	return jsonval.SortedKeys(jsonval.AsObject(o.ParamsCondition["properties"]))
 }
 
 // NotCoveredReason returns why the order does not approve a waiting Call at a time; "" if it does. It does not check
@@ -139,11 +139,11 @@ func (o StandingOrder) NotCoveredReason(p Pending, now time.Time) string {
 	case jsonval.ContainsBlobHandle(p.Params):
 		return "the Call has a value over 64 KB"
 	}
-	if name := findAbsentProperty(o.When, p.Params); name != "" {
+	if name := findAbsentProperty(o.ParamsCondition, p.Params); name != "" {
 		return "the Call has no " + name
 	}
-	schema, err := jsonschema.CompileSchema(o.When)
-	if err == nil && o.When != nil {
+	schema, err := jsonschema.CompileSchema(o.ParamsCondition)
+	if err == nil && o.ParamsCondition != nil {
 		err = schema.Validate(jsonval.ToJSONValue(p.Params))
 	}
 	if err != nil {
@@ -215,17 +215,17 @@ func (o StandingOrder) Signal() string {
 
 // DecisionToProve is what a proof of the order must contain: the order's id as call, its Digest as digest, and its
 // Signal as decision.
-func (o StandingOrder) DecisionToProve(process string) proof.Decision {
+func (o StandingOrder) DecisionToProve(processID string) proof.Decision {
 	return proof.Decision{
-		Process: process, CallIDs: []string{o.ID}, Digest: o.Digest(), Kind: o.Signal(),
-		Details: proof.DetailsDigest(jsonval.Object{"reason": o.Reason}),
+		ProcessID: processID, CallIDs: []string{o.ID}, Digest: o.Digest(), Kind: o.Signal(),
+		DetailsDigest: proof.DetailsDigest(jsonval.Object{"reason": o.Reason}),
 	}
 }
 
 // Digest is the SHA-256, in hex, of the canonical JSON of the order's id, tool, when, count, to, from and until,
 // without absent keys; times are in UTC.
 func (o StandingOrder) Digest() string {
-	return proof.Digest(StandingOrder{ID: o.ID, Tool: o.Tool, When: o.When, Count: o.Count, To: o.To,
+	return proof.Digest(StandingOrder{ID: o.ID, Tool: o.Tool, ParamsCondition: o.ParamsCondition, Count: o.Count, To: o.To,
 		From: o.From.UTC(), Until: o.Until.UTC()})
 }
 
@@ -252,7 +252,7 @@ func (d *Decision) readOrder(v any) error {
 	}
 	readFunc := ReadStandingOrder
 	if d.Kind == SteerDeputy {
-		readFunc = ReadDeputy
+		readFunc = ReadDeputyOrder
 	}
 	o, err := readFunc(m)
 	if err != nil {
@@ -266,7 +266,7 @@ func (d *Decision) readOrder(v any) error {
 // ReadOrderEnd reads the payload of SteerDisallow: order, the id of the order that ends (or id in its place), by and
 // reason.
 func ReadOrderEnd(m jsonval.Object) (orderID string, s SteeringPayload, err error) {
-	textTargets := commonTextTargets(&s.ID, &s.By, &s.Reason, &s.Account)
+	textTargets := commonTextTargets(&s.ID, &s.SentBy, &s.Reason, &s.Account)
 	textTargets[orderKey] = &orderID
 	err = readTextFields(m, textTargets, nil)
 	if orderID == "" {

@@ -67,11 +67,11 @@ func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Ide
 		return fmt.Errorf("there is no Tool %q%s", jsonval.ClipForError(o.Tool),
 			diag.DidYouMeanOrListNames(o.Tool, names))
 	}
-	params := jsonval.AsObject(tool.Source["properties"])
+	paramSchemas := jsonval.AsObject(tool.Source["properties"])
 	for _, name := range o.ConditionParams() {
-		if _, exists := params[name]; !exists {
+		if _, exists := paramSchemas[name]; !exists {
 			return fmt.Errorf("when: %s has no parameter %q%s", o.Tool, jsonval.ClipForError(name),
-				diag.DidYouMean(name, jsonval.SortedKeys(params)))
+				diag.DidYouMean(name, jsonval.SortedKeys(paramSchemas)))
 		}
 	}
 	rules, reminders := override.DecidersAndReminders(tool.Name, tool.Approval)
@@ -206,9 +206,9 @@ func (l Orders) UncountRefused(r Fate) bool {
 	}
 	o.RefusedDigestByCallID[r.CallID] = r.Digest
 	//workflowcheck:ignore -- a Call is of one owner
-	for _, calls := range o.DigestsByInstanceOrPart {
-		if calls[r.CallID] == r.Digest {
-			delete(calls, r.CallID)
+	for _, digestByCall := range o.DigestsByInstanceOrPart {
+		if digestByCall[r.CallID] == r.Digest {
+			delete(digestByCall, r.CallID)
 		}
 	}
 	// also if the Call no longer waits, as far as is known: somebody else decided first
@@ -217,8 +217,8 @@ func (l Orders) UncountRefused(r Fate) bool {
 }
 
 func (o *OrderState) wasHandled(instanceOrPart string, p Pending) bool {
-	digest, refused := o.RefusedDigestByCallID[p.CallID]
-	return o.hasApproved(instanceOrPart, p) || (refused && digest == p.Digest)
+	digest, wasRefused := o.RefusedDigestByCallID[p.CallID]
+	return o.hasApproved(instanceOrPart, p) || (wasRefused && digest == p.Digest)
 }
 
 func (o *OrderState) hasApproved(instanceOrPart string, p Pending) bool {
@@ -261,8 +261,8 @@ func (o *OrderState) pruneHandled(instanceOrPart string, pending []Pending) {
 	}
 }
 
-// View is the orders as people are shown them.
-func (l Orders) View() Orders {
+// WithoutDigests is the orders as people are shown them.
+func (l Orders) WithoutDigests() Orders {
 	view := make(Orders, len(l))
 	for n, o := range l {
 		copiedOrder := *o

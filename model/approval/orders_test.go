@@ -38,7 +38,7 @@ func given(t *testing.T, texts ...string) *approval.Orders {
 // waits is a Call that waits: a payment of an amount.
 func waits(t *testing.T, n int, amount string, rules ...policy.Rule) approval.Pending {
 	t.Helper()
-	p := approval.Pending{CallID: fmt.Sprintf("1.%d", n), Tool: "pay", AllowedDecisions: policy.AllKinds(),
+	p := approval.Pending{CallID: fmt.Sprintf("1.%d", n), Tool: "pay", AllowedDecisions: policy.DecisionKinds(),
 		Deciders: rules,
 		Params:   modeltest.DecodeJSON(t, `{"amount": `+amount+`}`).(map[string]any)}
 	p.SetDigest()

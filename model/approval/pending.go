@@ -50,15 +50,15 @@ type Pending struct {
 	DecidedSoFar []Vote       `json:"decided,omitempty"`
 	// Exclusions are the people whom rules exclude from the decision, for display; nil: nobody is excluded, or an older
 	// worker did not list them.
-	Exclusions *Excluded `json:"excluded,omitempty"`
+	Exclusions *ExcludedPeople `json:"excluded,omitempty"`
 	// Remarks are people's comments, questions and hand-overs of the Call, in order.
 	Remarks []Decision `json:"remarks,omitempty"`
 	// ReminderSchedule says when people are reminded of the Call, and when others may decide too; nil: never.
 	ReminderSchedule *policy.Schedule `json:"whileWaiting,omitempty"`
 }
 
-// Excluded are the people whom NotStarter (StartedBy, CausedBy) and NotSameAs (Decided) exclude.
-type Excluded struct {
+// ExcludedPeople are the people whom NotStarter (StartedBy, CausedBy) and NotSameAs (Decided) exclude.
+type ExcludedPeople struct {
 	StartedBy      []policy.Identity      `json:"startedBy,omitempty"`
 	CausedBy       []policy.Identity      `json:"causedBy,omitempty"`
 	PriorDecisions []policy.PriorDecision `json:"decided,omitempty"`
@@ -66,14 +66,14 @@ type Excluded struct {
 
 // DenialReason returns why a person may not decide on a Call under rules that exclude these people; "" if they may. A
 // nil Excluded ignores NotStarter, since only the receiver of the decision knows the people.
-func (e *Excluded) DenialReason(p policy.Person, call string, rules policy.Rules) string {
+func (e *ExcludedPeople) DenialReason(p policy.Person, callID string, rules policy.Rules) string {
 	if e == nil {
-		e, rules = &Excluded{}, slices.Clone(rules)
+		e, rules = &ExcludedPeople{}, slices.Clone(rules)
 		for n := range rules {
 			rules[n].ExcludesStarter = false
 		}
 	}
-	if reason := e.DecidedElsewhereReason(p.Identities(), call); reason != "" {
+	if reason := e.DecidedElsewhereReason(p.Identities(), callID); reason != "" {
 		return reason
 	}
 	return rules.DenialReason(p, e.StartedBy, e.CausedBy...)
@@ -81,11 +81,11 @@ func (e *Excluded) DenialReason(p policy.Person, call string, rules policy.Rules
 
 // DecidedElsewhereReason returns why one of these people may not decide on a Call: they decided on an excluding Call.
 // It is "" if they may.
-func (e *Excluded) DecidedElsewhereReason(people []policy.Identity, call string) string {
+func (e *ExcludedPeople) DecidedElsewhereReason(people []policy.Identity, callID string) string {
 	for _, prior := range e.PriorDecisions {
 		for _, identity := range people {
 			if identity.Name != "" && identity.Is(policy.Identity{Name: prior.DecidedBy, Account: prior.Account}) {
-				return fmt.Sprintf("%s decided on %s, and may not decide on %s too", identity.Name, prior.CallID, call)
+				return fmt.Sprintf("%s decided on %s, and may not decide on %s too", identity.Name, prior.CallID, callID)
 			}
 		}
 	}
@@ -110,7 +110,7 @@ func (v Vote) decision() Decision {
 	return Decision{DecidedBy: v.DecidedBy, Account: v.Account, Groups: v.Groups, OnBehalfOf: v.OnBehalfOf}
 }
 
-// InWords names the person who decided, their groups, the person whose deputy they are and, unless it is an approval,
+// DescribeCalls names the person who decided, their groups, the person whose deputy they are and, unless it is an approval,
 // the decision: "ann of finance, answer".
 func (v Vote) InWords() string {
 	text := v.DecidedBy
@@ -163,14 +163,14 @@ func (p Pending) Explanation() (lines []string) {
 // CountAgreeingDecisions returns how many people decided the same on a Call as the signal with an id, up to and
 // including that signal, and how many must. It is zero if no decision has the id. One person is enough to reject, amend
 // or replace.
-func CountAgreeingDecisions(decisions []Decision, id string) Count {
+func CountAgreeingDecisions(decisions []Decision, id string) VoteCount {
 	index := slices.IndexFunc(decisions, func(d Decision) bool { return d.SignalID == id })
 	if index < 0 {
-		return Count{}
+		return VoteCount{}
 	}
 	d := decisions[index]
 	if d.Kind != policy.Approve && d.Kind != policy.Answer {
-		return Count{1, 1}
+		return VoteCount{1, 1}
 	}
 	agreeing := 0
 	for _, other := range decisions[:index+1] {
@@ -179,7 +179,7 @@ func CountAgreeingDecisions(decisions []Decision, id string) Count {
 			agreeing++
 		}
 	}
-	return Count{agreeing, d.Deciders.RequiredApprovals()}
+	return VoteCount{agreeing, d.Deciders.RequiredApprovals()}
 }
 
 // AdvanceSchedule applies what is due at a time: reminders, and escalations, after which others may decide too.

@@ -29,8 +29,8 @@ type Plan struct {
 	// Deciders say who may decide; none: anybody. DecidedSoFar are the people who have decided while others still must.
 	Deciders     policy.Rules `json:"deciders,omitempty"`
 	DecidedSoFar []Vote       `json:"decided,omitempty"`
-	// NotAmendable is why the Plan can only be approved or rejected; empty: it can be amended.
-	NotAmendable string `json:"notAmendable,omitempty"`
+	// NotAmendableReason is why the Plan can only be approved or rejected; empty: it can be amended.
+	NotAmendableReason string `json:"notAmendable,omitempty"`
 	// Disagreements has both answers for each instance that the LLM answered differently when asked a second time. They
 	// may arrive while the Plan waits. They do not affect what runs, so the Digest does not cover them.
 	Disagreements []string `json:"disagreements,omitempty"`
@@ -49,12 +49,12 @@ type PlanCall struct {
 }
 
 // SetDigest computes the digest; process is the id of the Plan's process.
-func (p *Plan) SetDigest(process string) {
+func (p *Plan) SetDigest(processID string) {
 	calls := make([]any, len(p.Calls))
 	for n, c := range p.Calls {
 		calls[n] = jsonval.Object{"call": c.CallID, "instances": c.Instances, "as": c.Written}
 	}
-	p.Digest = proof.Digest(jsonval.Object{"process": process, "request": p.Request, "calls": calls})
+	p.Digest = proof.Digest(jsonval.Object{"process": processID, "request": p.Request, "calls": calls})
 }
 
 // Name names the Plan in the middle of a sentence.

@@ -51,7 +51,7 @@ func ReadPlanDecision(kind string, m jsonval.Object) (d Decision, err error) {
 	case kind == SteerRejectPlan && strings.TrimSpace(d.Reason) == "":
 		return d, errors.New(`a rejection says why: "reason" is missing`)
 	case kind == SteerAmendPlan:
-		d.Calls, err = readAmendedCalls(m["calls"])
+		d.AmendedCalls, err = readAmendedCalls(m["calls"])
 	}
 	return d, err
 }

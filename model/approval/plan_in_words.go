@@ -23,9 +23,9 @@ type PlannedCall struct {
 // maxPlannedCalls bounds how many Calls of a Plan are put into words, each once for each instance.
 const maxPlannedCalls = 1000
 
-// InWords describes what the Plan would do. idea is the latest Idea of its process (nil: unknown); nothing has run
+// DescribeCalls describes what the Plan would do. idea is the latest Idea of its process (nil: unknown); nothing has run
 // since that Idea. readsOtherOutput reports whether the Call at an index reads what another Call of the Plan writes.
-func (p Plan) InWords(idea *ideafile.Idea, presenter *shown.Presenter, l shown.Language,
+func (p Plan) DescribeCalls(idea *ideafile.Idea, presenter *shown.Presenter, l shown.Language,
 	readsOtherOutput func(n int) bool) (list []PlannedCall) {
 	if idea == nil {
 		idea = &ideafile.Idea{}
@@ -34,7 +34,7 @@ func (p Plan) InWords(idea *ideafile.Idea, presenter *shown.Presenter, l shown.L
 	for n, c := range p.Calls {
 		params := jsonval.AsObject(jsonschema.WithoutMetaKeys(c.Written.RawObject()))
 		if tool := idea.Tool(c.Written.Tool); tool != nil {
-			for name, reference := range tool.WiredParams {
+			for name, reference := range tool.WiredExpressionByParam {
 				params[name] = reference
 			}
 		}
@@ -62,32 +62,32 @@ func (p Plan) InWords(idea *ideafile.Idea, presenter *shown.Presenter, l shown.L
 
 // SentenceIn says in one line what the Plan would do, and for which instances, by what is known of their names and
 // amounts: "2 × Refund, Send a letter: order A-1 (12.00 EUR), order A-2".
-func (p Plan) SentenceIn(words *shown.Presenter, l shown.Language) string {
-	steps := jsonval.Map(p.CountByTool(), func(t PlanToolCount) string {
+func (p Plan) SentenceIn(presenter *shown.Presenter, l shown.Language) string {
+	toolTexts := jsonval.Map(p.CountByTool(), func(t PlanToolCount) string {
 		if t.Calls == 1 {
-			return words.Tool(t.Tool)
+			return presenter.Tool(t.Tool)
 		}
-		return fmt.Sprintf("%d × %s", t.Calls, words.Tool(t.Tool))
+		return fmt.Sprintf("%d × %s", t.Calls, presenter.Tool(t.Tool))
 	})
-	tokens, about := p.Instances, []any{}
+	tokens, instanceTexts := p.Instances, []any{}
 	if len(tokens) == 0 {
 		tokens = []string{""}
 	}
 	for _, token := range tokens {
-		name, amount := words.KnownInstanceName(token), words.InstanceAmount(token, l)
+		name, amount := presenter.KnownInstanceName(token), presenter.InstanceAmount(token, l)
 		switch {
 		case name == token && amount != "":
-			about = append(about, amount)
+			instanceTexts = append(instanceTexts, amount)
 		case name != token && amount != "":
-			about = append(about, name+" ("+amount+")")
+			instanceTexts = append(instanceTexts, name+" ("+amount+")")
 		case name != token:
-			about = append(about, name)
+			instanceTexts = append(instanceTexts, name)
 		}
 	}
-	if len(about) == 0 {
-		return strings.Join(steps, ", ")
+	if len(instanceTexts) == 0 {
+		return strings.Join(toolTexts, ", ")
 	}
-	return strings.Join(steps, ", ") + ": " + shown.Format{}.Text(about, l)
+	return strings.Join(toolTexts, ", ") + ": " + shown.Format{}.Text(instanceTexts, l)
 }
 
 // resolveKnown resolves the References in a value. A Reference that has no value yet becomes null.

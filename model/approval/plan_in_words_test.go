@@ -34,7 +34,7 @@ func TestAPlanIsToldByWhatIsKnownBeforeItRuns(t *testing.T) {
 	edges := plangraph.ListEdges(ideafile.RawWrittenCalls(plan.WrittenCalls()), plangraph.Labels{})
 	readsAnother := func(n int) bool { return plangraph.ReadsOtherCall(edges, n+1) }
 	var got []string
-	for _, c := range plan.InWords(idea, shown.NewPresenter(idea), shown.English, readsAnother) {
+	for _, c := range plan.DescribeCalls(idea, shown.NewPresenter(idea), shown.English, readsAnother) {
 		amount := c.Amount()
 		got = append(got, fmt.Sprint(c.CallID, " ", c.InstanceName, ": ", c.Sentence, ", ", amount.Shown,
 			amount.Value != nil, c.Error))
@@ -49,7 +49,7 @@ func TestAPlanIsToldByWhatIsKnownBeforeItRuns(t *testing.T) {
 	if got := plan.SentenceIn(shown.NewPresenter(idea), shown.English); got != "4 × Refund: order A-1, order A-2" {
 		t.Errorf("in one line it is %q", got)
 	}
-	list := plan.InWords(nil, shown.NewPresenter(nil), shown.English, readsAnother)
+	list := plan.DescribeCalls(nil, shown.NewPresenter(nil), shown.English, readsAnother)
 	if len(list) != 4 || list[2].Sentence == "" {
 		t.Errorf("%+v", list)
 	}

@@ -23,10 +23,10 @@ func CheckPlanDecision(p *Plan, d Decision, starters, causers []policy.Identity,
 		return d, fmt.Errorf("no Plan of Request %[2]d waits; %[1]s does", p.Name(), *d.PlanRequest)
 	case d.ApprovalDigest != "" && d.ApprovalDigest != p.Digest:
 		return d, fmt.Errorf("the digest does not match the Plan that waits now, %s", p.Digest)
-	case d.Kind == SteerAmendPlan && p.NotAmendable != "":
-		return d, errors.New(p.NotAmendable)
+	case d.Kind == SteerAmendPlan && p.NotAmendableReason != "":
+		return d, errors.New(p.NotAmendableReason)
 	}
-	if err := p.checkUndoCallsUnchanged(d.Calls); err != nil {
+	if err := p.checkUndoCallsUnchanged(d.AmendedCalls); err != nil {
 		return d, err
 	}
 	toVerify := d
@@ -37,7 +37,7 @@ func CheckPlanDecision(p *Plan, d Decision, starters, causers []policy.Identity,
 		return d, err
 	}
 	verified.CallID, verified.DecidedAt, verified.Deciders, pending.Remarks = "", now, p.Deciders, deputies
-	for _, candidate := range pending.InEachCapacity(verified, now) {
+	for _, candidate := range pending.AsSelfAndAsDeputy(verified, now) {
 		if err = p.checkDecider(candidate, starters, causers); err == nil {
 			return candidate, nil
 		}
@@ -49,8 +49,8 @@ func CheckPlanDecision(p *Plan, d Decision, starters, causers []policy.Identity,
 // wrote.
 func (p *Plan) checkUndoCallsUnchanged(calls []ideafile.WrittenCall) error {
 	for n, w := range calls {
-		if ideafile.HasUndoesKey(w.AsWritten()) && !slices.ContainsFunc(p.Calls, func(planned PlanCall) bool {
-			return jsonval.Equal(w.AsWritten(), jsonval.EscapeBlobHandles(planned.Written.AsWritten()))
+		if ideafile.HasUndoesKey(w.AsWritten()) && !slices.ContainsFunc(p.Calls, func(planCall PlanCall) bool {
+			return jsonval.Equal(w.AsWritten(), jsonval.EscapeBlobHandles(planCall.Written.AsWritten()))
 		}) {
 			return fmt.Errorf("calls[%d]: %s: %s", n, ideafile.UndoesKey, ideafile.ReservedUndoesKeyText)
 		}
@@ -80,20 +80,20 @@ func (p *Plan) AddVote(d Decision) (needsMore bool) {
 
 // WithAmendment returns the Plan with other Calls. The approvals so far are dropped: their givers must see the new
 // Plan.
-func (p Plan) WithAmendment(process string, calls []PlanCall) *Plan {
+func (p Plan) WithAmendment(processID string, calls []PlanCall) *Plan {
 	if p.Original == nil {
 		p.Original = p.WrittenCalls()
 	}
 	p.Calls, p.DecidedSoFar = calls, nil
-	p.SetDigest(process)
+	p.SetDigest(processID)
 	return &p
 }
 
 // Describe describes the decision on a Plan for the LLM: what, by whom and why.
 func (p Plan) Describe(d Decision) string {
-	verb := map[string]string{SteerApprovePlan: "approved", SteerAmendPlan: "amended",
+	verbByKind := map[string]string{SteerApprovePlan: "approved", SteerAmendPlan: "amended",
 		SteerRejectPlan: "rejected"}[d.Kind]
-	s := fmt.Sprintf("%s was %s by %s", p.Name(), verb, d.deciderText())
+	s := fmt.Sprintf("%s was %s by %s", p.Name(), verbByKind, d.deciderText())
 	if d.Reason != "" {
 		s += ": " + d.Reason
 	}

@@ -27,10 +27,10 @@ func (d Decision) VerifyProof(p Pending, priorDecisions []Decision, now time.Tim
 	verification, claims := d.Verification, d.Verification.Claims
 	since, toVerify := p.Since, d
 	toVerify.CallID, toVerify.ApprovalDigest = p.CallID, p.Digest
-	toProve := toVerify.DecisionToProve(verification.Process)
+	toProve := toVerify.DecisionToProve(verification.ProcessID)
 	if d.Order != nil {
 		// one proof for every Call that the order covers
-		since, toProve, priorDecisions = time.Time{}, d.Order.DecisionToProve(verification.Process), nil
+		since, toProve, priorDecisions = time.Time{}, d.Order.DecisionToProve(verification.ProcessID), nil
 	}
 	if err := verification.CheckTime(since, now); err != nil {
 		return d, err
@@ -54,7 +54,7 @@ func (d Decision) VerifyProof(p Pending, priorDecisions []Decision, now time.Tim
 		return d, fmt.Errorf("the proof is by %s, but the decision says that it is by %s", claims.Subject, d.DecidedBy)
 	}
 	d.DecidedBy, d.Groups, d.Account = claims.Subject, claims.Groups, claims.SubjectID.Account
-	d.Signature = &proof.Signed{Key: verification.Key, Issuer: claims.Issuer, ID: claims.ID, Params: d.AmendedParams}
+	d.Signature = &proof.Signature{KeyThumbprint: verification.KeyThumbprint, Issuer: claims.Issuer, ID: claims.ID, AmendedParams: d.AmendedParams}
 	if claims.Name != claims.Subject {
 		d.Signature.Name = claims.Name
 	}
@@ -83,11 +83,11 @@ func (d Decision) Vote(kind string) Vote {
 }
 
 // DecisionToProve returns the decision that a proof of a decision on a Call must be for.
-func (d Decision) DecisionToProve(process string) proof.Decision {
+func (d Decision) DecisionToProve(processID string) proof.Decision {
 	return proof.Decision{
-		Process: process, CallIDs: []string{d.CallID, ideafile.TypeableCallID(d.CallID)}, Digest: d.ApprovalDigest,
-		Kind:    d.Kind,
-		Details: d.detailsDigest(),
+		ProcessID: processID, CallIDs: []string{d.CallID, ideafile.TypeableCallID(d.CallID)}, Digest: d.ApprovalDigest,
+		Kind:          d.Kind,
+		DetailsDigest: d.detailsDigest(),
 	}
 }
 
@@ -100,15 +100,15 @@ func (d Decision) detailsDigest() string {
 	case policy.Amend:
 		content["params"] = jsonval.UnescapeBlobHandles(d.AmendedParams)
 		if d.Signature != nil {
-			content["params"] = jsonval.UnescapeBlobHandles(d.Signature.Params)
+			content["params"] = jsonval.UnescapeBlobHandles(d.Signature.AmendedParams)
 		}
 	case policy.Replace:
 		content["with"] = jsonval.UnescapeBlobHandles(d.Replacement)
 	case policy.Answer:
 		content["output"] = jsonval.UnescapeBlobHandles(d.AnswerResult)
 	}
-	if d.Calls != nil {
-		content["calls"] = jsonval.UnescapeBlobHandles(jsonval.ToJSONValue(d.Calls))
+	if d.AmendedCalls != nil {
+		content["calls"] = jsonval.UnescapeBlobHandles(jsonval.ToJSONValue(d.AmendedCalls))
 	}
 	return proof.DetailsDigest(content)
 }
@@ -118,12 +118,12 @@ func (d Decision) detailsDigest() string {
 func (d Decision) Decider() policy.Person {
 	p := policy.Person{Name: d.DecidedBy, Groups: d.Groups, Account: d.Account}
 	if d.Signature != nil {
-		p.Signed, p.AlternateName = true, d.Signature.Name
+		p.HasVerifiedProof, p.AlternateName = true, d.Signature.Name
 	}
 	if d.OnBehalfOf != nil {
 		deputy := p
 		p = *d.OnBehalfOf
-		p.Signed, p.DeputyIdentities = p.Signed && deputy.Signed, deputy.Identities()
+		p.HasVerifiedProof, p.DeputyIdentities = p.HasVerifiedProof && deputy.HasVerifiedProof, deputy.Identities()
 	}
 	return p
 }
@@ -148,5 +148,5 @@ func (d Decision) SignedText() string {
 	if d.Signature == nil {
 		return ""
 	}
-	return fmt.Sprintf("signed (key %s)", d.Signature.Key)
+	return fmt.Sprintf("signed (key %s)", d.Signature.KeyThumbprint)
 }

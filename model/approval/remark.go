@@ -145,5 +145,5 @@ func (p Pending) hasRecipientDecided(h Decision) bool {
 // assumes every group and a signature.
 func (p Pending) DecisionOfRecipient(h Decision) Decision {
 	return Decision{Kind: policy.Approve, DecidedBy: h.RecipientName, Groups: p.Deciders.Groups(),
-		Signature: &proof.Signed{}}
+		Signature: &proof.Signature{}}
 }

@@ -21,14 +21,14 @@ const (
 	// SteerAllow gives a standing order (ReadStandingOrder), SteerDisallow ends one.
 	SteerAllow    = "allow"
 	SteerDisallow = "disallow"
-	// SteerDeputy names a deputy for a time (ReadDeputy). The process keeps it as an order, and sends it to each
+	// SteerDeputy names a deputy for a time (ReadDeputyOrder). The process keeps it as an order, and sends it to each
 	// waiting Call as a remark.
 	SteerDeputy = "deputy"
 )
 
 // SteeringPayload is the payload of a signal that steers.
 type SteeringPayload struct {
-	ID, By, Reason string
+	ID, SentBy, Reason string
 	policy.Account
 	// Limits are the limits of resume and revise; 0 keeps the old limit.
 	Limits ideafile.Limits
@@ -41,13 +41,13 @@ type SteeringPayload struct {
 // UndoOrder says what to undo, by whom and why: Call with all that read from it, or only Calls, or everything in
 // Instance; without any of these, everything. Review has a person review each Call that undoes another.
 type UndoOrder struct {
-	Call        string   `json:"call,omitempty"`
-	Calls       []string `json:"calls,omitempty"`
-	Instance    *string  `json:"instance,omitempty"`
-	ID          string   `json:"id,omitempty"`
-	RequestedBy string   `json:"by,omitempty"`
-	Reason      string   `json:"reason,omitempty"`
-	Review      bool     `json:"review,omitempty"`
+	CallID         string   `json:"call,omitempty"`
+	CallIDs        []string `json:"calls,omitempty"`
+	Instance       *string  `json:"instance,omitempty"`
+	ID             string   `json:"id,omitempty"`
+	RequestedBy    string   `json:"by,omitempty"`
+	Reason         string   `json:"reason,omitempty"`
+	RequiresReview bool     `json:"review,omitempty"`
 }
 
 // TargetInstance returns the instance that the order names, as it was spelled; is is false if it names none.
@@ -55,20 +55,20 @@ func (o UndoOrder) TargetInstance() (token string, isNamed bool) {
 	if o.Instance != nil {
 		return *o.Instance, true
 	}
-	return ideafile.InstanceTokenOfCallID(o.Call), o.Call != ""
+	return ideafile.InstanceTokenOfCallID(o.CallID), o.CallID != ""
 }
 
 // Identity is the sender of the signal.
 func (s SteeringPayload) Identity() policy.Identity {
-	return policy.Identity{Name: s.By, Account: s.Account}
+	return policy.Identity{Name: s.SentBy, Account: s.Account}
 }
 
 // ReadSteering reads the payload of a steering signal: id, by and reason; limits for resume; context for add; both for
 // revise; what to undo for undo.
 func ReadSteering(kind string, m jsonval.Object) (s SteeringPayload, err error) {
-	ownKeys := map[string][]string{SteerResume: {"limits"}, SteerRevise: {"limits", "context"}, SteerAdd: {"context"},
+	keysByKind := map[string][]string{SteerResume: {"limits"}, SteerRevise: {"limits", "context"}, SteerAdd: {"context"},
 		SteerUndo: {"call", "calls", "instance", ideafile.UndoReviewKey}}[kind]
-	if err := readTextFields(m, commonTextTargets(&s.ID, &s.By, &s.Reason, &s.Account), nil, ownKeys...); err != nil {
+	if err := readTextFields(m, commonTextTargets(&s.ID, &s.SentBy, &s.Reason, &s.Account), nil, keysByKind...); err != nil {
 		return s, err
 	}
 	var ps diag.Problems
@@ -80,7 +80,7 @@ func ReadSteering(kind string, m jsonval.Object) (s SteeringPayload, err error) 
 		}
 	}
 	s.Undo = readUndo(m, &ps)
-	s.Undo.ID, s.Undo.RequestedBy, s.Undo.Reason = s.ID, s.By, s.Reason
+	s.Undo.ID, s.Undo.RequestedBy, s.Undo.Reason = s.ID, s.SentBy, s.Reason
 	for n, raw := range s.Context {
 		if ideafile.IsMessageMarkedSimulated(raw) {
 			ps.Add(fmt.Sprintf("$.context[%d]", n), "it is marked as simulated: nothing in it is real")
@@ -100,10 +100,10 @@ func ReadSteering(kind string, m jsonval.Object) (s SteeringPayload, err error) 
 func readUndo(m jsonval.Object, ps *diag.Problems) (o UndoOrder) {
 	var isText, isList, isToken bool
 	var token string
-	if o.Call, isText = m["call"].(string); m["call"] != nil && !isText {
+	if o.CallID, isText = m["call"].(string); m["call"] != nil && !isText {
 		ps.Add("$.call", "want the id of a Call, not %s", jsonval.TypeOf(m["call"]))
 	}
-	if o.Calls, isList = jsonval.AsStringList(m["calls"]); m["calls"] != nil && !isList {
+	if o.CallIDs, isList = jsonval.AsStringList(m["calls"]); m["calls"] != nil && !isList {
 		ps.Add("$.calls", "want a list of the ids of Calls, not %s", jsonval.TypeOf(m["calls"]))
 	}
 	if token, isToken = m["instance"].(string); isToken {
@@ -112,7 +112,7 @@ func readUndo(m jsonval.Object, ps *diag.Problems) (o UndoOrder) {
 		ps.Add("$.instance", "want the token of an instance, not %s", jsonval.TypeOf(m["instance"]))
 	}
 	review := m[ideafile.UndoReviewKey]
-	if o.Review, isText = review.(bool); review != nil && !isText {
+	if o.RequiresReview, isText = review.(bool); review != nil && !isText {
 		ps.Add("$."+ideafile.UndoReviewKey, "want true or false, not %s", jsonval.TypeOf(review))
 	}
 	return o

@@ -58,8 +58,8 @@ func (s *planCall) preventsLaterWrite(p jsonval.Path) bool {
 	if s.outputPath.HasBranches() || s.outputPath.WritesWholeState() {
 		return false
 	}
-	return slices.ContainsFunc(s.outputPath.Paths(), func(own jsonval.Path) bool {
-		return own.Overlaps(p) && (!s.isUpdate() || len(own) >= len(p))
+	return slices.ContainsFunc(s.outputPath.Paths(), func(ownPath jsonval.Path) bool {
+		return ownPath.Overlaps(p) && (!s.isUpdate() || len(ownPath) >= len(p))
 	})
 }
 

@@ -9,16 +9,16 @@ import (
 	"processidea/model/turn"
 )
 
-// AmendedPlan is the context for checking the Calls of a Plan that a person has amended.
-type AmendedPlan struct {
+// AmendedPlanChecker is the context for checking the Calls of a Plan that a person has amended.
+type AmendedPlanChecker struct {
 	Palette ideafile.Palette
 	Context []ideafile.Message
 }
 
 // CheckRequestCalls returns the error of the first invalid Call of a Request's Plan; nil if all can run.
-func (p AmendedPlan) CheckRequestCalls(input *turn.RequestInput, calls []ideafile.WrittenCall) error {
+func (p AmendedPlanChecker) CheckRequestCalls(input *turn.RequestInput, calls []ideafile.WrittenCall) error {
 	p.Palette.InstanceTokens, p.Palette.ReopenableTokens = input.InstanceTokens(), input.ReopenableTokens
-	instances := map[string]*dataflow.Instance{}
+	instanceByToken := map[string]*dataflow.Instance{}
 	for n, w := range calls {
 		tokens, f := p.Palette.TargetInstances(w)
 		if f == nil {
@@ -28,11 +28,11 @@ func (p AmendedPlan) CheckRequestCalls(input *turn.RequestInput, calls []ideafil
 			return fmt.Errorf("calls[%d]: %s", n, f.Message)
 		}
 		for _, token := range tokens {
-			if instances[token] == nil {
-				instances[token] = p.newInstance(token)
+			if instanceByToken[token] == nil {
+				instanceByToken[token] = p.newInstance(token)
 			}
-			instances[token].AcceptCall(input.RequestNumber, n+1, w)
-			if err := refusalError(instances[token], n, ideafile.CallKey{Request: input.RequestNumber, Index: n + 1},
+			instanceByToken[token].AcceptCall(input.RequestNumber, n+1, w)
+			if err := refusalError(instanceByToken[token], n, ideafile.CallKey{Request: input.RequestNumber, Index: n + 1},
 				token); err != nil {
 				return err
 			}
@@ -42,7 +42,7 @@ func (p AmendedPlan) CheckRequestCalls(input *turn.RequestInput, calls []ideafil
 }
 
 // CheckDirectCalls is CheckRequestCalls for the direct Plan of some instances. Context has the Plan as amended.
-func (p AmendedPlan) CheckDirectCalls(tokens []string, calls []ideafile.WrittenCall, offset int) error {
+func (p AmendedPlanChecker) CheckDirectCalls(tokens []string, calls []ideafile.WrittenCall, callIndexOffset int) error {
 	p.Palette.UntargetedCallsGoToAll, p.Palette.AllowsConditions, p.Palette.InstanceTokens = true, true, tokens
 	for n, w := range calls {
 		if _, _, f := p.Palette.ReadCall(w); f != nil {
@@ -53,7 +53,7 @@ func (p AmendedPlan) CheckDirectCalls(tokens []string, calls []ideafile.WrittenC
 		instance := p.newInstance(token)
 		instance.StartDirectPlan()
 		for n := range calls {
-			if err := refusalError(instance, n, ideafile.CallKey{Index: offset + n + 1}, token); err != nil {
+			if err := refusalError(instance, n, ideafile.CallKey{Index: callIndexOffset + n + 1}, token); err != nil {
 				return err
 			}
 		}
@@ -61,7 +61,7 @@ func (p AmendedPlan) CheckDirectCalls(tokens []string, calls []ideafile.WrittenC
 	return nil
 }
 
-func (p AmendedPlan) newInstance(token string) *dataflow.Instance {
+func (p AmendedPlanChecker) newInstance(token string) *dataflow.Instance {
 	messages := jsonval.Filter(p.Context,
 		func(m ideafile.Message) bool { return m.InstanceToken == "" || m.InstanceToken == token })
 	return dataflow.New(p.Palette, messages, token)

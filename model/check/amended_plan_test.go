@@ -14,10 +14,10 @@ const tools = `"work": {"type": "object", "properties": {"x": {"type": "string"}
 	"think": {"type": "object", "properties": {}, "_output": {"type": "string"}}, "log": {"type": "object", "properties": {}, "_outputPath": "†state.log", "_outputMethod": "push"},
 	"ask": {"type": "object", "properties": {"x": {}}, "_approval": true}`
 
-func process(t *testing.T, context string) check.AmendedPlan {
+func process(t *testing.T, context string) check.AmendedPlanChecker {
 	t.Helper()
 	idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+tools+`}}, "context": [`+context+`]}`)
-	p := check.AmendedPlan{Context: idea.Context,
+	p := check.AmendedPlanChecker{Context: idea.Context,
 		Palette: ideafile.Palette{Tools: idea.Tools, BindingByTool: map[string]ideafile.ToolBinding{}}}
 	for _, tool := range idea.Tools {
 		p.Palette.BindingByTool[tool.Name] = ideafile.ToolBinding{Kind: ideafile.KindGo}

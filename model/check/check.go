@@ -24,7 +24,7 @@ func Check(idea *ideafile.Idea, bindings ideafile.ToolBindings) diag.Problems {
 	c.checkStrictMode()
 	c.checkStates()
 	c.checkSomePlanApplies()
-	c.checkSettle()
+	c.checkSettleConfig()
 	c.checkRechecks()
 	c.checkInstancesPerRequest()
 	c.addProblems(ideafile.StepIDProblems(idea.Context))
@@ -117,7 +117,7 @@ func (c *checker) checkMessage(m locatedMessage) {
 		c.checkCompletePlan(m)
 	}
 	if m.InstanceToken != "" && !m.givesContext() && !slices.ContainsFunc(c.context.MessagesByInstance[m.InstanceToken],
-		func(own ideafile.Message) bool { return locatedMessage{&own}.givesContext() }) {
+		func(ownMessage ideafile.Message) bool { return locatedMessage{&ownMessage}.givesContext() }) {
 		c.addWarning(m.jsonPath()+"._instance",
 			"instance %q has no text, input, State or data of its own: a misspelt token makes a new instance%s",
 			m.InstanceToken, diag.DidYouMean(m.InstanceToken, c.instanceTokens))

@@ -86,8 +86,8 @@ func (c *checker) checkSomePlanApplies() {
 	}
 }
 
-// checkSettle reports a `config.settle` without effect: it says when the LLM is asked, but the LLM is never asked.
-func (c *checker) checkSettle() {
+// checkSettleConfig reports a `config.settle` without effect: it says when the LLM is asked, but the LLM is never asked.
+func (c *checker) checkSettleConfig() {
 	if !c.idea.Config.AskLLMBeforeSettling && !c.idea.Config.SettleInstancesTogether {
 		return
 	}

@@ -122,7 +122,7 @@ func (s *planCall) delegateWritePaths() []jsonval.Path {
 
 // outputPathStatus reports whether a Call's output path holds a value at the start, and whether something that is not
 // an object is above it.
-func (s *planCall) outputPathStatus(start *statelog.State) (skipped, blocked bool) {
+func (s *planCall) outputPathStatus(start *statelog.State) (isSkipped, isBlocked bool) {
 	blockedBranches := 0
 	for _, branch := range s.outputPath {
 		allClosed, allPresent, anyBlocked := true, true, false
@@ -132,12 +132,12 @@ func (s *planCall) outputPathStatus(start *statelog.State) (skipped, blocked boo
 			allClosed, allPresent = allClosed && isClosed, allPresent && isPresent
 			anyBlocked = anyBlocked || (start.HasNonObjectAncestor(path) && !isPresent)
 		}
-		skipped = skipped || (allClosed && allPresent && !s.isUpdate())
+		isSkipped = isSkipped || (allClosed && allPresent && !s.isUpdate())
 		if anyBlocked {
 			blockedBranches++
 		}
 	}
-	return skipped, !skipped && blockedBranches > 0 && (blockedBranches == len(s.outputPath) || !s.isUpdate())
+	return isSkipped, !isSkipped && blockedBranches > 0 && (blockedBranches == len(s.outputPath) || !s.isUpdate())
 }
 
 func (p *planChecker) termStartStatusFor(view ideafile.InstanceView, start *statelog.State,

@@ -7,22 +7,22 @@ import (
 	"processidea/model/refexpr"
 )
 
-// checkOutputForm reports where the output of a Plan cannot fit its schema, whatever its References resolve to.
-func (c *checker) checkOutputForm(output any, path string) {
+// checkFitsOutputSchema reports where the output of a Plan cannot fit its schema, whatever its References resolve to.
+func (c *checker) checkFitsOutputSchema(output any, path string) {
 	if output == nil || c.idea.OutputSchema == nil {
 		return
 	}
-	f := outputFormChecker{c, c.idea.OutputSchema.Source}
+	f := outputSchemaChecker{c, c.idea.OutputSchema.Source}
 	f.checkValue(output, nil, path)
 }
 
-type outputFormChecker struct {
+type outputSchemaChecker struct {
 	*checker
-	outputForm any
+	outputSchema any
 }
 
-func (f outputFormChecker) checkValue(v any, valuePath jsonval.Path, path string) {
-	subschema := jsonschema.SubschemaAt(f.outputForm, valuePath)
+func (f outputSchemaChecker) checkValue(v any, valuePath jsonval.Path, path string) {
+	subschema := jsonschema.SubschemaAt(f.outputSchema, valuePath)
 	if subschema.IsForbidden {
 		f.addError(path, "the output form allows nothing here%s", f.suggestProperty(valuePath))
 		return
@@ -32,12 +32,12 @@ func (f outputFormChecker) checkValue(v any, valuePath jsonval.Path, path string
 	}
 	if parsed, err := refexpr.Parse(v); err == nil && len(parsed.Expressions) == 0 {
 		literal, _ := parsed.Resolve(nil) // without References it only turns a double dagger into one
-		if reason := schemaMismatchReason(f.outputForm, subschema, literal); reason != "" {
+		if reason := schemaMismatchReason(f.outputSchema, subschema, literal); reason != "" {
 			f.addError(path, "it does not fit the output form: %s", reason)
 		}
 		return
 	}
-	valueType, wantedTypes := jsonval.TypeOf(v), jsonschema.TypesAt(f.outputForm, valuePath)
+	valueType, wantedTypes := jsonval.TypeOf(v), jsonschema.TypesAt(f.outputSchema, valuePath)
 	kindName := map[string]string{"array": "a list", "object": "an object"}[valueType]
 	if kindName != "" && jsonschema.CompareTypes([]string{valueType}, wantedTypes) == jsonschema.FitsNever {
 		f.addError(path, "the output form wants %s here, not %s", jsonschema.JoinWithOr(wantedTypes), kindName)
@@ -46,8 +46,8 @@ func (f outputFormChecker) checkValue(v any, valuePath jsonval.Path, path string
 	}
 }
 
-func (f outputFormChecker) checkObject(v jsonval.Object, valuePath jsonval.Path, path string) {
-	for _, name := range jsonschema.Required(jsonschema.SubschemaAt(f.outputForm, valuePath).Node) {
+func (f outputSchemaChecker) checkObject(v jsonval.Object, valuePath jsonval.Path, path string) {
+	for _, name := range jsonschema.Required(jsonschema.SubschemaAt(f.outputSchema, valuePath).Node) {
 		if _, ok := v[name]; !ok {
 			f.addError(path, "the output form requires %q, and it is missing", jsonval.ClipForError(name))
 		}
@@ -58,10 +58,10 @@ func (f outputFormChecker) checkObject(v jsonval.Object, valuePath jsonval.Path,
 }
 
 // suggestProperty proposes the property of the form that was meant.
-func (f outputFormChecker) suggestProperty(valuePath jsonval.Path) string {
+func (f outputSchemaChecker) suggestProperty(valuePath jsonval.Path) string {
 	if len(valuePath) == 0 {
 		return ""
 	}
-	parent := jsonschema.SubschemaAt(f.outputForm, valuePath[:len(valuePath)-1])
+	parent := jsonschema.SubschemaAt(f.outputSchema, valuePath[:len(valuePath)-1])
 	return diag.DidYouMean(valuePath[len(valuePath)-1], jsonval.SortedKeys(jsonschema.Properties(parent.Node)))
 }

@@ -88,7 +88,7 @@ func (c *checker) checkPlan(m locatedMessage) {
 		p.calls = append(p.calls, p.readCall(n, call))
 	}
 	p.checkConditions()
-	p.checkOutputForm(m.PlanOutput, m.jsonPath()+".output")
+	p.checkFitsOutputSchema(m.PlanOutput, m.jsonPath()+".output")
 	p.checkDataflow(p.readPlanOutput(m))
 }
 
@@ -197,7 +197,7 @@ func (p *planChecker) checkParams(s *planCall) {
 	if s.tool == nil {
 		return
 	}
-	for k, wiredValue := range jsonval.Sorted(s.tool.WiredParams) {
+	for k, wiredValue := range jsonval.Sorted(s.tool.WiredExpressionByParam) {
 		expressions, _ := refexpr.FindExpressions(wiredValue) // the Tool's own check names an error
 		for _, e := range expressions {
 			if e.HasReferenceOfKind(ideafile.TypeState) {
@@ -224,16 +224,16 @@ func (p *planChecker) collectReferences(s *planCall, location string, v any, par
 				acceptsAnyType: refexpr.IsTemplate(v)})
 		}
 		if refexpr.IsTemplate(v) {
-			ok = p.checkParamTakes(s, location, v, param, "a text with values in it is a string") && ok
+			ok = p.checkParamAcceptsType(s, location, v, param, "a text with values in it is a string") && ok
 		}
 	case jsonval.Object:
-		ok = p.checkParamTakes(s, location, v, param, "an object with a Reference in it is of type object")
+		ok = p.checkParamAcceptsType(s, location, v, param, "an object with a Reference in it is of type object")
 		for k, value := range jsonval.Sorted(v) {
 			ok = p.collectReferences(s, jsonval.JSONPathWithKey(location, k), value,
 				param.WithStep(k)) && ok
 		}
 	case []any:
-		ok = p.checkParamTakes(s, location, v, param, "a list with a Reference in it is of type array")
+		ok = p.checkParamAcceptsType(s, location, v, param, "a list with a Reference in it is of type array")
 		for n, e := range v {
 			step := fmt.Sprint(n)
 			ok = p.collectReferences(s, location+"["+step+"]", e, param.WithStep(step)) && ok
@@ -242,9 +242,9 @@ func (p *planChecker) collectReferences(s *planCall, location string, v any, par
 	return ok
 }
 
-// checkParamTakes reports a value with References in it if the parameter does not take its type: whatever the
+// checkParamAcceptsType reports a value with References in it if the parameter does not take its type: whatever the
 // References resolve to, it stays a list, an object or a text. kindName describes the value.
-func (p *planChecker) checkParamTakes(s *planCall, location string, v any, param jsonval.Path, kindName string) bool {
+func (p *planChecker) checkParamAcceptsType(s *planCall, location string, v any, param jsonval.Path, kindName string) bool {
 	if s.tool == nil {
 		return true
 	}
@@ -261,7 +261,7 @@ func (p *planChecker) checkParamTakes(s *planCall, location string, v any, param
 
 func (p *planChecker) checkMissingParams(s *planCall) {
 	for _, name := range jsonschema.Required(s.tool.Source) {
-		_, isWired := s.tool.WiredParams[name]
+		_, isWired := s.tool.WiredExpressionByParam[name]
 		_, isPresent := s.rawCall[name]
 		_, isDeclared := s.tool.SchemaByParam[name]
 		if !isWired && (!isPresent || s.isOutputPathAlias(name)) && (isDeclared || s.tool.AllowsExtraParams) {
@@ -282,7 +282,7 @@ func (s *planCall) suggestParam(name string) string {
 	}
 	var names []string
 	for k := range jsonval.Sorted(s.tool.SchemaByParam) {
-		if _, isPresent := s.rawCall[k]; !isPresent && s.tool.WiredParams[k] == "" {
+		if _, isPresent := s.rawCall[k]; !isPresent && s.tool.WiredExpressionByParam[k] == "" {
 			names = append(names, k)
 		}
 	}

@@ -89,7 +89,7 @@ func (f *planDataflow) checkType(s *planCall, read parameterRead, ref refexpr.Re
 
 // checkWriterTypes checks the types that the possible writers' Tools declare for their results.
 func (f *planDataflow) checkWriterTypes(s *planCall, read parameterRead, ref refexpr.Reference, writers []int) {
-	withoutProperty := 0
+	withoutPropertyCount := 0
 	for _, n := range writers {
 		w := f.calls[n]
 		paths := f.startStatusByCall[n].writablePaths
@@ -108,8 +108,8 @@ func (f *planDataflow) checkWriterTypes(s *planCall, read parameterRead, ref ref
 		}
 		subpath := ref.Path[len(writtenPath):]
 		if jsonschema.SubschemaAt(w.tool.OutputSchema.Source, subpath).IsForbidden {
-			withoutProperty++
-			if withoutProperty == len(writers) {
+			withoutPropertyCount++
+			if withoutPropertyCount == len(writers) {
 				f.reportFinding(s, read.location, len(read.expr) > 1,
 					"%s: %s writes %s, and its _output has no %s%s", ref, w, refexpr.StateReference(writtenPath),
 					subpath, suggestOutputProperty(w.tool.OutputSchema.Source, subpath))

@@ -14,9 +14,9 @@ import (
 // Tool, so that every obstacle is reported and not only the first.
 func (c *checker) checkStrictMode() {
 	formatInput := prompt.ResponseFormatInput{Bindings: c.bindings, InstanceTokens: c.instanceTokens,
-		OutputSchema:     c.idea.OutputSchema,
-		ToolInstructions: prompt.ToolInstructions(c.idea)}
-	findingsBefore := len(c.findings)
+		OutputSchema:       c.idea.OutputSchema,
+		InstructionsByTool: prompt.ToolInstructions(c.idea)}
+	findingCountBefore := len(c.findings)
 	for _, t := range c.idea.Tools {
 		if m, ok := t.MCPToolRef(); ok && m.SpecDigest == "" {
 			continue // its parameters are known only when the server has been asked
@@ -32,7 +32,7 @@ func (c *checker) checkStrictMode() {
 		c.warnNotStrict("$.schema.output", prompt.NewResponseFormat(partInput).NotStrictReason)
 	}
 	formatInput.Tools = c.idea.Tools
-	if len(c.findings) == findingsBefore && len(c.idea.MCPServersToAskForTools()) == 0 {
+	if len(c.findings) == findingCountBefore && len(c.idea.MCPServersToAskForTools()) == 0 {
 		c.warnNotStrict("$.schema", prompt.NewResponseFormat(formatInput).NotStrictReason)
 	}
 }

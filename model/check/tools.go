@@ -17,7 +17,7 @@ func (c *checker) checkTools() {
 		c.checkRequiredParams(t, path)
 		c.checkApprovalCondition(t, path)
 		c.checkUndo(t, path)
-		for name, wiredValue := range jsonval.Sorted(t.WiredParams) {
+		for name, wiredValue := range jsonval.Sorted(t.WiredExpressionByParam) {
 			expressions, _ := refexpr.FindExpressions(wiredValue) // an error was reported when the Tool was read
 			for _, e := range expressions {
 				c.checkWiredParam(e, name, jsonval.JSONPathWithKey(path+".properties", name)+".const")
@@ -66,15 +66,15 @@ func (c *checker) checkRequiredParams(t *ideafile.Tool, path string) {
 func (c *checker) checkWiredParam(e refexpr.Expression, name, path string) {
 	for _, token := range c.instanceTokens {
 		view := c.viewOf(token)
-		reason, unresolvable := "", 0
+		reason, unresolvableCount := "", 0
 		for _, terms := range e {
 			if termReason := c.unresolvableReason(view, terms); termReason != "" {
-				reason, unresolvable = termReason, unresolvable+1
+				reason, unresolvableCount = termReason, unresolvableCount+1
 			}
 		}
 		if reason != "" {
 			c.addFinding(diag.Problem{JSONPath: path, Message: fmt.Sprintf("parameter %q is wired to nothing: %s", name,
-				reason), IsWarning: unresolvable < len(e)},
+				reason), IsWarning: unresolvableCount < len(e)},
 				[]string{token}, len(c.instanceTokens))
 		}
 	}

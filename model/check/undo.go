@@ -35,10 +35,10 @@ func (c *checker) checkUndoOfFunction(t *ideafile.Tool, u ideafile.Undo, path st
 			nil, 0)
 		return
 	}
-	findingsBefore := len(c.findings)
+	findingCountBefore := len(c.findings)
 	c.checkUndoMethod(t, u, path+"._undo")
-	for n := range c.findings[findingsBefore:] {
-		f := &c.findings[findingsBefore+n]
+	for n := range c.findings[findingCountBefore:] {
+		f := &c.findings[findingCountBefore+n]
 		f.Message = fmt.Sprintf("its Go function says how it is undone: %s: %s",
 			strings.TrimPrefix(f.JSONPath, path+"."), f.Message)
 		f.JSONPath, f.IsWarning = path, !c.idea.Config.UndoOnFailure
@@ -103,13 +103,13 @@ func (c *checker) undoCycle(t *ideafile.Tool) []string {
 // checkUndoParams checks the parameters of an undo Tool against its schema.
 func (c *checker) checkUndoParams(t, undoTool *ideafile.Tool, params jsonval.Object, path string) {
 	for _, name := range jsonschema.RequiredProperties(undoTool.Source) {
-		if _, isWired := undoTool.WiredParams[name]; params[name] == nil && !isWired {
+		if _, isWired := undoTool.WiredExpressionByParam[name]; params[name] == nil && !isWired {
 			c.addError(path, "%s wants a parameter %q", undoTool.Name, jsonval.ClipForError(name))
 		}
 	}
 	for name, value := range jsonval.Sorted(params) {
 		paramPath := jsonval.JSONPathWithKey(path, name)
-		_, isWired := undoTool.WiredParams[name]
+		_, isWired := undoTool.WiredExpressionByParam[name]
 		_, isDeclared := undoTool.SchemaByParam[name]
 		switch {
 		case isWired:
@@ -193,13 +193,13 @@ func (c *checker) undoSourceSchema(t *ideafile.Tool, kind string) any {
 	case kind == ideafile.ResultKind && t.OutputSchema != nil:
 		return t.OutputSchema.Source
 	case kind == ideafile.ParamsKind:
-		return closedSchema(t)
+		return closedParamsSchema(t)
 	}
 	return nil
 }
 
-// closedSchema is the schema of a Tool's parameters; a Call has no others unless the Tool allows them.
-func closedSchema(t *ideafile.Tool) jsonval.Object {
+// closedParamsSchema is the schema of a Tool's parameters; a Call has no others unless the Tool allows them.
+func closedParamsSchema(t *ideafile.Tool) jsonval.Object {
 	schema := t.ParamsSchemaSource()
 	if t.AllowsExtraParams {
 		return schema

@@ -26,13 +26,13 @@ func (i *Instance) AcceptRedeliveredCall(request, index int, call ideafile.Writt
 	if exists || request <= i.ClosedThroughRequest {
 		return false
 	}
-	i.openRequests[request] = true
+	i.isRequestOpen[request] = true
 	i.insertCall(i.palette, key, call)
 	return true
 }
 
 // findPosition returns the index of a Call in callRecords, or the index at which to insert it.
-func (i *Instance) findPosition(key ideafile.CallKey) (index int, found bool) {
+func (i *Instance) findPosition(key ideafile.CallKey) (index int, isFound bool) {
 	return slices.BinarySearchFunc(i.callRecords, key,
 		func(r *CallRecord, k ideafile.CallKey) int { return r.Key().Compare(k) })
 }
@@ -118,7 +118,7 @@ func (i *Instance) unresolvableReferenceReason(ref refexpr.Reference) string {
 		return ""
 	case !exists:
 		return fmt.Sprintf("reference %s: the context has no %q", ref, ref.Kind)
-	case i.visibilityOf(nil, ref) == readAbsent:
+	case i.visibilityOf(nil, ref) == visibilityAbsent:
 		return fmt.Sprintf("reference %s: nothing there", ref)
 	}
 	return ""
@@ -128,7 +128,7 @@ func (i *Instance) unresolvableReferenceReason(ref refexpr.Reference) string {
 // open: AcceptRedeliveredCall may still add Calls of it.
 func (i *Instance) StopAcceptingCalls(request int) {
 	if request > i.ClosedThroughRequest {
-		i.openRequests[request] = true
+		i.isRequestOpen[request] = true
 	}
 	i.RefusedThroughRequest = max(i.RefusedThroughRequest, request)
 }
@@ -138,9 +138,9 @@ func (i *Instance) CloseRequest(request int) {
 	i.ClosedThroughRequest, i.RefusedThroughRequest = max(i.ClosedThroughRequest, request),
 		max(i.RefusedThroughRequest, request)
 	//workflowcheck:ignore -- the order of deletions does not matter
-	for n := range i.openRequests {
+	for n := range i.isRequestOpen {
 		if n <= i.ClosedThroughRequest {
-			delete(i.openRequests, n)
+			delete(i.isRequestOpen, n)
 		}
 	}
 }

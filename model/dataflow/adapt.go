@@ -27,7 +27,7 @@ func (i *Instance) requestAdaptation(rec *CallRecord, tool *ideafile.Tool, param
 	for _, k := range names {
 		rec.ParamsAdaptation.OriginalParams[k] = params[k]
 	}
-	rec.moveTo(phaseAdapting)
+	rec.setPhase(phaseAdapting)
 	return true
 }
 
@@ -40,7 +40,7 @@ func (i *Instance) isLLMForbidden() bool {
 // paramsToAdapt lists the parameters to adapt, among those with References: the ones that do not fit by themselves or,
 // if each fits but together they do not, all of them. The activity checks values in the blob store.
 func paramsToAdapt(t *ideafile.Tool, rawParams, params jsonval.Object) []string {
-	var referencingParams, invalid []string
+	var referencingParams, invalidParams []string
 	for k, v := range jsonval.Sorted(rawParams) {
 		if refs, err := refexpr.FindReferences(v); err != nil || len(refs) == 0 ||
 			jsonval.ContainsBlobHandle(params[k]) {
@@ -48,13 +48,13 @@ func paramsToAdapt(t *ideafile.Tool, rawParams, params jsonval.Object) []string 
 		}
 		referencingParams = append(referencingParams, k)
 		if t.SchemaByParam[k].Validate(params[k]) != nil {
-			invalid = append(invalid, k)
+			invalidParams = append(invalidParams, k)
 		}
 	}
-	if invalid == nil && t.ParamsSchema.Validate(params) != nil {
+	if invalidParams == nil && t.ParamsSchema.Validate(params) != nil {
 		return referencingParams
 	}
-	return invalid
+	return invalidParams
 }
 
 // checkLiterals returns how a literal part of a parameter does not fit the Tool's schema.
@@ -113,26 +113,26 @@ func (i *Instance) ApplyAdaptedParams(id string, params jsonval.Object) {
 		}
 	}
 	rec.ParamsAdaptation.AdaptedParams = adaptedParams
-	rec.moveTo(phaseAdapted)
+	rec.setPhase(phaseAdapted)
 }
 
 // areLiteralsUnchanged reports whether an adapted value still has every literal that the raw value has beside its
 // References.
-func areLiteralsUnchanged(rawValue, fittedValue any) bool {
+func areLiteralsUnchanged(rawValue, adaptedValue any) bool {
 	if p, err := refexpr.Parse(rawValue); err != nil || len(p.Expressions) == 0 {
 		literal, _ := p.Resolve(nil)
-		return err == nil && jsonval.Equal(literal, fittedValue)
+		return err == nil && jsonval.Equal(literal, adaptedValue)
 	}
 	if jsonval.TypeOf(rawValue) == "string" {
 		return true // a Reference: its value was adapted
 	}
 	list, isList := rawValue.([]any)
-	fittedList := jsonval.AsList(fittedValue)
-	if jsonval.TypeOf(rawValue) != jsonval.TypeOf(fittedValue) || isList && len(list) != len(fittedList) {
+	adaptedList := jsonval.AsList(adaptedValue)
+	if jsonval.TypeOf(rawValue) != jsonval.TypeOf(adaptedValue) || isList && len(list) != len(adaptedList) {
 		return false
 	}
 	for step, member := range jsonval.Members(rawValue) {
-		if fittedMember, _ := jsonval.ChildValue(fittedValue, step); !areLiteralsUnchanged(member, fittedMember) {
+		if adaptedMember, _ := jsonval.ChildValue(adaptedValue, step); !areLiteralsUnchanged(member, adaptedMember) {
 			return false
 		}
 	}

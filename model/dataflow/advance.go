@@ -78,7 +78,7 @@ func (i *Instance) advanceCall(rec *CallRecord) []ReadyCall {
 		rec.skip(author)
 		return nil
 	}
-	if i.endWithUndecidedAlternative(rec) {
+	if i.failIfAlternativeUndecided(rec) {
 		return nil
 	}
 	if rec.phase == phaseApproved {
@@ -97,8 +97,8 @@ func (i *Instance) resolveAndCheckCall(rec *CallRecord) []ReadyCall {
 		err = addTextHint(tool.ValidateParams(params), tool.ParamsSchemaSource(), rec.Params, params,
 			i.contextView.PayloadByKind)
 		if err != nil {
-			requested := i.requestAdaptation(rec, tool, params, err)
-			if requested {
+			isAdaptationRequested := i.requestAdaptation(rec, tool, params, err)
+			if isAdaptationRequested {
 				return nil
 			}
 		}
@@ -140,19 +140,19 @@ func (i *Instance) reviewPolicy(ready ReadyCall) (approvalPolicy *policy.Approva
 func (i *Instance) startCall(rec *CallRecord, ready ReadyCall) []ReadyCall {
 	i.LogicalTime++
 	rec.readyCall, rec.StartLogicalTime = &ready, i.LogicalTime
-	if len(rec.Decisions) > 0 || i.palette.RecordsUndoableParams &&
+	if len(rec.Decisions) > 0 || i.palette.KeepsUndoableCallParams &&
 		ready.Tool.UndoWithBinding(ready.Binding).Kind == ideafile.UndoByTool {
 		rec.RanCall = &turn.ExecutedCall{Tool: ready.Tool.Name, Params: ready.Params}
 	}
 	switch {
 	case ready.Binding.Kind != ideafile.KindLatent:
-		rec.moveTo(phaseRunning)
+		rec.setPhase(phaseRunning)
 		return []ReadyCall{ready}
 	case rec.HasOutput:
 		result, _ := i.recordBranch(rec, rec.Output) // never an error: a latent Tool names no branch
 		i.acceptResult(rec, result)
 	default:
-		rec.moveTo(phaseAskingLLM)
+		rec.setPhase(phaseAskingLLM)
 	}
 	return nil
 }

@@ -38,43 +38,43 @@ func (i *Instance) blockFirstUnsatisfiableCall() bool {
 // others, so that a Call that comes after the skipped one may still run, as it would if the skip had had nothing to
 // await.
 func (i *Instance) callsDelayingSkips() map[*CallRecord]bool {
-	delaying := map[*CallRecord]bool{}
+	isDelaying := map[*CallRecord]bool{}
 	for _, rec := range i.callRecords {
 		if rec.Status != ideafile.Waiting {
 			continue
 		}
 		for _, earlier := range i.awaitedByCondition(rec) {
-			delaying[earlier] = true
+			isDelaying[earlier] = true
 		}
 		if _, isClosed := i.authorClosingOutput(rec); isClosed {
 			for earlier := range i.unfinishedEarlierWriters(rec) {
-				delaying[earlier] = true
+				isDelaying[earlier] = true
 			}
 		}
 	}
-	return delaying
+	return isDelaying
 }
 
 // satisfiableCalls returns the largest set of unfinished Calls that can be satisfied one after the other: each Call
 // sees its inputs, or a Call of the set writes them. Calls that only feed each other are not in it.
 func (i *Instance) satisfiableCalls() map[*CallRecord]bool {
-	satisfiable, unmet := map[*CallRecord]bool{}, map[*CallRecord][]writersByAlternative{}
+	isSatisfiable, unmetReadsByCall := map[*CallRecord]bool{}, map[*CallRecord][]writersByAlternative{}
 	for _, rec := range i.callRecords {
 		if rec.isUnstarted() {
-			unmet[rec] = i.unmetReadWriters(rec)
+			unmetReadsByCall[rec] = i.unmetReadWriters(rec)
 		} else if !rec.Status.IsFinal() {
-			satisfiable[rec] = true
+			isSatisfiable[rec] = true
 		}
 	}
 	for changed := true; changed; {
 		changed = false
 		for _, rec := range i.callRecords {
-			if list, ok := unmet[rec]; ok && !satisfiable[rec] && allReadsSatisfied(list, satisfiable) {
-				satisfiable[rec], changed = true, true
+			if list, ok := unmetReadsByCall[rec]; ok && !isSatisfiable[rec] && allReadsSatisfied(list, isSatisfiable) {
+				isSatisfiable[rec], changed = true, true
 			}
 		}
 	}
-	return satisfiable
+	return isSatisfiable
 }
 
 // writersByAlternative describes an expression of which the reader sees no alternative. For each alternative, and for
@@ -121,10 +121,10 @@ func (i *Instance) withEarlierWriters(calls []*CallRecord) []*CallRecord {
 }
 
 // allReadsSatisfied reports whether the set has, for every unmet read, a writer of each absent term of one alternative.
-func allReadsSatisfied(list []writersByAlternative, satisfiable map[*CallRecord]bool) bool {
-	for _, unmet := range list {
+func allReadsSatisfied(unmetReads []writersByAlternative, isSatisfiable map[*CallRecord]bool) bool {
+	for _, unmet := range unmetReads {
 		if !slices.ContainsFunc(unmet, func(terms [][]*CallRecord) bool {
-			return everyTermHasWriter(terms, satisfiable)
+			return everyTermHasWriter(terms, isSatisfiable)
 		}) {
 			return false
 		}
@@ -132,9 +132,9 @@ func allReadsSatisfied(list []writersByAlternative, satisfiable map[*CallRecord]
 	return true
 }
 
-func everyTermHasWriter(writersByTerm [][]*CallRecord, satisfiable map[*CallRecord]bool) bool {
+func everyTermHasWriter(writersByTerm [][]*CallRecord, isSatisfiable map[*CallRecord]bool) bool {
 	for _, writers := range writersByTerm {
-		if !slices.ContainsFunc(writers, func(w *CallRecord) bool { return satisfiable[w] }) {
+		if !slices.ContainsFunc(writers, func(w *CallRecord) bool { return isSatisfiable[w] }) {
 			return false
 		}
 	}

@@ -58,7 +58,7 @@ type CarriedCallRecord struct {
 // CarryIntoNextRun returns the Instance as data for Restore.
 func (i *Instance) CarryIntoNextRun() CarriedInstance {
 	c := CarriedInstance{instanceProgress: i.instanceProgress, Writes: i.state.Writes(),
-		OpenRequestNumbers: jsonval.SortedKeys(i.openRequests)}
+		OpenRequestNumbers: jsonval.SortedKeys(i.isRequestOpen)}
 	for _, m := range i.contextMessages[i.initialMessageCount:] {
 		c.AddedMessages = append(c.AddedMessages, m.Source)
 	}
@@ -86,7 +86,7 @@ func Restore(palette ideafile.Palette, context []ideafile.Message, token string,
 	i.refreshContextView()
 	i.state = statelog.RestoreState(i.state.InitialValue, c.Writes)
 	for _, n := range c.OpenRequestNumbers {
-		i.openRequests[n] = true
+		i.isRequestOpen[n] = true
 	}
 	i.instanceProgress = c.instanceProgress
 	i.callRecords = jsonval.Map(c.CallRecords, i.restoreRecord)

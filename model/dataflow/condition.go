@@ -11,7 +11,7 @@ const SkippedByConditionCause = ideafile.WhenKey
 
 // hasPendingCondition reports whether the Call's condition is not evaluated yet.
 func (r *CallRecord) hasPendingCondition() bool {
-	return r.Condition != nil && !r.ConditionMet && r.phase == phaseWaiting
+	return r.Condition != nil && !r.IsConditionMet && r.phase == phaseWaiting
 }
 
 // awaitedByCondition lists the unfinished Calls that may still write what a Call's condition reads. Only earlier Calls
@@ -33,7 +33,7 @@ func (i *Instance) applyCondition(rec *CallRecord) {
 		i.state.ValuesBeforeCall(rec.Request, rec.Index, reads))
 	switch rec.Condition.Decide(view) {
 	case refexpr.Do:
-		rec.ConditionMet = true
+		rec.IsConditionMet = true
 	case refexpr.VerdictOmit:
 		rec.skip(SkippedByConditionCause)
 		rec.UntakenBranchReference = ideafile.WhenKey
@@ -47,9 +47,9 @@ func (i *Instance) applyCondition(rec *CallRecord) {
 	}
 }
 
-// endWithUndecidedAlternative fails a Call if an earlier Call for the same value failed because its condition was
+// failIfAlternativeUndecided fails a Call if an earlier Call for the same value failed because its condition was
 // undecided: this Call must not replace it. It reports whether it did.
-func (i *Instance) endWithUndecidedAlternative(rec *CallRecord) bool {
+func (i *Instance) failIfAlternativeUndecided(rec *CallRecord) bool {
 	for _, w := range i.callRecords { // not the index: the earlier Call may have ended long before
 		isUndecided := w.Fault != nil && w.Fault.Code == ideafile.CodeUndecided
 		if isUndecided && w.Request == rec.Request && w.precedesInPlan(rec) && w.mayWriteAny(rec.OutputPath.Paths()) {

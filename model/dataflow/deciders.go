@@ -45,7 +45,7 @@ func (i *Instance) CausersOf(rec *CallRecord) []policy.Identity {
 // failing that, as deputy for somebody who may decide.
 func (i *Instance) authorizeDecider(rec *CallRecord, d approval.Decision) (approval.Decision, error) {
 	var err error
-	for _, candidate := range rec.PendingApproval.InEachCapacity(d, i.CurrentTime) {
+	for _, candidate := range rec.PendingApproval.AsSelfAndAsDeputy(d, i.CurrentTime) {
 		err = i.checkDecider(rec, candidate)
 		if err == nil && !approval.IsRemark(d.Kind) {
 			err = rec.PendingApproval.CheckHandOverRecipient(candidate)
@@ -66,7 +66,7 @@ func (i *Instance) checkRecipient(rec *CallRecord, d approval.Decision) (err err
 	p := rec.PendingApproval
 	groups := p.Deciders.Groups()
 	if d.RecipientName != "" {
-		for _, candidate := range p.InEachCapacity(p.DecisionOfRecipient(d), i.CurrentTime) {
+		for _, candidate := range p.AsSelfAndAsDeputy(p.DecisionOfRecipient(d), i.CurrentTime) {
 			if err = i.checkDecider(rec, candidate); err == nil {
 				return nil
 			}
@@ -83,14 +83,14 @@ func (i *Instance) checkRecipient(rec *CallRecord, d approval.Decision) (err err
 
 // checkDecider returns why the sender of a decision may not decide on the waiting Call.
 func (i *Instance) checkDecider(rec *CallRecord, d approval.Decision) error {
-	rules, exclusions := rec.PendingApproval.Deciders, approval.Excluded{PriorDecisions: i.conflictingDecisions(rec)}
+	rules, exclusions := rec.PendingApproval.Deciders, approval.ExcludedPeople{PriorDecisions: i.conflictingDecisions(rec)}
 	if reason := exclusions.DecidedElsewhereReason(d.Identities(), rec.ID); reason != "" {
 		return errors.New(reason)
 	}
 	if err := d.CheckDecider(rules, i.starters, i.CausersOf(rec)); err != nil || len(rules) == 0 {
 		return err
 	}
-	for _, callName := range rules.ExcludedCallNames() {
+	for _, callName := range rules.CallsWithExcludedDeciders() {
 		if _, isID := ideafile.ParseCallKey(callName); isID && !i.hasCall(callName) {
 			return fmt.Errorf("whoever decided on %s may not decide on it, but there is no such Call", callName)
 		}
@@ -104,8 +104,8 @@ func (i *Instance) checkDecider(rec *CallRecord, d approval.Decision) error {
 
 // excludedDeciders returns the people whom rules exclude from the decision on a waiting Call; nil if nobody is
 // excluded.
-func (i *Instance) excludedDeciders(rec *CallRecord) *approval.Excluded {
-	e := &approval.Excluded{PriorDecisions: i.conflictingDecisions(rec)}
+func (i *Instance) excludedDeciders(rec *CallRecord) *approval.ExcludedPeople {
+	e := &approval.ExcludedPeople{PriorDecisions: i.conflictingDecisions(rec)}
 	if rec.PendingApproval.Deciders.ExcludeStarter() {
 		e.StartedBy, e.CausedBy = i.starters, i.CausersOf(rec)
 	} else if len(e.PriorDecisions) == 0 {
@@ -126,11 +126,11 @@ func (i *Instance) conflictingDecisions(rec *CallRecord) (list []policy.PriorDec
 			}
 		}
 	}
-	names := rec.PendingApproval.Deciders.ExcludedCallNames()
+	names := rec.PendingApproval.Deciders.CallsWithExcludedDeciders()
 	for _, other := range i.callRecords {
 		isExcluded := slices.ContainsFunc(names, func(name string) bool { return i.callMatchesName(other, name) })
 		for _, prior := range other.Decisions {
-			if other != rec && (isExcluded || slices.ContainsFunc(prior.Deciders.ExcludedCallNames(),
+			if other != rec && (isExcluded || slices.ContainsFunc(prior.Deciders.CallsWithExcludedDeciders(),
 				func(name string) bool { return i.callMatchesName(rec, name) })) {
 				add(other.ID, prior.Identities()...)
 			}

@@ -129,7 +129,7 @@ func (r *CallRecord) recordDecision(d approval.Decision) {
 // approveCall lets a Call run, at the next Advance, exactly as it was shown.
 func (i *Instance) approveCall(rec *CallRecord, d approval.Decision) {
 	rec.recordDecision(d)
-	rec.moveTo(phaseApproved)
+	rec.setPhase(phaseApproved)
 }
 
 func (i *Instance) rejectCall(rec *CallRecord, d approval.Decision) {
@@ -153,7 +153,7 @@ func (i *Instance) amendCall(rec *CallRecord, d approval.Decision) error {
 		return nil
 	}
 	rec.readyCall = &ready
-	rec.moveTo(phaseApproved)
+	rec.setPhase(phaseApproved)
 	return nil
 }
 
@@ -185,7 +185,7 @@ func (i *Instance) replaceCall(rec *CallRecord, d approval.Decision) error {
 	rec.Call, rec.parsedParams, rec.readExpressions = call, replacement.parsedParams, replacement.readExpressions
 	rec.scopePaths, rec.delegateWritePaths = replacement.scopePaths, replacement.delegateWritePaths
 	rec.readyCall, rec.ParamsAdaptation = nil, nil
-	rec.moveTo(phaseWaiting)
+	rec.setPhase(phaseWaiting)
 	return nil
 }
 

@@ -89,7 +89,7 @@ func TestAnAmendmentLeavesAloneWhatIsWiredUnknownOrElsewhere(t *testing.T) {
 
 func TestEveryDecisionHasABranchAndNothingElseIsTaken(t *testing.T) {
 	t.Parallel()
-	for _, kind := range policy.AllKinds() {
+	for _, kind := range policy.DecisionKinds() {
 		i := waitingSettlement(t)
 		d := approval.Decision{Kind: kind, CallID: "1.1@⑬", Reason: "r", AnswerResult: "o",
 			Replacement: map[string]any{"_tool": "settle",

@@ -18,14 +18,14 @@ func TestAReaderWaitsForWhatADelegateMayHandBack(t *testing.T) {
 			`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.note"], "_output": {"type": "string"}}`, "")
 	s.ReplyWith(
 		`{"calls":[{"_tool":"slow","_outputPath":"b"},{"_tool":"work","x":"†state.note","_outputPath":"c"}],"output":null}`)
-	run := s.Instances[""]
+	run := s.InstanceByToken[""]
 	s.WantEqual("the reader", string(run.FindCall("1.2").Status), "waiting")
 	run.ApplyDelegateResult("1.1", s.Idea.Tool("slow"), "fine", map[string]any{"note": "mind", "other": "not mine"})
-	s.Instances[""] = modeltest.ContinueInstanceAsNew(t, run)
+	s.InstanceByToken[""] = modeltest.ContinueInstanceAsNew(t, run)
 	s.Advance("")
-	s.WantEqual("the State", string(jsonval.Encode(s.Instances[""].State())), `{"b":"fine","c":"mind","note":"mind"}`)
+	s.WantEqual("the State", string(jsonval.Encode(s.InstanceByToken[""].State())), `{"b":"fine","c":"mind","note":"mind"}`)
 	s.WantEqual("who wrote it",
-		fmt.Sprint(s.Instances[""].StateWrites()[0].Author, s.Instances[""].StateWrites()[1].Author), "1.11.1")
+		fmt.Sprint(s.InstanceByToken[""].StateWrites()[0].Author, s.InstanceByToken[""].StateWrites()[1].Author), "1.11.1")
 }
 
 func TestWhatADelegateHandsBackIsWrittenOnce(t *testing.T) {
@@ -34,9 +34,9 @@ func TestWhatADelegateHandsBackIsWrittenOnce(t *testing.T) {
 		modeltest.ScenarioTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.a"]}`, "",
 		`"context": [{"type": "state", "state": {"a": 1}}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"slow"}],"output":null}`)
-	s.Instances[""].ApplyDelegateResult("1.1", s.Idea.Tool("slow"), nil, map[string]any{"a": "2"})
-	s.WantEqual("the State", string(jsonval.Encode(s.Instances[""].State())), `{"a":1}`)
-	s.WantEqual("the Call", string(s.Instances[""].FindCall("1.1").Status), "done")
+	s.InstanceByToken[""].ApplyDelegateResult("1.1", s.Idea.Tool("slow"), nil, map[string]any{"a": "2"})
+	s.WantEqual("the State", string(jsonval.Encode(s.InstanceByToken[""].State())), `{"a":1}`)
+	s.WantEqual("the Call", string(s.InstanceByToken[""].FindCall("1.1").Status), "done")
 }
 
 func TestWhatADelegateHandsBackMustFitTheStateSchema(t *testing.T) {
@@ -45,8 +45,8 @@ func TestWhatADelegateHandsBackMustFitTheStateSchema(t *testing.T) {
 		modeltest.ScenarioTools+`, "slow": {"type": "object", "_delegate": "a.json", "_writes": ["state.n"]}`, "",
 		`"context": [{"type": "state", "state": {}, "schema": {"type": "object", "properties": {"n": {"type": "integer"}}}}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"slow"}],"output":null}`)
-	s.Instances[""].ApplyDelegateResult("1.1", s.Idea.Tool("slow"), nil, map[string]any{"n": "two"})
-	s.WantEqual("the Call", string(s.Instances[""].FindCall("1.1").Status), "failed")
+	s.InstanceByToken[""].ApplyDelegateResult("1.1", s.Idea.Tool("slow"), nil, map[string]any{"n": "two"})
+	s.WantEqual("the Call", string(s.InstanceByToken[""].FindCall("1.1").Status), "failed")
 }
 
 func TestCheckKnowsWhatADelegateMayHandBack(t *testing.T) {

@@ -178,9 +178,9 @@ func signed(t *testing.T, i *dataflow.Instance, who, kind, payload string) error
 	if d.Order != nil {
 		want = d.Order.DecisionToProve("p")
 	}
-	d.Verification = &proof.Verification{Process: "p", Key: "k", Claims: proof.Claims{Issuer: who, Subject: who,
+	d.Verification = &proof.Verification{ProcessID: "p", KeyThumbprint: "k", Claims: proof.Claims{Issuer: who, Subject: who,
 		Groups: []string{"finance"}, IssuedAt: modeltest.StartTime.Unix(), ID: who + kind, Process: "p",
-		Call: want.CallIDs[0], Digest: want.Digest, Decision: want.Kind, Details: want.Details}}
+		Call: want.CallIDs[0], Digest: want.Digest, Decision: want.Kind, DetailsDigest: want.DetailsDigest}}
 	return i.ApplyDecision(d)
 }
 
@@ -238,7 +238,7 @@ func TestWhereDecisionsAreSignedAHandOverAndADeputyAre(t *testing.T) {
 	d, _ := approval.ReadDecision(approval.HandOver, map[string]any{"call": "1.1", "to": "bob"})
 	other := d
 	other.RecipientName = "eve"
-	if d.DecisionToProve("p").Details == other.DecisionToProve("p").Details {
+	if d.DecisionToProve("p").DetailsDigest == other.DecisionToProve("p").DetailsDigest {
 		t.Error("a proof of one hand-over is one of another")
 	}
 }

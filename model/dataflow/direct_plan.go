@@ -57,9 +57,9 @@ func (i *Instance) replaceDirectPlan(revisedBy string) {
 }
 
 func (i *Instance) insertDirectPlan(planIndex int) {
-	recordedByIndex := map[int]turn.RecordedCall{}
-	for _, recorded := range turn.ReadDirectPlanRecord(i.contextMessages[planIndex], []string{i.token}) {
-		recordedByIndex[recorded.Index] = recorded
+	recordedCallByIndex := map[int]turn.RecordedCall{}
+	for _, recordedCall := range turn.ReadDirectPlanRecord(i.contextMessages[planIndex], []string{i.token}) {
+		recordedCallByIndex[recordedCall.Index] = recordedCall
 	}
 	palette := i.palette
 	palette.UntargetedCallsGoToAll, palette.AllowsConditions = true, true
@@ -70,15 +70,15 @@ func (i *Instance) insertDirectPlan(planIndex int) {
 		index := i.contextMessages[planIndex].CallIndexOffset + n + 1
 		earlierCall := i.findSameEarlierCall(call, i.contextMessages[planIndex].CallIndexOffset)
 		rec := i.insertCall(palette, ideafile.CallKey{Request: 0, Index: index}, call)
-		recorded, isRecorded := recordedByIndex[index]
+		recordedCall, isRecorded := recordedCallByIndex[index]
 		switch {
 		case rec.Status.IsFinal():
 		case isRecorded:
-			i.restoreCallOfEarlierProcess(rec, recorded)
+			i.restoreCallOfEarlierProcess(rec, recordedCall)
 		case earlierCall != nil && earlierCall.Status == ideafile.Done:
 			rec.endWithStatus(ideafile.Done, nil)
 			// it counts once
-			rec.SkippedBecauseOf, rec.Result, rec.FromEarlierProcess = earlierCall.ID, earlierCall.Result, true
+			rec.SkippedBecauseOf, rec.Result, rec.IsFromEarlierProcess = earlierCall.ID, earlierCall.Result, true
 		case earlierCall != nil:
 			rec.skip(earlierCall.ID)
 		}
@@ -99,20 +99,20 @@ func (i *Instance) findSameEarlierCall(call ideafile.WrittenCall, maxIndex int) 
 
 // restoreCallOfEarlierProcess gives a new Call the outcome that it had in an earlier process. If it had not ended
 // there, it gets the reason, if any, why a person must review it first.
-func (i *Instance) restoreCallOfEarlierProcess(rec *CallRecord, recorded turn.RecordedCall) {
-	status := recorded.StatusByInstance[i.token]
-	if !recorded.IsFinalFor(i.token) {
+func (i *Instance) restoreCallOfEarlierProcess(rec *CallRecord, recordedCall turn.RecordedCall) {
+	status := recordedCall.StatusByInstance[i.token]
+	if !recordedCall.IsFinalFor(i.token) {
 		rec.ReviewReason = cmp.Or(
-			recorded.ReviewReasonOnResume(ideafile.FindTool(i.palette.Tools, rec.Tool), i.token), rec.ReviewReason)
+			recordedCall.ReviewReasonOnResume(ideafile.FindTool(i.palette.Tools, rec.Tool), i.token), rec.ReviewReason)
 		return
 	}
-	rec.Decisions, rec.FromEarlierProcess = recorded.DecisionsByInstance[i.token], true
-	fault := recorded.FaultByInstance[i.token]
+	rec.Decisions, rec.IsFromEarlierProcess = recordedCall.DecisionsByInstance[i.token], true
+	fault := recordedCall.FaultByInstance[i.token]
 	if status == ideafile.Rejected {
 		fault = diag.Faultf(CodeRejected, "%s", rec.Decisions[len(rec.Decisions)-1].Describe())
 	}
 	rec.endWithStatus(status, fault)
-	rec.Result = recorded.ResultByInstance[i.token]
+	rec.Result = recordedCall.ResultByInstance[i.token]
 }
 
 func (r *CallRecord) isDirectPlanCall() bool { return r.Request == 0 && !r.Key().IsUndo() }

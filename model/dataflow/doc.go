@@ -9,7 +9,7 @@
 // # The life of a Call
 //
 // A Record is in one phase at a time. The table at type phase lists the phases, the status that each has and what it
-// waits for; allowedNextPhases lists the moves, and moveTo panics on any other.
+// waits for; nextPhasesByPhase lists the moves, and setPhase panics on any other.
 //
 // # Readiness and write-once
 //

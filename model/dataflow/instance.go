@@ -22,7 +22,7 @@ type Instance struct {
 	state               *statelog.State
 	callRecords         []*CallRecord                   // in Plan order
 	writerIndex         *jsonval.PathIndex[*CallRecord] // set only during Advance
-	openRequests        map[int]bool
+	isRequestOpen       map[int]bool
 	instanceProgress
 	// starters started the process; priorDecisions were taken in the processes that it was forked from. See
 	// SetStartersAndPriorDecisions.
@@ -40,7 +40,7 @@ func (i *Instance) AddTools(tools []*ideafile.Tool) {
 func New(palette ideafile.Palette, context []ideafile.Message, token string) *Instance {
 	palette.InstanceTokens = []string{token}
 	i := &Instance{token: token, palette: palette, contextMessages: context, initialMessageCount: len(context),
-		openRequests: map[int]bool{}}
+		isRequestOpen: map[int]bool{}}
 	i.refreshContextView()
 	i.state = statelog.NewState(i.contextView.PayloadByKind[ideafile.TypeState])
 	return i
@@ -85,7 +85,7 @@ func (i *Instance) FindCall(id string) *CallRecord {
 }
 
 // HasOpenRequest reports whether a Request may still send Calls to the instance.
-func (i *Instance) HasOpenRequest() bool { return len(i.openRequests) > 0 }
+func (i *Instance) HasOpenRequest() bool { return len(i.isRequestOpen) > 0 }
 
 // IsIdle reports whether no Call of the instance runs: unfinished Calls wait for the LLM or for people.
 func (i *Instance) IsIdle() bool {

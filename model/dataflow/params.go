@@ -41,15 +41,15 @@ func (i *Instance) referenceLookupForCall(rec *CallRecord) func(refexpr.Referenc
 	return func(ref refexpr.Reference) (any, bool) {
 		if ref.Kind == ideafile.TypeState {
 			v, visibility := i.visibleValue(rec, ref.Path)
-			return v, visibility != readAbsent
+			return v, visibility != visibilityAbsent
 		}
 		return i.lookupOutsideState(ref)
 	}
 }
 
 func (i *Instance) lookupOutsideState(ref refexpr.Reference) (any, bool) {
-	payload, known := i.contextView.PayloadByKind[ref.Kind]
-	if !known {
+	payload, isKnown := i.contextView.PayloadByKind[ref.Kind]
+	if !isKnown {
 		return nil, false
 	}
 	return refexpr.ValueOrBlobHandleAt(payload, ref.Path)
@@ -71,7 +71,7 @@ func (i *Instance) scopeValues(rec *CallRecord) jsonval.Object {
 		if ref.Kind == ideafile.TypeState {
 			payload, ok = i.state.StateBeforeCall(rec.Request, rec.Index, ref.Path).CurrentValue, true
 		}
-		if v, found := refexpr.ValueOrBlobHandleAt(payload, ref.Path); ok && found {
+		if v, isFound := refexpr.ValueOrBlobHandleAt(payload, ref.Path); ok && isFound {
 			values[strings.TrimPrefix(scope, refexpr.Dagger)] = v
 		}
 	}

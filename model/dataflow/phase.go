@@ -24,7 +24,7 @@ import (
 //	combining      running            an activity, which applies its result, an update, to values in the blob store
 //	ended          an end             nothing
 //
-// allowedNextPhases lists the phases that may follow each.
+// nextPhasesByPhase lists the phases that may follow each.
 type phase int
 
 const (
@@ -45,8 +45,8 @@ var phaseNames = strings.Fields(`waiting adapting adapted reviewing approved ask
 
 func (p phase) String() string { return phaseNames[p] }
 
-// allowedNextPhases lists the phases that may follow each. Invariant: a Call that has ended stays so.
-var allowedNextPhases = map[phase][]phase{
+// nextPhasesByPhase lists the phases that may follow each. Invariant: a Call that has ended stays so.
+var nextPhasesByPhase = map[phase][]phase{
 	phaseWaiting:  {phaseAdapting, phaseReviewing, phaseAskingLLM, phaseRunning, phaseResultPending, phaseEnded},
 	phaseAdapting: {phaseAdapted, phaseEnded},
 	phaseAdapted:  {phaseReviewing, phaseAskingLLM, phaseRunning, phaseResultPending, phaseEnded},
@@ -68,9 +68,9 @@ var statusByPhase = map[phase]ideafile.CallStatus{
 	phaseCombining: ideafile.Running,
 }
 
-// moveTo moves a Call to a phase other than ended. A move that allowedNextPhases forbids is a bug in this package and
+// setPhase moves a Call to a phase other than ended. A move that nextPhasesByPhase forbids is a bug in this package and
 // panics, so that the workflow task does not go on with it.
-func (r *CallRecord) moveTo(next phase) {
+func (r *CallRecord) setPhase(next phase) {
 	r.checkTransition(next)
 	r.phase, r.Status = next, statusByPhase[next]
 }
@@ -94,7 +94,7 @@ func (r *CallRecord) skip(cause string) {
 }
 
 func (r *CallRecord) checkTransition(next phase) {
-	if !slices.Contains(allowedNextPhases[r.phase], next) {
+	if !slices.Contains(nextPhasesByPhase[r.phase], next) {
 		panic(fmt.Sprintf("dataflow: move Call %s: from %s to %s", r.ID, r.phase, next))
 	}
 }

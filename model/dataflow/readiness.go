@@ -73,7 +73,7 @@ func (i *Instance) readPaths(rec *CallRecord) (allPaths, unstablePaths []jsonval
 	for _, e := range rec.readExpressions {
 		for _, ref := range i.termsDecidingValue(rec, e) {
 			allPaths = append(allPaths, ref.Path)
-			if i.visibilityOf(rec, ref) != readStable {
+			if i.visibilityOf(rec, ref) != visibilityStable {
 				unstablePaths = append(unstablePaths, ref.Path)
 			}
 		}

@@ -22,8 +22,8 @@ type CallRecord struct {
 	SkippedBecauseOf string `json:"by,omitempty"`
 	// UntakenBranchReference is the Reference of a skipped Call that leads into a branch not taken.
 	UntakenBranchReference string `json:"untaken,omitempty"`
-	// ConditionMet means that the Call's condition held.
-	ConditionMet bool `json:"met,omitempty"`
+	// IsConditionMet means that the Call's condition held.
+	IsConditionMet bool `json:"met,omitempty"`
 	// BranchNumber is the branch that the result took, from 1; 0: none yet, or the Call has only one.
 	BranchNumber int `json:"taken,omitempty"`
 	// FaultWrittenToBranch is the failure that was written to the last branch.

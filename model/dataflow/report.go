@@ -26,7 +26,7 @@ func (i *Instance) StatusDetails() turn.InstanceStatusDetails {
 			pending = append(pending, p)
 		}
 	}
-	return turn.InstanceStatusDetails{Idle: i.IsIdle(), HasGoal: i.HasGoal(),
+	return turn.InstanceStatusDetails{IsIdle: i.IsIdle(), HasGoal: i.HasGoal(),
 		MissingRequiredPaths: i.MissingRequiredPaths(),
 		PlanFailure:          i.DirectPlanFault(), Questions: i.LLMQuestions(), PendingApprovals: pending}
 }

@@ -55,7 +55,7 @@ func (i *Instance) RevertStart(id string) *CallRecord {
 		return nil
 	}
 	rec.StartLogicalTime = 0
-	rec.moveTo(phaseApproved)
+	rec.setPhase(phaseApproved)
 	return rec
 }
 
@@ -90,7 +90,7 @@ func (i *Instance) acceptResult(rec *CallRecord, value any) {
 	if rec.resultUpdatesPath() {
 		rec.PendingResult = value
 		if rec.phase != phaseResultPending {
-			rec.moveTo(phaseResultPending)
+			rec.setPhase(phaseResultPending)
 		}
 		if !i.canCallAdvance(rec) {
 			return
@@ -115,12 +115,12 @@ func (i *Instance) finishSuccessfulCall(rec *CallRecord, value any) {
 		rec.endWithStatus(ideafile.Done, nil)
 		return
 	}
-	i.endUnappliedCall(rec, value, f)
+	i.endCallWithUnappliedResult(rec, value, f)
 }
 
-// endUnappliedCall ends a Call whose result was not applied. A Call with branches writes the fault to its last branch,
+// endCallWithUnappliedResult ends a Call whose result was not applied. A Call with branches writes the fault to its last branch,
 // once; for that write too it waits for the earlier Calls that write its path.
-func (i *Instance) endUnappliedCall(rec *CallRecord, value any, f *diag.Fault) {
+func (i *Instance) endCallWithUnappliedResult(rec *CallRecord, value any, f *diag.Fault) {
 	if rec.FaultWrittenToBranch == nil && rec.OutputPath.HasBranches() {
 		rec.BranchNumber, rec.FaultWrittenToBranch, rec.DelegateValuesByPath, rec.NotWrittenPaths,
 			rec.combinedValues = len(rec.OutputPath), f, nil, nil, nil
@@ -171,7 +171,7 @@ func (i *Instance) resultWrites(rec *CallRecord, value any) (writes []statelog.W
 	if len(rec.OutputPath) == 0 {
 		return nil, nil
 	}
-	for n, p := range rec.branchPaths() {
+	for n, p := range rec.takenOutputPaths() {
 		_, isClosed := i.state.AuthorWhoClosedPath(p)
 		if isClosed && len(rec.OutputPath.Paths()) > 1 && !rec.resultUpdatesPath() {
 			i.recordUnwrittenPath(rec, p)
@@ -183,7 +183,7 @@ func (i *Instance) resultWrites(rec *CallRecord, value any) (writes []statelog.W
 		}
 		if n < len(rec.combinedValues) && statelog.NeedsBlobContent(rec.OutputMethod, i.valueBeforeCall(rec, p),
 			value) {
-			w.Combined = rec.combinedValues[n]
+			w.CombinedValue = rec.combinedValues[n]
 		}
 		writes = append(writes, w)
 	}
@@ -217,11 +217,11 @@ func (i *Instance) newWrite(rec *CallRecord, p jsonval.Path, value any) (statelo
 		return w, diag.Faultf(ideafile.CodeBadPath, "%s: a later Call has updated what is stored there",
 			refexpr.StateReference(p))
 	}
-	old := i.valueBeforeCall(rec, p)
+	oldValue := i.valueBeforeCall(rec, p)
 	contract := i.ResultContract(rec)
 	if contract != nil && rec.combinedValues == nil && !jsonval.ContainsBlobHandle(value) &&
-		(w.OutputMethod == "" || !jsonval.ContainsBlobHandle(old)) {
-		if err := contract.CheckAt(p, old, value); err != nil {
+		(w.OutputMethod == "" || !jsonval.ContainsBlobHandle(oldValue)) {
+		if err := contract.CheckAt(p, oldValue, value); err != nil {
 			return w, diag.Faultf(ideafile.CodeBadOutput, "%s", err)
 		}
 	}

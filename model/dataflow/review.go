@@ -108,7 +108,7 @@ func (i *Instance) requestReview(rec *CallRecord, ready ReadyCall, approvalPolic
 	}
 	p.SetDigest()
 	rec.PendingApproval, rec.readyCall = p, &ready
-	rec.moveTo(phaseReviewing)
+	rec.setPhase(phaseReviewing)
 }
 
 // autoApproveInSimulation approves a Call in a simulation, where nobody is asked.

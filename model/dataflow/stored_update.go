@@ -37,9 +37,9 @@ func (i *Instance) ApplyBlobUpdate(u BlobUpdate, combinedValues []any) {
 	if rec == nil || rec.phase != phaseCombining {
 		return
 	}
-	rec.moveTo(phaseResultPending)
+	rec.setPhase(phaseResultPending)
 	if current := i.newBlobUpdate(rec, rec.PendingResult); len(combinedValues) == len(current.Updates) &&
-		sameUpdates(u.Updates, current.Updates) {
+		areUpdatesEqual(u.Updates, current.Updates) {
 		rec.combinedValues = combinedValues
 	}
 	i.finishSuccessfulCall(rec, rec.PendingResult)
@@ -52,8 +52,8 @@ func (i *Instance) FailBlobUpdate(id string, f *diag.Fault) {
 	if rec == nil || rec.phase != phaseCombining {
 		return
 	}
-	rec.moveTo(phaseResultPending)
-	i.endUnappliedCall(rec, rec.PendingResult, f)
+	rec.setPhase(phaseResultPending)
+	i.endCallWithUnappliedResult(rec, rec.PendingResult, f)
 }
 
 // startCombineIfNeeded moves a Call to the phase combining if its update needs the content of a stored value.
@@ -64,34 +64,34 @@ func (i *Instance) startCombineIfNeeded(rec *CallRecord, value any) bool {
 	u := i.newBlobUpdate(rec, value)
 	if !slices.ContainsFunc(u.Updates,
 		func(update statelog.Update) bool {
-			return statelog.NeedsBlobContent(u.OutputMethod, update.Old, update.Value)
+			return statelog.NeedsBlobContent(u.OutputMethod, update.OldValue, update.NewValue)
 		}) {
 		return false
 	}
 	rec.PendingResult, rec.isBlobUpdateTaken = value, false
-	rec.moveTo(phaseCombining)
+	rec.setPhase(phaseCombining)
 	return true
 }
 
 func (i *Instance) newBlobUpdate(rec *CallRecord, value any) BlobUpdate {
 	u := BlobUpdate{CallID: rec.ID, OutputMethod: rec.OutputMethod, Contract: i.ResultContract(rec)}
-	for _, p := range rec.branchPaths() {
-		old := i.valueBeforeCall(rec, p)
+	for _, p := range rec.takenOutputPaths() {
+		oldValue := i.valueBeforeCall(rec, p)
 		if len(p) == 0 {
-			old = pickKeys(value, old)
+			oldValue = pickKeys(value, oldValue)
 		}
-		u.Updates = append(u.Updates, statelog.Update{Path: p, Old: old, Value: value})
+		u.Updates = append(u.Updates, statelog.Update{Path: p, OldValue: oldValue, NewValue: value})
 	}
 	return u
 }
 
-// branchPaths lists the paths of the branch that the result takes.
-func (r *CallRecord) branchPaths() []jsonval.Path { return r.OutputPath[max(r.BranchNumber, 1)-1] }
+// takenOutputPaths lists the paths of the branch that the result takes.
+func (r *CallRecord) takenOutputPaths() []jsonval.Path { return r.OutputPath[max(r.BranchNumber, 1)-1] }
 
 // valueBeforeCall returns the value at a path before a Call; nil if there is none.
 func (i *Instance) valueBeforeCall(rec *CallRecord, p jsonval.Path) any {
-	old, _ := jsonval.ValueAt(i.state.StateBeforeCall(rec.Request, rec.Index, p).CurrentValue, p)
-	return old
+	oldValue, _ := jsonval.ValueAt(i.state.StateBeforeCall(rec.Request, rec.Index, p).CurrentValue, p)
+	return oldValue
 }
 
 // pickKeys returns a copy of object with only those keys that the object keys has too.
@@ -106,8 +106,8 @@ func pickKeys(keys, object any) jsonval.Object {
 	return out
 }
 
-func sameUpdates(a, b []statelog.Update) bool {
+func areUpdatesEqual(a, b []statelog.Update) bool {
 	return slices.EqualFunc(a, b, func(x, y statelog.Update) bool {
-		return slices.Equal(x.Path, y.Path) && jsonval.Equal(x.Old, y.Old) && jsonval.Equal(x.Value, y.Value)
+		return slices.Equal(x.Path, y.Path) && jsonval.Equal(x.OldValue, y.OldValue) && jsonval.Equal(x.NewValue, y.NewValue)
 	})
 }

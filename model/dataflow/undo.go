@@ -15,8 +15,8 @@ import (
 type InstanceUndo struct {
 	// Calls undo other Calls. Each gets the key ideafile.CallKey.Undo of the Call that it undoes.
 	Calls []UndoCall `json:"calls,omitempty"`
-	// CallsToWithdraw lists the Calls whose only effect was what they wrote to State.
-	CallsToWithdraw []ideafile.CallKey `json:"withdraw,omitempty"`
+	// CallKeysToWithdraw lists the Calls whose only effect was what they wrote to State.
+	CallKeysToWithdraw []ideafile.CallKey `json:"withdraw,omitempty"`
 	// NotUndoneReasons says, for each Call that is not undone, why. Stays is set if an effect of the process's own
 	// stays for that reason.
 	NotUndoneReasons []string `json:"left,omitempty"`
@@ -27,10 +27,10 @@ type InstanceUndo struct {
 	Reason      string `json:"reason,omitempty"`
 }
 
-// UndoCall is a Call that undoes UndoneCall.
+// UndoCall is a Call that undoes UndoneCallKey.
 type UndoCall struct {
-	UndoneCall ideafile.CallKey     `json:"of"`
-	Call       ideafile.WrittenCall `json:"call"`
+	UndoneCallKey ideafile.CallKey     `json:"of"`
+	Call          ideafile.WrittenCall `json:"call"`
 }
 
 // BeginUndo adds the Calls that undo others. A Call that was tried in an earlier undo is tried again.
@@ -39,10 +39,10 @@ func (i *Instance) BeginUndo(u InstanceUndo) {
 	palette := i.palette
 	palette.UntargetedCallsGoToAll, palette.AllowsConditions = true, true
 	for _, c := range u.Calls {
-		if index, found := i.findPosition(c.UndoneCall.UndoKey()); found {
+		if index, isFound := i.findPosition(c.UndoneCallKey.UndoKey()); isFound {
 			i.callRecords = slices.Delete(i.callRecords, index, index+1)
 		}
-		i.insertCall(palette, c.UndoneCall.UndoKey(), c.Call)
+		i.insertCall(palette, c.UndoneCallKey.UndoKey(), c.Call)
 	}
 }
 
@@ -54,12 +54,12 @@ func (i *Instance) withdrawUndoneWrites() {
 	}
 	allDone := true
 	for _, c := range i.ActiveUndo.Calls {
-		isDone := i.findByKey(c.UndoneCall.UndoKey()).Status == ideafile.Done
+		isDone := i.findByKey(c.UndoneCallKey.UndoKey()).Status == ideafile.Done
 		if allDone = allDone && isDone; isDone {
-			i.withdrawWrites(c.UndoneCall)
+			i.withdrawWrites(c.UndoneCallKey)
 		}
 	}
-	for _, key := range i.ActiveUndo.CallsToWithdraw {
+	for _, key := range i.ActiveUndo.CallKeysToWithdraw {
 		if allDone {
 			i.withdrawWrites(key)
 		}
@@ -123,7 +123,7 @@ func (i *Instance) recheckReaders() {
 		if err != nil || !jsonval.Equal(rec.ParamsAdaptation.ApplyTo(params), rec.unamendedParams()) ||
 			rec.StartLogicalTime == 0 && !i.allReadsVisible(rec) {
 			rec.PendingApproval, rec.readyCall, rec.ParamsAdaptation = nil, nil, nil
-			rec.moveTo(phaseWaiting)
+			rec.setPhase(phaseWaiting)
 		}
 	}
 }
@@ -143,16 +143,16 @@ func (i *Instance) undoResult() *turn.UndoResult {
 	if i.ActiveUndo == nil {
 		return nil
 	}
-	var undoneCalls []string
+	var undoneCallNames []string
 	anyFailed, notUndoneReasons := false, []string{}
 	for _, c := range i.ActiveUndo.Calls {
-		switch rec := i.findByKey(c.UndoneCall.UndoKey()); {
-		case !rec.Status.IsFinal(), rec.Status == ideafile.Done && i.findByKey(c.UndoneCall).Status != ideafile.Undone:
+		switch rec := i.findByKey(c.UndoneCallKey.UndoKey()); {
+		case !rec.Status.IsFinal(), rec.Status == ideafile.Done && i.findByKey(c.UndoneCallKey).Status != ideafile.Undone:
 			return nil
 		case rec.Status == ideafile.Done:
-			undoneCalls = append(undoneCalls, i.displayName(c.UndoneCall))
+			undoneCallNames = append(undoneCallNames, i.displayName(c.UndoneCallKey))
 		default:
-			reason := i.displayName(c.UndoneCall) + ": " + i.displayName(c.UndoneCall.UndoKey()) +
+			reason := i.displayName(c.UndoneCallKey) + ": " + i.displayName(c.UndoneCallKey.UndoKey()) +
 				", " + string(rec.Status)
 			if rec.Fault != nil {
 				reason += ": " + rec.Fault.Message
@@ -161,13 +161,13 @@ func (i *Instance) undoResult() *turn.UndoResult {
 		}
 	}
 	summary := "nothing was taken back"
-	if len(undoneCalls) > 0 {
-		summary = "taken back: " + strings.Join(undoneCalls, ", ")
+	if len(undoneCallNames) > 0 {
+		summary = "taken back: " + strings.Join(undoneCallNames, ", ")
 	}
 	if notUndoneReasons = append(notUndoneReasons, i.ActiveUndo.NotUndoneReasons...); len(notUndoneReasons) > 0 {
 		summary += "; not taken back: " + strings.Join(notUndoneReasons, "; ")
 	}
-	return &turn.UndoResult{Summary: summary, Failed: anyFailed ||
+	return &turn.UndoResult{Summary: summary, HasFailed: anyFailed ||
 		i.ActiveUndo.EffectRemains && i.ActiveUndo.RequestedBy == "",
-		NothingUndone: len(undoneCalls)+len(i.ActiveUndo.CallsToWithdraw) == 0}
+		NothingUndone: len(undoneCallNames)+len(i.ActiveUndo.CallKeysToWithdraw) == 0}
 }

@@ -13,26 +13,26 @@ import (
 type readVisibility int
 
 const (
-	readAbsent  readVisibility = iota // nothing is there yet
-	readPartial                       // pieces are there, written by later Calls in the Plan: more may come
-	readStable                        // the value is final for this reader, once the Calls before it have ended
+	visibilityAbsent  readVisibility = iota // nothing is there yet
+	visibilityPartial                       // pieces are there, written by later Calls in the Plan: more may come
+	visibilityStable                        // the value is final for this reader, once the Calls before it have ended
 )
 
 // visibleValue returns the value that a Call sees at a path of State: what earlier Calls in the Plan wrote or, without
 // that, what later write-once Calls wrote.
 func (i *Instance) visibleValue(rec *CallRecord, p jsonval.Path) (any, readVisibility) {
 	if v, ok := refexpr.ValueOrBlobHandleAt(i.state.StateBeforeCall(rec.Request, rec.Index, p).CurrentValue, p); ok {
-		return v, readStable
+		return v, visibilityStable
 	}
 	state := i.state.StateSeenByCall(rec.Request, rec.Index, p)
 	v, ok := refexpr.ValueOrBlobHandleAt(state.CurrentValue, p)
 	switch {
 	case !ok:
-		return nil, readAbsent
+		return nil, visibilityAbsent
 	case state.IsWrittenWhole(p):
-		return v, readStable
+		return v, visibilityStable
 	}
-	return v, readPartial
+	return v, visibilityPartial
 }
 
 func (i *Instance) visibilityOf(rec *CallRecord, ref refexpr.Reference) readVisibility {
@@ -44,14 +44,14 @@ func (i *Instance) visibilityOf(rec *CallRecord, ref refexpr.Reference) readVisi
 		w := i.callOfReference(ref)
 		// A Call skipped because its value existed counts as done; one skipped for a branch not taken does not.
 		if w != nil && (w.Status == ideafile.Done || (w.Status == ideafile.Skipped && w.UntakenBranchReference == "")) {
-			return readStable
+			return visibilityStable
 		}
-		return readAbsent
+		return visibilityAbsent
 	}
 	if _, ok := i.lookupOutsideState(ref); ok {
-		return readStable
+		return visibilityStable
 	}
-	return readAbsent
+	return visibilityAbsent
 }
 
 // awaitedCallKind is the kind that a Reference of `_after` to a Call has in readExpressions. Parameters have no such
@@ -68,8 +68,8 @@ func isAwaitable(ref refexpr.Reference) bool {
 func (i *Instance) callOfReference(ref refexpr.Reference) *CallRecord {
 	key, _ := ideafile.CallOfReference(refexpr.Reference{Kind: strings.TrimPrefix(ref.Kind, refexpr.Dagger),
 		Path: ref.Path})
-	index, found := i.findPosition(key)
-	if !found {
+	index, isFound := i.findPosition(key)
+	if !isFound {
 		return nil
 	}
 	return i.callRecords[index]
@@ -87,7 +87,7 @@ func (i *Instance) visibleAlternativeIndex(rec *CallRecord, e refexpr.Expression
 func (i *Instance) absentTerms(rec *CallRecord, alternative []refexpr.Reference) []refexpr.Reference {
 	return jsonval.Filter(alternative, func(ref refexpr.Reference) bool {
 		return i.visibilityOf(rec,
-			ref) == readAbsent
+			ref) == visibilityAbsent
 	})
 }
 
@@ -120,7 +120,7 @@ func (i *Instance) allReadsVisible(rec *CallRecord) bool {
 		}
 		if slices.ContainsFunc(e[visibleIndex], func(ref refexpr.Reference) bool {
 			return i.visibilityOf(rec,
-				ref) == readPartial
+				ref) == visibilityPartial
 		}) {
 			return false
 		}

@@ -93,8 +93,8 @@ func (ps *Problems) addf(isWarning bool, path, format string, args []any) {
 }
 
 // Append appends Problems of another list.
-func (ps *Problems) Append(more ...Problem) {
-	for _, p := range more {
+func (ps *Problems) Append(problems ...Problem) {
+	for _, p := range problems {
 		if ps.countIfListIsFull(p.IsWarning, max(1, p.UnlistedCount)) {
 			p.JSONPath, p.Message = jsonval.Clip(p.JSONPath, maxPathLength), jsonval.Clip(p.Message, maxMessageLength)
 			*ps = append(*ps, p)
@@ -103,8 +103,8 @@ func (ps *Problems) Append(more ...Problem) {
 }
 
 // AppendNew appends the Problems of another list that are not listed yet.
-func (ps *Problems) AppendNew(more ...Problem) {
-	for _, p := range more {
+func (ps *Problems) AppendNew(problems ...Problem) {
+	for _, p := range problems {
 		if !slices.Contains(*ps, p) {
 			ps.Append(p)
 		}

@@ -43,7 +43,7 @@ type ToolBindings = map[string]ToolBinding
 
 // BindToRunner decides what runs a Tool. lookup reports whether a Go function of a name is registered, and whether it
 // is pure.
-func (t *Tool) BindToRunner(lookup func(name string) (pure, ok bool)) (ToolBinding, error) {
+func (t *Tool) BindToRunner(lookupGoFunction func(name string) (isPure, ok bool)) (ToolBinding, error) {
 	if t.DelegateFile != "" {
 		return ToolBinding{Kind: KindDelegate}, nil
 	}
@@ -53,10 +53,10 @@ func (t *Tool) BindToRunner(lookup func(name string) (pure, ok bool)) (ToolBindi
 	}
 	activityName := jsonval.AsText(t.RawActivity)
 	name := cmp.Or(activityName, t.Name)
-	pure, ok := lookup(name)
+	isPure, ok := lookupGoFunction(name)
 	switch {
 	case ok:
-		return ToolBinding{Kind: KindGo, GoFunctionName: name, IsPureFunction: pure}, nil
+		return ToolBinding{Kind: KindGo, GoFunctionName: name, IsPureFunction: isPure}, nil
 	case activityName != "":
 		return ToolBinding{}, fmt.Errorf("no activity %q is registered", activityName)
 	}

@@ -58,8 +58,8 @@ func (c Call) Key() CallKey { return CallKey{c.Request, c.Index} }
 // UndoneCall identifies a Call that another one undoes. It is the key under which a Call is undone only once, even if
 // several people order it.
 type UndoneCall struct {
-	Process string `json:"process"`
-	CallID  string `json:"call"`
+	ProcessID string `json:"process"`
+	CallID    string `json:"call"`
 }
 
 // FormatCallID returns the id of a Call. Request and index count from 1; a Plan that runs directly is Request 0.

@@ -26,7 +26,7 @@ func (t *Tool) readCallParams(m jsonval.Object) (jsonval.Object, *diag.Fault) {
 			params[k] = v
 		}
 	}
-	for k, ref := range jsonval.Sorted(t.WiredParams) {
+	for k, ref := range jsonval.Sorted(t.WiredExpressionByParam) {
 		params[k] = ref
 	}
 	return params, t.checkRequiredParams(params)
@@ -35,7 +35,7 @@ func (t *Tool) readCallParams(m jsonval.Object) (jsonval.Object, *diag.Fault) {
 // ReadParam reads one parameter. A value with References or handles is not validated here: that is done when it is
 // resolved.
 func (t *Tool) ReadParam(name string, v any) (value any, isPresent bool, f *diag.Fault) {
-	if ref, ok := t.WiredParams[name]; ok {
+	if ref, ok := t.WiredExpressionByParam[name]; ok {
 		if v != nil && v != ref {
 			return nil, false, diag.Faultf(CodeBadParams, "parameter %q is wired by the tool's designer", name)
 		}

@@ -14,17 +14,17 @@ import (
 func (i *Idea) checkDeciders(ps *diag.Problems) {
 	for _, t := range i.Tools {
 		if t.Approval != nil {
-			i.checkNotSameAs(t.Approval.Deciders, t.Path()+"._approval.by", ps)
+			i.checkExcludedCallNames(t.Approval.Deciders, t.Path()+"._approval.by", ps)
 		}
 	}
-	i.checkNotSameAs(i.Config.Approval.Deciders, "$.config.approval.by", ps)
+	i.checkExcludedCallNames(i.Config.Approval.Deciders, "$.config.approval.by", ps)
 }
 
-func (i *Idea) checkNotSameAs(r *policy.Rule, path string, ps *diag.Problems) {
+func (i *Idea) checkExcludedCallNames(r *policy.Rule, path string, ps *diag.Problems) {
 	if r == nil {
 		return
 	}
-	for n, name := range r.ExcludedCallDeciders {
+	for n, name := range r.CallsWithExcludedDeciders {
 		namePath := fmt.Sprintf("%s.notSameAs[%d]", path, n)
 		key, isID := ParseCallKey(name)
 		_, isMCPCandidate := i.findCandidateMCPServer(name)
@@ -62,10 +62,10 @@ func (i *Idea) maxDirectPlanLength() (n int) {
 
 // HasDeciderExclusions reports whether a policy excludes people who decided on other Calls.
 func (i *Idea) HasDeciderExclusions() bool {
-	found := i.Config.Approval.Deciders != nil && len(i.Config.Approval.Deciders.ExcludedCallDeciders) > 0
+	found := i.Config.Approval.Deciders != nil && len(i.Config.Approval.Deciders.CallsWithExcludedDeciders) > 0
 	for _, t := range i.Tools {
 		found = found || t.Approval != nil && t.Approval.Deciders != nil &&
-			len(t.Approval.Deciders.ExcludedCallDeciders) > 0
+			len(t.Approval.Deciders.CallsWithExcludedDeciders) > 0
 	}
 	return found
 }

@@ -103,9 +103,9 @@ func UnansweredLatentCallIndexes(plan Message, token string, bindings ToolBindin
 	return indexes
 }
 
-// RecordedCallsOfInstance returns the Calls, as written, of the Plan that runs an instance of an Idea without a
+// DirectPlanCallsOfInstance returns the Calls, as written, of the Plan that runs an instance of an Idea without a
 // Request; nil if none does.
-func RecordedCallsOfInstance(source jsonval.Object, token string) []any {
+func DirectPlanCallsOfInstance(source jsonval.Object, token string) []any {
 	i, _ := ReadIdea(source)
 	if i == nil {
 		return nil

@@ -170,7 +170,7 @@ func ParseCallKey(id string) (k CallKey, ok bool) {
 // RecordedStatusByInstance returns the recorded status of a Call by instance; id is one of RecordedCallIDs. Instances
 // without a recorded status are left out.
 func (m Message) RecordedStatusByInstance(id string, tokens []string) map[string]CallStatus {
-	statuses := map[string]CallStatus{}
+	statusByInstance := map[string]CallStatus{}
 	statusByToken, defaultStatus := statusesInRecordEntry(m.PlanRecordByCallID[id])
 	for _, token := range tokens {
 		status, ok := statusByToken[token]
@@ -181,10 +181,10 @@ func (m Message) RecordedStatusByInstance(id string, tokens []string) map[string
 			_, status = statusesInRecordEntry(entry)
 		}
 		if status != "" {
-			statuses[token] = status
+			statusByInstance[token] = status
 		}
 	}
-	return statuses
+	return statusByInstance
 }
 
 // RecordedCallIDs returns the id of each of the Plan's Calls in its record; nil if the record is of another Plan. The

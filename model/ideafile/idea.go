@@ -61,9 +61,9 @@ func StoreWrittenOrder(source any, keyOrder jsonval.KeyOrder) {
 	})
 }
 
-// WithoutOrder returns an Idea's source without what StoreWrittenOrder records. Sources that differ only in that are
+// WithoutWrittenOrder returns an Idea's source without what StoreWrittenOrder records. Sources that differ only in that are
 // the same.
-func WithoutOrder(source any) any { return mapTools(source, jsonschema.WithoutOrder) }
+func WithoutWrittenOrder(source any) any { return mapTools(source, jsonschema.WithoutPropertyOrder) }
 
 // mapTools returns an Idea's source with its Tools, and those of its delegates, changed.
 func mapTools(source any, change func(tool any) any) any {
@@ -80,11 +80,11 @@ func mapTools(source any, change func(tool any) any) any {
 // ReadIdea is ParseIdea for a decoded value.
 func ReadIdea(v any) (*Idea, diag.Problems) { return readIdea(v, false) }
 
-// ReadIdeaWithCheckedTools is ReadIdea for an Idea whose Tools are checked elsewhere, before their Calls run: the
+// ReadIdeaWithoutCheckingTools is ReadIdea for an Idea whose Tools are checked elsewhere, before their Calls run: the
 // schema of a Tool that no Call uses is never compiled.
-func ReadIdeaWithCheckedTools(v any) (*Idea, diag.Problems) { return readIdea(v, true) }
+func ReadIdeaWithoutCheckingTools(v any) (*Idea, diag.Problems) { return readIdea(v, true) }
 
-func readIdea(v any, toolsChecked bool) (*Idea, diag.Problems) {
+func readIdea(v any, skipToolChecks bool) (*Idea, diag.Problems) {
 	var ps diag.Problems
 	source, ok := v.(jsonval.Object)
 	if !ok {
@@ -95,7 +95,7 @@ func readIdea(v any, toolsChecked bool) (*Idea, diag.Problems) {
 		DelegatesKey)
 	i := &Idea{Source: source, Config: Config{LLMs: DefaultLLMs(), AdaptValuesWithLLM: true,
 		RequestGatherDelay: DefaultGatherDelay}}
-	if !toolsChecked {
+	if !skipToolChecks {
 		if _, err := jsonschema.CountPatternSteps(schemasIn(source), jsonschema.MaxPatternStepsInFile); err != nil {
 			ps.Add("$", "%s", diag.WithoutPackagePrefix(err))
 			return i, ps
@@ -103,7 +103,7 @@ func readIdea(v any, toolsChecked bool) (*Idea, diag.Problems) {
 	}
 	i.readMeta(diag.ReadObject(source, "meta", "$", &ps), &ps)
 	i.readConfig(diag.ReadObject(source, "config", "$", &ps), &ps)
-	i.readSchema(diag.ReadObject(source, "schema", "$", &ps), toolsChecked, &ps)
+	i.readSchema(diag.ReadObject(source, "schema", "$", &ps), skipToolChecks, &ps)
 	i.checkMCPServerNames(&ps)
 	i.checkApprovalOverride(&ps)
 	i.readContext(source["context"], &ps)
@@ -155,9 +155,9 @@ func schemasIn(source jsonval.Object) []any {
 	return list
 }
 
-func (i *Idea) readSchema(schema jsonval.Object, toolsChecked bool, ps *diag.Problems) {
+func (i *Idea) readSchema(schema jsonval.Object, skipToolChecks bool, ps *diag.Problems) {
 	rejectKeysExcept(schema, "$.schema", ps, "schema", "tools", "output")
-	i.readTools(schema, toolsChecked, ps)
+	i.readTools(schema, skipToolChecks, ps)
 	if out := schema["output"]; out != nil {
 		i.OutputSchema = jsonschema.CompileReportingProblems(out, "$.schema.output", ps)
 	}

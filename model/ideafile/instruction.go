@@ -29,8 +29,8 @@ type Instruction struct {
 // InstructionStep is one rule of an Instruction.
 type InstructionStep struct {
 	ID, Text string
-	// Tools are the Tools that the step is about; empty: the whole Plan.
-	Tools []string
+	// ToolNames are the Tools that the step is about; empty: the whole Plan.
+	ToolNames []string
 	// AppliesWhen is a JSON Schema over an instance's view; nil: the step always applies.
 	AppliesWhen *jsonschema.Schema
 	// EvidenceSchema is a JSON Schema over State and Calls that holds if the step is fulfilled; nil: the step is not
@@ -124,7 +124,7 @@ func (s *InstructionStep) read(source jsonval.Object, path string, ps *diag.Prob
 		ps.Add(path+".text", "a step has a text")
 	}
 	if v := source["tools"]; v != nil {
-		if s.Tools, _ = jsonval.AsStringList(v); len(s.Tools) == 0 {
+		if s.ToolNames, _ = jsonval.AsStringList(v); len(s.ToolNames) == 0 {
 			ps.Add(path+".tools", "want a list of tools' names")
 		}
 	}
@@ -174,7 +174,7 @@ func (i *Idea) checkInstructionTools(m Message, ps *diag.Problems) {
 	}
 	for n, s := range m.Instruction.Steps {
 		toolsPath := fmt.Sprintf("%s: $.instruction.steps[%d].tools", m.Instruction.File, n)
-		for _, name := range s.Tools {
+		for _, name := range s.ToolNames {
 			ps.AppendNew(i.ToolProblems(name, toolsPath)...)
 		}
 	}
@@ -241,7 +241,7 @@ func (i *Instruction) textFor(tool string) string {
 		lines = append(lines, i.Text)
 	}
 	for _, s := range i.Steps {
-		if tool == "" && len(s.Tools) == 0 || slices.Contains(s.Tools, tool) {
+		if tool == "" && len(s.ToolNames) == 0 || slices.Contains(s.ToolNames, tool) {
 			lines = append(lines, fmt.Sprintf("Step %s: %s", s.ID, s.Text))
 		}
 	}
@@ -253,7 +253,7 @@ func (m Message) ToolNames() []string {
 	names := slices.Clone(m.InstructionToolNames)
 	if m.Instruction != nil {
 		for _, s := range m.Instruction.Steps {
-			names = append(names, s.Tools...)
+			names = append(names, s.ToolNames...)
 		}
 	}
 	slices.Sort(names)

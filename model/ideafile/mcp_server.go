@@ -73,7 +73,7 @@ func readMCPServer(name string, m jsonval.Object, path string, ps *diag.Problems
 			continue
 		}
 		if !ok {
-			ps.AddAt(path, k, "%s", serverKeyErrors[k])
+			ps.AddAt(path, k, "%s", errorByServerKey[k])
 		}
 	}
 	hasCommand, hasURL := m["command"] != nil, m["url"] != nil
@@ -83,7 +83,7 @@ func readMCPServer(name string, m jsonval.Object, path string, ps *diag.Problems
 	return s
 }
 
-var serverKeyErrors = map[string]string{
+var errorByServerKey = map[string]string{
 	"command": `want a list of texts: a program and its arguments`,
 	"env":     `want an object of texts: variables of the command`,
 	"url":     `want a URL`,

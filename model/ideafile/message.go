@@ -109,7 +109,7 @@ func ReadMessage(raw any, path string, ps *diag.Problems) (Message, bool) {
 		return Message{}, false
 	}
 	m := Message{Source: source}
-	errorsBefore := ps.Errors().Count()
+	errorCountBefore := ps.Errors().Count()
 	m.Type, ok = source["type"].(string)
 	if !ok {
 		ps.Add(path+".type", "a message needs a type: text, input, state, data, plan, instruction or error")
@@ -131,7 +131,7 @@ func ReadMessage(raw any, path string, ps *diag.Problems) (Message, bool) {
 		ps.Add(path+".type", "unknown type %q; there are text, input, state, data, plan, instruction and error",
 			jsonval.Clip(m.Type, 40))
 	}
-	return m, ps.Errors().Count() == errorsBefore
+	return m, ps.Errors().Count() == errorCountBefore
 }
 
 func (m *Message) readInstanceToken(path string, ps *diag.Problems) {
@@ -219,8 +219,8 @@ func WithTokensNormalized(context []any, findToken func(typedToken string) (stri
 	return jsonval.Map(context, func(raw any) any {
 		m := jsonval.AsObject(raw)
 		typedToken, hasToken := m["_instance"].(string)
-		if found, isKnown := findToken(typedToken); hasToken && isKnown && found != typedToken {
-			return jsonval.WithKey(m, "_instance", found)
+		if matchingToken, isKnown := findToken(typedToken); hasToken && isKnown && matchingToken != typedToken {
+			return jsonval.WithKey(m, "_instance", matchingToken)
 		}
 		return raw
 	})
@@ -411,8 +411,8 @@ func (m Message) IsPlanWithRecord() bool {
 	return m.Type == TypePlan && m.Source["stage"] == nil && jsonval.TypeOf(m.Source["record"]) == "object"
 }
 
-// DataMessage returns an input, state or data Message as a file has it.
-func DataMessage(m Message) jsonval.Object {
+// EncodePayloadMessage returns an input, state or data Message as a file has it.
+func EncodePayloadMessage(m Message) jsonval.Object {
 	out := jsonval.Object{"type": m.PayloadKind, m.PayloadKind: m.Payload}
 	if m.PayloadKind != TypeState && m.PayloadKind != TypeInput {
 		out = jsonval.Object{"type": TypeData, "kind": m.PayloadKind, TypeData: m.Payload}

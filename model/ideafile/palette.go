@@ -29,8 +29,8 @@ type Palette struct {
 	// AllowsConditions lets Calls have a condition, and undo others, as in a Plan that runs directly. The LLM cannot
 	// write either.
 	AllowsConditions bool
-	// RecordsUndoableParams makes records keep the parameters of Calls that can be undone.
-	RecordsUndoableParams bool
+	// KeepsUndoableCallParams makes records keep the parameters of Calls that can be undone.
+	KeepsUndoableCallParams bool
 }
 
 // ReadCall reads a Call and the instances that it is for. It returns the instances even for a broken Call, if they are

@@ -50,8 +50,8 @@ func ContextForRestartedInstance(context []Message, token string, initialState a
 			list = append(list, m.Source)
 		case m.PayloadSchema != nil:
 			m.Payload = jsonval.Object{}
-			list = append(list, DataMessage(m))
+			list = append(list, EncodePayloadMessage(m))
 		}
 	}
-	return append(list, DataMessage(Message{PayloadKind: TypeState, InstanceToken: token, Payload: initialState}))
+	return append(list, EncodePayloadMessage(Message{PayloadKind: TypeState, InstanceToken: token, Payload: initialState}))
 }

@@ -34,10 +34,10 @@ func (s InstanceStatus) HasEnded() bool {
 }
 
 // TallyText lists the count of each status that occurs: 3 done, 1 failed.
-func TallyText[S ~string](order []S, counts map[S]int) string {
+func TallyText[S ~string](order []S, countByStatus map[S]int) string {
 	var parts []string
 	for _, s := range order {
-		if n := counts[s]; n > 0 {
+		if n := countByStatus[s]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, s))
 		}
 	}

@@ -20,7 +20,7 @@ const (
 type StepOutcome struct {
 	File    string `json:"file"`
 	Version string `json:"version,omitempty"`
-	Step    string `json:"step"`
+	StepID  string `json:"step"`
 	Outcome string `json:"outcome"`
 	Reason  string `json:"why,omitempty"` // why the step is not fulfilled
 }
@@ -33,7 +33,7 @@ var evidenceKeys = []string{TypeState, "calls"}
 func (i *Instruction) StepOutcomes(view jsonval.Object, calls []any) (list []StepOutcome) {
 	evidence := jsonval.Object{TypeState: view[TypeState], "calls": calls}
 	for _, s := range i.Steps {
-		o := StepOutcome{File: i.File, Version: i.Version, Step: s.ID, Outcome: StepFulfilled}
+		o := StepOutcome{File: i.File, Version: i.Version, StepID: s.ID, Outcome: StepFulfilled}
 		applies, err := s.AppliesWhen.Matches(view)
 		requireErr := s.EvidenceSchema.Validate(evidence)
 		if requireErr != nil && err == nil {
@@ -72,7 +72,7 @@ func UnfulfilledOutcomes(outcomes []StepOutcome) []StepOutcome {
 type StepCount struct {
 	File          string `json:"file"`
 	Version       string `json:"version,omitempty"`
-	Step          string `json:"step"`
+	StepID        string `json:"step"`
 	Fulfilled     int    `json:"fulfilled"`
 	Unfulfilled   int    `json:"unfulfilled"`
 	NotApplicable int    `json:"notApplicable"`
@@ -81,7 +81,7 @@ type StepCount struct {
 
 // String describes the count in a sentence.
 func (c StepCount) String() string {
-	name := fmt.Sprintf("step %s of %s", c.Step, c.File)
+	name := fmt.Sprintf("step %s of %s", c.StepID, c.File)
 	if c.Version != "" {
 		name += " (version " + c.Version + ")"
 	}
@@ -111,7 +111,7 @@ type StepCounts []StepCount
 func ZeroStepCounts(context []Message) (c StepCounts) {
 	for _, i := range InstructionsFor(context, "") {
 		for _, s := range i.Steps {
-			c = append(c, StepCount{File: i.File, Version: i.Version, Step: s.ID})
+			c = append(c, StepCount{File: i.File, Version: i.Version, StepID: s.ID})
 		}
 	}
 	return c
@@ -129,7 +129,7 @@ func CountStepOutcomes(context []Message) StepCounts {
 // CountOutcomes returns the counts with the outcomes of one more instance added.
 func (c StepCounts) CountOutcomes(outcomes []StepOutcome) StepCounts {
 	for _, o := range outcomes {
-		count := StepCount{File: o.File, Version: o.Version, Step: o.Step}
+		count := StepCount{File: o.File, Version: o.Version, StepID: o.StepID}
 		switch o.Outcome {
 		case StepFulfilled:
 			count.Fulfilled = 1
@@ -150,7 +150,7 @@ func (c StepCounts) Merge(others StepCounts) StepCounts {
 	c = slices.Clone(c)
 	for _, o := range others {
 		index := slices.IndexFunc(c, func(k StepCount) bool {
-			return k.File == o.File && k.Version == o.Version && k.Step == o.Step
+			return k.File == o.File && k.Version == o.Version && k.StepID == o.StepID
 		})
 		if index < 0 {
 			c = append(c, o)

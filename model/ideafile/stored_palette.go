@@ -62,13 +62,13 @@ func WithTools(idea jsonval.Object, tools jsonval.Object) jsonval.Object {
 
 // readTools reads the palette. Tools that were checked before, and outlines, are read without checking their schemas
 // again.
-func (i *Idea) readTools(schema jsonval.Object, toolsChecked bool, ps *diag.Problems) {
+func (i *Idea) readTools(schema jsonval.Object, skipToolChecks bool, ps *diag.Problems) {
 	tools := diag.ReadObject(schema, "tools", "$.schema", ps)
 	if _, outlines, isStored := ReadStoredPalette(tools); isStored {
-		tools, toolsChecked = outlines, true
+		tools, skipToolChecks = outlines, true
 	}
 	problems := ps
-	if toolsChecked {
+	if skipToolChecks {
 		problems = nil
 	}
 	for name, tool := range jsonval.Sorted(tools) {

@@ -48,9 +48,9 @@ type Tool struct {
 	// ParamsSchema describes all parameters together, SchemaByParam each declared one.
 	ParamsSchema  *jsonschema.Schema
 	SchemaByParam map[string]*jsonschema.Schema
-	// WiredParams holds the References of parameters that the Tool's designer wired. The LLM neither sees nor writes
+	// WiredExpressionByParam holds the References of parameters that the Tool's designer wired. The LLM neither sees nor writes
 	// them.
-	WiredParams map[string]string
+	WiredExpressionByParam map[string]string
 	// AllowsExtraParams reports whether a Call may have undeclared parameters.
 	AllowsExtraParams bool
 }

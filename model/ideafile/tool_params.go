@@ -21,7 +21,7 @@ func (t *Tool) readParams(path string, ps *diag.Problems) {
 	props, hasProperties := t.Source["properties"].(jsonval.Object)
 	additional, hasAdditional := t.Source["additionalProperties"]
 	t.AllowsExtraParams = (hasAdditional && additional != false) || (!hasAdditional && !hasProperties)
-	t.SchemaByParam, t.WiredParams = map[string]*jsonschema.Schema{}, map[string]string{}
+	t.SchemaByParam, t.WiredExpressionByParam = map[string]*jsonschema.Schema{}, map[string]string{}
 	for name, v := range jsonval.Sorted(props) {
 		paramPath := jsonval.JSONPathWithKey(path+".properties", name)
 		if strings.HasPrefix(name, "_") {
@@ -31,7 +31,7 @@ func (t *Tool) readParams(path string, ps *diag.Problems) {
 			if _, err := refexpr.FindExpressions(ref); err != nil {
 				ps.Add(paramPath+".const", "%s", err)
 			}
-			t.WiredParams[name] = ref
+			t.WiredExpressionByParam[name] = ref
 		}
 		t.SchemaByParam[name] = jsonschema.CompilePartReportingProblems(schema,
 			"/properties/"+jsonschema.EscapePointerStep(name), paramPath, ps)

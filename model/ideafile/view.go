@@ -127,8 +127,8 @@ func (c ContextByInstance) FindInstanceToken(typedToken string) (string, bool) {
 	if typedToken == "" || c.HasInstance(typedToken) {
 		return typedToken, c.HasInstance(typedToken)
 	}
-	found, ok := spelling.FindToken(c.InstanceTokens, typedToken)
-	return found, ok && found != ""
+	matchingToken, ok := spelling.FindToken(c.InstanceTokens, typedToken)
+	return matchingToken, ok && matchingToken != ""
 }
 
 // InstanceView returns an instance's view: its own Messages over the shared ones.

@@ -122,9 +122,9 @@ func (i *Idea) OutputMetaOf(w WrittenCall) (c Call, ok bool) {
 	return c, f == nil
 }
 
-// WithFixed returns a Call with what its Tool fixes: where and how the result is written, and wired parameters. A
+// WithToolFixedValues returns a Call with what its Tool fixes: where and how the result is written, and wired parameters. A
 // broken Call, or one of an unknown Tool or Idea, stays as it is.
-func (i *Idea) WithFixed(w WrittenCall) WrittenCall {
+func (i *Idea) WithToolFixedValues(w WrittenCall) WrittenCall {
 	if i == nil {
 		return w
 	}
@@ -136,7 +136,7 @@ func (i *Idea) WithFixed(w WrittenCall) WrittenCall {
 	if tool.IsOutputPathAlias("output", m["output"]) {
 		delete(m, "output")
 	}
-	for name, reference := range jsonval.Sorted(tool.WiredParams) {
+	for name, reference := range jsonval.Sorted(tool.WiredExpressionByParam) {
 		m[name] = reference
 	}
 	if path := output.OutputPath.ReferenceText(); m["_outputPath"] == nil && (path != "" || m["output"] != nil) {

@@ -41,12 +41,12 @@ func IsApplicator(keyword string) bool {
 	return slices.Contains(all, keyword) && !slices.Contains([]string{"$defs", "definitions", "contentSchema"}, keyword)
 }
 
-// WithoutDisplay returns a schema without annotations for display, which the LLM does not need. Values in a schema
+// WithoutDisplayKeys returns a schema without annotations for display, which the LLM does not need. Values in a schema
 // (const, default, …) and parameters with such names stay.
-func WithoutDisplay(schema any) any { return withoutKeys(schema, IsDisplayKey) }
+func WithoutDisplayKeys(schema any) any { return withoutKeys(schema, IsDisplayKey) }
 
-// WithoutOrder returns a schema without OrderKey.
-func WithoutOrder(schema any) any {
+// WithoutPropertyOrder returns a schema without OrderKey.
+func WithoutPropertyOrder(schema any) any {
 	return withoutKeys(schema, func(_ jsonval.Object, key string) bool { return key == OrderKey })
 }
 
@@ -135,7 +135,7 @@ func StoreSourceKeyOrder(schema any, sourceOrder jsonval.KeyOrder) {
 		return
 	}
 	if part[OrderKey] == nil {
-		SetOrder(part, sourceOrder.KeysOf(Properties(part)))
+		SetPropertyOrder(part, sourceOrder.KeysOf(Properties(part)))
 	}
 	MapSubschemas(part, func(_ string, child any) any {
 		StoreSourceKeyOrder(child, sourceOrder)
@@ -143,9 +143,9 @@ func StoreSourceKeyOrder(schema any, sourceOrder jsonval.KeyOrder) {
 	})
 }
 
-// SetOrder makes people see the properties of a schema in the order of names. Names that are nil leave the order of
+// SetPropertyOrder makes people see the properties of a schema in the order of names. Names that are nil leave the order of
 // OrderedNames.
-func SetOrder(schema jsonval.Object, names []string) {
+func SetPropertyOrder(schema jsonval.Object, names []string) {
 	if names != nil && !slices.Equal(names, PropertyDisplayOrder(schema)) {
 		schema[OrderKey] = jsonval.ToJSONValue(names)
 	}

@@ -19,7 +19,7 @@ func TestWhatOnlyPeopleAreShownIsTakenFromASchemaAndNothingElseIs(t *testing.T) 
 	want :=
 		`{"$defs":{"_display":{"items":{"minimum":1}}},"properties":{"currency":{"currency":"kept","enum":[{"_display":"kept"}]},` +
 			`"sum":{"anyOf":[{"type":"integer"},{"type":"null"}]},"title":{"default":{"title":"kept"},"type":"string"}}}`
-	if got := string(jsonval.Encode(jsonschema.WithoutDisplay(schema))); got != want {
+	if got := string(jsonval.Encode(jsonschema.WithoutDisplayKeys(schema))); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
@@ -45,7 +45,7 @@ func TestPropertiesAreShownInTheirOrderInTheFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plain := string(jsonval.Encode(jsonschema.WithoutOrder(v)))
+		plain := string(jsonval.Encode(jsonschema.WithoutPropertyOrder(v)))
 		jsonschema.StoreSourceKeyOrder(v, written)
 		schema := jsonval.AsObject(v)
 		got := strings.Join(jsonschema.PropertyDisplayOrder(schema), " ") + " "
@@ -55,7 +55,7 @@ func TestPropertiesAreShownInTheirOrderInTheFile(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
-		if now := string(jsonval.Encode(jsonschema.WithoutOrder(v))); now != plain {
+		if now := string(jsonval.Encode(jsonschema.WithoutPropertyOrder(v))); now != plain {
 			t.Errorf("%s becomes %s without its order", text, now)
 		}
 	}

@@ -4,10 +4,10 @@ import "sync"
 
 // Cache remembers the results of a pure function by its argument. The zero value is an empty cache.
 type Cache[K comparable, V any] struct {
-	mu         sync.Mutex
-	results    map[K]V // guarded by mu
-	totalBytes int     // guarded by mu: of the results
-	maxBytes   int     // beyond which the cache is emptied; 0: only the number of results is bounded
+	mu          sync.Mutex
+	resultByKey map[K]V // guarded by mu
+	totalBytes  int     // guarded by mu: of the results
+	maxBytes    int     // beyond which the cache is emptied; 0: only the number of results is bounded
 }
 
 const maxCachedResults = 4096 // results, after which the cache is emptied
@@ -16,7 +16,7 @@ const maxCachedResults = 4096 // results, after which the cache is emptied
 func (c *Cache[K, V]) Get(key K) (v V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	v, ok = c.results[key]
+	v, ok = c.resultByKey[key]
 	return v, ok
 }
 
@@ -24,10 +24,10 @@ func (c *Cache[K, V]) Get(key K) (v V, ok bool) {
 func (c *Cache[K, V]) Put(key K, v V, bytes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	tooLarge := c.maxBytes > 0 && c.totalBytes+bytes > c.maxBytes
-	if c.results == nil || len(c.results) >= maxCachedResults || tooLarge {
-		c.results, c.totalBytes = map[K]V{}, 0
+	isTooLarge := c.maxBytes > 0 && c.totalBytes+bytes > c.maxBytes
+	if c.resultByKey == nil || len(c.resultByKey) >= maxCachedResults || isTooLarge {
+		c.resultByKey, c.totalBytes = map[K]V{}, 0
 	}
-	c.results[key] = v
+	c.resultByKey[key] = v
 	c.totalBytes += bytes
 }

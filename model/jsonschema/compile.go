@@ -35,8 +35,8 @@ type compiledPart struct {
 	err    error
 }
 
-// compiledAt compiles the part at a JSON pointer.
-func (r *parsedSchema) compiledAt(pointer string) (*jsonschema.Schema, error) {
+// compileAt compiles the part at a JSON pointer.
+func (r *parsedSchema) compileAt(pointer string) (*jsonschema.Schema, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p, ok := r.partByPointer[pointer]
@@ -115,13 +115,13 @@ func differsBetweenDrafts(source any) bool {
 func cachedParsedSchema(source any) (*parsedSchema, error) {
 	m := jsonval.AsObject(source)
 	address := reflect.ValueOf(m).Pointer()
-	if known, ok := schemasByAddress.Get(address); ok {
-		return known.parsed, nil
+	if knownSchema, ok := schemasByAddress.Get(address); ok {
+		return knownSchema.parsed, nil
 	}
 	text := jsonval.Encode(WithoutMetaKeys(source))
 	digest := sha256.Sum256(text)
-	parsed, known := schemasByDigest.Get(digest)
-	if !known {
+	parsed, knownSchema := schemasByDigest.Get(digest)
+	if !knownSchema {
 		var err error
 		if parsed, err = parseSchema(text); err != nil {
 			return nil, err

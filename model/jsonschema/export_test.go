@@ -10,6 +10,6 @@ func CompileUncached(text []byte) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	part, err := r.compiledAt("")
-	return &Schema{compiled: func() (compiledSchema, error) { return compiledSchema{part, r.stepCounter}, nil }}, err
+	part, err := r.compileAt("")
+	return &Schema{compileOnce: func() (compiledSchema, error) { return compiledSchema{part, r.stepCounter}, nil }}, err
 }

@@ -10,8 +10,8 @@ import (
 // one. Its subschemas count as sound.
 func IsValidKeyword(root jsonval.Object, keyword string, v any) bool {
 	if ref, isText := v.(string); isText && keyword == "$ref" && strings.HasPrefix(ref, "#") {
-		_, found := ResolvePointer(root, ref[1:])
-		return found || !strings.HasPrefix(ref, "#/")
+		_, isFound := ResolvePointer(root, ref[1:])
+		return isFound || !strings.HasPrefix(ref, "#/")
 	}
 	minimalSchema := MapSubschemas(jsonval.Object{keyword: v}, func(string, any) any { return true })
 	if draft, ok := root["$schema"]; ok && keyword != "$schema" && IsValidKeyword(nil, "$schema", draft) {
@@ -19,7 +19,7 @@ func IsValidKeyword(root jsonval.Object, keyword string, v any) bool {
 	}
 	parsed, err := parseSchema(jsonval.Encode(minimalSchema))
 	if err == nil {
-		_, err = parsed.compiledAt("")
+		_, err = parsed.compileAt("")
 	}
 	return err == nil
 }
@@ -28,22 +28,22 @@ func IsValidKeyword(root jsonval.Object, keyword string, v any) bool {
 // keyword.
 func RewriteForNewestDraft(schema jsonval.Object, keyword string) bool {
 	v := schema[keyword]
-	bound, isExclusive := strings.CutPrefix(keyword, "exclusive")
+	boundKeyword, isExclusive := strings.CutPrefix(keyword, "exclusive")
 	flag, isFlag := v.(bool)
 	list, isList := v.([]any)
 	switch {
 	case isExclusive && isFlag:
-		bound = strings.ToLower(bound)
+		boundKeyword = strings.ToLower(boundKeyword)
 		delete(schema, keyword)
-		if flag && IsValidKeyword(nil, bound, schema[bound]) {
-			schema[keyword] = schema[bound]
-			delete(schema, bound)
+		if flag && IsValidKeyword(nil, boundKeyword, schema[boundKeyword]) {
+			schema[keyword] = schema[boundKeyword]
+			delete(schema, boundKeyword)
 		}
 	case keyword == "items" && isList:
 		delete(schema, keyword)
 		schema["prefixItems"] = list
-		if more, ok := schema["additionalItems"]; ok {
-			schema[keyword] = more
+		if additionalItems, ok := schema["additionalItems"]; ok {
+			schema[keyword] = additionalItems
 		}
 	default:
 		return false

@@ -27,12 +27,12 @@ func IsRecursive(root, part any) bool {
 // to false afterwards.
 func hasRefCycle(root, v any, isInProgressByRef map[string]bool) bool {
 	if ref, ok := jsonval.AsObject(v)["$ref"].(string); ok {
-		isInProgress, known := isInProgressByRef[ref]
-		target, found := ResolvePointer(root, strings.TrimPrefix(ref, "#"))
+		isInProgress, isKnown := isInProgressByRef[ref]
+		target, isFound := ResolvePointer(root, strings.TrimPrefix(ref, "#"))
 		switch {
 		case isInProgress:
 			return true
-		case found && !known:
+		case isFound && !isKnown:
 			isInProgressByRef[ref] = true
 			if hasRefCycle(root, withoutDefinitions(target), isInProgressByRef) {
 				return true
@@ -77,7 +77,7 @@ func (e *refInliner) inlineNode(v any, openRefs []string) any {
 	}
 	m := jsonval.AsObject(v)
 	ref, ok := m["$ref"].(string)
-	if target, found := ResolvePointer(e.rootSchema, strings.TrimPrefix(ref, "#")); ok && found {
+	if target, isFound := ResolvePointer(e.rootSchema, strings.TrimPrefix(ref, "#")); ok && isFound {
 		return e.inlineRef(m, ref, target, openRefs)
 	}
 	return jsonval.MapChildValues(v, func(child any) any { return e.inlineNode(child, openRefs) })

@@ -73,17 +73,17 @@ func (m *partErrorCollector) collectErrors(s *jsonschema.Schema, v any, pointer 
 
 // addUnknownKeys adds an error if a value has more than maxErrors forbidden keys. The validator would name them all.
 func (m *partErrorCollector) addUnknownKeys(s *jsonschema.Schema, v jsonval.Object, pointer string) {
-	if allowed, isBool := s.AdditionalProperties.(bool); !isBool || allowed || len(s.PatternProperties) > 0 {
+	if areAllowed, isBool := s.AdditionalProperties.(bool); !isBool || areAllowed || len(s.PatternProperties) > 0 {
 		return
 	}
-	var unknown []string
+	var unknownKeys []string
 	for k := range jsonval.Sorted(v) {
 		if s.Properties[k] == nil {
-			unknown = append(unknown, k)
+			unknownKeys = append(unknownKeys, k)
 		}
 	}
-	if rest := len(unknown) - maxErrors; rest > 0 {
-		text := fmt.Sprintf("additionalProperties %q and %d more not allowed", unknown[:maxErrors], rest)
+	if omittedCount := len(unknownKeys) - maxErrors; omittedCount > 0 {
+		text := fmt.Sprintf("additionalProperties %q and %d more not allowed", unknownKeys[:maxErrors], omittedCount)
 		m.texts = append(m.texts, strings.TrimPrefix(pointer+": ", ": ")+jsonval.Clip(text, 1000))
 	}
 }

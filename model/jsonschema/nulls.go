@@ -93,7 +93,7 @@ func (n *nullRemover) removeFromObject(m jsonval.Object, pointer string, v jsonv
 // schemaAtAccepts reports whether a value fits the part of the schema at a JSON pointer.
 func (n *nullRemover) schemaAtAccepts(pointer string, v any) bool {
 	s := NewLazySchema(n.rootSchema, pointer)
-	compiled, err := s.compiled()
+	compiled, err := s.compileOnce()
 	if err != nil {
 		return false
 	}

@@ -51,11 +51,11 @@ func childNode(node jsonval.Object, step string) (part any, relativePointer stri
 	if matchesPattern(node, step) {
 		return nil, "", false
 	}
-	switch more := node["additionalProperties"].(type) {
+	switch additional := node["additionalProperties"].(type) {
 	case bool:
-		return nil, "", !more
+		return nil, "", !additional
 	case jsonval.Object:
-		return more, "/additionalProperties", false
+		return additional, "/additionalProperties", false
 	}
 	return nil, "", false
 }
@@ -65,14 +65,14 @@ func childNode(node jsonval.Object, step string) (part any, relativePointer stri
 func SubschemasAt(root any, path jsonval.Path) []jsonval.Object {
 	list := PartsInPlace(root, "not", "if")
 	for _, step := range path {
-		var below []jsonval.Object
-		followed := map[string]bool{}
+		var childSchemas []jsonval.Object
+		followedRefs := map[string]bool{}
 		for _, node := range list {
 			for _, part := range childNodes(node, step) {
-				below = append(below, partsInPlace(root, part, followed, "not", "if")...)
+				childSchemas = append(childSchemas, partsInPlace(root, part, followedRefs, "not", "if")...)
 			}
 		}
-		list = below
+		list = childSchemas
 	}
 	return list
 }

@@ -30,7 +30,7 @@ func CheckRefs(root any) error {
 		if !strings.HasPrefix(ref, "#") {
 			return fmt.Errorf("%s %q leaves the schema: nothing is ever loaded", k, ref)
 		}
-		if _, found := ResolvePointer(root, ref[1:]); !found && strings.HasPrefix(ref, "#/") && !hasIDs {
+		if _, isFound := ResolvePointer(root, ref[1:]); !isFound && strings.HasPrefix(ref, "#/") && !hasIDs {
 			return fmt.Errorf("%s %q finds nothing in the schema", k, ref)
 		}
 	}

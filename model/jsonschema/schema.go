@@ -15,8 +15,8 @@ import (
 // safe for concurrent use. A nil Schema allows every value.
 type Schema struct {
 	Source any // the schema as it was written, meta properties included
-	// compiled compiles the schema at its first call.
-	compiled func() (compiledSchema, error)
+	// compileOnce compiles the schema at its first call.
+	compileOnce func() (compiledSchema, error)
 }
 
 type compiledSchema struct {
@@ -31,7 +31,7 @@ func CompileSchema(source any) (*Schema, error) { return CompileAt(source, "") }
 // CompileAt compiles the part of a schema at a JSON pointer. Its references are resolved in the whole schema.
 func CompileAt(source any, pointer string) (*Schema, error) {
 	s := NewLazySchema(source, pointer)
-	if _, err := s.compiled(); err != nil {
+	if _, err := s.compileOnce(); err != nil {
 		return nil, fmt.Errorf("model: compile schema: %w", err)
 	}
 	return s, nil
@@ -45,7 +45,7 @@ func NewLazySchema(source any, pointer string) *Schema {
 		if err != nil {
 			return compiledSchema{}, err
 		}
-		part, err := r.compiledAt(pointer)
+		part, err := r.compileAt(pointer)
 		return compiledSchema{part, r.stepCounter}, err
 	})}
 }
@@ -77,7 +77,7 @@ func (s *Schema) check(v any) (mismatch, err error) {
 	if s == nil {
 		return nil, nil
 	}
-	compiled, err := s.compiled()
+	compiled, err := s.compileOnce()
 	if err == nil {
 		err = compiled.steps.checkStepLimit(compiled.Schema, v)
 	}

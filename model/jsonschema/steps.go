@@ -30,11 +30,11 @@ type stepCounter struct {
 }
 
 // schemaAtDepth is a part of a schema, and a number of levels below the value that the part checks. If depth is not 0,
-// inArray says whether that value is an array or an object.
+// isInArray says whether that value is an array or an object.
 type schemaAtDepth struct {
-	schema  *jsonschema.Schema
-	depth   int
-	inArray bool
+	schema    *jsonschema.Schema
+	depth     int
+	isInArray bool
 }
 
 func newStepCounter() *stepCounter {
@@ -98,14 +98,14 @@ func (c *stepCounter) countSubschemas(key schemaAtDepth) (count float64) {
 	}
 	c.countBySchemaAtDepth[key] = math.Inf(1) // while it is being counted
 	for _, p := range inPlaceSubschemas(key.schema) {
-		count += c.countSubschemas(schemaAtDepth{p, key.depth, key.inArray})
+		count += c.countSubschemas(schemaAtDepth{p, key.depth, key.isInArray})
 	}
 	propertySchemas, anyKeySchemas := subschemasForKeys(key.schema)
 	switch {
 	case key.depth == 0:
 		propertySchemas, anyKeySchemas = nil, nil
 		count++
-	case key.inArray:
+	case key.isInArray:
 		propertySchemas, anyKeySchemas = nil, subschemasForItems(key.schema)
 	}
 	maxCount := 0.0

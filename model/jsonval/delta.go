@@ -81,7 +81,7 @@ func objectDelta(from, to Object) (Object, bool) {
 		oldValue, existed := from[k]
 		if !existed {
 			changes[k] = Object{deltaReplace: v}
-		} else if d, changed := ComputeDelta(oldValue, v); changed {
+		} else if d, hasChanged := ComputeDelta(oldValue, v); hasChanged {
 			changes[k] = d
 		}
 	}
@@ -89,20 +89,20 @@ func objectDelta(from, to Object) (Object, bool) {
 }
 
 func arrayDelta(from, to []any) (Object, bool) {
-	changes, common := Object{}, min(len(from), len(to))
-	for i := range common {
-		if d, changed := ComputeDelta(from[i], to[i]); changed {
+	changes, commonLength := Object{}, min(len(from), len(to))
+	for i := range commonLength {
+		if d, hasChanged := ComputeDelta(from[i], to[i]); hasChanged {
 			changes[strconv.Itoa(i)] = d
 		}
 	}
-	delta, changed := deltaOfChangesAndList(changes, deltaAppend, to[common:])
+	delta, hasChanged := deltaOfChangesAndList(changes, deltaAppend, to[commonLength:])
 	if len(to) < len(from) {
-		if !changed {
+		if !hasChanged {
 			delta = Object{}
 		}
-		delta[deltaRemove], changed = ToJSONValue(len(to)), true
+		delta[deltaRemove], hasChanged = ToJSONValue(len(to)), true
 	}
-	return delta, changed
+	return delta, hasChanged
 }
 
 // deltaOfChangesAndList makes one delta of the changes inside a value and of a list under key. ok is false if both are

@@ -15,12 +15,12 @@ import (
 	"unicode/utf8"
 )
 
-// DecodeLimits bound what DecodeWithBounds reads.
+// DecodeLimits bound what DecodeWithLimits reads.
 type DecodeLimits struct {
-	MaxDepth           int  // of nested objects and arrays; 0: as deep as the stack allows
-	MaxNumberLen       int  // characters of one number; 0: numbers may be of any length and size
-	IntegersFitFloat64 bool // integers too must be in the range of a float64
-	WholeCharacters    bool // half of a character, such as "\ud800", is refused; else it becomes U+FFFD
+	MaxDepth              int  // of nested objects and arrays; 0: as deep as the stack allows
+	MaxNumberLen          int  // characters of one number; 0: numbers may be of any length and size
+	IntegersFitFloat64    bool // integers too must be in the range of a float64
+	RefusesLoneSurrogates bool // half of a character, such as "\ud800", is refused; else it becomes U+FFFD
 }
 
 // DefaultLimits are the bounds of Decode: far above what people write and far below what hurts.
@@ -30,11 +30,11 @@ const maxExponent = 308 // of a number's power of ten, as for float64
 
 // Decode reads one JSON value and refuses what encoding/json lets pass: duplicate keys, bad UTF-8, numbers out of all
 // proportion, deep nesting, text behind the value. Numbers stay as they were written (json.Number).
-func Decode(data []byte) (any, error) { return DecodeWithBounds(data, DefaultLimits) }
+func Decode(data []byte) (any, error) { return DecodeWithLimits(data, DefaultLimits) }
 
-// DecodeWithBounds is Decode with other bounds.
-func DecodeWithBounds(data []byte, bounds DecodeLimits) (any, error) {
-	return decode(data, bounds, nil)
+// DecodeWithLimits is Decode with other bounds.
+func DecodeWithLimits(data []byte, limits DecodeLimits) (any, error) {
+	return decode(data, limits, nil)
 }
 
 // KeyOrder records the order of the keys of some objects, which a map loses. It knows the decoded objects themselves,
@@ -44,24 +44,24 @@ type KeyOrder map[uintptr][]string
 // KeysOf returns the keys of an object in their order in the text; nil if that is not known.
 func (o KeyOrder) KeysOf(m Object) []string { return o[reflect.ValueOf(m).Pointer()] }
 
-// DecodeInOrder is DecodeWithBounds, and also returns the key order of each object under a key "properties", as in a
+// DecodeInOrder is DecodeWithLimits, and also returns the key order of each object under a key "properties", as in a
 // JSON Schema. Sorted keys are left out: a program may have written them, and their order means nothing.
-func DecodeInOrder(data []byte, bounds DecodeLimits) (any, KeyOrder, error) {
+func DecodeInOrder(data []byte, limits DecodeLimits) (any, KeyOrder, error) {
 	order := KeyOrder{}
-	v, err := decode(data, bounds, order)
+	v, err := decode(data, limits, order)
 	return v, order, err
 }
 
-func decode(data []byte, bounds DecodeLimits, order KeyOrder) (any, error) {
+func decode(data []byte, limits DecodeLimits, order KeyOrder) (any, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("model: decode JSON: not valid UTF-8")
 	}
-	if bounds.WholeCharacters {
-		if at := loneSurrogate(data); at >= 0 {
-			return nil, fmt.Errorf("model: decode JSON: %s at byte %d is half of a character", data[at:at+6], at)
+	if limits.RefusesLoneSurrogates {
+		if offset := findLoneSurrogate(data); offset >= 0 {
+			return nil, fmt.Errorf("model: decode JSON: %s at byte %d is half of a character", data[offset:offset+6], offset)
 		}
 	}
-	d := &decoder{Decoder: json.NewDecoder(bytes.NewReader(data)), bounds: bounds, order: order}
+	d := &decoder{Decoder: json.NewDecoder(bytes.NewReader(data)), limits: limits, order: order}
 	d.UseNumber()
 	v, err := d.decodeValue()
 	if err != nil {
@@ -73,28 +73,28 @@ func decode(data []byte, bounds DecodeLimits, order KeyOrder) (any, error) {
 	return v, nil
 }
 
-// loneSurrogate returns where a JSON text escapes half of a character; -1 if it does not.
-func loneSurrogate(data []byte) int {
-	escaped := func(at int) rune {
-		if at+6 > len(data) || data[at] != '\\' || data[at+1] != 'u' {
+// findLoneSurrogate returns where a JSON text escapes half of a character; -1 if it does not.
+func findLoneSurrogate(data []byte) int {
+	escapedUnitAt := func(offset int) rune {
+		if offset+6 > len(data) || data[offset] != '\\' || data[offset+1] != 'u' {
 			return 0
 		}
-		unit, _ := strconv.ParseUint(string(data[at+2:at+6]), 16, 16)
+		unit, _ := strconv.ParseUint(string(data[offset+2:offset+6]), 16, 16)
 		return rune(unit)
 	}
-	for at := 0; at < len(data); {
-		next := bytes.IndexByte(data[at:], '\\')
+	for offset := 0; offset < len(data); {
+		next := bytes.IndexByte(data[offset:], '\\')
 		if next < 0 {
 			break
 		}
-		at += next
-		switch first := escaped(at); {
+		offset += next
+		switch first := escapedUnitAt(offset); {
 		case !utf16.IsSurrogate(first):
-			at += 2
-		case utf16.DecodeRune(first, escaped(at+6)) == utf8.RuneError:
-			return at
+			offset += 2
+		case utf16.DecodeRune(first, escapedUnitAt(offset+6)) == utf8.RuneError:
+			return offset
 		default:
-			at += 12
+			offset += 12
 		}
 	}
 	return -1
@@ -115,7 +115,7 @@ func DecodeObject(data []byte) (Object, error) {
 
 type decoder struct {
 	*json.Decoder
-	bounds      DecodeLimits
+	limits      DecodeLimits
 	currentPath []pathStep // of the value that is being read
 	order       KeyOrder   // nil: not recorded
 }
@@ -145,7 +145,7 @@ func (d *decoder) decodeValue() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if limit := d.bounds.MaxDepth; limit > 0 && len(d.currentPath) > limit {
+	if limit := d.limits.MaxDepth; limit > 0 && len(d.currentPath) > limit {
 		return nil, d.locateError(fmt.Errorf("nested deeper than %d", limit))
 	}
 	switch t := t.(type) {
@@ -155,7 +155,7 @@ func (d *decoder) decodeValue() (any, error) {
 		}
 		return d.decodeArray()
 	case json.Number:
-		if err := d.bounds.checkNumber(t); err != nil {
+		if err := d.limits.checkNumber(t); err != nil {
 			return nil, d.locateError(err)
 		}
 	}

@@ -93,7 +93,7 @@ func TestOtherBoundsHoldForDecodeWithin(t *testing.T) {
 		{`{"a":[1e999]}`, jsonval.DecodeLimits{MaxNumberLen: 5}, "$.a[0]: the number 1e999 is out of range"},
 		{"1e10000000", jsonval.DecodeLimits{}, ""}, {`{"a":1,"a":2}`, jsonval.DecodeLimits{}, "stands twice"},
 	} {
-		v, err := jsonval.DecodeWithBounds([]byte(c.text), c.bounds)
+		v, err := jsonval.DecodeWithLimits([]byte(c.text), c.bounds)
 		if (err == nil) != (c.want == "") || (err != nil && !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%.20s within %+v: %v", c.text, c.bounds, err)
 		}
@@ -111,7 +111,7 @@ func TestHalfACharacterIsFoundInATextAndNotBehindABackslash(t *testing.T) {
 	t.Parallel()
 	for text, ok := range map[string]bool{`"\ud83d\ude00"`: true, `"\\ud800"`: true, `"a\n\u00e4"`: true, `"\\\\"`: true,
 		`"\ud800"`: false, `"\udc00\ud800"`: false, `"\uD83D\u0041"`: false, `{"\\\ud83d": 1}`: false, `"\ud83d\n"`: false} {
-		_, err := jsonval.DecodeWithBounds([]byte(text), jsonval.DecodeLimits{WholeCharacters: true})
+		_, err := jsonval.DecodeWithLimits([]byte(text), jsonval.DecodeLimits{RefusesLoneSurrogates: true})
 		if (err == nil) != ok {
 			t.Errorf("%s: %v", text, err)
 		}

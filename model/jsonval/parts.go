@@ -6,8 +6,8 @@ import "fmt"
 // an Idea with its message over a thousand. So the number of parts in a text from outside is limited by its length, and
 // a denser text is refused before any of it is read.
 const (
-	minAllowedNodes = 200_000
-	bytesPerNode    = 8
+	alwaysAllowedNodes = 200_000
+	bytesPerNode       = 8
 	// nodesPerObject is the number of parts that an object counts for, beside its keys. nodesPerLaterRow holds for
 	// rows, the objects that no key names, after the first ones: where rows are many they alone decide how much memory
 	// is taken.
@@ -23,14 +23,14 @@ type NodeLimit struct {
 
 var (
 	// ReceivedNodeLimit limits what strangers send.
-	ReceivedNodeLimit = NodeLimit{minAllowedNodes, 12_500}
+	ReceivedNodeLimit = NodeLimit{alwaysAllowedNodes, 12_500}
 	// OwnTableNodeLimit limits the rows of whoever runs the program: 100,000 short ones must pass.
 	OwnTableNodeLimit = NodeLimit{1_500_000, 100_000}
 )
 
 // MaxNodes is how many parts a text of so many bytes may have.
 func (l NodeLimit) MaxNodes(bytes int) int {
-	return max(l.minNodes, minAllowedNodes+bytes/bytesPerNode)
+	return max(l.minNodes, alwaysAllowedNodes+bytes/bytesPerNode)
 }
 
 // NodesOfRow is the number of parts that the nth row, from 1, counts for, beside its keys.
@@ -43,7 +43,7 @@ func (l NodeLimit) NodesOfRow(n int) int {
 
 // Check refuses a text of JSON, or of JSON Lines, with too many parts. It does not check the syntax.
 func (l NodeLimit) Check(text []byte) error {
-	nodesLeft, rows, isQuoted, isEscaped := l.MaxNodes(len(text)), 0, false, false
+	nodesLeft, rowCount, isQuoted, isEscaped := l.MaxNodes(len(text)), 0, false, false
 	lastByte := byte(0) // the last byte outside texts and white space
 	for _, b := range text {
 		switch {
@@ -58,8 +58,8 @@ func (l NodeLimit) Check(text []byte) error {
 		case !isQuoted && b == '{' && lastByte == ':':
 			nodesLeft -= nodesPerObject
 		case !isQuoted && b == '{':
-			rows++
-			nodesLeft -= l.NodesOfRow(rows)
+			rowCount++
+			nodesLeft -= l.NodesOfRow(rowCount)
 		case !isQuoted && (b == ',' || b == ':' || b == '['):
 			nodesLeft--
 		}

@@ -19,11 +19,11 @@ const maxPathSteps = 64
 func ParsePath(s string) (Path, error) {
 	p := Path{}
 	for rest := s; rest != ""; {
-		step, after, err := parseStep(rest, len(p) == 0)
+		step, remaining, err := parseStep(rest, len(p) == 0)
 		if err != nil {
 			return nil, fmt.Errorf("path %q: %w", ClipForError(s), err)
 		}
-		p, rest = append(p, step), after
+		p, rest = append(p, step), remaining
 	}
 	if len(p) > maxPathSteps {
 		return nil, fmt.Errorf("path %q: more than %d steps", ClipForError(s), maxPathSteps)

@@ -49,14 +49,14 @@ func IsJSONValue(v any) bool {
 }
 
 // Unmarshal reads JSON into a Go value, with numbers as they were written. It ignores text after the value.
-func Unmarshal(data []byte, to any) error {
+func Unmarshal(data []byte, target any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
-	return d.Decode(to)
+	return d.Decode(target)
 }
 
 // ReadAs reads a JSON value into a Go value, as Unmarshal does.
-func ReadAs(v, to any) error { return Unmarshal(Encode(v), to) }
+func ReadAs(v, target any) error { return Unmarshal(Encode(v), target) }
 
 // TypeOf names a value's JSON type: "object", "array", "string", "number", "boolean" or "null".
 func TypeOf(v any) string {
@@ -140,8 +140,8 @@ func Filter[T any](list []T, keep func(T) bool) (matching []T) {
 }
 
 // AppendNew appends the values that a list does not contain yet.
-func AppendNew[T comparable](list []T, more ...T) []T {
-	for _, e := range more {
+func AppendNew[T comparable](list []T, values ...T) []T {
+	for _, e := range values {
 		if !slices.Contains(list, e) {
 			list = append(list, e)
 		}
@@ -310,9 +310,9 @@ func ClipForError(s string) string { return Clip(s, 80) }
 
 // Clip shortens a text to n runes, for messages that people read.
 func Clip(s string, n int) string {
-	for at := range s {
+	for end := range s {
 		if n == 0 {
-			return s[:at] + "…"
+			return s[:end] + "…"
 		}
 		n--
 	}

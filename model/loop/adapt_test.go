@@ -43,7 +43,7 @@ func TestValuesThatAReferenceBroughtAreFittedToTheSchemaByTheLLM(t *testing.T) {
 	}
 	s.WantEqual("what is to be fitted", string(jsonval.Encode(jsonval.ToJSONValue(b.Questions[0].Params))),
 		`{"user":{"userName":"Anna"}}`)
-	if form := prompt.ResponseFormatFor(s.Idea, s.Bindings, b); !form.Strict {
+	if form := prompt.ResponseFormatFor(s.Idea, s.Bindings, b); !form.IsStrict {
 		t.Error(form.NotStrictReason)
 	}
 	if prompt := prompt.Render(s.Idea, s.Bindings, b, nil)[2].Content; !strings.Contains(prompt,
@@ -51,9 +51,9 @@ func TestValuesThatAReferenceBroughtAreFittedToTheSchemaByTheLLM(t *testing.T) {
 		t.Error(prompt)
 	}
 	s.ReplyWith(`{"calls":[{"_call":"1.1","_params":{"user":{"name":"Anna","tone":null}}}],"output":null}`)
-	s.WantEqual("the result", string(jsonval.Encode(s.Instances[""].State())),
+	s.WantEqual("the result", string(jsonval.Encode(s.InstanceByToken[""].State())),
 		`{"b":{"user":{"name":"Anna"}},"five":"five","user":{"userName":"Anna"}}`)
-	rec := s.Instances[""].FindCall("1.1")
+	rec := s.InstanceByToken[""].FindCall("1.1")
 	s.WantEqual("the record", string(jsonval.Encode(jsonval.ToJSONValue(rec.ParamsAdaptation.OriginalParams)))+
 		string(jsonval.Encode(jsonval.ToJSONValue(rec.ParamsAdaptation.AdaptedParams))),
 		`{"user":{"userName":"Anna"}}{"user":{"name":"Anna"}}`)
@@ -88,7 +88,7 @@ func TestAllThatDoesNotFitIsAskedForInOneRequest(t *testing.T) {
 	s.WantEqual("the Requests",
 		string(jsonval.Encode(jsonval.ToJSONValue(s.Loop.Result(loop.StatusRunning, false).Requests))), "2")
 	for _, token := range []string{"①", "②"} {
-		s.WantEqual(token, string(s.Instances[token].FindCall("1.1@"+token).Status), "done")
+		s.WantEqual(token, string(s.InstanceByToken[token].FindCall("1.1@"+token).Status), "done")
 	}
 	s.ExpectRequestFor("① ②")
 }
@@ -111,7 +111,7 @@ func TestAnAnswerThatStillDoesNotFitIsAnErrorToTheNextRequest(t *testing.T) {
 			!strings.HasPrefix(strings.TrimPrefix(got, "1.1 "), c.want) || c.want == "" && got != "" {
 			t.Errorf("%s: %q", name, got)
 		}
-		if _, there := s.Instances[""].FindCall("1.1").Params["n"]; there {
+		if _, there := s.InstanceByToken[""].FindCall("1.1").Params["n"]; there {
 			t.Errorf("%s: it got a parameter that nobody gave it", name)
 		}
 	}
@@ -161,14 +161,14 @@ func TestAPersonIsShownWhatWasFittedAndFromWhat(t *testing.T) {
 	s := greeted(t, anna)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","n":"†state.five","_outputPath":"b"}],"output":null}`)
 	s.ReplyWith(`{"calls":[{"_call":"1.1","_params":{"n":5}}],"output":null}`)
-	pending := s.Instances[""].PendingApprovals()
+	pending := s.InstanceByToken[""].PendingApprovals()
 	if len(pending) != 1 || pending[0].ParamsAdaptation == nil {
 		t.Fatalf("%+v", pending)
 	}
 	s.WantEqual("shown", string(jsonval.Encode(jsonval.ToJSONValue(pending[0].Params)))+
 		string(jsonval.Encode(jsonval.ToJSONValue(pending[0].ParamsAdaptation.OriginalParams))), `{"n":5}{"n":"five"}`)
 	s.Decide(policy.Approve, "1.1")
-	s.WantEqual("run", string(jsonval.Encode(jsonval.ToJSONValue(s.Instances[""].FindCall("1.1").Status))), `"done"`)
+	s.WantEqual("run", string(jsonval.Encode(jsonval.ToJSONValue(s.InstanceByToken[""].FindCall("1.1").Status))), `"done"`)
 }
 
 func TestNothingIsAdaptedWhereItIsSwitchedOffOrNobodyMayBeAsked(t *testing.T) {

@@ -29,7 +29,7 @@ const (
 func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 	l.wakeTime, l.isAwaitingQuota = time.Time{}, false
 	l.pauseForDisagreement()
-	l.settleDirectPlanInstances()
+	l.concludeDirectPlans()
 	l.resolveOrDropWiredOutput()
 	l.settleReachedGoals()
 	l.resolveDirectPlanOutput()
@@ -63,19 +63,19 @@ func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 }
 
 func (l *Loop) startRequest() *turn.RequestInput {
-	input, unsealed := l.composeRequest(), l.HasUnsealedChanges
+	input, hadUnsealedChanges := l.composeRequest(), l.HasUnsealedChanges
 	l.requestInFlight = &llmRequest{RequestInput: input, AllInstancesInput: l.AllInstancesInput(),
-		LogBeforeRequest: l.TakeUnsealedLog(), hadUnsealedChanges: unsealed}
+		LogBeforeRequest: l.TakeUnsealedLog(), hadUnsealedChanges: hadUnsealedChanges}
 	l.sampleRecheck()
 	l.clearGathering()
 	l.StallDetector.LastProgress = cmp.Or(l.StallDetector.LastProgress, l.countProgress())
 	for _, inst := range l.coveredInstances(input) {
-		if !input.OutputOnly { // a Request for the output alone has no Calls for instances, so no instance closes it
-			inst.LastCoveringRequest, inst.Idle = input.RequestNumber, false
+		if !input.IsOutputOnly { // a Request for the output alone has no Calls for instances, so no instance closes it
+			inst.LastCoveringRequest, inst.IsIdle = input.RequestNumber, false
 		}
 	}
 	for _, inst := range l.instancesThatMayGetCalls(input) {
-		inst.DecidedSinceRequest, inst.RevisedSinceRequest = false, false
+		inst.WasDecidedSinceRequest, inst.WasRevisedSinceRequest = false, false
 	}
 	return input
 }
@@ -97,7 +97,7 @@ func (l *Loop) isGoalReached() bool {
 			settledCount++
 		}
 	}
-	isLeftToWholeProcess := l.IsPart && l.TriedPlanOutput
+	isLeftToWholeProcess := l.IsPart && l.HasTriedPlanOutput
 	return l.Idea.OutputSchema == nil || l.HasOutput || isLeftToWholeProcess || settledCount == 0 || !l.IsLLMAllowed()
 }
 
@@ -156,7 +156,7 @@ func (l *Loop) TakeInstancesWithNewQuota() []*InstanceProgress {
 	for _, n := range l.quotaLedger().LimitUnlimitedConsumers() {
 		l.instancesWithNewQuota = append(l.instancesWithNewQuota, l.Instances[n])
 	}
-	return takeAll(&l.instancesWithNewQuota)
+	return takeAndClear(&l.instancesWithNewQuota)
 }
 
 // durationLimitFault returns the time limit if it is reached. Otherwise it schedules a call of Advance for the time
@@ -183,7 +183,7 @@ func (l *Loop) StallFault() *diag.Fault {
 	for _, inst := range l.Instances {
 		switch {
 		case inst.phase() != phaseBusy:
-		case !inst.Stalled:
+		case !inst.IsStalled:
 			return nil
 		case f == nil && len(inst.Delegates) > 0:
 			d := inst.Delegates[0]
@@ -212,7 +212,7 @@ func (l *Loop) IsAtRest(now time.Time) bool {
 		return false
 	}
 	isRunning := func(inst *InstanceProgress) bool {
-		return inst.phase() == phaseBusy && (l.PauseReason == nil || !inst.HeldByPause || inst.RunningCallCount > 0)
+		return inst.phase() == phaseBusy && (l.PauseReason == nil || !inst.IsHeldByPause || inst.RunningCallCount > 0)
 	}
 	if l.anyInstance(isRunning) {
 		return false
@@ -225,8 +225,8 @@ func (l *Loop) IsAtRest(now time.Time) bool {
 // idle.
 func (l *Loop) AllReportedSincePause() bool {
 	return !l.anyInstance(func(inst *InstanceProgress) bool {
-		return inst.isWorking() && !inst.Idle &&
-			!inst.HeldByPause
+		return inst.isWorking() && !inst.IsIdle &&
+			!inst.IsHeldByPause
 	})
 }
 
@@ -271,7 +271,7 @@ func (l *Loop) isRequestDue(now time.Time) bool {
 	}
 	gatherUntil := l.ReadySince.Add(l.Idea.Config.RequestGatherDelay)
 	anyBusy, anyAwaitingPerson := l.anyBusyOrAwaitingPerson()
-	isUndecided := func(inst *InstanceProgress) bool { return !inst.DecidedSinceRequest }
+	isUndecided := func(inst *InstanceProgress) bool { return !inst.WasDecidedSinceRequest }
 	if !anyBusy && !(anyAwaitingPerson && !slices.ContainsFunc(ready, isUndecided)) {
 		askedAt, gatherDelay := l.latestApprovalRequestTime(), l.Idea.Config.PeopleGatherDelay
 		if askedAt.IsZero() || gatherDelay == 0 || !l.KnowsChange(GatherAskedChangeID) {
@@ -321,7 +321,7 @@ func (l *Loop) awaitsReports(now, deadline time.Time) (anyMissing bool) {
 
 // TakeInstancesToReport returns the instances to ask for a report that were added since its last call.
 func (l *Loop) TakeInstancesToReport() []*InstanceProgress {
-	return takeAll(&l.instancesToReport)
+	return takeAndClear(&l.instancesToReport)
 }
 
 // clearGathering ends the gathering of a Request.

@@ -63,9 +63,9 @@ type carriedState struct {
 	Notes []turn.Note `json:"llmNotes,omitempty"`
 	// DraftOutput is the last output that does not count and that a later reply may correct.
 	DraftOutput *turn.DraftOutput `json:"draftOutput,omitempty"`
-	// TriedPlanOutput means that resolveDirectPlanOutput has taken the outputs of direct Plans, or found them unusable.
+	// HasTriedPlanOutput means that resolveDirectPlanOutput has taken the outputs of direct Plans, or found them unusable.
 	// It is set from the start in a part of a process whose output is final already.
-	TriedPlanOutput bool `json:"planOutput,omitempty"`
+	HasTriedPlanOutput bool `json:"planOutput,omitempty"`
 	// OutputFault is why there is no output, if the LLM may not be asked for it.
 	OutputFault *diag.Fault     `json:"outputFault,omitempty"`
 	PauseReason *diag.Fault     `json:"paused,omitempty"` // nil: not paused
@@ -76,8 +76,8 @@ type carriedState struct {
 	// ParentQuota is the quota that was granted by the process of which this one is a part or a delegate.
 	ParentQuota turn.Quota `json:"quota"`
 	// RecheckTally counts the answers that the LLM was asked for twice, and how they compared.
-	RecheckTally          quality.Tally `json:"rechecked,omitzero"`
-	PausedForDisagreement bool          `json:"disagreed,omitempty"`
+	RecheckTally            quality.Tally `json:"rechecked,omitzero"`
+	IsPausedForDisagreement bool          `json:"disagreed,omitempty"`
 }
 
 // CarriedHeldPlan is a Plan that waits for a person, with the Request that made it and the reply.
@@ -101,7 +101,7 @@ type CarriedInstance struct {
 type CarriedWiredRequest struct {
 	RequestNumber int  `json:"request"`
 	Output        any  `json:"output"`
-	Finished      bool `json:"finished,omitempty"`
+	SaysFinished  bool `json:"finished,omitempty"`
 }
 
 // CanCarryIntoNextRun reports whether CarryIntoNextRun loses nothing: no Request is in flight, except one whose Plan
@@ -142,14 +142,14 @@ func (p *InstanceProgress) carryIntoNextRun() CarriedInstance {
 	}
 }
 
-func sortedCallKeys[V any](calls map[ideafile.CallKey]V) []ideafile.CallKey {
+func sortedCallKeys[V any](callByKey map[ideafile.CallKey]V) []ideafile.CallKey {
 	//workflowcheck:ignore -- sorted
-	return slices.SortedFunc(maps.Keys(calls), ideafile.CallKey.Compare)
+	return slices.SortedFunc(maps.Keys(callByKey), ideafile.CallKey.Compare)
 }
 
 // Restore rebuilds a Loop from a CarriedLoop. idea, process and bindings must be those that it was started with.
-func Restore(idea *ideafile.Idea, process string, bindings ideafile.ToolBindings, c CarriedLoop) *Loop {
-	l := New(idea, process, bindings, c.StartedAt)
+func Restore(idea *ideafile.Idea, processID string, bindings ideafile.ToolBindings, c CarriedLoop) *Loop {
+	l := New(idea, processID, bindings, c.StartedAt)
 	l.carriedState, l.newlyEndedInstances, l.resumedCalls = c.carriedState, nil, nil
 	l.Idea = l.Idea.WithRawMessages(c.AddedMessages)
 	for i, carried := range c.Instances {
@@ -163,7 +163,7 @@ func Restore(idea *ideafile.Idea, process string, bindings ideafile.ToolBindings
 	}
 	if w := c.WiredRequest; w != nil {
 		l.wiredRequest = &llmRequest{RequestInput: &turn.RequestInput{RequestNumber: w.RequestNumber},
-			Reply: &turn.LLMReply{Output: w.Output, SaysFinished: w.Finished}}
+			Reply: &turn.LLMReply{Output: w.Output, SaysFinished: w.SaysFinished}}
 	}
 	return l
 }
@@ -171,10 +171,10 @@ func Restore(idea *ideafile.Idea, process string, bindings ideafile.ToolBindings
 func (p *InstanceProgress) restore(c CarriedInstance) {
 	state := statelog.RestoreState(p.state.InitialValue, c.Writes)
 	*p = c.InstanceProgress
-	p.state, p.calls, p.callsWithErrorsShown = state, map[ideafile.CallKey]turn.CallReport{},
+	p.state, p.reportByCallKey, p.callsWithErrorsShown = state, map[ideafile.CallKey]turn.CallReport{},
 		map[ideafile.CallKey]bool{}
 	for _, call := range c.Calls {
-		p.calls[call.CallKey()] = call
+		p.reportByCallKey[call.CallKey()] = call
 	}
 	for _, key := range c.CallsWithErrorsShown {
 		p.callsWithErrorsShown[key] = true

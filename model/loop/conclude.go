@@ -20,7 +20,7 @@ type RequestConclusion struct {
 	// CallsToRedeliver has, for a Request that broke off while its Calls were handed out, the Calls that must still be
 	// sent to each covered instance: Calls for several instances that another one has accepted. There are entries
 	// without Calls too, since they close the Request at the instance.
-	CallsToRedeliver []ResumedCalls
+	CallsToRedeliver []CallDelivery
 }
 
 // ConcludeRequest concludes the Request in flight, or returns nil if that has not ended. It clears the Request in
@@ -42,15 +42,15 @@ func (l *Loop) ConcludeRequest() *RequestConclusion {
 		l.UnsealedLog = append(req.LogBeforeRequest, l.UnsealedLog...)
 		l.HasUnsealedChanges = l.HasUnsealedChanges || req.hadUnsealedChanges
 	}
-	if len(req.Questions) == 0 && (req.Reply.Complete || acceptedCount > 0) {
+	if len(req.Questions) == 0 && (req.Reply.IsComplete || acceptedCount > 0) {
 		l.markErrorsShown(req, l.instancesPlannedFor(req)) // otherwise the next Request repeats them
 	}
 	c.Calls = l.plannedCallsOfRequest(req.RequestNumber)
-	if !req.Reply.Faked && (!req.Reply.WorkerLost || acceptedCount > 0) {
-		l.TurnCount += max(1, req.Reply.HTTPAttempts)
+	if !req.Reply.IsFaked && (!req.Reply.IsWorkerLost || acceptedCount > 0) {
+		l.TurnCount += max(1, req.Reply.HTTPAttemptCount)
 	}
 	l.addRequestErrors(req, acceptedCount)
-	if len(req.Questions) == 0 && req.Reply.Complete {
+	if len(req.Questions) == 0 && req.Reply.IsComplete {
 		l.recordFinishedReply(req)
 		l.settleInstances(req)
 		l.resolveOrDropWiredOutput()
@@ -67,8 +67,8 @@ func (l *Loop) ConcludeRequest() *RequestConclusion {
 func (l *Loop) addInstanceOutcomes(input *turn.RequestInput) {
 	for n, inst := range l.Instances {
 		instance := &input.Instances[n]
-		instance.EndedByRequest = instance.Status == ""
-		instance.Status, instance.Fault, instance.Steps = inst.Status, inst.Fault, inst.Steps
+		instance.WasEndedByRequest = instance.Status == ""
+		instance.Status, instance.Fault, instance.StepOutcomes = inst.Status, inst.Fault, inst.StepOutcomes
 	}
 }
 
@@ -78,7 +78,7 @@ func (l *Loop) hasRequestEnded() bool {
 	if l.requestInFlight == nil || l.requestInFlight.Reply == nil || l.PendingPlan != nil {
 		return false
 	}
-	if l.requestInFlight.OutputOnly || l.requestInFlight.Reply.Complete {
+	if l.requestInFlight.IsOutputOnly || l.requestInFlight.Reply.IsComplete {
 		return true
 	}
 	number, mustReportCalls := l.requestInFlight.RequestNumber, l.NeedsCallsFromInstances(l.requestInFlight.Reply)
@@ -113,7 +113,7 @@ func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 	for _, inst := range l.instancesPlannedFor(req) {
 		inst.LastPlanningRequest = n
 	}
-	if len(calls) == 0 && !req.Reply.Complete {
+	if len(calls) == 0 && !req.Reply.IsComplete {
 		return acceptedCount
 	}
 	plannedCalls := l.PlannedCalls
@@ -134,16 +134,16 @@ func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 // reply broke off, those that got a Call of it. The reply had not reached the others, so their data must be shown to
 // the LLM again.
 func (l *Loop) instancesPlannedFor(req *llmRequest) []*InstanceProgress {
-	covered := l.coveredInstances(req.RequestInput)
-	if req.Reply.Complete {
-		return covered
+	coveredInstances := l.coveredInstances(req.RequestInput)
+	if req.Reply.IsComplete {
+		return coveredInstances
 	}
 	calls, _ := l.callsOfRequest(req)
 	for _, f := range req.Reply.CallFaults {
 		delete(calls, f.Index)
 	}
 	indices := jsonval.SortedKeys(calls)
-	return slices.DeleteFunc(covered, func(inst *InstanceProgress) bool {
+	return slices.DeleteFunc(coveredInstances, func(inst *InstanceProgress) bool {
 		return !slices.ContainsFunc(indices,
 			func(index int) bool { return !calls[index].TargetsOtherInstance(inst.Token) })
 	})
@@ -151,46 +151,46 @@ func (l *Loop) instancesPlannedFor(req *llmRequest) []*InstanceProgress {
 
 // callsOfRequest returns a Request's Calls by index: the Calls of its reply and, if the reply was lost, the Calls that
 // instances reported.
-func (l *Loop) callsOfRequest(req *llmRequest) (calls map[int]ideafile.WrittenCall, acceptedCount int) {
-	calls = map[int]ideafile.WrittenCall{}
+func (l *Loop) callsOfRequest(req *llmRequest) (callByIndex map[int]ideafile.WrittenCall, acceptedCount int) {
+	callByIndex = map[int]ideafile.WrittenCall{}
 	for n, call := range req.Reply.Calls {
-		calls[n+1] = call
+		callByIndex[n+1] = call
 	}
 	for _, inst := range l.instancesThatMayGetCalls(req.RequestInput) {
 		//workflowcheck:ignore -- a count, and a map again
-		for key, c := range inst.calls {
+		for key, c := range inst.reportByCallKey {
 			if key.Request != req.RequestNumber {
 				continue
 			}
 			acceptedCount++
-			if calls[c.Index].IsZero() {
-				calls[c.Index] = c.Call
+			if callByIndex[c.Index].IsZero() {
+				callByIndex[c.Index] = c.Call
 			}
 		}
 	}
-	return calls, acceptedCount
+	return callByIndex, acceptedCount
 }
 
 // callsToRedeliver returns the Calls that must still be sent to the instances of a Request whose Calls may not have
 // reached all of them. If one instance has accepted a Call for several, every covered instance that the Call names must
 // get it.
-func (l *Loop) callsToRedeliver(req *llmRequest) (deliveries []ResumedCalls) {
-	if !req.Reply.CallsMayBeUndelivered() || req.OutputOnly {
+func (l *Loop) callsToRedeliver(req *llmRequest) (deliveries []CallDelivery) {
+	if !req.Reply.CallsMayBeUndelivered() || req.IsOutputOnly {
 		return nil
 	}
-	covered := l.coveredInstances(req.RequestInput)
+	coveredInstances := l.coveredInstances(req.RequestInput)
 	calls, _ := l.callsOfRequest(req)
 	for _, inst := range l.instancesThatMayGetCalls(req.RequestInput) {
-		undelivered := ResumedCalls{Token: inst.Token, Request: req.RequestNumber}
+		delivery := CallDelivery{Token: inst.Token, Request: req.RequestNumber}
 		for index, v := range jsonval.Sorted(calls) {
 			key := ideafile.CallKey{Request: req.RequestNumber, Index: index}
-			hasAccepted := func(inst *InstanceProgress) bool { _, exists := inst.calls[key]; return exists }
-			isTargeted := slices.Contains(covered, inst) && !v.TargetsOtherInstance(inst.Token)
-			if !hasAccepted(inst) && isTargeted && !v.IsZero() && slices.ContainsFunc(covered, hasAccepted) {
-				undelivered.Calls = append(undelivered.Calls, turn.DeliveredCall{Index: index, Call: v})
+			hasAccepted := func(inst *InstanceProgress) bool { _, exists := inst.reportByCallKey[key]; return exists }
+			isTargeted := slices.Contains(coveredInstances, inst) && !v.TargetsOtherInstance(inst.Token)
+			if !hasAccepted(inst) && isTargeted && !v.IsZero() && slices.ContainsFunc(coveredInstances, hasAccepted) {
+				delivery.Calls = append(delivery.Calls, turn.DeliveredCall{Index: index, Call: v})
 			}
 		}
-		deliveries = append(deliveries, undelivered)
+		deliveries = append(deliveries, delivery)
 	}
 	return deliveries
 }
@@ -215,16 +215,16 @@ func (l *Loop) countBadReply(req *llmRequest) {
 	case req.Reply.NotRetryable:
 		l.PauseWithFault(describeRequestFault(req))
 		return
-	case req.Reply.WorkerLost:
+	case req.Reply.IsWorkerLost:
 		l.WorkerLossesInRow++
 		if l.WorkerLossesInRow >= MaxWorkerLossesInRow {
 			l.PauseWithFault(WorkerLossesFault(l.WorkerLossesInRow))
 		}
 		return
-	case req.Reply.Complete && !l.hasUnansweredQuestions(req):
+	case req.Reply.IsComplete && !l.hasUnansweredQuestions(req):
 		l.BadRepliesInRow, l.WorkerLossesInRow = 0, 0
 		return
-	case req.Reply.Complete:
+	case req.Reply.IsComplete:
 		req.Reply.Fault = diag.Faultf(turn.CodeNotJSON, "results that were asked for are missing")
 	}
 	l.BadRepliesInRow++

@@ -21,7 +21,7 @@ func TestWhatAReplyThatBrokeOffHasNotAnsweredIsShownAgain(t *testing.T) {
 	)
 	for name, end := range map[string]turn.LLMReply{
 		"the stream broke":    {Fault: diag.Faultf(turn.CodeTruncated, "cut")},
-		"the worker was lost": {WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
+		"the worker was lost": {IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 	} {
 		for _, isPart := range []bool{false, true} {
 			s := modeltest.NewScenarioFromIdea(t,

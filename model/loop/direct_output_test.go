@@ -41,7 +41,7 @@ func TestAPlanWithoutAnOutputLeavesItToOneClosingRequest(t *testing.T) {
 			directContext(ideafile.StageOptimal, `{"_tool":"work","_outputPath":"b"}`, more, `{}`))
 		s.RunDirectPlans()
 		b := s.ExpectRequest()
-		if !b.OutputOnly || (len(b.Errors) > 0) != (more != "") {
+		if !b.IsOutputOnly || (len(b.Errors) > 0) != (more != "") {
 			t.Errorf("%s: %+v", name, b)
 		}
 		s.ReplyWith(`{"calls":[],"output":{"summary":"all well"}}`)
@@ -55,7 +55,7 @@ func TestAnOutputOfSomePlansAloneIsNone(t *testing.T) {
 	s := modeltest.NewScenario(t, `{"type": "object"}`, `"context": [{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 2},
 		{"type": "plan", "_instance": "①", "stage": "optimal", "plan": [], "output": {"all": "†state.a"}}, {"type": "plan", "_instance": "②", "stage": "optimal", "plan": []}]`)
 	s.RunDirectPlans()
-	if b := s.ExpectRequest(); !b.OutputOnly || len(b.Errors) > 0 {
+	if b := s.ExpectRequest(); !b.IsOutputOnly || len(b.Errors) > 0 {
 		t.Errorf("%+v", b)
 	}
 }

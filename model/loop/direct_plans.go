@@ -22,13 +22,13 @@ func (l *Loop) assignDirectPlan(plans ideafile.DirectPlans, inst *InstanceProgre
 	planIndex, noPlanMatches := plans.ChooseForInstance(inst.Token, view)
 	switch {
 	case planIndex >= 0 && slices.Contains(l.Idea.Context[planIndex].FallbackInstances, inst.Token):
-		inst.FellBackToLLM, inst.DirectPlanPosition = true, planIndex+1
+		inst.HasFallenBackToLLM, inst.DirectPlanPosition = true, planIndex+1
 		l.addDirectPlanCalls(planIndex)
 	case planIndex >= 0:
-		inst.DirectPlanPosition, inst.Idle = planIndex+1, false
+		inst.DirectPlanPosition, inst.IsIdle = planIndex+1, false
 		l.addDirectPlanCalls(planIndex)
 	case noPlanMatches:
-		inst.NoPlanMatched = true
+		inst.HasNoMatchingPlan = true
 		l.endInstance(inst, ideafile.InstanceFailed,
 			diag.Faultf(CodeNoPlanSuffices, "no Plan's condition holds, and nobody may be asked"))
 	}
@@ -41,7 +41,7 @@ func (l *Loop) RunsDirectPlan() bool {
 
 // replaceDirectPlans gives each instance that a direct Plan runs the direct Plan for it, if any, at or after the
 // position behind in the context. It returns the instances that have a new Plan.
-func (l *Loop) replaceDirectPlans(firstNewIndex int) (replaced []*InstanceProgress) {
+func (l *Loop) replaceDirectPlans(firstNewIndex int) (instancesWithNewPlan []*InstanceProgress) {
 	plans, split := ideafile.FindDirectPlans(l.Idea.Context), ideafile.SplitMessagesByInstance(l.Idea.Context)
 	for _, inst := range l.instancesWhere((*InstanceProgress).runsDirectPlan) {
 		planIndex, _ := plans.ChooseForInstance(inst.Token, split.InstanceView(inst.Token))
@@ -49,10 +49,10 @@ func (l *Loop) replaceDirectPlans(firstNewIndex int) (replaced []*InstanceProgre
 			inst.EarlierDirectPlans = append(inst.EarlierDirectPlans, inst.DirectPlanPosition)
 			inst.DirectPlanPosition = planIndex + 1
 			l.addDirectPlanCalls(planIndex)
-			replaced = append(replaced, inst)
+			instancesWithNewPlan = append(instancesWithNewPlan, inst)
 		}
 	}
-	return replaced
+	return instancesWithNewPlan
 }
 
 // addDirectPlanCalls keeps the Calls of a direct Plan for later Requests to see.
@@ -75,7 +75,7 @@ func (l *Loop) addDirectPlanCalls(planIndex int) {
 
 // isLLMForbidden reports whether the LLM may not be asked about an instance, because its Plan is declared complete.
 func (l *Loop) isLLMForbidden(inst *InstanceProgress) bool {
-	return inst.NoPlanMatched ||
+	return inst.HasNoMatchingPlan ||
 		(inst.DirectPlanPosition > 0 && l.Idea.Context[inst.DirectPlanPosition-1].PlanStage == ideafile.StageComplete)
 }
 
@@ -84,20 +84,20 @@ func (l *Loop) IsLLMAllowed() bool {
 	return l.anyInstance(func(inst *InstanceProgress) bool { return !l.isLLMForbidden(inst) })
 }
 
-// settleDirectPlanInstances decides on the instances whose direct Plan has ended, unless they wait for an answer that
+// concludeDirectPlans decides on the instances whose direct Plan has ended, unless they wait for an answer that
 // the LLM may give.
-func (l *Loop) settleDirectPlanInstances() {
+func (l *Loop) concludeDirectPlans() {
 	for _, inst := range l.Instances {
 		if inst.usesDirectPlan() && inst.phase() == phaseReady &&
 			(len(inst.Questions) == 0 || l.isLLMForbidden(inst)) {
-			l.settleDirectPlanInstance(inst)
+			l.concludeDirectPlan(inst)
 		}
 	}
 }
 
-// settleDirectPlanInstance settles an instance. If its Plan did not suffice, the LLM takes over or, if it may not be
+// concludeDirectPlan settles an instance. If its Plan did not suffice, the LLM takes over or, if it may not be
 // asked, the instance fails.
-func (l *Loop) settleDirectPlanInstance(inst *InstanceProgress) {
+func (l *Loop) concludeDirectPlan(inst *InstanceProgress) {
 	f := l.directPlanFault(inst)
 	switch {
 	case f == nil:
@@ -105,7 +105,7 @@ func (l *Loop) settleDirectPlanInstance(inst *InstanceProgress) {
 	case l.isLLMForbidden(inst):
 		l.endInstance(inst, ideafile.InstanceFailed, f)
 	default:
-		inst.FellBackToLLM = true
+		inst.HasFallenBackToLLM = true
 	}
 }
 
@@ -125,11 +125,11 @@ func (l *Loop) directPlanFault(p *InstanceProgress) *diag.Fault {
 // closing Request reports the reason; if no Request may be made, the process fails. A part leaves the output to the
 // whole.
 func (l *Loop) resolveDirectPlanOutput() {
-	if l.HasOutput || l.TriedPlanOutput || !l.allInstancesEnded() {
+	if l.HasOutput || l.HasTriedPlanOutput || !l.allInstancesEnded() {
 		return
 	}
 	wirings := l.DirectPlanOutputWirings()
-	l.TriedPlanOutput = len(wirings) > 0
+	l.HasTriedPlanOutput = len(wirings) > 0
 	if l.IsPart {
 		return
 	}
@@ -152,7 +152,7 @@ func (l *Loop) resolveDirectPlanOutput() {
 
 // AnyFellBackToLLM reports whether the LLM took over from a direct Plan.
 func (l *Loop) AnyFellBackToLLM() bool {
-	return l.anyInstance(func(inst *InstanceProgress) bool { return inst.FellBackToLLM })
+	return l.anyInstance(func(inst *InstanceProgress) bool { return inst.HasFallenBackToLLM })
 }
 
 // DirectPlanOutputWirings returns the output of each direct Plan, in the Plans' order, with the instances that settled
@@ -236,14 +236,14 @@ func (l *Loop) visitRecordedDirectCalls(visit func(*InstanceProgress, turn.Recor
 
 // restoreDirectCall restores a Call of an earlier process from the record of a direct Plan. If the Plan goes on, only a
 // Call whose outcome is final for the instance is restored; the others are reported anew.
-func (p *InstanceProgress) restoreDirectCall(recorded turn.RecordedCall) {
-	status := recorded.StatusByInstance[p.Token]
-	if !status.IsFinal() || (p.runsDirectPlan() && !recorded.IsFinalFor(p.Token)) {
+func (p *InstanceProgress) restoreDirectCall(recordedCall turn.RecordedCall) {
+	status := recordedCall.StatusByInstance[p.Token]
+	if !status.IsFinal() || (p.runsDirectPlan() && !recordedCall.IsFinalFor(p.Token)) {
 		return
 	}
-	c := recorded.Report(p.Token)
-	c.FromEarlierProcess = true
-	p.calls[c.CallKey()] = c
+	c := recordedCall.Report(p.Token)
+	c.IsFromEarlierProcess = true
+	p.reportByCallKey[c.CallKey()] = c
 	p.callsWithErrorsShown[c.CallKey()] = true // errors not shown yet are in the context
 }
 

@@ -39,7 +39,7 @@ func TestAPlanRunsDirectlyWithNoRequest(t *testing.T) {
 		s.ExpectStep(loop.StepFinished)
 		s.WantEqual("they", s.DescribeInstances(), "① settled, ② settled")
 		s.WantEqual("the outcome", string(s.Loop.FinalStatus()), "completed")
-		s.WantEqual("its Calls", s.Instances["②"].CallRecords()[0].ID, "0.1@②")
+		s.WantEqual("its Calls", s.InstanceByToken["②"].CallRecords()[0].ID, "0.1@②")
 		r := s.Loop.Result(loop.StatusCompleted, true)
 		s.WantEqual("②", string(jsonval.Encode(r.Instances["②"].State)), `{"a":2,"b":2}`)
 		if r.Requests != 0 || r.Calls.Done != 2 || r.Output != nil {
@@ -71,10 +71,10 @@ func TestThePlanOfAnInstanceIsTheFirstWhoseConditionHolds(t *testing.T) {
 		t.Fatalf("%s for %v", step, b)
 	}
 	for token, want := range map[string]string{"①": "for a", "②": "for a or c", "③": "for input", "④": "own"} {
-		got, _ := jsonval.ValueAt(s.Instances[token].State(), jsonval.Path{"b"})
+		got, _ := jsonval.ValueAt(s.InstanceByToken[token].State(), jsonval.Path{"b"})
 		s.WantEqual(token, fmt.Sprint(got), want)
 	}
-	if s.Instances["⑤"].HasDirectPlan() {
+	if s.InstanceByToken["⑤"].HasDirectPlan() {
 		t.Error("⑤ has a Plan of which no condition holds")
 	}
 }
@@ -122,7 +122,7 @@ func TestTheLLMIsToldOfEachInstanceWhatItsOwnPlanCameTo(t *testing.T) {
 	var told []string
 	for _, e := range b.PlanEntries {
 		told = append(told, fmt.Sprintf("%s %q at %d %s %s", e.CallID, e.PlanName, e.DirectPlan, jsonval.Encode(e.Call),
-			jsonval.Encode(jsonval.ToJSONValue(e.StatusCounts))))
+			jsonval.Encode(jsonval.ToJSONValue(e.CountByStatus))))
 	}
 	s.WantEqual("the Plans", strings.Join(told, "; "),
 		`0.1 "for a" at 3 {"_tool":"work"} {"done":1}; 0.2 "for a" at 3 {"_tool":"fail"} {"failed":1}; 0.1 "" at 4 {"_outputPath":"c","_tool":"fail"} {"failed":1}`)
@@ -147,7 +147,7 @@ func TestInstancesThatComeBackAreGathered(t *testing.T) {
 	if want := s.Now.Add(ideafile.DefaultGatherDelay); !s.Loop.NextWakeTime().Equal(want) {
 		t.Errorf("it wakes at %s", s.Loop.NextWakeTime())
 	}
-	s.Instances["②"].FailCall("0.1@②", diag.Faultf(ideafile.CodeToolFailed, "no luck"))
+	s.InstanceByToken["②"].FailCall("0.1@②", diag.Faultf(ideafile.CodeToolFailed, "no luck"))
 	s.DeliverReport(s.Report("②", 0))
 	s.WantEqual("covered", fmt.Sprint(s.ExpectRequest().InstanceTokens()), "[① ②]")
 }
@@ -160,7 +160,7 @@ func TestAFailureThatAnAlternativeCoversIsNone(t *testing.T) {
 		s.RunDirectPlans()
 		s.ExpectStep(loop.StepFinished)
 		s.WantEqual(stage, s.DescribeInstances(), "① settled")
-		s.WantEqual(stage, string(jsonval.Encode(s.Instances["①"].State())),
+		s.WantEqual(stage, string(jsonval.Encode(s.InstanceByToken["①"].State())),
 			`{"b":"work done","d":{"code":"tool_failed","message":"no luck"},"e":"tool_failed"}`)
 	}
 }
@@ -237,10 +237,10 @@ func TestWhatARecordCallsDoneIsNotDoneAgain(t *testing.T) {
 		s.ExpectStep(loop.StepFinished)
 		var ran []string
 		for _, token := range s.Loop.InstanceTokens() {
-			for _, rec := range s.Instances[token].CallRecords() {
+			for _, rec := range s.InstanceByToken[token].CallRecords() {
 				if rec.Status != ideafile.Done {
 					t.Errorf("%s: %s is %s", c.record, rec.ID, rec.Status)
-				} else if !rec.FromEarlierProcess {
+				} else if !rec.IsFromEarlierProcess {
 					ran = append(ran, rec.ID)
 				}
 			}
@@ -258,8 +258,8 @@ func TestACallOfAPlanMayBeForOneInstance(t *testing.T) {
 	s.RunDirectPlans()
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("they", s.DescribeInstances(), "① settled, ② settled")
-	s.WantEqual("①", string(jsonval.Encode(s.Instances["①"].State())), `{"c":"work done"}`)
-	s.WantEqual("②", string(jsonval.Encode(s.Instances["②"].State())), `{"b":"work done","c":"work done"}`)
+	s.WantEqual("①", string(jsonval.Encode(s.InstanceByToken["①"].State())), `{"c":"work done"}`)
+	s.WantEqual("②", string(jsonval.Encode(s.InstanceByToken["②"].State())), `{"b":"work done","c":"work done"}`)
 }
 
 func TestLatentCallsOfADirectPlanAreAskedForByThemselves(t *testing.T) {
@@ -273,7 +273,7 @@ func TestLatentCallsOfADirectPlanAreAskedForByThemselves(t *testing.T) {
 	}
 	s.ReplyWith(`{"calls":[{"_call":"0.1@①","_output":"one"},{"_call":"0.1@②","_output":"two"}],"output":null}`)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("②", string(jsonval.Encode(s.Instances["②"].State())), `{"a":2,"b":"two","c":"two","d":"work done"}`)
+	s.WantEqual("②", string(jsonval.Encode(s.InstanceByToken["②"].State())), `{"a":2,"b":"two","c":"two","d":"work done"}`)
 	if log := s.Loop.TakeUnsealedLog(); len(log) != 6 {
 		t.Errorf("the next Idea is told of %d writes", len(log))
 	}
@@ -321,7 +321,7 @@ func TestAPersonsCorrectionCanCoverAFailure(t *testing.T) {
 	s.RunDirectPlans()
 	s.Revise(`{"context": [{"type":"state","_instance":"①","state":{"b":"by hand"}}]}`)
 	s.ApplyCorrections("①", "ann")
-	s.Instances["①"].SucceedCall("0.2@①", nil)
+	s.InstanceByToken["①"].SucceedCall("0.2@①", nil)
 	s.DeliverReport(s.Report("①", 0))
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("it", s.DescribeInstances(), "① settled")
@@ -351,14 +351,14 @@ func TestAnIdeaOfADirectPlanGoesOnWithIt(t *testing.T) {
 	if plan.PlanStage != ideafile.StageOptimal || again.Context[len(again.Context)-1].PlanStage != "" {
 		t.Errorf("%+v", again.Context)
 	}
-	s = &modeltest.Scenario{T: t, Idea: again, Instances: map[string]*dataflow.Instance{},
+	s = &modeltest.Scenario{T: t, Idea: again, InstanceByToken: map[string]*dataflow.Instance{},
 		ReportedCallsByToken: map[string]map[string]dataflow.ReportedCall{}, Bindings: s.Bindings, RunTool: s.RunTool, Now: s.Now,
 		AckedCountByToken: s.AckedCountByToken}
 	s.Loop = loop.New(again, "q", s.Bindings, modeltest.StartTime)
 	s.StartInstances(again.InstanceTokens())
 	s.RunDirectPlans()
 	s.WantEqual("it", s.DescribeInstances(), "① settled, ② working, ③ working")
-	for token, instance := range s.Instances {
+	for token, instance := range s.InstanceByToken {
 		if len(instance.CallRecords()) > 0 {
 			t.Errorf("%s: %+v comes again", token, instance.CallRecords()[0].ID)
 		}
@@ -396,8 +396,8 @@ func TestNobodyIsAskedForACompletePlanWhateverHappens(t *testing.T) {
 		if step, _ := s.Loop.Advance(s.Now); step != loop.StepFinished {
 			rt.Fatalf("the step is %s in\n%s", step, p)
 		}
-		for _, rec := range s.Instances[""].CallRecords() {
-			if !rec.Status.IsFinal() && len(s.Instances[""].CallsAwaitingLLM()) == 0 {
+		for _, rec := range s.InstanceByToken[""].CallRecords() {
+			if !rec.Status.IsFinal() && len(s.InstanceByToken[""].CallsAwaitingLLM()) == 0 {
 				rt.Fatalf("%s is %s in\n%s", rec.ID, rec.Status, p)
 			}
 		}

@@ -119,7 +119,7 @@ func TestAReplyThatDoesNotPutAnOutputRightIsAskedForItWhenAllIsDone(t *testing.T
 			s := refused(t, true)
 			s.ReplyWith(reply)
 			in := s.ExpectRequest()
-			if !in.OutputOnly || in.DraftOutput != nil {
+			if !in.IsOutputOnly || in.DraftOutput != nil {
 				t.Errorf("it asks about %v", in.InstanceTokens())
 			}
 			s.ReplyWith(`{"calls":[],"output":{"paid":1}}`)
@@ -206,7 +206,7 @@ func TestAProcessThatBeganBeforePutsNoOutputRight(t *testing.T) {
 	s.Decide(policy.Reject, "1.2@②", `{"reason":"not him"}`)
 	wantDraft(s, "②", "null")
 	s.ReplyWith(otherwise("work", "②", `{"paid":1}`))
-	if in := s.ExpectRequest(); !in.OutputOnly {
+	if in := s.ExpectRequest(); !in.IsOutputOnly {
 		t.Errorf("it asks about %v", in.InstanceTokens())
 	}
 }
@@ -216,9 +216,9 @@ func TestAnOutputThatWasPutRightDoesNotCountWhereAnotherHasFailedMeanwhile(t *te
 	t.Parallel()
 	s := refused(t, false)
 	r := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"②","_outputPath":"b"}`)})
-	r.Complete, r.SaysFinished, r.Output, r.GoneInstances = true, true, map[string]any{"paid": 1}, []string{"③"}
+	r.IsComplete, r.SaysFinished, r.Output, r.GoneInstances = true, true, map[string]any{"paid": 1}, []string{"③"}
 	s.Conclude(r)
-	if in := s.ExpectRequest(); !in.OutputOnly {
+	if in := s.ExpectRequest(); !in.IsOutputOnly {
 		t.Errorf("it asks about %v", in.InstanceTokens())
 	}
 }
@@ -327,7 +327,7 @@ func TestAnOutputIsNotPutRightWhereAnotherHasFailedThatHadNoGoal(t *testing.T) {
 	wantDraft(s, "②", `{"paid":3}`)
 	in := s.ExpectRequest()
 	r := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"②","_outputPath":"b"}`)})
-	r.Complete, r.SaysFinished, r.Output, r.GoneInstances = true, true, map[string]any{"paid": 2}, []string{"③"}
+	r.IsComplete, r.SaysFinished, r.Output, r.GoneInstances = true, true, map[string]any{"paid": 2}, []string{"③"}
 	c := s.Conclude(r)
 	s.Decide(policy.Approve, "1.1@①")
 	if step, _ := s.Loop.Advance(s.Now); step == loop.StepFinished {
@@ -343,7 +343,7 @@ func TestAWiredOutputIsDroppedWhereAnInstanceFails(t *testing.T) {
 	s := newScenarioWithPeople(t, anything, threeInstances)
 	s.ExpectRequest()
 	r := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"*","_outputPath":"b"}`)})
-	r.Complete, r.SaysFinished, r.Output, r.GoneInstances = true, true, map[string]any{"paid": 3}, []string{"③"}
+	r.IsComplete, r.SaysFinished, r.Output, r.GoneInstances = true, true, map[string]any{"paid": 3}, []string{"③"}
 	s.Conclude(r)
 	s.WantEqual("the output", outputJSON(s), "null")
 	if step, _ := s.Loop.Advance(s.Now); step == loop.StepFinished {
@@ -386,7 +386,7 @@ func TestAnOutputDoesNotCountWhereAPersonChangedThePlanThatWaited(t *testing.T) 
 		s := &heldScenario{Scenario: modeltest.NewScenario(t, anything, modeltest.TwoInstancesContext)}
 		s.ExpectRequest()
 		s.Loop.RequiresPlanReview = true
-		s.Loop.ApplyReply(turn.LLMReply{Calls: calls(t, workOne+", "+workTwo), Complete: true, SaysFinished: true,
+		s.Loop.ApplyReply(turn.LLMReply{Calls: calls(t, workOne+", "+workTwo), IsComplete: true, SaysFinished: true,
 			Output: map[string]any{"done": "both"}})
 		if !s.Loop.HoldReply(s.Now) || !s.decide(t, kind, "ann", workOne) {
 			t.Fatal("the Plan does not wait")

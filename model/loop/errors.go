@@ -45,11 +45,11 @@ func (l *Loop) addError(f *diag.Fault) { l.addErrorsFor(nil, turn.ContextError{F
 // Calls that name no instance.
 func (l *Loop) addRequestErrors(req *llmRequest, acceptedCount int) {
 	var list []turn.ContextError
-	r, covered := req.Reply, l.coveredInstances(req.RequestInput)
-	if r.Fault != nil && (!r.WorkerLost || acceptedCount > 0) {
+	r, coveredInstances := req.Reply, l.coveredInstances(req.RequestInput)
+	if r.Fault != nil && (!r.IsWorkerLost || acceptedCount > 0) {
 		isHeld := func(inst *InstanceProgress) bool { return slices.Contains(req.HeldTokens, inst.Token) }
-		heldInstances := jsonval.Filter(covered, isHeld)
-		otherInstances := slices.DeleteFunc(slices.Clone(covered), isHeld)
+		heldInstances := jsonval.Filter(coveredInstances, isHeld)
+		otherInstances := slices.DeleteFunc(slices.Clone(coveredInstances), isHeld)
 		f := turn.ContextError{Fault: l.truncatedReplyFault(req, acceptedCount)}
 		if len(heldInstances) == 0 || len(otherInstances) == 0 || acceptedCount == 0 {
 			list = append(list, f)
@@ -68,7 +68,7 @@ func (l *Loop) addRequestErrors(req *llmRequest, acceptedCount int) {
 		l.UnassignedFailures = l.UnassignedFailures.AddFailedCall(id, ideafile.Failed, tool, f.Fault)
 		list = append(list, turn.ContextError{CallID: id, Fault: f.Fault})
 	}
-	l.addErrorsFor(covered, list...)
+	l.addErrorsFor(coveredInstances, list...)
 	if req.amendmentText != "" { // for the next Request, if there is one
 		l.addError(diag.Faultf(approval.CodePlanAmended, "%s", req.amendmentText))
 	}
@@ -105,7 +105,7 @@ func interruptedReplyFault(req *llmRequest, outcome string, args ...any) *diag.F
 func (l *Loop) acceptedCallCount(request int) (n int) {
 	for _, p := range l.PlannedCalls {
 		if p.Request == request && l.anyInstance(func(inst *InstanceProgress) bool {
-			_, exists := inst.calls[p.key()]
+			_, exists := inst.reportByCallKey[p.key()]
 			return exists
 		}) {
 			n++
@@ -149,7 +149,7 @@ func (l *Loop) callErrors(instances []*InstanceProgress) []turn.ContextError {
 	indexByFault := map[callFault]int{}
 	for _, p := range l.PlannedCalls {
 		for _, inst := range instances {
-			c, ok := inst.calls[p.key()]
+			c, ok := inst.reportByCallKey[p.key()]
 			if !ok || !p.isPlannedFor(inst) || inst.callsWithErrorsShown[p.key()] {
 				continue
 			}
@@ -184,7 +184,7 @@ func (l *Loop) markErrorsShown(req *llmRequest, plannedInstances []*InstanceProg
 	l.PendingErrors = jsonval.Filter(l.PendingErrors, func(e PendingError) bool { return stillPending[e.ID] })
 	for _, inst := range plannedInstances {
 		//workflowcheck:ignore -- the order does not matter
-		for call, c := range inst.calls {
+		for call, c := range inst.reportByCallKey {
 			if call.Request < req.RequestNumber && len(c.FaultsForLLM()) > 0 {
 				inst.callsWithErrorsShown[call] = true
 			}

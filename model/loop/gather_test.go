@@ -242,7 +242,7 @@ func TestARequestForOthersKnowsWhatABusyInstanceHasDone(t *testing.T) {
 	s := newScenarioWithPeople(t, "", threeInstances)
 	in := s.ExpectRequest()
 	reply := s.DeliverCalls(modeltest.DecodeJSON(t, workAndSlow).(map[string]any)["calls"].([]any))
-	reply.Complete = true
+	reply.IsComplete = true
 	s.Loop.ApplyReply(reply)
 	s.Loop.ConcludeRequest()
 	for _, token := range s.Loop.InstanceTokens() {

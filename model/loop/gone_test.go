@@ -21,7 +21,7 @@ func TestALostReplyIsConcludedWithoutAnInstanceThatIsGone(t *testing.T) {
 	r := s.Report("①", 1)
 	r.ReportedThroughRequest = 1
 	s.DeliverReport(r)
-	s.Loop.ApplyReply(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
+	s.Loop.ApplyReply(turn.LLMReply{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
 	if s.Loop.ConcludeRequest() != nil {
 		t.Error("it is concluded before ② has told its Calls")
 	}
@@ -55,7 +55,7 @@ func TestAnUndoEndsWithoutAnInstanceThatIsGone(t *testing.T) {
 func TestAnUndoSaysOnceWhatCameOfManyInstances(t *testing.T) {
 	t.Parallel()
 	nothing := turn.UndoResult{Summary: "nothing was taken back", NothingUndone: true}
-	failed := turn.UndoResult{Summary: "not taken back: 1.1@②", Failed: true}
+	failed := turn.UndoResult{Summary: "not taken back: 1.1@②", HasFailed: true}
 	for _, all := range [][]turn.UndoResult{{nothing, nothing}, {nothing, failed}, {failed, failed}} {
 		s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 		want := all[1].Summary
@@ -73,7 +73,7 @@ func TestAnUndoIsRefusedBeforeAnotherOneHasEnded(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	s.Loop.PauseReason = diag.Faultf(turn.CodePaused, "by ann")
 	for _, inst := range s.Loop.Instances {
-		inst.Idle = true
+		inst.IsIdle = true
 	}
 	s.Loop.Instances[1].UndoCause = diag.Faultf(turn.CodeInstanceGone, "it fails")
 	list, err := s.Loop.BeginUndo(approval.UndoOrder{RequestedBy: "ann"}, s.Now)
@@ -93,10 +93,10 @@ func TestAnUndoIsReviewedWherePlansWait(t *testing.T) {
 		s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 		s.Loop.PauseReason, s.Loop.RequiresPlanReview = diag.Faultf(turn.CodePaused, "by ann"), holds
 		for _, inst := range s.Loop.Instances {
-			inst.Idle = true
+			inst.IsIdle = true
 		}
 		list, err := s.Loop.BeginUndo(approval.UndoOrder{RequestedBy: "ann"}, s.Now)
-		if err != nil || len(list) != 2 || list[1].UndoOrder.Review != holds {
+		if err != nil || len(list) != 2 || list[1].UndoOrder.RequiresReview != holds {
 			t.Errorf("%v: %+v, %v", holds, list, err)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 // has no Call for any instance, since there is nothing to decide on.
 func (l *Loop) HoldReply(now time.Time) bool {
 	req := l.requestInFlight
-	if !l.RequiresPlanReview || req == nil || req.Reply == nil || !req.Reply.Complete ||
+	if !l.RequiresPlanReview || req == nil || req.Reply == nil || !req.Reply.IsComplete ||
 		!AsksForCalls(req.RequestInput) {
 		return false
 	}
@@ -36,7 +36,7 @@ func (l *Loop) HoldReply(now time.Time) bool {
 
 // AsksForCalls reports whether the reply to a Request may have Calls for instances.
 func AsksForCalls(input *turn.RequestInput) bool {
-	return !input.OutputOnly && len(input.Questions) == 0
+	return !input.IsOutputOnly && len(input.Questions) == 0
 }
 
 func (l *Loop) holdPlan(p approval.Plan, now time.Time, waitingInstances []*InstanceProgress) {
@@ -56,7 +56,7 @@ func (l *Loop) HoldStartPlan(now time.Time) bool {
 	positions := map[int]bool{}
 	for _, inst := range l.Instances {
 		isDirect := inst.runsDirectPlan()
-		isResumed := slices.ContainsFunc(l.resumedCalls, func(r ResumedCalls) bool { return r.Token == inst.Token })
+		isResumed := slices.ContainsFunc(l.resumedCalls, func(r CallDelivery) bool { return r.Token == inst.Token })
 		if !isDirect && !isResumed {
 			continue
 		}
@@ -73,14 +73,14 @@ func (l *Loop) HoldStartPlan(now time.Time) bool {
 	case len(p.Calls) == 0:
 		return false
 	case len(l.resumedCalls) > 0:
-		p.NotAmendable =
+		p.NotAmendableReason =
 			"it has unfinished Calls of an earlier process: it can be approved or rejected, not amended"
 	case slices.ContainsFunc(l.Idea.Context,
 		func(m ideafile.Message) bool { return m.IsDirectPlan() && len(m.PlanRecordByCallID) > 0 }):
-		p.NotAmendable =
+		p.NotAmendableReason =
 			"an earlier process has begun it: what is left can be approved or rejected, not amended"
 	case len(positions) > 1:
-		p.NotAmendable = fmt.Sprintf("it is %d Plans at once, to approve or reject; to amend them, start again from a "+
+		p.NotAmendableReason = fmt.Sprintf("it is %d Plans at once, to approve or reject; to amend them, start again from a "+
 			"changed file", len(positions))
 	}
 	l.holdPlan(p, now, waitingInstances)
@@ -91,16 +91,16 @@ func (l *Loop) HoldStartPlan(now time.Time) bool {
 func (l *Loop) callsThatStart(mayStart func(*InstanceProgress, PlannedCall) bool) (list []approval.PlanCall) {
 	for _, plannedCall := range l.PlannedCalls {
 		c := approval.PlanCall{CallID: plannedCall.key().ID(""), Written: plannedCall.Call}
-		found := false
+		isFound := false
 		for _, inst := range l.Instances {
 			if mayStart(inst, plannedCall) {
-				found = true
+				isFound = true
 				if inst.Token != "" {
 					c.Instances = append(c.Instances, inst.Token)
 				}
 			}
 		}
-		if found {
+		if isFound {
 			list = append(list, c)
 		}
 	}
@@ -112,14 +112,14 @@ func (l *Loop) isUnfinishedDirectCall(inst *InstanceProgress, p PlannedCall) boo
 	if !inst.runsDirectPlan() || p.DirectPlanPosition == 0 || !p.isPlannedFor(inst) {
 		return false
 	}
-	c, isReported := inst.calls[p.key()]
+	c, isReported := inst.reportByCallKey[p.key()]
 	return !(isReported && c.Status.IsFinal()) &&
 		slices.Contains(p.Call.TargetInstances([]string{inst.Token}), inst.Token)
 }
 
 // isResumedCall reports whether an earlier process left a Call unfinished in an instance.
 func (l *Loop) isResumedCall(inst *InstanceProgress, p PlannedCall) bool {
-	return slices.ContainsFunc(l.resumedCalls, func(r ResumedCalls) bool {
+	return slices.ContainsFunc(l.resumedCalls, func(r CallDelivery) bool {
 		return r.Token == inst.Token && r.Request == p.Request &&
 			slices.ContainsFunc(r.Calls, func(c turn.DeliveredCall) bool { return c.Index == p.Index })
 	})
@@ -147,10 +147,10 @@ func (l *Loop) DecidePlan(d approval.Decision) (decided bool) {
 	}
 	if p.Request == 0 {
 		l.LogSteering(d)
-		l.decideStart(*p, d)
+		l.applyStartDecision(*p, d)
 		return true
 	}
-	l.decideReply(*p, d)
+	l.applyReplyDecision(*p, d)
 	return true
 }
 
@@ -158,19 +158,19 @@ func (l *Loop) DecidePlan(d approval.Decision) (decided bool) {
 func (l *Loop) amendPending(d approval.Decision) *approval.Plan {
 	var calls []approval.PlanCall
 	if l.PendingPlan.Request > 0 {
-		amendedPlan, _ := turn.PlanOfRequest(l.requestInFlight.RequestInput, d.Calls)
+		amendedPlan, _ := turn.PlanOfRequest(l.requestInFlight.RequestInput, d.AmendedCalls)
 		calls = amendedPlan.Calls
 	} else {
-		l.replaceDirectPlanCalls(d.Calls)
+		l.replaceDirectPlanCalls(d.AmendedCalls)
 		calls = l.callsThatStart(l.isUnfinishedDirectCall)
 	}
 	l.PendingPlan = l.PendingPlan.WithAmendment(l.ProcessID, calls)
 	return l.PendingPlan
 }
 
-// decideReply applies a person's decision to the reply to the Request in flight. The Idea of the Request records the
+// applyReplyDecision applies a person's decision to the reply to the Request in flight. The Idea of the Request records the
 // process as it is now, since other Ideas may have been sealed meanwhile.
-func (l *Loop) decideReply(p approval.Plan, d approval.Decision) {
+func (l *Loop) applyReplyDecision(p approval.Plan, d approval.Decision) {
 	req := l.requestInFlight
 	// "finished" and the notes refer to the Plan as the LLM made it
 	if d.Kind != approval.SteerApprovePlan && l.KnowsChange(DraftOutputChangeID) {
@@ -189,9 +189,9 @@ func (l *Loop) decideReply(p approval.Plan, d approval.Decision) {
 	req.AllInstancesInput.RequestNumber = req.RequestNumber - 1
 }
 
-// decideStart applies a person's decision to the Calls with which the process begins. If they are rejected, the LLM
+// applyStartDecision applies a person's decision to the Calls with which the process begins. If they are rejected, the LLM
 // plans instead; instances for which it may not be asked fail.
-func (l *Loop) decideStart(p approval.Plan, d approval.Decision) {
+func (l *Loop) applyStartDecision(p approval.Plan, d approval.Decision) {
 	switch {
 	case d.Kind == approval.SteerRejectPlan:
 		l.rejectResumedCalls(d)
@@ -211,11 +211,11 @@ func (l *Loop) rejectResumedCalls(d approval.Decision) {
 			key := ideafile.CallKey{Request: r.Request, Index: c.Index}
 			decision := d
 			decision.CallID = key.ID(r.Token)
-			inst.calls[key] = turn.CallReport{Request: r.Request, Index: c.Index, CallState: turn.CallState{
+			inst.reportByCallKey[key] = turn.CallReport{Request: r.Request, Index: c.Index, CallState: turn.CallState{
 				Status: ideafile.Rejected, Decisions: []approval.Decision{decision},
 				Fault: diag.Faultf(string(ideafile.Rejected), "%s", decision.Describe())}}
 		}
-		inst.Idle = true
+		inst.IsIdle = true
 	}
 }
 
@@ -225,13 +225,13 @@ func (l *Loop) rejectDirectPlans(fault *diag.Fault) {
 	rejectedPositions := map[int]bool{}
 	var fallbackInstances []*InstanceProgress
 	for _, inst := range l.instancesWhere((*InstanceProgress).runsDirectPlan) {
-		rejectedPositions[inst.DirectPlanPosition], inst.Idle = true, true
+		rejectedPositions[inst.DirectPlanPosition], inst.IsIdle = true, true
 		if l.isLLMForbidden(inst) {
-			inst.NoPlanMatched = true
+			inst.HasNoMatchingPlan = true
 			l.endInstance(inst, ideafile.InstanceFailed, fault)
 			continue
 		}
-		inst.FellBackToLLM = true
+		inst.HasFallenBackToLLM = true
 		fallbackInstances = append(fallbackInstances, inst)
 	}
 	context := slices.Clone(l.Idea.Context)
@@ -267,22 +267,22 @@ func (l *Loop) startingPlanPosition() int {
 
 // ContextWithStartPlan returns the context that the process would begin with if its direct Plan had these Calls, and
 // the number after which the Calls are numbered.
-func (l *Loop) ContextWithStartPlan(calls []ideafile.WrittenCall) (context []ideafile.Message, offset int) {
+func (l *Loop) ContextWithStartPlan(calls []ideafile.WrittenCall) (context []ideafile.Message, callIndexOffset int) {
 	context = slices.Clone(l.Idea.Context)
 	if position := l.startingPlanPosition(); position > 0 {
 		context[position-1] = context[position-1].WithPlanCalls(calls)
-		offset = context[position-1].CallIndexOffset
+		callIndexOffset = context[position-1].CallIndexOffset
 	}
-	return context, offset
+	return context, callIndexOffset
 }
 
 // CallDeliveries returns the Calls of a decided Plan by instance. A covered instance has an entry even if it gets none.
-func (l *Loop) CallDeliveries() (list []ResumedCalls) {
+func (l *Loop) CallDeliveries() (list []CallDelivery) {
 	req := l.requestInFlight
 	callsByToken := callsByInstance(req.RequestInput, req.Reply.Calls)
 	for _, token := range slices.Concat(req.InstanceTokens(), req.ReopenableTokens) {
 		if calls := callsByToken[token]; len(calls) > 0 || slices.Contains(req.InstanceTokens(), token) {
-			list = append(list, ResumedCalls{Token: token, Request: req.RequestNumber, Calls: calls})
+			list = append(list, CallDelivery{Token: token, Request: req.RequestNumber, Calls: calls})
 		}
 	}
 	return list
@@ -305,9 +305,9 @@ func callsByInstance(input *turn.RequestInput, calls []ideafile.WrittenCall) map
 func (l *Loop) MarkGone(goneTokens []string) {
 	for _, token := range goneTokens {
 		if inst := l.instanceByToken[token]; inst != nil && inst.CanReceiveCalls() {
-			inst.InstanceStatusDetails = turn.InstanceStatusDetails{Idle: true}
+			inst.InstanceStatusDetails = turn.InstanceStatusDetails{IsIdle: true}
 			if inst.UndoOrder != nil {
-				inst.UndoResult = &turn.UndoResult{Summary: "its workflow was terminated or deleted", Failed: true}
+				inst.UndoResult = &turn.UndoResult{Summary: "its workflow was terminated or deleted", HasFailed: true}
 			}
 			l.endInstance(inst, ideafile.InstanceFailed,
 				diag.Faultf(turn.CodeInstanceGone, "its workflow was terminated or deleted"))

@@ -30,7 +30,7 @@ func (s *heldScenario) holdReply(t *testing.T, written string) bool {
 	t.Helper()
 	in := s.ExpectRequest()
 	s.Loop.RequiresPlanReview, s.Loop.PlanDeciders = true, s.who
-	r := turn.LLMReply{Calls: calls(t, written), Complete: true, HTTPAttempts: 1, InstancesWithoutCalls: []string{}}
+	r := turn.LLMReply{Calls: calls(t, written), IsComplete: true, HTTPAttemptCount: 1, InstancesWithoutCalls: []string{}}
 	for _, token := range in.InstanceTokens() {
 		if !strings.Contains(written, `"`+token+`"`) && !strings.Contains(written, `"*"`) {
 			r.InstancesWithoutCalls = append(r.InstancesWithoutCalls, token)
@@ -46,7 +46,7 @@ func (s *heldScenario) decide(t *testing.T, kind, by, amended string) (decided b
 	d := approval.Decision{Kind: kind, PlanRequest: &p.Request, ApprovalDigest: p.Digest, DecidedBy: by,
 		Reason: "it is so"}
 	if kind == approval.SteerAmendPlan {
-		d.Calls = calls(t, amended)
+		d.AmendedCalls = calls(t, amended)
 	}
 	d, err := approval.CheckPlanDecision(p, d, nil, nil, nil, s.Now)
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *heldScenario) handOut(t *testing.T) *loop.RequestConclusion {
 	t.Helper()
 	for _, r := range s.Loop.CallDeliveries() {
 		for _, c := range r.Calls {
-			s.Instances[r.Token].AcceptCall(r.Request, c.Index, c.Call)
+			s.InstanceByToken[r.Token].AcceptCall(r.Request, c.Index, c.Call)
 		}
 		s.RunToIdle(r.Token, r.Request)
 		s.DeliverReport(s.Report(r.Token, r.Request))
@@ -75,7 +75,7 @@ func (s *heldScenario) handOut(t *testing.T) *loop.RequestConclusion {
 func (s *heldScenario) states() string {
 	var list []string
 	for _, token := range s.Loop.InstanceTokens() {
-		list = append(list, token+string(jsonval.Encode(s.Instances[token].State())))
+		list = append(list, token+string(jsonval.Encode(s.InstanceByToken[token].State())))
 	}
 	return strings.Join(list, " ")
 }
@@ -195,7 +195,7 @@ func TestAPlanWithNothingToDecideOnDoesNotWait(t *testing.T) {
 	t.Run("Plans do not wait in this process", func(t *testing.T) {
 		s := newHeld(t)
 		s.ExpectRequest()
-		s.Loop.ApplyReply(turn.LLMReply{Calls: calls(t, workOne), Complete: true})
+		s.Loop.ApplyReply(turn.LLMReply{Calls: calls(t, workOne), IsComplete: true})
 		if s.Loop.HoldReply(s.Now) {
 			t.Error("it waits")
 		}
@@ -261,11 +261,11 @@ func TestPlansThatCannotBeAmendedSayWhy(t *testing.T) {
 	s := heldStart(t, "optimal",
 		`{"type": "plan", "stage": "optimal", "_instance": "①", "plan": [{"_tool": "work", "_outputPath": "b"}]}, `+
 			`{"type": "plan", "stage": "optimal", "_instance": "②", "plan": [{"_tool": "work", "_outputPath": "c"}]}`)
-	if why := s.Loop.PendingPlan.NotAmendable; !strings.HasPrefix(why, "it is 2 Plans at once") {
+	if why := s.Loop.PendingPlan.NotAmendableReason; !strings.HasPrefix(why, "it is 2 Plans at once") {
 		t.Errorf("two Plans: %q", why)
 	}
 	s = heldStart(t, "optimal", strings.Replace(sharedPlan, `"STAGE",`, `"STAGE", "record": {"0.1@①": "done"},`, 1))
-	if why := s.Loop.PendingPlan.NotAmendable; !strings.HasPrefix(why, "an earlier process has begun it") {
+	if why := s.Loop.PendingPlan.NotAmendableReason; !strings.HasPrefix(why, "an earlier process has begun it") {
 		t.Errorf("a Plan that has begun: %q", why)
 	}
 	s.WantEqual("what is left of it", s.Loop.PendingPlan.Summary(), "3 Calls: 3 work")
@@ -301,8 +301,8 @@ func TestAPlanThatWaitsShowsBothAnswersWhereTheyDiffer(t *testing.T) {
 	}
 	before := s.Loop.PendingPlan
 	list := s.Loop.ApplyRecheck(s.Loop.StartRecheck(), turn.LLMReply{Comparisons: []turn.AnswerComparison{
-		{Token: "①", Position: 1},
-		{Token: "②", Position: 2, Differed: true, FirstCalls: calls(t, `{"_tool":"work","x":"1"}`), SecondCalls: calls(t, `{"_tool":"log"}`)},
+		{Token: "①", PromptPosition: 1},
+		{Token: "②", PromptPosition: 2, HasDiffered: true, FirstCalls: calls(t, `{"_tool":"work","x":"1"}`), SecondCalls: calls(t, `{"_tool":"log"}`)},
 	}})
 	p := s.Loop.PendingPlan
 	want := `["②: asked a second time, the LLM decided otherwise. First: work {\"x\":\"1\"}. Then: log {}"]`
@@ -326,7 +326,7 @@ func TestAnAmendedCallIsNotReviewedForWhatStoodInItsPlace(t *testing.T) {
 		s.handOut(t)
 		got := 0
 		for _, sent := range s.Loop.ApplyRecheck(again, turn.LLMReply{
-			Comparisons: []turn.AnswerComparison{{Token: "②", Position: 1, Differed: true}}}) {
+			Comparisons: []turn.AnswerComparison{{Token: "②", PromptPosition: 1, HasDiffered: true}}}) {
 			got += len(sent.Calls)
 		}
 		if got != want {
@@ -346,8 +346,8 @@ func TestASecondAnswerIsNotLostWhileALaterPlanWaits(t *testing.T) {
 	if !s.holdReply(t, `{"_tool":"work","_instance":"*"}`) {
 		t.Fatal("the second Plan does not wait")
 	}
-	list := s.Loop.ApplyRecheck(again, turn.LLMReply{Comparisons: []turn.AnswerComparison{{Token: "②", Position: 1, Differed: true}}})
-	if len(list) != 1 || list[0].Token != "②" || !list[0].AlreadyDelivered || len(s.Loop.PendingPlan.Disagreements) > 0 {
+	list := s.Loop.ApplyRecheck(again, turn.LLMReply{Comparisons: []turn.AnswerComparison{{Token: "②", PromptPosition: 1, HasDiffered: true}}})
+	if len(list) != 1 || list[0].Token != "②" || !list[0].AreDelivered || len(s.Loop.PendingPlan.Disagreements) > 0 {
 		t.Errorf("%v is sent, and the later Plan shows %v", list, s.Loop.PendingPlan.Disagreements)
 	}
 }

@@ -36,13 +36,13 @@ func newScenarioWithPeople(t rapid.TB, output string, rest ...string) *modeltest
 
 // completeSlow ends a running Call of slow with a result.
 func completeSlow(s *modeltest.Scenario, id string) {
-	s.Instances[ideafile.InstanceTokenOfCallID(id)].SucceedCall(id, "done at last")
+	s.InstanceByToken[ideafile.InstanceTokenOfCallID(id)].SucceedCall(id, "done at last")
 	s.Advance(ideafile.InstanceTokenOfCallID(id))
 }
 
 // failSlow ends a running Call of slow with an error.
 func failSlow(s *modeltest.Scenario, id string) {
-	s.Instances[ideafile.InstanceTokenOfCallID(id)].FailCall(id, diag.Faultf(ideafile.CodeToolFailed, "no luck"))
+	s.InstanceByToken[ideafile.InstanceTokenOfCallID(id)].FailCall(id, diag.Faultf(ideafile.CodeToolFailed, "no luck"))
 	s.Advance(ideafile.InstanceTokenOfCallID(id))
 }
 
@@ -76,7 +76,7 @@ func describePlan(in *turn.RequestInput) string {
 	var parts []string
 	for _, e := range in.PlanEntries {
 		counts := ""
-		for status, v := range jsonval.Sorted(e.StatusCounts) {
+		for status, v := range jsonval.Sorted(e.CountByStatus) {
 			counts += fmt.Sprintf(" %s %d", status, v)
 		}
 		parts = append(parts, e.CallID+counts)

@@ -24,15 +24,15 @@ type InstanceProgress struct {
 	carriedProgress
 
 	state                *statelog.State
-	calls                map[ideafile.CallKey]turn.CallReport
+	reportByCallKey      map[ideafile.CallKey]turn.CallReport
 	callsWithErrorsShown map[ideafile.CallKey]bool // Calls whose fault the LLM was shown
 }
 
 // carriedProgress holds the fields of an instance that continue-as-new carries unchanged. A field added here is
 // carried.
 type carriedProgress struct {
-	// ReleaseCount counts how often the instance was released from a pause.
-	ReleaseCount int `json:"releases,omitempty"`
+	// ResumeCount counts how often the instance was released from a pause.
+	ResumeCount int `json:"releases,omitempty"`
 	// the last Request that covered it, the last that planned for it, and the highest that it has closed
 	LastCoveringRequest  int `json:"covered,omitempty"`
 	LastPlanningRequest  int `json:"planned,omitempty"`
@@ -56,10 +56,10 @@ type carriedProgress struct {
 	DirectPlanPosition int `json:"direct,omitempty"`
 	// EarlierDirectPlans are the places of the Plans that its direct Plan replaced: some of their Calls may be done.
 	EarlierDirectPlans []int `json:"directBefore,omitempty"`
-	// FellBackToLLM means that its direct Plan did not suffice, so the LLM plans instead. NoPlanMatched means that it
+	// HasFallenBackToLLM means that its direct Plan did not suffice, so the LLM plans instead. HasNoMatchingPlan means that it
 	// failed because it has no Plan and the LLM may not be asked.
-	FellBackToLLM bool `json:"handed,omitempty"`
-	NoPlanMatched bool `json:"barred,omitempty"`
+	HasFallenBackToLLM bool `json:"handed,omitempty"`
+	HasNoMatchingPlan  bool `json:"barred,omitempty"`
 
 	// UndoCause is why the instance failed, if it undoes what it did because of that; nil otherwise.
 	UndoCause *diag.Fault `json:"undoneFor,omitempty"`
@@ -76,15 +76,15 @@ type carriedProgress struct {
 	ReopenCount  int    `json:"reopens,omitempty"`
 	ReopenReason string `json:"reopened,omitempty"`
 
-	// Steps are the outcomes of the steps of its instructions when it ended.
-	Steps []ideafile.StepOutcome `json:"steps,omitempty"`
+	// StepOutcomes are the outcomes of the steps of its instructions when it ended.
+	StepOutcomes []ideafile.StepOutcome `json:"steps,omitempty"`
 	// LastUnsettledRequest is the last Request after whose Calls it did not settle because something was missing; 0:
 	// none.
 	LastUnsettledRequest int `json:"heldBack,omitempty"`
 
 	// Acts of people since the last Request that covered it.
-	DecidedSinceRequest bool `json:"back,omitempty"`
-	RevisedSinceRequest bool `json:"revised,omitempty"`
+	WasDecidedSinceRequest bool `json:"back,omitempty"`
+	WasRevisedSinceRequest bool `json:"revised,omitempty"`
 
 	// how many Requests did not settle it because something was missing
 	MissingRetryCount int `json:"lacks,omitempty"`
@@ -106,7 +106,7 @@ type carriedProgress struct {
 // usesDirectPlan reports whether a direct Plan plans for the instance, so that no Request is made about it. A direct
 // Plan may fall back to the LLM, once.
 func (p *InstanceProgress) usesDirectPlan() bool {
-	return p.DirectPlanPosition > 0 && !p.FellBackToLLM && !p.NoPlanMatched
+	return p.DirectPlanPosition > 0 && !p.HasFallenBackToLLM && !p.HasNoMatchingPlan
 }
 
 func (p *InstanceProgress) isWorking() bool { return p.Status == ideafile.InstanceWorking }
@@ -137,11 +137,11 @@ func (p *InstanceProgress) phase() instancePhase {
 	switch {
 	case !p.isWorking():
 		return phaseEnded
-	case (p.UndoCause != nil || p.UndoOrder != nil) && (!p.Idle || len(p.PendingApprovals) == 0):
+	case (p.UndoCause != nil || p.UndoOrder != nil) && (!p.IsIdle || len(p.PendingApprovals) == 0):
 		return phaseBusy
 	case p.IsPlanHeld && p.AckedCorrectionCount == p.SentCorrectionCount:
 		return phaseAwaitingPerson
-	case !p.Idle || p.ClosedThroughRequest < p.LastCoveringRequest || p.AckedCorrectionCount < p.SentCorrectionCount:
+	case !p.IsIdle || p.ClosedThroughRequest < p.LastCoveringRequest || p.AckedCorrectionCount < p.SentCorrectionCount:
 		return phaseBusy
 	case len(p.PendingApprovals) > 0:
 		return phaseAwaitingPerson
@@ -181,7 +181,7 @@ func (p *InstanceProgress) missingRequiredPathsForLLM() []string {
 }
 
 func (p *InstanceProgress) llmKnowsOfMissing() bool {
-	return p.MissingRetryCount > 0 || p.FellBackToLLM
+	return p.MissingRetryCount > 0 || p.HasFallenBackToLLM
 }
 
 // ApplyReport applies an instance's report, and returns whether the report was new: a repeated or overtaken report
@@ -198,7 +198,7 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	inst.LastReportNumber = number
 	for _, c := range r.Calls {
 		l.logDecisions(inst, c)
-		inst.calls[c.CallKey()] = c
+		inst.reportByCallKey[c.CallKey()] = c
 		l.recordUndoCall(inst, c)
 	}
 	l.HasUnsealedChanges = l.HasUnsealedChanges || len(r.Calls)+len(r.Writes) > 0
@@ -211,7 +211,7 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	inst.RefusedThroughRequest = max(inst.RefusedThroughRequest, r.RefusedThroughRequest, r.ClosedThroughRequest)
 	inst.ReportedThroughRequest = max(inst.ReportedThroughRequest, r.ReportedThroughRequest)
 	inst.AckedCorrectionCount = max(inst.AckedCorrectionCount, r.AckedCorrectionCount)
-	inst.DecidedSinceRequest = inst.DecidedSinceRequest ||
+	inst.WasDecidedSinceRequest = inst.WasDecidedSinceRequest ||
 		(len(inst.PendingApprovals) > 0 && len(r.PendingApprovals) == 0)
 	inst.InstanceStatusDetails, inst.QuotaClaim.QuotaUse = r.InstanceStatusDetails, r.QuotaUse
 	if !inst.hasStalePauseFault(r) {
@@ -227,16 +227,16 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 // the instance was released after it sent the report.
 func (p *InstanceProgress) hasStalePauseFault(r turn.InstanceReport) bool {
 	return r.PauseFault != nil && ideafile.FaultCodeNeedsOperator(r.PauseFault.Code) &&
-		r.AcknowledgedReleaseNumber < p.ReleaseCount
+		r.AckedResumeNumber < p.ResumeCount
 }
 
 // applyWrite applies a write, and logs it in the form in which the chain of Ideas keeps it.
 func (l *Loop) applyWrite(inst *InstanceProgress, w statelog.Write) {
 	inst.state.Apply(w)
-	w.Combined = nil
+	w.CombinedValue = nil
 	e, key := turn.LogEntry{Instance: inst.Token, Write: w}, ideafile.CallKey{Request: w.Request, Index: w.Index}
 	if w.CorrectionNumber == 0 {
-		e.ParamsAdaptation = inst.calls[key].ParamsAdaptation
+		e.ParamsAdaptation = inst.reportByCallKey[key].ParamsAdaptation
 	}
 	if w.Request <= l.PriorRequestCount {
 		e.Call = l.writtenCall(inst, key) // no Idea of this process has it in its solution
@@ -247,7 +247,7 @@ func (l *Loop) applyWrite(inst *InstanceProgress, w statelog.Write) {
 // logDecisions logs the decisions and remarks on a Call that are new in a report and, once a Call with decisions has
 // ended, its outcome.
 func (l *Loop) logDecisions(inst *InstanceProgress, c turn.CallReport) {
-	previousReport := inst.calls[c.CallKey()]
+	previousReport := inst.reportByCallKey[c.CallKey()]
 	for n := len(previousReport.Decisions); n < len(c.Decisions); n++ {
 		l.addToLog(turn.LogEntry{Instance: inst.Token, Decision: &c.Decisions[n]})
 	}
@@ -287,7 +287,7 @@ func (l *Loop) countProgress() ProgressCounts {
 			m.EndedInstances++
 		}
 		//workflowcheck:ignore -- a sum
-		for _, c := range inst.calls {
+		for _, c := range inst.reportByCallKey {
 			if c.Status == ideafile.Done {
 				m.DoneCalls++
 			}
@@ -310,7 +310,7 @@ func (l *Loop) takeNewFailures(instances []*InstanceProgress) (digests []string,
 			if p.Request <= inst.StallCheckedRequest {
 				continue
 			}
-			c, isReported := inst.calls[p.key()]
+			c, isReported := inst.reportByCallKey[p.key()]
 			if !p.IsUnassigned && (!isReported || !c.Status.IsFinal() || c.Status == ideafile.Done) {
 				continue
 			}

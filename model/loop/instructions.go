@@ -24,7 +24,7 @@ func (l *Loop) stepOutcomes(inst *InstanceProgress) (list []ideafile.StepOutcome
 	view[ideafile.TypeState] = inst.state.CurrentValue
 	calls := []any{}
 	for _, p := range l.PlannedCalls {
-		if c, ok := inst.calls[p.key()]; ok && p.isPlannedFor(inst) {
+		if c, ok := inst.reportByCallKey[p.key()]; ok && p.isPlannedFor(inst) {
 			calls = append(calls, l.stepEvidence(inst, p.Call, c, view))
 		}
 	}
@@ -50,7 +50,7 @@ func (l *Loop) missingToSettleFault(inst *InstanceProgress) *diag.Fault {
 		return diag.Faultf(turn.CodeMissingRequired, "its State still lacks %v", inst.MissingRequiredPaths)
 	}
 	if unfulfilled := l.unfulfilledSteps(inst); len(unfulfilled) > 0 {
-		return diag.Faultf(turn.CodeUnfulfilled, "step %s of %s is not fulfilled: %s", unfulfilled[0].Step,
+		return diag.Faultf(turn.CodeUnfulfilled, "step %s of %s is not fulfilled: %s", unfulfilled[0].StepID,
 			unfulfilled[0].File, unfulfilled[0].Reason)
 	}
 	return nil
@@ -141,7 +141,7 @@ func (l *Loop) StepCounts() ideafile.StepCounts {
 	counts := ideafile.ZeroStepCounts(l.Idea.Context)
 	for _, inst := range l.Instances {
 		if !inst.isWorking() {
-			counts = counts.CountOutcomes(inst.Steps)
+			counts = counts.CountOutcomes(inst.StepOutcomes)
 		}
 	}
 	return counts

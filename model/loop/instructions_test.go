@@ -28,7 +28,7 @@ func unfulfilled(input *turn.RequestInput) string {
 	var list []string
 	for _, i := range input.Instances {
 		for _, s := range i.UnfulfilledSteps {
-			list = append(list, strings.TrimSpace(i.Token+" "+s.Step))
+			list = append(list, strings.TrimSpace(i.Token+" "+s.StepID))
 		}
 	}
 	return strings.Join(list, ", ")
@@ -37,7 +37,7 @@ func unfulfilled(input *turn.RequestInput) string {
 func counts(s *modeltest.Scenario) string {
 	var list []string
 	for _, c := range s.Loop.StepCounts() {
-		list = append(list, fmt.Sprintf("%s@%s %d/%d/%d", c.Step, c.Version, c.Fulfilled, c.Unfulfilled, c.NotApplicable))
+		list = append(list, fmt.Sprintf("%s@%s %d/%d/%d", c.StepID, c.Version, c.Fulfilled, c.Unfulfilled, c.NotApplicable))
 	}
 	return strings.Join(list, ", ")
 }
@@ -182,7 +182,7 @@ func TestAnInstructionThatAPersonGivesAnewCounts(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", `"context": [`+lookFirst+`, {"type": "state", "state": {}}]`)
 	s.ExpectRequest()
-	s.Conclude(func() turn.LLMReply { r := s.DeliverCalls(nil); r.Complete = true; return r }())
+	s.Conclude(func() turn.LLMReply { r := s.DeliverCalls(nil); r.IsComplete = true; return r }())
 	s.ExpectRequest()
 	s.Revise(`{"context": [{"type": "instruction", "file": "p.json", "instruction": {"meta": {"version": "2"},
 		"instruction": {"text": "Do as you like."}}}]}`)

@@ -77,7 +77,7 @@ func TestLimitsThatAreNotSaidAreTheDefaultsAndNullIsNone(t *testing.T) {
 		s.Now = s.Now.Add(1000 * time.Hour)
 		for range 2 {
 			r := s.ExpectRequest()
-			s.Loop.ApplyReply(turn.LLMReply{Complete: true,
+			s.Loop.ApplyReply(turn.LLMReply{IsComplete: true,
 				Usage: turn.TokenUsage{PromptTokens: ideafile.DefaultTokenLimit / 2}})
 			s.RunToIdle("", r.RequestNumber)
 			s.DeliverReport(s.Report("", r.RequestNumber))

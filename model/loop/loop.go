@@ -18,7 +18,7 @@ import (
 // Loop is the agent loop of one process: its instances, the Request to the LLM, and whether to go on. It does no I/O:
 // its workflow reports events to it (ApplyReply, ApplyReport, Pause, …) and does what Advance returns. Its fields are
 // for reading, except those that its workflow sets at each start: IsPart, RequiresPlanReview, PlanDeciders,
-// ParentQuota, TriedPlanOutput and KnowsChange.
+// ParentQuota, HasTriedPlanOutput and KnowsChange.
 type Loop struct {
 	carriedState
 
@@ -41,7 +41,7 @@ type Loop struct {
 	isAwaitingQuota       bool                // a Request is due that the quota does not allow
 	instancesWithNewQuota []*InstanceProgress // whose Quota TakeInstancesWithNewQuota has not returned yet
 	instancesToReport     []*InstanceProgress // that TakeInstancesToReport has not returned yet
-	resumedCalls          []ResumedCalls
+	resumedCalls          []CallDelivery
 	// RequiresPlanReview makes every Plan wait until people allowed by PlanDeciders have decided on it.
 	RequiresPlanReview bool
 	PlanDeciders       policy.Rules
@@ -95,9 +95,9 @@ const (
 )
 
 // New starts the loop of a process; now is its starting time.
-func New(idea *ideafile.Idea, process string, bindings ideafile.ToolBindings, now time.Time) *Loop {
+func New(idea *ideafile.Idea, processID string, bindings ideafile.ToolBindings, now time.Time) *Loop {
 	l := &Loop{
-		Idea: idea, ProcessID: process, bindings: bindings, instanceByToken: map[string]*InstanceProgress{},
+		Idea: idea, ProcessID: processID, bindings: bindings, instanceByToken: map[string]*InstanceProgress{},
 		KnowsChange:  func(string) bool { return true },
 		carriedState: carriedState{StartedAt: now, Limits: idea.Config.Limits, ParentQuota: turn.Unlimited},
 	}
@@ -122,15 +122,15 @@ func (l *Loop) addNewInstances(tokens []string) {
 		view := split.InstanceView(token)
 		inst := &InstanceProgress{
 			Token: token, Status: ideafile.InstanceWorking,
-			InstanceStatusDetails: turn.InstanceStatusDetails{Idle: true},
+			InstanceStatusDetails: turn.InstanceStatusDetails{IsIdle: true},
 			carriedProgress:       carriedProgress{QuotaClaim: quota.Allocation{GrantedQuota: turn.Unlimited}},
 			state:                 statelog.NewState(view.PayloadByKind[ideafile.TypeState]),
-			calls:                 map[ideafile.CallKey]turn.CallReport{},
+			reportByCallKey:       map[ideafile.CallKey]turn.CallReport{},
 			callsWithErrorsShown:  map[ideafile.CallKey]bool{},
 		}
 		inst.MissingRequiredPaths = statelog.MissingRequiredPaths(view.SchemaByKind[ideafile.TypeState],
 			inst.state.CurrentValue)
-		inst.HeldByPause = l.PauseReason != nil
+		inst.IsHeldByPause = l.PauseReason != nil
 		l.registerInstance(inst, token)
 		l.assignDirectPlan(plans, inst, view)
 	}
@@ -143,13 +143,13 @@ func (l *Loop) registerInstance(inst *InstanceProgress, token string) {
 
 // EndedOrWaitingInstances gives the statuses of the instances that have ended or wait for a person, by token.
 func (l *Loop) EndedOrWaitingInstances() map[string]ideafile.InstanceStatus {
-	statuses := map[string]ideafile.InstanceStatus{}
+	statusByToken := map[string]ideafile.InstanceStatus{}
 	for _, inst := range l.Instances {
 		if s := inst.DisplayStatus(); s != ideafile.InstanceWorking {
-			statuses[inst.Token] = s
+			statusByToken[inst.Token] = s
 		}
 	}
-	return statuses
+	return statusByToken
 }
 
 // InstanceTokens lists the instances' tokens in order.
@@ -169,8 +169,8 @@ func (l *Loop) instancesWhere(matches func(*InstanceProgress) bool) []*InstanceP
 	return jsonval.Filter(l.Instances, matches)
 }
 
-// takeAll returns the elements of a list, and empties it.
-func takeAll[T any](list *[]T) []T {
+// takeAndClear returns the elements of a list, and empties it.
+func takeAndClear[T any](list *[]T) []T {
 	all := *list
 	*list = nil
 	return all
@@ -197,14 +197,14 @@ func (l *Loop) setOutput(out, rawOutput any) {
 
 // dropOutput forgets the output, because there is more to do.
 func (l *Loop) dropOutput() {
-	l.Output, l.HasOutput, l.WiredOutput, l.DraftOutput, l.TriedPlanOutput, l.OutputFault = nil, false, nil,
+	l.Output, l.HasOutput, l.WiredOutput, l.DraftOutput, l.HasTriedPlanOutput, l.OutputFault = nil, false, nil,
 		nil, false, nil
 }
 
 // TakeUnsealedLog returns the changes since its last call, for the Idea that is about to be sealed.
 func (l *Loop) TakeUnsealedLog() []turn.LogEntry {
 	l.HasUnsealedChanges = false
-	return takeAll(&l.UnsealedLog)
+	return takeAndClear(&l.UnsealedLog)
 }
 
 // TakeLLMUsages returns the LLMs that answered since its last call, for the Idea that is about to be sealed. If none
@@ -217,19 +217,19 @@ func (l *Loop) TakeLLMUsages() []turn.LLMUsage {
 // TakeEndedInstances returns the instances that settled or failed since its last call. It includes failing instances
 // that must undo what they did first: these are still at work.
 func (l *Loop) TakeEndedInstances() []*InstanceProgress {
-	return takeAll(&l.newlyEndedInstances)
+	return takeAndClear(&l.newlyEndedInstances)
 }
 
 // endInstance ends an instance. A failing instance that must undo what it did does so first.
 func (l *Loop) endInstance(inst *InstanceProgress, s ideafile.InstanceStatus, f *diag.Fault) {
 	if s.HasFailed() && l.Idea.Config.UndoOnFailure && inst.UndoCause == nil && f.Code != turn.CodeInstanceGone &&
 		inst.mayNeedUndo() {
-		inst.UndoCause, inst.Steps = f, l.stepOutcomes(inst) // the outcomes before the undo
+		inst.UndoCause, inst.StepOutcomes = f, l.stepOutcomes(inst) // the outcomes before the undo
 		l.newlyEndedInstances = append(l.newlyEndedInstances, inst)
 		return
 	}
 	if inst.Status, inst.Fault = s, f; inst.UndoCause == nil {
-		inst.Steps = l.stepOutcomes(inst)
+		inst.StepOutcomes = l.stepOutcomes(inst)
 	}
 	l.recordInstanceEnd(inst)
 }
@@ -263,7 +263,7 @@ func (l *Loop) Resume(limits ideafile.Limits) {
 	l.StallDetector = StallDetector{LastProgress: l.StallDetector.LastProgress}
 	l.setLimits(limits)
 	for _, inst := range l.Instances {
-		inst.HeldByPause = false
+		inst.IsHeldByPause = false
 	}
 }
 
@@ -272,6 +272,6 @@ func (l *Loop) setLimits(limits ideafile.Limits) { l.Limits = l.Limits.MergedWit
 // MarkAllHeldByPause marks every instance as held, because a paused process starts its instances held.
 func (l *Loop) MarkAllHeldByPause() {
 	for _, inst := range l.Instances {
-		inst.HeldByPause = true
+		inst.IsHeldByPause = true
 	}
 }

@@ -19,7 +19,7 @@ import (
 func settledByPlan(m *loop.Loop, token string) bool {
 	for _, c := range m.CarryIntoNextRun().Instances {
 		if c.Token == token {
-			return c.DirectPlanPosition > 0 && !c.FellBackToLLM
+			return c.DirectPlanPosition > 0 && !c.HasFallenBackToLLM
 		}
 	}
 	return false
@@ -28,7 +28,7 @@ func settledByPlan(m *loop.Loop, token string) bool {
 // failedForGood returns a Call of an instance's last Plan that came to nothing, although State has no value where it
 // was to bring one.
 func failedForGood(s *modeltest.Scenario, m *loop.InstanceProgress) string {
-	for _, rec := range s.Instances[m.Token].CallRecords() {
+	for _, rec := range s.InstanceByToken[m.Token].CallRecords() {
 		if rec.Request != m.LastPlanningRequest || !rec.Status.IsFinal() || rec.Status == ideafile.Done ||
 			rec.Status == ideafile.Skipped {
 			continue
@@ -37,7 +37,7 @@ func failedForGood(s *modeltest.Scenario, m *loop.InstanceProgress) string {
 		call, known := s.Idea.OutputMetaOf(rec.WrittenCall)
 		there := known && len(call.OutputPath) > 0 && call.OutputMethod == ""
 		for _, p := range call.OutputPath.Paths() {
-			_, ok := refexpr.ValueOrBlobHandleAt(s.Instances[m.Token].State(), p)
+			_, ok := refexpr.ValueOrBlobHandleAt(s.InstanceByToken[m.Token].State(), p)
 			there = there && ok && len(p) > 0
 		}
 		if !there {
@@ -58,7 +58,7 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 				rt.Fatalf("Request %d has the number %d", number, c.RequestNumber)
 			}
 			for _, covered := range c.Instances {
-				if gone[covered.Token] && !c.OutputOnly {
+				if gone[covered.Token] && !c.IsOutputOnly {
 					rt.Fatalf("%s has ended and is sent again", covered.Token)
 				}
 			}
@@ -66,7 +66,7 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 				late := s.Idea.Config.SettleInstancesTogether // it may have settled by an earlier one
 				lastReply := m.LastFinishedRequest > 0 && m.LastFinishedRequest == m.LastPlanningRequest
 				if reachedGoal := (m.HasGoal || lastReply) && len(m.MissingRequiredPaths) == 0; !reachedGoal && !late &&
-					!settledByPlan(s.Loop, m.Token) && !c.Reply.Complete {
+					!settledByPlan(s.Loop, m.Token) && !c.Reply.IsComplete {
 					rt.Fatalf("%s ended by a Request that broke off", m.Token)
 				}
 				if gone[m.Token] {
@@ -81,7 +81,7 @@ func TestAnyProcessKeepsTheRules(t *testing.T) {
 		})
 		counts := turn.CallCounts{}
 		for _, m := range s.Loop.Instances {
-			run := s.Instances[m.Token]
+			run := s.InstanceByToken[m.Token]
 			if got, want := modeltest.StateJSON(s.Loop, m.Token), string(jsonval.Encode(run.State())); got != want {
 				rt.Fatalf("the process knows %s of %s, which has %s", got, m.Token, want)
 			}

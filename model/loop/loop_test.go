@@ -18,10 +18,10 @@ func TestARequestCoversEveryInstanceAndTellsWhereItStands(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	b := s.ExpectRequest()
 	s.WantEqual("the process", b.ProcessID, "p")
-	s.WantEqual("number and turn", fmt.Sprint(b.RequestNumber, b.Turn), "1 1")
+	s.WantEqual("number and turn", fmt.Sprint(b.RequestNumber, b.TurnNumber), "1 1")
 	s.WantEqual("covered", string(jsonval.Encode(jsonval.ToJSONValue(b.Instances))),
 		`[{"state":{"a":1},"token":"①"},{"state":{"a":2},"token":"②"}]`)
-	if b.OutputOnly || b.Questions != nil || b.PlanEntries != nil || b.Errors != nil {
+	if b.IsOutputOnly || b.Questions != nil || b.PlanEntries != nil || b.Errors != nil {
 		t.Errorf("the first Request has no past: %+v", b)
 	}
 	if s.Loop.RequestInFlight() != b {
@@ -35,9 +35,9 @@ func TestOneRequestIsInFlightAtMost(t *testing.T) {
 	s.ExpectRequest()
 	s.ExpectStep(loop.StepWait)
 	s.DeliverReport(turn.InstanceReport{Token: "①", ClosedThroughRequest: 1,
-		InstanceStatusDetails: turn.InstanceStatusDetails{Idle: true}})
+		InstanceStatusDetails: turn.InstanceStatusDetails{IsIdle: true}})
 	s.ExpectStep(loop.StepWait)
-	s.Loop.ApplyReply(turn.LLMReply{Complete: true})
+	s.Loop.ApplyReply(turn.LLMReply{IsComplete: true})
 	s.ExpectStep(loop.StepWait)
 	if c := s.Loop.ConcludeRequest(); c == nil || s.Loop.RequestInFlight() != nil {
 		t.Error("it has ended with its reply")
@@ -53,12 +53,12 @@ func TestARequestThatBrokeOffEndsWhenEveryInstanceHasClosedIt(t *testing.T) {
 	s.ExpectRequest()
 	s.Loop.ApplyReply(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")})
 	s.DeliverReport(turn.InstanceReport{Token: "①", ClosedThroughRequest: 1,
-		InstanceStatusDetails: turn.InstanceStatusDetails{Idle: true}})
+		InstanceStatusDetails: turn.InstanceStatusDetails{IsIdle: true}})
 	if s.Loop.ConcludeRequest() != nil {
 		t.Error("what ② has accepted is not known")
 	}
 	s.DeliverReport(turn.InstanceReport{Token: "②", ClosedThroughRequest: 1,
-		InstanceStatusDetails: turn.InstanceStatusDetails{Idle: false}})
+		InstanceStatusDetails: turn.InstanceStatusDetails{IsIdle: false}})
 	if s.Loop.ConcludeRequest() == nil {
 		t.Error("its Calls may go on running")
 	}
@@ -69,11 +69,11 @@ func TestAReplyAndTheReportsMayComeInAnyOrder(t *testing.T) {
 	s := modeltest.NewScenario(t, "")
 	s.ExpectRequest()
 	s.DeliverReport(turn.InstanceReport{Token: "", ClosedThroughRequest: 1,
-		InstanceStatusDetails: turn.InstanceStatusDetails{Idle: true}})
+		InstanceStatusDetails: turn.InstanceStatusDetails{IsIdle: true}})
 	if s.Loop.ConcludeRequest() != nil {
 		t.Error("it is over before the reply")
 	}
-	s.Loop.ApplyReply(turn.LLMReply{Complete: true, InstancesWithoutCalls: []string{""}})
+	s.Loop.ApplyReply(turn.LLMReply{IsComplete: true, InstancesWithoutCalls: []string{""}})
 	if s.Loop.ConcludeRequest() == nil {
 		t.Error("it is over")
 	}
@@ -83,16 +83,16 @@ func TestAReplyAndTheReportsMayComeInAnyOrder(t *testing.T) {
 func TestWhatTheMindDidNotAskForChangesNothing(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "")
-	s.Loop.ApplyReply(turn.LLMReply{Complete: true})
+	s.Loop.ApplyReply(turn.LLMReply{IsComplete: true})
 	s.DeliverReport(turn.InstanceReport{Token: "③", ClosedThroughRequest: 1,
-		InstanceStatusDetails: turn.InstanceStatusDetails{Idle: true}})
+		InstanceStatusDetails: turn.InstanceStatusDetails{IsIdle: true}})
 	s.ExpectRequest()
-	s.Loop.ApplyReply(turn.LLMReply{Complete: true, Calls: []ideafile.WrittenCall{},
+	s.Loop.ApplyReply(turn.LLMReply{IsComplete: true, Calls: []ideafile.WrittenCall{},
 		Usage: turn.TokenUsage{PromptTokens: 1}})
-	s.Loop.ApplyReply(turn.LLMReply{Complete: true, Calls: ideafile.ParseWrittenCalls([]any{"twice"}),
+	s.Loop.ApplyReply(turn.LLMReply{IsComplete: true, Calls: ideafile.ParseWrittenCalls([]any{"twice"}),
 		Usage: turn.TokenUsage{PromptTokens: 1}})
 	s.DeliverReport(turn.InstanceReport{ClosedThroughRequest: 1,
-		InstanceStatusDetails: turn.InstanceStatusDetails{Idle: true}})
+		InstanceStatusDetails: turn.InstanceStatusDetails{IsIdle: true}})
 	s.Loop.ConcludeRequest()
 	r := s.Loop.Result(loop.StatusRunning, false)
 	s.WantEqual("it counts once", fmt.Sprint(r.Requests, r.Usage.PromptTokens), "1 1")
@@ -110,7 +110,7 @@ func TestTheNextRequestSeesWhatBecameOfTheCalls(t *testing.T) {
 1.3 blocked: †state.never is not there and no Call writes it in ②
 1.5 bad_parameters: parameter "n": expected integer, but got string in ①`)
 	s.WantEqual("the States", string(jsonval.Encode(b.Instances[1].State)), `{"a":2,"b":2}`)
-	s.WantEqual("number and turn", fmt.Sprint(b.RequestNumber, b.Turn), "2 2")
+	s.WantEqual("number and turn", fmt.Sprint(b.RequestNumber, b.TurnNumber), "2 2")
 }
 
 func TestATroubleOfManyInstancesIsToldOnce(t *testing.T) {
@@ -161,7 +161,7 @@ func TestARequestThatBrokeOffIsNotSpokenTwice(t *testing.T) {
 	s.WantEqual("its solution is what was accepted", string(jsonval.Encode(c.Calls)),
 		`[{"_instance":"①","_outputPath":"b","_tool":"work"},{"_instance":"*","_outputPath":"c","_tool":"work"}]`)
 	b := s.ExpectRequest()
-	s.WantEqual("the loop goes on", fmt.Sprint(b.RequestNumber, b.Turn), "2 2")
+	s.WantEqual("the loop goes on", fmt.Sprint(b.RequestNumber, b.TurnNumber), "2 2")
 	s.WantEqual("with what was done", describePlan(b), "1.1 done 1; 1.2 done 2")
 	s.WantEqual("and told", describeErrors(b),
 		"truncated: request 1 was cut off: the stream broke off; the 2 Calls that had come were taken")
@@ -173,7 +173,7 @@ func TestARequestOfWhichNothingWasTakenIsAskedAfresh(t *testing.T) {
 	s := modeltest.NewScenario(t, "")
 	s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeNotJSON, "no JSON")})
 	b := s.ExpectRequest()
-	s.WantEqual("under the next number, as another turn", fmt.Sprint(b.RequestNumber, b.Turn), "2 2")
+	s.WantEqual("under the next number, as another turn", fmt.Sprint(b.RequestNumber, b.TurnNumber), "2 2")
 	s.WantEqual("and told", describeErrors(b),
 		"not_json: request 1 was cut off: no JSON; no Call of it was taken")
 }
@@ -181,21 +181,21 @@ func TestARequestOfWhichNothingWasTakenIsAskedAfresh(t *testing.T) {
 func TestALostWorkerIsNoTurnWhereNothingWasTaken(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "")
-	s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
+	s.InterruptRequest(turn.LLMReply{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
 	b := s.ExpectRequest()
-	s.WantEqual("the same turn under the next number", fmt.Sprint(b.RequestNumber, b.Turn), "2 1")
+	s.WantEqual("the same turn under the next number", fmt.Sprint(b.RequestNumber, b.TurnNumber), "2 1")
 	s.WantEqual("the LLM is told nothing", describeErrors(b), "")
 }
 
 func TestWhatALostWorkerHandedOnIsTheSolution(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
-	c := s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
+	c := s.InterruptRequest(turn.LLMReply{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		`{"_tool":"work","_instance":"①","_outputPath":"b"}`)
 	s.WantEqual("as the instances have it", string(jsonval.Encode(c.Calls)),
 		`[{"_instance":"①","_outputPath":"b","_tool":"work"}]`)
 	b := s.ExpectRequest()
-	s.WantEqual("it is a turn", fmt.Sprint(b.RequestNumber, b.Turn), "2 2")
+	s.WantEqual("it is a turn", fmt.Sprint(b.RequestNumber, b.TurnNumber), "2 2")
 	s.WantEqual("the LLM is told", describeErrors(b),
 		"worker_lost: request 1 was cut off: gone; the Call that had come was taken")
 }
@@ -203,16 +203,16 @@ func TestWhatALostWorkerHandedOnIsTheSolution(t *testing.T) {
 // A crash in the middle of a hand-out changes nothing in the outcome.
 func TestABroadcastThatReachedOneInstanceIsHandedToAllThatTheRequestCovered(t *testing.T) {
 	t.Parallel()
-	for _, lost := range []turn.LLMReply{{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
-		{CallsUndelivered: true, Fault: diag.Faultf(turn.CodeTruncated, "not handed on")}} {
+	for _, lost := range []turn.LLMReply{{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
+		{HasUndeliveredCalls: true, Fault: diag.Faultf(turn.CodeTruncated, "not handed on")}} {
 		s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 		s.UnreachedTokens = []string{"②"}
 		s.InterruptRequest(lost, `{"_tool":"work","_instance":"*","x":"†state.c","_outputPath":"b"}`,
 			`{"_tool":"work","_instance":"①","_outputPath":"d"}`,
 			`{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"c"}`)
 		s.UnreachedTokens = nil
-		s.WantEqual("①", string(jsonval.Encode(s.Instances["①"].State())), `{"a":1,"b":1,"c":1,"d":"work done"}`)
-		s.WantEqual("②", string(jsonval.Encode(s.Instances["②"].State())), `{"a":2,"b":2,"c":2}`)
+		s.WantEqual("①", string(jsonval.Encode(s.InstanceByToken["①"].State())), `{"a":1,"b":1,"c":1,"d":"work done"}`)
+		s.WantEqual("②", string(jsonval.Encode(s.InstanceByToken["②"].State())), `{"a":2,"b":2,"c":2}`)
 		b := s.ExpectRequestFor("① ②")
 		s.WantEqual("the next Request is told", describePlan(b), "1.1 done 2; 1.2 done 1; 1.3 done 2")
 		s.ReplyWith(modeltest.EmptyReply)
@@ -224,7 +224,7 @@ func TestABroadcastThatReachedNobodyIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	s.UnreachedTokens = []string{"①", "②"}
-	s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
+	s.InterruptRequest(turn.LLMReply{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		`{"_tool":"work","_instance":"*","_outputPath":"b"}`)
 	s.WantEqual("the next Request", describePlan(s.ExpectRequestFor("① ②")), "")
 }
@@ -232,7 +232,7 @@ func TestABroadcastThatReachedNobodyIsAskedForAgain(t *testing.T) {
 func TestTroublesAreToldUntilARequestPlannedWithThem(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]turn.LLMReply{
-		"a lost worker": {WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
+		"a lost worker": {IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		"a bad reply":   {Fault: diag.Faultf(turn.CodeNotJSON, "no JSON")},
 	} {
 		s := modeltest.NewScenario(t, "")
@@ -274,7 +274,7 @@ func TestALostWorkerIsNoBadReply(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "")
 	for range 5 {
-		s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
+		s.InterruptRequest(turn.LLMReply{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
 	}
 	s.WantEqual("it goes on", fmt.Sprint(s.ExpectRequest().RequestNumber), "6")
 }
@@ -283,7 +283,7 @@ func TestRequestsThatTakeTheirWorkersDownOneAfterTheOtherPauseTheProcess(t *test
 	t.Parallel()
 	s := modeltest.NewScenario(t, "")
 	for range 10 {
-		s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
+		s.InterruptRequest(turn.LLMReply{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
 	}
 	s.ExpectStep(loop.StepPaused)
 	s.Loop.Resume(ideafile.Limits{})
@@ -310,9 +310,9 @@ func TestAttemptsBeforeTheFirstByteAreTurns(t *testing.T) {
 	s := modeltest.NewScenario(t, "")
 	s.ExpectRequest()
 	r := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work"}`)})
-	r.Complete, r.HTTPAttempts = true, 3
+	r.IsComplete, r.HTTPAttemptCount = true, 3
 	s.Conclude(r)
-	s.WantEqual("number and turn", fmt.Sprint(s.ExpectRequest().RequestNumber, s.Input.Turn), "2 4")
+	s.WantEqual("number and turn", fmt.Sprint(s.ExpectRequest().RequestNumber, s.Input.TurnNumber), "2 4")
 }
 
 func TestLatentResultsAreAskedForByThemselves(t *testing.T) {
@@ -323,7 +323,7 @@ func TestLatentResultsAreAskedForByThemselves(t *testing.T) {
 	b := s.ExpectRequest()
 	s.WantEqual("asked for", string(jsonval.Encode(jsonval.ToJSONValue(b.Questions))),
 		`[{"id":"1.1@①","params":{"x":1},"token":"①","tool":"think"},{"id":"1.1@②","params":{"x":2},"token":"②","tool":"think"}]`)
-	if b.OutputOnly {
+	if b.IsOutputOnly {
 		t.Error("it is no closing Request")
 	}
 	c := s.ReplyWith(`{"calls":[{"_call":"1.1@①","_output":"good"},{"_call":"1.1@②","_output":"bad"}],"output":null}`)
@@ -332,7 +332,7 @@ func TestLatentResultsAreAskedForByThemselves(t *testing.T) {
 	}
 	s.WantEqual("nobody settles by it", s.DescribeInstances(), "① working, ② working")
 	b = s.ExpectRequest()
-	s.WantEqual("the next plans again, and counts", fmt.Sprint(b.RequestNumber, b.Turn, len(b.Questions)), "3 3 0")
+	s.WantEqual("the next plans again, and counts", fmt.Sprint(b.RequestNumber, b.TurnNumber, len(b.Questions)), "3 3 0")
 	s.WantEqual("what waited for the result has run", string(jsonval.Encode(b.Instances[0].State)),
 		`{"a":1,"b":"good","mood":"good"}`)
 	s.WantEqual("the Plan is in sight", describePlan(b), "1.1 done 2; 1.2 done 1; 1.3 failed 1")
@@ -403,7 +403,7 @@ func TestTheMindKeepsEveryStateAsItsInstanceDoes(t *testing.T) {
 	s.ReplyWith(
 		`{"calls":[{"_tool":"log","_instance":"*"},{"_tool":"work","_instance":"*","x":{"c":1},"_outputPath":"b"},{"_tool":"log","_instance":"②"},{"_tool":"work","_instance":"①","x":{"d":2},"_outputPath":"†state"}],"output":null}`)
 	for _, c := range s.Loop.AllInstancesInput().Instances {
-		s.WantEqual(c.Token, string(jsonval.Encode(c.State)), string(jsonval.Encode(s.Instances[c.Token].State())))
+		s.WantEqual(c.Token, string(jsonval.Encode(c.State)), string(jsonval.Encode(s.InstanceByToken[c.Token].State())))
 	}
 }
 
@@ -461,8 +461,8 @@ func TestWhatHasNoPlaceInStateIsSaid(t *testing.T) {
 		before+" in ②")
 	s.WantEqual("of the results", string(jsonval.Encode(jsonval.ToJSONValue(b.PlanEntries[0].ResultByInstance))),
 		`{"①":{"a":7,"b":8},"②":{"a":7,"b":8}}`)
-	s.WantEqual("a Call without any place has not run", string(s.Instances["①"].FindCall("2.2@①").Status)+" by "+
-		s.Instances["①"].FindCall("2.2@①").SkippedBecauseOf, "skipped by 1.1@①")
+	s.WantEqual("a Call without any place has not run", string(s.InstanceByToken["①"].FindCall("2.2@①").Status)+" by "+
+		s.InstanceByToken["①"].FindCall("2.2@①").SkippedBecauseOf, "skipped by 1.1@①")
 	r := s.Loop.Result(loop.StatusRunning, false)
 	s.WantEqual("the result", string(jsonval.Encode(jsonval.ToJSONValue(r.UnwrittenResults))),
 		`[{"by":"1.1","call":"2.1","instances":["①","②"],"path":"†state.a"},`+
@@ -479,7 +479,7 @@ func TestAnUpdateBelowWhatIsNoObjectAnyMoreFailsAndKeepsItsResult(t *testing.T) 
 	s.Revise(`{"context": [{"type":"state","state":{"a":5}}]}`)
 	s.ApplyCorrections("", "ann")
 	completeSlow(s, "1.1")
-	rec := s.Instances[""].FindCall("1.1")
+	rec := s.InstanceByToken[""].FindCall("1.1")
 	s.WantEqual("it", fmt.Sprint(rec.Status, " ", rec.Fault, " ", rec.Result),
 		"failed bad_path: †state.a.list: something other than an object stands above it done at last")
 }

@@ -21,7 +21,7 @@ func TestWhatALostWorkerHandedOnIsTheSolutionThoughSomeInstancesHadHeardItsEnd(t
 		if len(whole) == 1 {
 			s.UnreachedTokens = []string{"②"}
 		}
-		c := s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, call)
+		c := s.InterruptRequest(turn.LLMReply{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, call)
 		s.FullyDeliveredTokens, s.UnreachedTokens = nil, nil
 		s.WantEqual("as the instances have it: "+name, string(jsonval.Encode(c.Calls)), "["+call+"]")
 		s.WantEqual("the next Request: "+name, describePlan(s.ExpectRequestFor("① ②")), "1.1 done 2")
@@ -43,7 +43,7 @@ func TestALostReplyIsConcludedOnceEveryInstanceHasToldItsCalls(t *testing.T) {
 		}
 		told("①", 0)
 		told("②", 1)
-		s.Loop.ApplyReply(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
+		s.Loop.ApplyReply(turn.LLMReply{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
 		isWaiting := s.Loop.ConcludeRequest() == nil
 		if isWaiting != (began == "now") {
 			t.Errorf("of a process that began %s it waits: %v", began, isWaiting)
@@ -61,7 +61,7 @@ func TestWhatOneInstanceHasNotToldOfALostReplyAnotherTells(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	s.Loop.KnowsChange = func(change string) bool { return change != loop.ReportLostCallsChangeID }
 	s.FullyDeliveredTokens = []string{"①"}
-	c := s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
+	c := s.InterruptRequest(turn.LLMReply{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		`{"_instance":"*","_outputPath":"b","_tool":"work"}`)
 	s.WantEqual("the solution", string(jsonval.Encode(c.Calls)), `[{"_instance":"*","_outputPath":"b","_tool":"work"}]`)
 }

@@ -9,12 +9,12 @@ import (
 // This file keeps what the LLM said, in notes or in an output that did not count, about instances that later Requests
 // do not show. As long as that still holds, the output may come with the last Calls.
 
-// uncoveredFollowPlan reports whether the draft and the notes hold for every instance that is not among some: each
+// otherInstancesFollowPlan reports whether the draft and the notes hold for every instance that is not among some: each
 // ended, or may still end, as planned in the reply that described it.
-func (l *Loop) uncoveredFollowPlan(covered []*InstanceProgress) bool {
+func (l *Loop) otherInstancesFollowPlan(coveredInstances []*InstanceProgress) bool {
 	return (l.DraftOutput != nil || len(l.Notes) > 0) &&
 		!l.anyInstance(func(inst *InstanceProgress) bool {
-			if slices.Contains(covered, inst) {
+			if slices.Contains(coveredInstances, inst) {
 				return false
 			}
 			return inst.Status.HasFailed() || inst.OutputPlanRequest == 0 ||
@@ -24,9 +24,9 @@ func (l *Loop) uncoveredFollowPlan(covered []*InstanceProgress) bool {
 
 // addNotesAndDraft adds to a Request the LLM's notes and the draft output that the reply may correct. It omits the
 // draft if it no longer holds for an instance that the Request does not cover.
-func (l *Loop) addNotesAndDraft(input *turn.RequestInput, covered []*InstanceProgress) {
+func (l *Loop) addNotesAndDraft(input *turn.RequestInput, coveredInstances []*InstanceProgress) {
 	input.Notes = l.Notes
-	if input.OutputOnly || !l.uncoveredFollowPlan(covered) {
+	if input.IsOutputOnly || !l.otherInstancesFollowPlan(coveredInstances) {
 		return
 	}
 	input.DraftOutput, input.OthersAreKnown = l.DraftOutput, true

@@ -152,7 +152,7 @@ func TestNotesAreShownWhereTheOutputAloneIsWanted(t *testing.T) {
 		1))
 	expectWait(s, 0)
 	s.Decide(policy.Approve, "1.3@③")
-	if in := s.ExpectRequest(); !in.OutputOnly || len(in.Notes) != 1 {
+	if in := s.ExpectRequest(); !in.IsOutputOnly || len(in.Notes) != 1 {
 		t.Errorf("%+v", in)
 	}
 }
@@ -196,7 +196,7 @@ func TestNotesDoNotCountWhereAPersonChangedThePlanThatWaited(t *testing.T) {
 		s := &heldScenario{Scenario: modeltest.NewScenario(t, anything, modeltest.TwoInstancesContext)}
 		s.ExpectRequest()
 		s.Loop.RequiresPlanReview = true
-		s.Loop.ApplyReply(turn.LLMReply{Calls: calls(t, workOne+", "+workTwo), Complete: true, SaysUnfinished: true,
+		s.Loop.ApplyReply(turn.LLMReply{Calls: calls(t, workOne+", "+workTwo), IsComplete: true, SaysUnfinished: true,
 			Notes: "paid"})
 		if !s.Loop.HoldReply(s.Now) || !s.decide(t, kind, "ann", workOne) {
 			t.Fatal("the Plan does not wait")

@@ -79,7 +79,7 @@ func TestPeopleAreToldOnceOfEachReminderAndOfAnEscalation(t *testing.T) {
 		n := watch.TakeChanges(m)
 		var parts []string
 		for _, r := range n.Reminders {
-			parts = append(parts, fmt.Sprintf("%s reminded %d", r.CallID, r.Reminders))
+			parts = append(parts, fmt.Sprintf("%s reminded %d", r.CallID, r.ReminderCount))
 		}
 		for _, e := range n.Escalations {
 			parts = append(parts, e.CallID+" escalated to "+e.EscalatedTo.String())
@@ -87,8 +87,8 @@ func TestPeopleAreToldOnceOfEachReminderAndOfAnEscalation(t *testing.T) {
 		return noticed(n) + strings.Join(parts, ", ")
 	}
 	var g policy.RemindersByRule
-	g.Add(policy.WhileWaiting{RemindAfter: []time.Duration{time.Hour, 3 * time.Hour},
-		Escalation: &policy.Escalation{After: 2 * time.Hour, AddedDeciders: policy.Rule{Groups: []string{"heads"}}}}, -1)
+	g.Add(policy.ReminderRules{ReminderDelays: []time.Duration{time.Hour, 3 * time.Hour},
+		Escalation: &policy.Escalation{Delay: 2 * time.Hour, AddedDeciders: policy.Rule{Groups: []string{"heads"}}}}, -1)
 	s := g.Schedule(modeltest.StartTime)
 	for after, want := range []string{"1: +1.1@①", "1: 1.1@① reminded 1", "1: 1.1@① escalated to people of heads",
 		"1: 1.1@① reminded 2", "1: "} {

@@ -8,22 +8,22 @@ import (
 	"processidea/model/turn"
 )
 
-// planEntries sums up for the LLM what became of each planned Call in some of the instances.
-func (l *Loop) planEntries(instances []*InstanceProgress) []turn.PlannedCallSummary {
+// plannedCallSummaries sums up for the LLM what became of each planned Call in some of the instances.
+func (l *Loop) plannedCallSummaries(instances []*InstanceProgress) []turn.PlannedCallSummary {
 	return l.summarizeCalls(l.PlannedCalls, instances,
 		func(p PlannedCall, inst *InstanceProgress) (turn.CallReport, bool) {
-			c, ok := inst.calls[p.key()]
+			c, ok := inst.reportByCallKey[p.key()]
 			return c, ok && p.isPlannedFor(inst) && l.isShownToLLM(p, inst, c)
 		})
 }
 
-// planEntriesForIdea is planEntries over all instances, for an Idea, from which another process may start. It includes
+// plannedCallSummariesForIdea is plannedCallSummaries over all instances, for an Idea, from which another process may start. It includes
 // the known Calls of the Request in flight, and Calls that were sent to an instance but not reported by it yet.
-func (l *Loop) planEntriesForIdea() []turn.PlannedCallSummary {
+func (l *Loop) plannedCallSummariesForIdea() []turn.PlannedCallSummary {
 	acceptedCalls, includeAll := l.callsAcceptedInFlight(), l.hasInstructions()
 	return l.summarizeCalls(slices.Concat(l.PlannedCalls, acceptedCalls), l.Instances,
 		func(p PlannedCall, inst *InstanceProgress) (turn.CallReport, bool) {
-			c, ok := inst.calls[p.key()]
+			c, ok := inst.reportByCallKey[p.key()]
 			switch isEarlier := slices.Contains(inst.EarlierDirectPlans, p.DirectPlanPosition); {
 			case !p.isPlannedFor(inst):
 				return c, ok && isEarlier
@@ -54,9 +54,9 @@ func (l *Loop) callsAcceptedInFlight() (list []PlannedCall) {
 		return nil
 	}
 	for _, inst := range l.instancesThatMayGetCalls(l.requestInFlight.RequestInput) {
-		for _, key := range sortedCallKeys(inst.calls) {
+		for _, key := range sortedCallKeys(inst.reportByCallKey) {
 			isListed := slices.ContainsFunc(list, func(p PlannedCall) bool { return p.key() == key })
-			if c := inst.calls[key]; key.Request == l.requestInFlight.RequestNumber && !isListed &&
+			if c := inst.reportByCallKey[key]; key.Request == l.requestInFlight.RequestNumber && !isListed &&
 				!c.Call.IsZero() {
 				list = append(list, PlannedCall{Request: key.Request, Index: key.Index, Call: c.Call})
 			}
@@ -74,7 +74,7 @@ func (l *Loop) summarizeCalls(
 ) []turn.PlannedCallSummary {
 	var out []turn.PlannedCallSummary
 	for _, p := range calls {
-		e := turn.PlannedCallSummary{CallID: p.key().ID(""), Call: p.Call, StatusCounts: map[ideafile.CallStatus]int{},
+		e := turn.PlannedCallSummary{CallID: p.key().ID(""), Call: p.Call, CountByStatus: map[ideafile.CallStatus]int{},
 			ResultByInstance: jsonval.Object{}}
 		if p.DirectPlanPosition > 0 {
 			e.DirectPlan, e.PlanName = p.DirectPlanPosition, l.Idea.Context[p.DirectPlanPosition-1].PlanName
@@ -85,7 +85,7 @@ func (l *Loop) summarizeCalls(
 			}
 		}
 		isOfLastPlan := func(inst *InstanceProgress) bool { return inst.LastPlanningRequest == p.Request }
-		if len(e.StatusCounts) > 0 || (p.IsUnassigned && slices.ContainsFunc(instances, isOfLastPlan)) {
+		if len(e.CountByStatus) > 0 || (p.IsUnassigned && slices.ContainsFunc(instances, isOfLastPlan)) {
 			out = append(out, e)
 		}
 	}
@@ -108,11 +108,11 @@ func (l *Loop) mayBeShownToLLM(p PlannedCall) bool {
 		if !p.isPlannedFor(inst) {
 			continue
 		}
-		if isUndoOrUndone(inst.calls[p.key()]) {
+		if isUndoOrUndone(inst.reportByCallKey[p.key()]) {
 			return true
 		}
 		if !inst.isWorking() {
-			if l.Idea.OutputSchema != nil && inst.calls[p.key()].WasOverruledByPerson() {
+			if l.Idea.OutputSchema != nil && inst.reportByCallKey[p.key()].WasOverruledByPerson() {
 				return true // the output is about it
 			}
 			continue
@@ -120,7 +120,7 @@ func (l *Loop) mayBeShownToLLM(p PlannedCall) bool {
 		if p.DirectPlanPosition > 0 && inst.LastPlanningRequest == 0 {
 			return true // it may still be running there
 		}
-		c, isReported := inst.calls[p.key()]
+		c, isReported := inst.reportByCallKey[p.key()]
 		isOfLastPlan := inst.LastPlanningRequest == p.Request &&
 			(isReported || p.IsUnassigned || inst.ClosedThroughRequest < p.Request)
 		if isOfLastPlan || (isReported && c.WasOverruledByPerson()) {
@@ -152,7 +152,7 @@ func (l *Loop) LatestPlan() []turn.PlannedCallCounts {
 		if p.Request != latestRequest {
 			continue
 		}
-		c := turn.PlannedCallCounts{CallID: p.key().ID(""), WrittenCall: l.Idea.WithFixed(p.Call),
+		c := turn.PlannedCallCounts{CallID: p.key().ID(""), WrittenCall: l.Idea.WithToolFixedValues(p.Call),
 			CountByStatus: map[ideafile.CallStatus]int{}}
 		for _, inst := range l.Instances {
 			if status, isPlanned := l.plannedCallStatus(inst, p); isPlanned {
@@ -170,7 +170,7 @@ func (l *Loop) plannedCallStatus(inst *InstanceProgress, p PlannedCall) (status 
 	if !p.isPlannedFor(inst) {
 		return "", false
 	}
-	if c, isReported := inst.calls[p.key()]; isReported {
+	if c, isReported := inst.reportByCallKey[p.key()]; isReported {
 		return c.Status, true
 	}
 	return ideafile.Running, p.isUnreportedBy(inst) || (l.isUnfinishedDirectCall(inst, p) && !inst.IsPlanHeld)

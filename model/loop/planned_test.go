@@ -100,8 +100,8 @@ func TestTheDeadlineIsToldAsAFactToo(t *testing.T) {
 	s.Idea.Tool("due").Approval.TimeoutAction = policy.Reject
 	s.ReplyWith(`{"calls":[{"_tool":"due","_outputPath":"b"}],"output":null}`)
 	s.AdvanceClock(time.Hour)
-	s.Instances[""].SetTime(s.Now)
-	s.Instances[""].ApplyDeadlines()
+	s.InstanceByToken[""].SetTime(s.Now)
+	s.InstanceByToken[""].ApplyDeadlines()
 	s.Advance("")
 	s.WantEqual("it is told", describeDecisions(s.ExpectRequest()),
 		"1.1 rejected by timeout: nobody decided within 1h0m0s")
@@ -161,7 +161,7 @@ func TestATroubleIsToldAgainWhereTheRequestThatToldItBrokeOff(t *testing.T) {
 	t.Parallel()
 	s := newScenarioWithPeople(t, "")
 	s.ReplyWith(`{"calls":[{"_tool":"fail"}],"output":null}`)
-	s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
+	s.InterruptRequest(turn.LLMReply{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
 	s.WantEqual("it is told", describeErrors(s.ExpectRequest()), "1.1 tool_failed: no luck")
 }
 
@@ -201,7 +201,7 @@ func TestWhoWritesTheOutputIsToldWhatPeopleDecidedOtherwise(t *testing.T) {
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":["①"],"_outputPath":"c"}]}`) // it has settled before ② has
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":["②"],"_outputPath":"c"}]}`)
 	closing := s.ExpectRequest()
-	if !closing.OutputOnly {
+	if !closing.IsOutputOnly {
 		t.Errorf("it is about %v", closing.InstanceTokens())
 	}
 	var told []string
@@ -218,7 +218,7 @@ const planForC = `{"calls":[{"_tool":"work","_instance":"*","_outputPath":"c"}],
 func TestThatARequestBrokeOffIsToldOfEachInstanceItCovered(t *testing.T) {
 	t.Parallel()
 	s := newScenarioWithPeople(t, "", threeInstances)
-	s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
+	s.InterruptRequest(turn.LLMReply{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		`{"_tool":"work","_instance":"*","_outputPath":"b"}`, `{"_tool":"pay","_instance":"②"}`)
 	const gone = "worker_lost: request 1 was cut off: gone; the 2 Calls that had come were taken"
 	s.WantEqual("about the two that do not wait", describeErrors(s.ExpectRequestFor("① ③")), gone)

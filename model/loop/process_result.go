@@ -29,7 +29,7 @@ type Result struct {
 	Status    Status                    `json:"status"`
 	Output    any                       `json:"output"`
 	Instances map[string]InstanceResult `json:"instances"`
-	Ideas     int                       `json:"ideas"`
+	IdeaCount int                       `json:"ideas"`
 	Requests  int                       `json:"requests"`
 	Calls     turn.CallCounts           `json:"calls"`
 	// Failures are the reasons why Calls failed, were blocked or rejected, each once.
@@ -40,7 +40,7 @@ type Result struct {
 	Error   *diag.Fault     `json:"error"`
 	// HeldUp lists what holds up the process, its parts and its delegates until a person outside mends it; absent:
 	// nothing.
-	HeldUp []turn.HeldUp `json:"heldUp,omitempty"`
+	HeldUp []turn.HoldUp `json:"heldUp,omitempty"`
 	// UnwrittenResults lists the parts of Calls' results that were not written to State.
 	UnwrittenResults []UnwrittenResult `json:"notWritten,omitempty"`
 	// Instructions counts, for each step of the instructions, the ended instances in which it is fulfilled.
@@ -78,20 +78,20 @@ type InstanceResult struct {
 	// Cost is its share of the cost of the Requests about it, if prices are known: a Request about n instances costs
 	// each an nth.
 	Cost price.Money `json:"cost,omitempty"`
-	// FailedCalls counts its Calls that failed or were blocked. An instance may settle despite these.
-	FailedCalls int `json:"failedCalls,omitempty"`
+	// FailedCallCount counts its Calls that failed or were blocked. An instance may settle despite these.
+	FailedCallCount int `json:"failedCalls,omitempty"`
 }
 
 // Standing describes the instance: its status, and how many of its Calls failed.
-func (i InstanceResult) Standing() string { return StatusText(string(i.Status), i.FailedCalls) }
+func (i InstanceResult) Standing() string { return StatusText(string(i.Status), i.FailedCallCount) }
 
 // StatusText joins a status with the number of failed Calls.
-func StatusText(status string, failedCalls int) string {
-	switch failedCalls {
+func StatusText(status string, failedCallCount int) string {
+	switch failedCallCount {
 	case 0:
 		return status
 	case 1:
 		return status + ", 1 Call failed"
 	}
-	return fmt.Sprintf("%s, %d Calls failed", status, failedCalls)
+	return fmt.Sprintf("%s, %d Calls failed", status, failedCallCount)
 }

@@ -22,9 +22,9 @@ type StallDetector struct {
 	LastProgress ProgressCounts `json:"mark,omitzero"`
 	// FailureDigests are the digests of the failures since LastProgress, with their reasons.
 	FailureDigests []string `json:"failures,omitempty"`
-	// FruitlessRequests counts the Requests in a row that brought nothing new. A Request with a new failure starts the
+	// FruitlessRequestCount counts the Requests in a row that brought nothing new. A Request with a new failure starts the
 	// count at 1.
-	FruitlessRequests int `json:"fruitless,omitempty"`
+	FruitlessRequestCount int `json:"fruitless,omitempty"`
 }
 
 // ProgressCounts is how far a process has come. Its numbers never fall.
@@ -46,9 +46,9 @@ func (w StallDetector) UpdateAfterRequest(progress ProgressCounts, failures []st
 			w.FailureDigests, isNew = append(slices.Clip(w.FailureDigests), f), true
 		}
 	}
-	w.FruitlessRequests++
+	w.FruitlessRequestCount++
 	if isNew {
-		w.FruitlessRequests = 1
+		w.FruitlessRequestCount = 1
 	}
 	return w
 }
@@ -56,13 +56,13 @@ func (w StallDetector) UpdateAfterRequest(progress ProgressCounts, failures []st
 // StallFault returns why the next Request would be in vain; nil if it may bring something new. failures are the latest
 // failures.
 func (w StallDetector) StallFault(failures turn.Failures) *diag.Fault {
-	if w.FruitlessRequests < maxFruitlessRequests {
+	if w.FruitlessRequestCount < maxFruitlessRequests {
 		return nil
 	}
 	return diag.Faultf(turn.CodeNoProgress,
 		"%d Requests in a row brought nothing new: the same Calls fail for the same reasons. %s. "+
 			"Mend what fails, or revise the process (an instruction, a value of State), and resume it",
-		w.FruitlessRequests,
+		w.FruitlessRequestCount,
 		describeFailures(failures))
 }
 
@@ -92,10 +92,10 @@ func CallFingerprint(call ideafile.WrittenCall) string {
 var variableTextPattern = regexp.MustCompile(`[\pL\pN_-]*\pN[\pL\pN_-]*`)
 
 // FailureDigest distinguishes failures of a Call by their reasons. call is its CallFingerprint.
-func FailureDigest(call string, c turn.CallReport) string {
+func FailureDigest(callID string, c turn.CallReport) string {
 	reason := ""
 	if c.Fault != nil {
 		reason = c.Fault.Code + " " + variableTextPattern.ReplaceAllString(c.Fault.Message, "#")
 	}
-	return jsonval.Digest(string(c.Status) + "\n" + reason + "\n" + call)[:16]
+	return jsonval.Digest(string(c.Status) + "\n" + reason + "\n" + callID)[:16]
 }

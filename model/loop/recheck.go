@@ -62,7 +62,7 @@ func (l *Loop) StartRecheck() *turn.RequestInput {
 		return nil
 	}
 	drawnIndexes := req.recheckedIndexes
-	if req.recheckedIndexes = nil; !req.Reply.Complete || req.Reply.Faked {
+	if req.recheckedIndexes = nil; !req.Reply.IsComplete || req.Reply.IsFaked {
 		l.RecheckTally.CoveredCount -= len(req.Instances)
 		l.RecheckTally.SampledCount -= len(drawnIndexes)
 		return nil
@@ -74,8 +74,8 @@ func (l *Loop) StartRecheck() *turn.RequestInput {
 		positionByIndex[n] = position + 1
 	}
 	l.TurnCount++ // the recheck uses up a line of a scripted LLM
-	input.Turn += max(1, req.Reply.HTTPAttempts)
-	input.Recheck = &turn.Recheck{Calls: req.Reply.Calls, PositionByToken: map[string]int{}}
+	input.TurnNumber += max(1, req.Reply.HTTPAttemptCount)
+	input.Recheck = &turn.Recheck{Calls: req.Reply.Calls, PromptPositionByToken: map[string]int{}}
 	if llm := req.Reply.AnsweringLLM; llm != nil {
 		input.Recheck.LLM = llm.RequestedModel
 	}
@@ -83,7 +83,7 @@ func (l *Loop) StartRecheck() *turn.RequestInput {
 	input.Others.Working += len(req.Instances) - len(drawnIndexes)
 	for _, n := range slices.Sorted(slices.Values(drawnIndexes)) {
 		input.Instances = append(input.Instances, req.Instances[n])
-		input.Recheck.PositionByToken[req.Instances[n].Token] = positionByIndex[n]
+		input.Recheck.PromptPositionByToken[req.Instances[n].Token] = positionByIndex[n]
 	}
 	l.rechecks = append(l.rechecks, &pendingRecheck{originalInput: req.RequestInput, recheckInput: &input})
 	return &input
@@ -91,7 +91,7 @@ func (l *Loop) StartRecheck() *turn.RequestInput {
 
 // ApplyRecheck applies the end of a recheck, however it ended. It returns what to send to instances: the Calls that
 // were held, and Calls that a person must review because the second answer differed.
-func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []ResumedCalls) {
+func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []CallDelivery) {
 	index := slices.IndexFunc(l.rechecks, func(c *pendingRecheck) bool { return c.recheckInput == input })
 	if index < 0 {
 		return nil
@@ -104,12 +104,12 @@ func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []R
 		l.RecheckTally.Add(c)
 		l.addToLog(turn.LogEntry{Instance: c.Token, Recheck: &c})
 		l.HasUnsealedChanges = true
-		if c.Differed {
+		if c.HasDiffered {
 			reasonByToken[c.Token] = c.DisagreementText()
 		}
 	}
 	if n := len(input.Instances) - len(r.Comparisons); n > 0 {
-		failures := quality.Failures{Failed: n, Reason: "the LLM gave no whole second answer"}
+		failures := quality.RecheckFailures{FailedCount: n, Reason: "the LLM gave no whole second answer"}
 		if r.Fault != nil {
 			failures.Reason = r.Fault.Message
 		}
@@ -132,8 +132,8 @@ func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []R
 		if (!isHeld && isShownAlready) || !inst.CanReceiveCalls() {
 			continue
 		}
-		calls := ResumedCalls{Token: instance.Token, Request: input.RequestNumber, Calls: callsByToken[instance.Token],
-			AlreadyDelivered: !isHeld}
+		calls := CallDelivery{Token: instance.Token, Request: input.RequestNumber, Calls: callsByToken[instance.Token],
+			AreDelivered: !isHeld}
 		calls.Calls = slices.DeleteFunc(calls.Calls, func(c turn.DeliveredCall) bool {
 			return l.wasReplacedByPerson(input.RequestNumber, c)
 		})
@@ -161,9 +161,9 @@ func (l *Loop) wasReplacedByPerson(request int, c turn.DeliveredCall) bool {
 // seen this reason.
 func (l *Loop) pauseForDisagreement() {
 	settings := l.Idea.Config.Quality
-	if settings.OnLimit == ideafile.PauseProcess && !l.IsPart && !l.PausedForDisagreement && l.PauseReason == nil &&
+	if settings.OnLimit == ideafile.PauseProcess && !l.IsPart && !l.IsPausedForDisagreement && l.PauseReason == nil &&
 		l.RecheckTally.IsAbove(settings.DisagreementLimit) {
-		l.PausedForDisagreement = true
-		l.PauseWithFault(quality.PauseFault(l.RecheckTally.Count, settings.DisagreementLimit))
+		l.IsPausedForDisagreement = true
+		l.PauseWithFault(quality.PauseFault(l.RecheckTally.RecheckCount, settings.DisagreementLimit))
 	}
 }

@@ -21,7 +21,7 @@ func askedAgain(t *testing.T, config string) (s *modeltest.Scenario, again *turn
 	s = modeltest.NewScenario(t, "", `"config": {`+config+`}, "context": [{"type": "state", "state": {}}]`)
 	s.ExpectRequest()
 	reply := s.DeliverCalls(nil)
-	reply.Complete = true
+	reply.IsComplete = true
 	s.Loop.ApplyReply(reply)
 	again = s.Loop.StartRecheck()
 	s.Loop.ConcludeRequest()
@@ -54,12 +54,12 @@ func TestAnIdeaSaysOfACallThatWaitsForASecondAnswerThatItHasNotBegun(t *testing.
 		s.UnreachedTokens = []string{"①", "②"} // held, or on the way
 		s.ExpectRequest()
 		reply := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"*","x":"1","_outputPath":"mood"}`)})
-		reply.Complete = true
+		reply.IsComplete = true
 		s.Loop.ApplyReply(reply)
 		s.Loop.StartRecheck()
 		s.Loop.ConcludeRequest()
 		got := s.Loop.AllInstancesInput().PlanEntries
-		if len(got) != 1 || got[0].StatusCounts[want] != 2 {
+		if len(got) != 1 || got[0].CountByStatus[want] != 2 {
 			t.Errorf("before %s: %+v", before, got)
 		}
 	}
@@ -74,7 +74,7 @@ func TestAForkAsksAPersonAboutACallThatWaitedForASecondAnswerOrHasTwo(t *testing
 	s.ExpectRequest()
 	reply := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"slow","_instance":"*","_outputPath":"later"}`),
 		modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"*","x":"†state.later","_outputPath":"mood"}`)})
-	reply.Complete = true
+	reply.IsComplete = true
 	s.Loop.ApplyReply(reply)
 	recheck := s.Loop.StartRecheck()
 	s.Loop.ConcludeRequest()
@@ -90,7 +90,7 @@ func TestAForkAsksAPersonAboutACallThatWaitedForASecondAnswerOrHasTwo(t *testing
 				continue // it stands as it began when it is forked
 			}
 			for _, id := range []string{"1.1@" + token, "1.2@" + token} {
-				p := fork.Instances[token].PendingApprovals()
+				p := fork.InstanceByToken[token].PendingApprovals()
 				if asks := len(p) == 1 && p[0].CallID == id && strings.Contains(p[0].ReviewReason, because); !asks &&
 					!slices.Contains(approved, id) {
 					t.Errorf("%s, a fork asks about %s: %+v", when, id, p)
@@ -102,20 +102,20 @@ func TestAForkAsksAPersonAboutACallThatWaitedForASecondAnswerOrHasTwo(t *testing
 					completeSlow(fork, id)
 				}
 			}
-			s.WantEqual(when+", a fork runs it then", string(fork.Instances[token].FindCall("1.2@"+token).Status), "done")
+			s.WantEqual(when+", a fork runs it then", string(fork.InstanceByToken[token].FindCall("1.2@"+token).Status), "done")
 		}
 	}
 	wantAsked("asked again", "①", "had not answered")
 	list := s.Loop.ApplyRecheck(recheck, turn.LLMReply{Comparisons: []turn.AnswerComparison{
-		{Token: "①", Position: 1, Differed: true}, {Token: "②", Position: 2}}})
+		{Token: "①", PromptPosition: 1, HasDiffered: true}, {Token: "②", PromptPosition: 2}}})
 	wantAsked("sent", "①", "decided otherwise")
 	handOut(s, list)
 	wantAsked("shown", "①", "decided otherwise")
 	s.Decide(policy.Approve, "1.1@①")
 	wantAsked("waiting for what it reads", "①", "decided otherwise", "1.1@①")
 	completeSlow(s, "1.1@①")
-	s.WantEqual("the process itself asks, too", string(s.Instances["①"].FindCall("1.2@①").Status), "awaiting-approval")
-	s.WantEqual("nobody is asked where the answers are the same", string(s.Instances["②"].FindCall("1.1@②").Status),
+	s.WantEqual("the process itself asks, too", string(s.InstanceByToken["①"].FindCall("1.2@①").Status), "awaiting-approval")
+	s.WantEqual("nobody is asked where the answers are the same", string(s.InstanceByToken["②"].FindCall("1.1@②").Status),
 		"running")
 }
 
@@ -124,7 +124,7 @@ func TestDisagreementPausesAProcessThatAPersonHadPausedMeanwhile(t *testing.T) {
 	t.Parallel()
 	s, again := askedAgain(t, `"quality": {"recheck": 1, "limit": 0.02, "onLimit": "pause"}`)
 	s.Loop.Pause("ann", "")
-	s.Loop.ApplyRecheck(again, turn.LLMReply{Comparisons: slices.Repeat([]turn.AnswerComparison{{Position: 1, Differed: true}}, 30)})
+	s.Loop.ApplyRecheck(again, turn.LLMReply{Comparisons: slices.Repeat([]turn.AnswerComparison{{PromptPosition: 1, HasDiffered: true}}, 30)})
 	for _, want := range []string{turn.CodePaused, turn.CodeDisagreement} {
 		if step, _ := s.Loop.Advance(s.Now); step != loop.StepPaused || s.Loop.PauseReason.Code != want {
 			t.Errorf("it is to %s, paused by %v", step, s.Loop.PauseReason)
@@ -145,7 +145,7 @@ func TestNoLimitOfTimeStopsAProcessThatIsOnlyAskedAgain(t *testing.T) {
 		s.AdvanceClock(2 * time.Minute)
 	}
 	s.Loop.ApplyRecheck(again, turn.LLMReply{})
-	if step, _ := s.Loop.Advance(s.Now); step != loop.StepFinished || s.Loop.QualityReport().Failed != 1 {
+	if step, _ := s.Loop.Advance(s.Now); step != loop.StepFinished || s.Loop.QualityReport().FailedCount != 1 {
 		t.Errorf("it is to %s, with %+v", step, s.Loop.QualityReport())
 	}
 }

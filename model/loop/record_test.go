@@ -69,7 +69,7 @@ func TestAProcessIsAtRestWhenNothingOfItRuns(t *testing.T) {
 		t.Error("② has not said what it had done")
 	}
 	held := s.Report("②", 1)
-	held.HeldByPause, held.RunningCallCount = true, 1
+	held.IsHeldByPause, held.RunningCallCount = true, 1
 	s.DeliverReport(held)
 	if !s.Loop.AllReportedSincePause() || s.Loop.IsAtRest(s.Now) {
 		t.Error("② has said what it had done, and a Call still runs")
@@ -90,11 +90,11 @@ func TestAnIdeaTellsOfCallsOfWhichItsInstanceHasNotReported(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext)
 	in := s.ExpectRequest()
-	s.Loop.ApplyReply(turn.LLMReply{Complete: true, Calls: ideafile.ParseWrittenCalls(
+	s.Loop.ApplyReply(turn.LLMReply{IsComplete: true, Calls: ideafile.ParseWrittenCalls(
 		[]any{modeltest.DecodeJSON(t, `{"_tool": "work", "_instance": "*", "x": 1, "_outputPath": "b"}`)})})
 	s.Loop.ConcludeRequest()
 	s.DeliverReport(turn.InstanceReport{Token: "②", ClosedThroughRequest: in.RequestNumber,
-		InstanceStatusDetails: turn.InstanceStatusDetails{Idle: true},
+		InstanceStatusDetails: turn.InstanceStatusDetails{IsIdle: true},
 		Calls:                 []turn.CallReport{{Request: 1, Index: 1, CallState: turn.CallState{Status: "done"}}}})
 	s.WantEqual("the statuses", fmt.Sprint(s.Loop.AllInstancesInput().PlanEntries[0].InstancesByStatus),
 		"map[done:[②] running:[①]]")

@@ -50,7 +50,7 @@ func (l *Loop) reopenNamedInstances(req *llmRequest) {
 	number := req.RequestNumber
 	for _, token := range req.ReopenableTokens {
 		inst := l.instanceByToken[token]
-		isNamed := req.Reply.Complete &&
+		isNamed := req.Reply.IsComplete &&
 			slices.ContainsFunc(req.Reply.Calls,
 				func(c ideafile.WrittenCall) bool { return slices.Contains(c.Targets, token) })
 		if inst.Status.HasFailed() || (!isNamed && !inst.hasCallFromRequest(number)) {
@@ -60,14 +60,14 @@ func (l *Loop) reopenNamedInstances(req *llmRequest) {
 			l.reopenInstance(inst)
 		}
 		inst.LastCoveringRequest, inst.LastPlanningRequest = number, number
-		inst.Idle = inst.Idle && inst.ClosedThroughRequest >= number
+		inst.IsIdle = inst.IsIdle && inst.ClosedThroughRequest >= number
 	}
 }
 
 // hasCallFromRequest reports whether the instance has reported a Call of a Request.
 func (p *InstanceProgress) hasCallFromRequest(request int) bool {
 	//workflowcheck:ignore -- any or none, in any order
-	for key := range p.calls {
+	for key := range p.reportByCallKey {
 		if key.Request == request {
 			return true
 		}
@@ -80,8 +80,8 @@ func (l *Loop) reopenInstance(inst *InstanceProgress) {
 	inst.Status, inst.Fault, inst.IsSettledForNow, inst.MissingRetryCount = ideafile.InstanceWorking, nil, false, 0
 	inst.UndoCause = nil
 	inst.ReopenCount++
-	inst.Steps = nil
-	inst.FellBackToLLM = inst.DirectPlanPosition > 0
+	inst.StepOutcomes = nil
+	inst.HasFallenBackToLLM = inst.DirectPlanPosition > 0
 	l.dropOutput()
 	l.HasUnsealedChanges = true
 }
@@ -114,7 +114,7 @@ func (l *Loop) reopenByPerson(inst *InstanceProgress, s approval.SteeringPayload
 	l.newlyEndedInstances = jsonval.Filter(l.newlyEndedInstances,
 		func(e *InstanceProgress) bool { return e != inst })
 	l.reopenInstance(inst)
-	inst.RevisedSinceRequest, inst.ReopenReason = true, "reopened by "+cmp.Or(s.By, "a person")
+	inst.WasRevisedSinceRequest, inst.ReopenReason = true, "reopened by "+cmp.Or(s.SentBy, "a person")
 	if s.Reason != "" {
 		inst.ReopenReason += ": " + s.Reason
 	}
@@ -126,7 +126,7 @@ func (l *Loop) reopenByPerson(inst *InstanceProgress, s approval.SteeringPayload
 
 // TakeInstancesToRestart returns the reopened instances whose workflows were notified of their end since its last call.
 func (l *Loop) TakeInstancesToRestart() []*InstanceProgress {
-	return takeAll(&l.instancesToRestart)
+	return takeAndClear(&l.instancesToRestart)
 }
 
 // StateHistory returns an instance's initial State, and every write since, in Plan order.
@@ -136,8 +136,8 @@ func (p *InstanceProgress) StateHistory() (initial any, writes []statelog.Write)
 
 // CallReports lists the instance's Calls in Plan order, as last reported.
 func (p *InstanceProgress) CallReports() (list []turn.CallReport) {
-	for _, key := range sortedCallKeys(p.calls) {
-		list = append(list, p.calls[key])
+	for _, key := range sortedCallKeys(p.reportByCallKey) {
+		list = append(list, p.reportByCallKey[key])
 	}
 	return list
 }

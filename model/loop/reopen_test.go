@@ -107,7 +107,7 @@ func TestOnceAllHaveSettledTogetherNobodyIsReopenedByACall(t *testing.T) {
 	s.ReplyWith(workForFirst)
 	s.ReplyWith(modeltest.EmptyReply)
 	in := s.ExpectRequestFor("① ②")
-	if !in.OutputOnly || len(in.ReopenableTokens) > 0 {
+	if !in.IsOutputOnly || len(in.ReopenableTokens) > 0 {
 		t.Errorf("%+v", in)
 	}
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"c"}],"output":{"summary":"both"}}`)
@@ -117,7 +117,7 @@ func TestOnceAllHaveSettledTogetherNobodyIsReopenedByACall(t *testing.T) {
 func TestCallsThatASettledInstanceAcceptedBeforeTheRequestBrokeOffReopenIt(t *testing.T) {
 	t.Parallel()
 	for _, end := range []turn.LLMReply{{Fault: diag.Faultf(turn.CodeTruncated, "cut")},
-		{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}} {
+		{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}} {
 		s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext, settleTogether)
 		s.ReplyWith(workForFirst)
 		c := s.InterruptRequest(end, `{"_tool":"work","_instance":"②","_outputPath":"c"}`,
@@ -134,7 +134,7 @@ func TestARequestThatBrokeOffBeforeItReachedASettledInstanceLeavesItSettled(t *t
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstancesContext, settleTogether)
 	s.ReplyWith(workForFirst)
 	s.UnreachedTokens = []string{"②"}
-	s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
+	s.InterruptRequest(turn.LLMReply{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		`{"_tool":"work","_instance":"②","_outputPath":"c"}`)
 	s.WantEqual("they are", s.DescribeInstances(), "① working, ② settled")
 }
@@ -236,7 +236,7 @@ func TestAnyProcessThatSettlesTogetherEndsTheSameWhicheverInstanceReportsFirst(t
 				}
 				s.ReplyWith(reply)
 				for _, token := range order {
-					for _, rec := range s.Instances[token].CallRecords() {
+					for _, rec := range s.InstanceByToken[token].CallRecords() {
 						if rec.Status == ideafile.Running {
 							completeSlow(s, rec.ID)
 						}
@@ -318,7 +318,7 @@ func TestReopeningAnInstanceHasTheOutputMadeAnew(t *testing.T) {
 	s := newScenarioWithPeople(t, modeltest.SummarySchema, modeltest.TwoInstancesContext)
 	s.ReplyWith(workForFirst)
 	s.ReplyWith(modeltest.EmptyReply)
-	if in := s.ExpectRequest(); !in.OutputOnly {
+	if in := s.ExpectRequest(); !in.IsOutputOnly {
 		t.Fatalf("%+v", in)
 	}
 	s.Revise(`{"context":[{"type":"text","_instance":"②","text":"Once more.","reopen":true}]}`)

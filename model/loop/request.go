@@ -12,13 +12,13 @@ import (
 // has ended, only for the output. Otherwise it covers all ready instances that fit.
 func (l *Loop) composeRequest() *turn.RequestInput {
 	input := &turn.RequestInput{ProcessID: l.ProcessID, RequestNumber: l.PriorRequestCount + l.RequestCount + 1,
-		Turn:       l.TurnCount + 1,
-		OutputOnly: l.allInstancesEnded()}
+		TurnNumber:   l.TurnCount + 1,
+		IsOutputOnly: l.allInstancesEnded()}
 	instances := l.limitToRequestSize(l.readyInstances())
 	for _, inst := range instances {
 		input.Questions = append(input.Questions, inst.Questions...)
 	}
-	if input.OutputOnly {
+	if input.IsOutputOnly {
 		instances = l.Instances
 	}
 	for _, inst := range instances {
@@ -27,18 +27,18 @@ func (l *Loop) composeRequest() *turn.RequestInput {
 				turn.InstanceInput{Token: inst.Token, State: inst.state.Snapshot(),
 					MissingRequiredPaths: inst.missingRequiredPathsForLLM(), ReopenReason: inst.ReopenReason,
 					UnfulfilledSteps: l.unfulfilledStepsForLLM(inst),
-					HasReachedGoal:   l.isShownOnlyForErrors(inst, input.OutputOnly)})
+					HasReachedGoal:   l.isShownOnlyForErrors(inst, input.IsOutputOnly)})
 		}
 	}
-	covered := l.coveredInstances(input)
-	input.Others = l.countUncoveredInstances(covered)
-	if !input.OutputOnly && len(input.Questions) == 0 {
-		input.ReopenableTokens, input.MayBeLast = l.reopenableTokens(), l.mayBeLastRequest(covered)
+	coveredInstances := l.coveredInstances(input)
+	input.Others = l.countUncoveredInstances(coveredInstances)
+	if !input.IsOutputOnly && len(input.Questions) == 0 {
+		input.ReopenableTokens, input.MayBeLast = l.reopenableTokens(), l.mayBeLastRequest(coveredInstances)
 	}
 	if len(input.Questions) == 0 {
-		l.addNotesAndDraft(input, covered)
+		l.addNotesAndDraft(input, coveredInstances)
 	}
-	input.PlanEntries, input.Errors = l.planEntries(covered), l.errorsToReport(covered)
+	input.PlanEntries, input.Errors = l.plannedCallSummaries(coveredInstances), l.errorsToReport(coveredInstances)
 	return input
 }
 
@@ -59,9 +59,9 @@ func (l *Loop) limitToRequestSize(ready []*InstanceProgress) []*InstanceProgress
 }
 
 // countUncoveredInstances counts the instances that a Request about some of them leaves out.
-func (l *Loop) countUncoveredInstances(covered []*InstanceProgress) (counts turn.OtherInstanceCounts) {
+func (l *Loop) countUncoveredInstances(coveredInstances []*InstanceProgress) (counts turn.OtherInstanceCounts) {
 	for _, inst := range l.Instances {
-		if slices.Contains(covered, inst) {
+		if slices.Contains(coveredInstances, inst) {
 			continue
 		}
 		switch phase := inst.phase(); {
@@ -87,16 +87,16 @@ func (l *Loop) coveredInstances(input *turn.RequestInput) []*InstanceProgress {
 // AllInstancesInput returns the current process in the form of a Request about every instance, for an Idea.
 func (l *Loop) AllInstancesInput() *turn.RequestInput {
 	input := &turn.RequestInput{
-		ProcessID: l.ProcessID, RequestNumber: l.PriorRequestCount + l.RequestCount, Turn: l.TurnCount,
-		PlanEntries: l.planEntriesForIdea(), Errors: l.errorsToReport(l.Instances),
+		ProcessID: l.ProcessID, RequestNumber: l.PriorRequestCount + l.RequestCount, TurnNumber: l.TurnCount,
+		PlanEntries: l.plannedCallSummariesForIdea(), Errors: l.errorsToReport(l.Instances),
 	}
 	for _, inst := range l.Instances {
 		c := turn.InstanceInput{Token: inst.Token, State: inst.state.Snapshot(),
 			MissingRequiredPaths: inst.MissingRequiredPaths}
 		if !inst.isWorking() {
-			c.Status, c.Fault, c.Steps = inst.Status, inst.Fault, inst.Steps
+			c.Status, c.Fault, c.StepOutcomes = inst.Status, inst.Fault, inst.StepOutcomes
 		}
-		if inst.FellBackToLLM {
+		if inst.HasFallenBackToLLM {
 			c.FailedDirectPlanPosition = inst.DirectPlanPosition
 		}
 		input.Instances = append(input.Instances, c)
@@ -120,9 +120,9 @@ func (l *Loop) ApplyReply(r turn.LLMReply) {
 	l.requestInFlight.Reply = &r
 	l.RequestCount++
 	l.Usage.Add(r.Usage)
-	covered := l.coveredInstances(l.requestInFlight.RequestInput)
-	for n, share := range r.Usage.Cost.SplitEvenly(len(covered)) {
-		covered[n].LLMCost = covered[n].LLMCost.Plus(share)
+	coveredInstances := l.coveredInstances(l.requestInFlight.RequestInput)
+	for n, share := range r.Usage.Cost.SplitEvenly(len(coveredInstances)) {
+		coveredInstances[n].LLMCost = coveredInstances[n].LLMCost.Plus(share)
 	}
 	if r.AnsweringLLM != nil {
 		if l.AnsweringLLMsSealed {

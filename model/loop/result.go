@@ -34,8 +34,8 @@ func (l *Loop) CallCounts() turn.CallCounts {
 
 func (p *InstanceProgress) callCounts() (c turn.CallCounts) {
 	//workflowcheck:ignore -- a sum
-	for _, r := range p.calls {
-		if !r.FromEarlierProcess {
+	for _, r := range p.reportByCallKey {
+		if !r.IsFromEarlierProcess {
 			c.Increment(r.Status)
 		}
 	}
@@ -52,7 +52,7 @@ func (p *InstanceProgress) FailedCallCount() int {
 func (l *Loop) Failures() turn.Failures {
 	list := slices.Clone(l.UnassignedFailures)
 	for _, inst := range l.Instances {
-		list = inst.addFailures(list, func(c turn.CallReport) bool { return !c.FromEarlierProcess })
+		list = inst.addFailures(list, func(c turn.CallReport) bool { return !c.IsFromEarlierProcess })
 	}
 	return list
 }
@@ -68,7 +68,7 @@ func (p *InstanceProgress) addFailures(list turn.Failures, include func(turn.Cal
 }
 
 // Result returns the result of the process so far.
-func (l *Loop) Result(status Status, withStates bool) Result {
+func (l *Loop) Result(status Status, includesStates bool) Result {
 	r := Result{
 		ProcessID: l.ProcessID, Status: status, Output: l.Output, Instances: map[string]InstanceResult{},
 		Requests: l.RequestCount, Calls: l.CallCounts(), Failures: l.Failures(), Usage: l.Usage, Error: l.PauseReason,
@@ -77,8 +77,8 @@ func (l *Loop) Result(status Status, withStates bool) Result {
 		Quality: l.QualityReport(),
 	}
 	for _, inst := range l.Instances {
-		i := InstanceResult{Status: inst.DisplayStatus(), Cost: inst.LLMCost, FailedCalls: inst.FailedCallCount()}
-		if withStates {
+		i := InstanceResult{Status: inst.DisplayStatus(), Cost: inst.LLMCost, FailedCallCount: inst.FailedCallCount()}
+		if includesStates {
 			i.State = inst.state.Snapshot()
 		}
 		r.Instances[inst.Token] = i

@@ -13,14 +13,14 @@ import (
 // resumedEndChangeID names the rule that a resumed solution may end the process, as a reply may.
 const resumedEndChangeID = "a resumed solution may end the process"
 
-// ResumedCalls are Calls of one Request that are sent to an instance past the stream of the reply, such as the
+// CallDelivery are Calls of one Request that are sent to an instance past the stream of the reply, such as the
 // unfinished Calls of an earlier process.
-type ResumedCalls struct {
+type CallDelivery struct {
 	Token   string
 	Request int
 	Calls   []turn.DeliveredCall
-	// AlreadyDelivered means that the instance has the Calls already and only learns that a person must review them.
-	AlreadyDelivered bool
+	// AreDelivered means that the instance has the Calls already and only learns that a person must review them.
+	AreDelivered bool
 }
 
 // dropHistoryMessages removes errors and records from the Idea's context, since restoreHistory reads them.
@@ -48,7 +48,7 @@ func (l *Loop) restoreHistory(context []ideafile.Message) {
 	l.visitRecordedDirectCalls((*InstanceProgress).restoreDirectCall)
 	l.restoreErrors(context)
 	for _, inst := range l.Instances {
-		if !inst.isWorking() && !inst.NoPlanMatched {
+		if !inst.isWorking() && !inst.HasNoMatchingPlan {
 			l.recordInstanceEnd(inst)
 		}
 	}
@@ -78,12 +78,12 @@ func (l *Loop) restoreErrors(context []ideafile.Message) {
 		if !ok {
 			continue
 		}
-		affected := l.instancesWhere(func(inst *InstanceProgress) bool {
+		affectedInstances := l.instancesWhere(func(inst *InstanceProgress) bool {
 			return inst.isWorking() && (len(contextError.Instances) == 0 ||
 				slices.Contains(contextError.Instances, inst.Token))
 		})
-		if len(affected) > 0 || len(contextError.Instances) == 0 {
-			l.addErrorsFor(affected, contextError)
+		if len(affectedInstances) > 0 || len(contextError.Instances) == 0 {
+			l.addErrorsFor(affectedInstances, contextError)
 		}
 	}
 }
@@ -92,10 +92,10 @@ func (l *Loop) restoreErrors(context []ideafile.Message) {
 func (l *Loop) restoreStatus(msg ideafile.Message) {
 	inst := l.instanceByToken[msg.InstanceToken]
 	isForgotten := msg.InstanceEndStatus == ideafile.InstanceForgotten // and so is what a Plan's condition would match
-	if inst == nil || msg.PayloadKind != ideafile.TypeState || inst.NoPlanMatched && !isForgotten {
+	if inst == nil || msg.PayloadKind != ideafile.TypeState || inst.HasNoMatchingPlan && !isForgotten {
 		return
 	}
-	inst.Status, inst.Fault, inst.Steps = ideafile.InstanceWorking, nil, msg.InstanceStepOutcomes
+	inst.Status, inst.Fault, inst.StepOutcomes = ideafile.InstanceWorking, nil, msg.InstanceStepOutcomes
 	if msg.InstanceEndStatus.HasEnded() {
 		inst.Status = msg.InstanceEndStatus
 	}
@@ -106,36 +106,36 @@ func (l *Loop) restoreStatus(msg ideafile.Message) {
 }
 
 // restoreCall restores a Call of the earlier process: as a fact if it had ended, otherwise as a Call to resume.
-func (l *Loop) restoreCall(recorded turn.RecordedCall) {
-	l.PriorRequestCount = max(l.PriorRequestCount, recorded.Request)
-	key := recorded.CallKey()
-	l.PlannedCalls = append(l.PlannedCalls, PlannedCall{Request: recorded.Request, Index: recorded.Index,
-		Call: recorded.WrittenCall, IsUnassigned: len(recorded.StatusByInstance) == 0,
-		OnlyForInstances: jsonval.SortedKeys(recorded.StatusByInstance)})
-	for token, v := range jsonval.Sorted(recorded.StatusByInstance) {
+func (l *Loop) restoreCall(recordedCall turn.RecordedCall) {
+	l.PriorRequestCount = max(l.PriorRequestCount, recordedCall.Request)
+	key := recordedCall.CallKey()
+	l.PlannedCalls = append(l.PlannedCalls, PlannedCall{Request: recordedCall.Request, Index: recordedCall.Index,
+		Call: recordedCall.WrittenCall, IsUnassigned: len(recordedCall.StatusByInstance) == 0,
+		OnlyForInstances: jsonval.SortedKeys(recordedCall.StatusByInstance)})
+	for token, v := range jsonval.Sorted(recordedCall.StatusByInstance) {
 		inst := l.instanceByToken[token]
 		if inst == nil {
 			continue
 		}
-		inst.LastPlanningRequest = max(inst.LastPlanningRequest, recorded.Request)
+		inst.LastPlanningRequest = max(inst.LastPlanningRequest, recordedCall.Request)
 		status := v
 		if key.IsUndo() && !status.IsFinal() {
 			continue // an undo goes on only in the process that began it
 		}
 		if status.IsFinal() {
-			c := recorded.Report(token)
-			c.FromEarlierProcess = true
-			inst.calls[key] = c
+			c := recordedCall.Report(token)
+			c.IsFromEarlierProcess = true
+			inst.reportByCallKey[key] = c
 		} else {
-			l.resumeCall(inst, recorded.Request,
-				turn.DeliveredCall{Index: recorded.Index, Call: recorded.WrittenCall,
-					ReviewReason: recorded.ReviewReasonOnResume(l.Idea.Tool(recorded.WrittenCall.Tool), token)})
+			l.resumeCall(inst, recordedCall.Request,
+				turn.DeliveredCall{Index: recordedCall.Index, Call: recordedCall.WrittenCall,
+					ReviewReason: recordedCall.ReviewReasonOnResume(l.Idea.Tool(recordedCall.WrittenCall.Tool), token)})
 		}
 	}
 }
 
 func (l *Loop) resumeCall(inst *InstanceProgress, request int, c turn.DeliveredCall) {
-	inst.Idle = false
+	inst.IsIdle = false
 	inst.setWaiting(request, c)
 	for n := range l.resumedCalls {
 		if l.resumedCalls[n].Token == inst.Token && l.resumedCalls[n].Request == request {
@@ -143,20 +143,20 @@ func (l *Loop) resumeCall(inst *InstanceProgress, request int, c turn.DeliveredC
 			return
 		}
 	}
-	l.resumedCalls = append(l.resumedCalls, ResumedCalls{Token: inst.Token, Request: request,
+	l.resumedCalls = append(l.resumedCalls, CallDelivery{Token: inst.Token, Request: request,
 		Calls: []turn.DeliveredCall{c}})
 }
 
 // setWaiting notes that a Call which is being sent to the instance has not begun.
 func (p *InstanceProgress) setWaiting(request int, c turn.DeliveredCall) {
-	p.calls[ideafile.CallKey{Request: request, Index: c.Index}] = turn.CallReport{Request: request, Index: c.Index,
+	p.reportByCallKey[ideafile.CallKey{Request: request, Index: c.Index}] = turn.CallReport{Request: request, Index: c.Index,
 		CallState: turn.CallState{Status: ideafile.Waiting}, ReviewReason: c.ReviewReason}
 }
 
 // TakeResumedCalls returns, once, the Calls to send to the instances, in the order of their Requests.
-func (l *Loop) TakeResumedCalls() []ResumedCalls {
-	slices.SortStableFunc(l.resumedCalls, func(a, b ResumedCalls) int { return a.Request - b.Request })
-	return takeAll(&l.resumedCalls)
+func (l *Loop) TakeResumedCalls() []CallDelivery {
+	slices.SortStableFunc(l.resumedCalls, func(a, b CallDelivery) int { return a.Request - b.Request })
+	return takeAndClear(&l.resumedCalls)
 }
 
 // HasResumedCalls reports whether TakeResumedCalls has Calls to return.
@@ -218,18 +218,18 @@ func (l *Loop) resumeFinalReply(ready []*InstanceProgress, reply *turn.LLMReply)
 }
 
 func (l *Loop) resumePlannedCall(index int, call ideafile.WrittenCall, tokens []string) {
-	var unfinished []*InstanceProgress
+	var unfinishedInstances []*InstanceProgress
 	for _, token := range tokens {
 		if inst := l.instanceByToken[token]; !l.wasDoneEarlier(inst, call) {
-			unfinished = append(unfinished, inst)
+			unfinishedInstances = append(unfinishedInstances, inst)
 		}
 	}
-	if len(unfinished) == 0 && len(tokens) > 0 {
+	if len(unfinishedInstances) == 0 && len(tokens) > 0 {
 		return
 	}
 	l.PlannedCalls = append(l.PlannedCalls, PlannedCall{Request: l.PriorRequestCount, Index: index, Call: call,
 		IsUnassigned: len(tokens) == 0})
-	for _, inst := range unfinished {
+	for _, inst := range unfinishedInstances {
 		inst.LastPlanningRequest = l.PriorRequestCount
 		l.resumeCall(inst, l.PriorRequestCount, turn.DeliveredCall{Index: index, Call: call})
 	}
@@ -238,7 +238,7 @@ func (l *Loop) resumePlannedCall(index int, call ideafile.WrittenCall, tokens []
 // wasDoneEarlier reports whether the record calls an equivalent Call done in an instance.
 func (l *Loop) wasDoneEarlier(inst *InstanceProgress, call ideafile.WrittenCall) bool {
 	return slices.ContainsFunc(l.PlannedCalls, func(p PlannedCall) bool {
-		c := inst.calls[p.key()]
-		return p.isPlannedFor(inst) && c.FromEarlierProcess && c.Status == ideafile.Done && p.Call.SameCallAs(call)
+		c := inst.reportByCallKey[p.key()]
+		return p.isPlannedFor(inst) && c.IsFromEarlierProcess && c.Status == ideafile.Done && p.Call.SameCallAs(call)
 	})
 }

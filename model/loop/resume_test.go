@@ -24,7 +24,7 @@ func again(s *modeltest.Scenario, i *ideafile.Idea, withSolution bool) *modeltes
 	s.T.Helper()
 	next := &modeltest.Scenario{
 		T: s.T, Idea: i, Now: modeltest.StartTime, Bindings: s.Bindings, RunTool: s.RunTool,
-		Instances: map[string]*dataflow.Instance{}, ReportedCallsByToken: map[string]map[string]dataflow.ReportedCall{},
+		InstanceByToken: map[string]*dataflow.Instance{}, ReportedCallsByToken: map[string]map[string]dataflow.ReportedCall{},
 		AckedCountByToken: map[string]int{}, CorrectionsByToken: map[string][]approval.SteeringPayload{},
 	}
 	next.Loop = loop.New(i, "q", s.Bindings, modeltest.StartTime)
@@ -38,12 +38,12 @@ func again(s *modeltest.Scenario, i *ideafile.Idea, withSolution bool) *modeltes
 }
 
 // handOut sends Calls to instances past the stream of a reply.
-func handOut(s *modeltest.Scenario, list []loop.ResumedCalls) {
+func handOut(s *modeltest.Scenario, list []loop.CallDelivery) {
 	for _, t := range list {
 		for _, c := range t.Calls {
-			if s.Instances[t.Token].AcceptCall(t.Request, c.Index, ideafile.ParseWrittenCall(c.Call)) &&
+			if s.InstanceByToken[t.Token].AcceptCall(t.Request, c.Index, ideafile.ParseWrittenCall(c.Call)) &&
 				c.ReviewReason != "" {
-				s.Instances[t.Token].RequireReview(ideafile.FormatCallID(t.Request, c.Index, t.Token), c.ReviewReason)
+				s.InstanceByToken[t.Token].RequireReview(ideafile.FormatCallID(t.Request, c.Index, t.Token), c.ReviewReason)
 			}
 		}
 		s.RunToIdle(t.Token, t.Request)
@@ -78,20 +78,20 @@ func TestAProcessGoesOnWhereTheIdeaStoodThatItStartsFrom(t *testing.T) {
 	t.Parallel()
 	s, second := halfway(t)
 	q := again(s, second, false)
-	p := q.Instances["②"].PendingApprovals()
-	if len(p) != 1 || p[0].CallID != "1.2@②" || p[0].Digest != s.Instances["②"].PendingApprovals()[0].Digest ||
+	p := q.InstanceByToken["②"].PendingApprovals()
+	if len(p) != 1 || p[0].CallID != "1.2@②" || p[0].Digest != s.InstanceByToken["②"].PendingApprovals()[0].Digest ||
 		!strings.Contains(p[0].ReviewReason, "the process before") {
 		t.Fatalf("%+v", p)
 	}
-	s.WantEqual("what was running runs again", string(q.Instances["③"].FindCall("1.3@③").Status), "running")
-	if len(q.Instances["①"].CallRecords()) > 0 {
-		t.Errorf("a Call that had ended comes again: %+v", q.Instances["①"].CallRecords()[0])
+	s.WantEqual("what was running runs again", string(q.InstanceByToken["③"].FindCall("1.3@③").Status), "running")
+	if len(q.InstanceByToken["①"].CallRecords()) > 0 {
+		t.Errorf("a Call that had ended comes again: %+v", q.InstanceByToken["①"].CallRecords()[0])
 	}
 	q.AdvanceClock(ideafile.DefaultGatherDelay)
 	q.ExpectStep(loop.StepWait)
 	q.AdvanceClock(ideafile.DefaultGatherDelay)
 	b := q.ExpectRequestFor("①")
-	s.WantEqual("it makes the same Request", fmt.Sprint(b.RequestNumber, " ", b.Turn), "2 1")
+	s.WantEqual("it makes the same Request", fmt.Sprint(b.RequestNumber, " ", b.TurnNumber), "2 1")
 	s.WantEqual("with the same facts", describePlan(b), "1.1 done 1; 1.4 failed 1")
 	s.WantEqual("and errors", describeErrors(b), "1.4 tool_failed: no luck in ①")
 	c := q.ReplyWith(modeltest.EmptyReply)
@@ -113,9 +113,9 @@ func TestTheSolutionIsTakenUpWithoutWhatTheRecordCallsDone(t *testing.T) {
 	s, second := halfway(t)
 	q := again(s, second, true)
 	s.WantEqual("of the Calls for ① the new one is done",
-		fmt.Sprintf("%d %+v", len(q.Instances["①"].CallRecords()), q.Loop.CallCounts()),
+		fmt.Sprintf("%d %+v", len(q.InstanceByToken["①"].CallRecords()), q.Loop.CallCounts()),
 		"1 {Done:1 Failed:0 Rejected:0 Skipped:0 Blocked:0 Undone:0}")
-	s.WantEqual("as the Request's answer", q.Instances["①"].CallRecords()[0].ID, "2.2@①")
+	s.WantEqual("as the Request's answer", q.InstanceByToken["①"].CallRecords()[0].ID, "2.2@①")
 	q.AdvanceClock(ideafile.DefaultGatherDelay)
 	q.ExpectStep(loop.StepWait)
 	q.AdvanceClock(ideafile.DefaultGatherDelay)
@@ -152,7 +152,7 @@ func TestAnInstanceThatHadEndedStaysSo(t *testing.T) {
 		`[{"_instance":"①","_status":"settled","state":{"a":1},"type":"state"},`+
 			`{"_instance":"②","state":{},"type":"state"},{"_error":{"code":"x","message":"y"},"_instance":"③","_status":"failed","state":{},"type":"state"},`+
 			`{"_instance":"④","state":{"b":2},"type":"state"}]`)
-	if !s.ExpectRequest().OutputOnly {
+	if !s.ExpectRequest().IsOutputOnly {
 		t.Error("nobody asks for the output")
 	}
 	s.ReplyWith(`{"calls":[],"output":{"summary":"z"}}`)
@@ -172,13 +172,13 @@ func TestACallThatMustNotRunTwiceAndWasRunningWaitsForAPerson(t *testing.T) {
 	s := modeltest.NewScenarioWithTools(t, `"slow": {"type": "object", "properties": {}, "_retry": {"attempts": 1}}`, "", `"context": [
 		{"type": "plan", "plan": [{"_tool": "slow", "_outputPath": "a"}], "record": {"1.1": {"running": 1}}}]`)
 	q := again(s, s.Idea, false)
-	p := q.Instances[""].PendingApprovals()
+	p := q.InstanceByToken[""].PendingApprovals()
 	if len(p) != 1 || !strings.Contains(p[0].ReviewReason, "it must not run twice") ||
 		fmt.Sprint(p[0].AllowedDecisions) != "[approve reject answer]" {
 		t.Fatalf("%+v", p)
 	}
 	q.Decide(policy.Approve, "1.1")
-	s.WantEqual("it is asked about once", string(q.Instances[""].FindCall("1.1").Status), "running")
+	s.WantEqual("it is asked about once", string(q.InstanceByToken[""].FindCall("1.1").Status), "running")
 }
 
 func TestARecordThatIsNotOfItsPlanSaysNothing(t *testing.T) {
@@ -313,8 +313,8 @@ func TestRequestsGoOnFromTheNumberOfTheIdea(t *testing.T) {
 	t.Parallel()
 	for meta, want := range map[string]int{`{"request": 5}`: 5, `{}`: 1, `{"request": 0}`: 1, `{"request": "5"}`: 1} {
 		s := modeltest.NewScenario(t, "", `"meta": `+meta, modeltest.TwoInstancesContext)
-		if b := s.ExpectRequest(); b.RequestNumber != want || b.Turn != 1 {
-			t.Errorf("%s: Request %d, turn %d", meta, b.RequestNumber, b.Turn)
+		if b := s.ExpectRequest(); b.RequestNumber != want || b.TurnNumber != 1 {
+			t.Errorf("%s: Request %d, turn %d", meta, b.RequestNumber, b.TurnNumber)
 		}
 	}
 }
@@ -324,7 +324,7 @@ func TestACallThatIsPutInThePlaceOfOneInDoubtIsNotInDoubt(t *testing.T) {
 	s, second := halfway(t)
 	q := again(s, second, false)
 	q.Decide(policy.Replace, "1.2@②", `{"with": {"_tool": "work", "x": 7}}`)
-	s.WantEqual("it has run", string(q.Instances["②"].FindCall("1.2@②").Status), "done")
+	s.WantEqual("it has run", string(q.InstanceByToken["②"].FindCall("1.2@②").Status), "done")
 }
 
 // lastIdea is the Idea of a process that has ended: that of the Request by which it ended or, if c is nil, of its final
@@ -389,7 +389,7 @@ func TestAForkOfTheLastIdeaOfAProcessThatHasEndedDoesNothing(t *testing.T) {
 				s = again(s, idea, false)
 				s.RunDirectPlans()
 				next := lastIdea(s, nil)
-				for token, instance := range s.Instances {
+				for token, instance := range s.InstanceByToken {
 					if len(instance.CallRecords()) > 0 {
 						t.Errorf("%s has Calls", token)
 					}
@@ -427,7 +427,7 @@ func resting(t *testing.T, stage string) *modeltest.Scenario {
 
 func statusesOf(s *modeltest.Scenario, token string) string {
 	var list []string
-	for _, rec := range s.Instances[token].CallRecords() {
+	for _, rec := range s.InstanceByToken[token].CallRecords() {
 		list = append(list, string(rec.Status))
 	}
 	return strings.Join(list, " ")
@@ -448,7 +448,7 @@ func TestAForkOfADirectPlanThatRestsGoesOnWithoutWhatHadEnded(t *testing.T) {
 			s = again(s, idea, false)
 			s.RunDirectPlans()
 			s.WantEqual(whose, statusesOf(s, "①"), "done done failed blocked rejected awaiting-approval running")
-			s.WantEqual("a person is asked", s.Instances["①"].PendingApprovals()[0].ReviewReason,
+			s.WantEqual("a person is asked", s.InstanceByToken["①"].PendingApprovals()[0].ReviewReason,
 				"it waited for a person in the process before")
 			s.WantEqual("what had ended is not counted", fmt.Sprint(s.Loop.CallCounts().Total()), "0")
 		}
@@ -477,8 +477,8 @@ func TestAnInstanceThatAPersonOpensAgainTriesWhatItsDirectPlanHadTriedInVain(t *
 	s.RunDirectPlans()
 	for token, want := range map[string]string{"①": "1 2", "③": "1 2 3 4 5"} {
 		var facts []string
-		for _, rec := range s.Instances[token].CallRecords() {
-			if rec.FromEarlierProcess {
+		for _, rec := range s.InstanceByToken[token].CallRecords() {
+			if rec.IsFromEarlierProcess {
 				facts = append(facts, fmt.Sprint(rec.Index))
 			}
 		}

@@ -29,7 +29,7 @@ func (s SentNotices) TakeChanges(l *Loop) approval.Notices {
 				}
 			case len(newNotice.EscalatedTo) > len(oldNotice.EscalatedTo):
 				notices.Escalations = append(notices.Escalations, newNotice)
-			case newNotice.Reminders > oldNotice.Reminders:
+			case newNotice.ReminderCount > oldNotice.ReminderCount:
 				notices.Reminders = append(notices.Reminders, newNotice)
 			case newNotice.RemarkCount > oldNotice.RemarkCount:
 				notices.Remarks = append(notices.Remarks, newNotice)
@@ -50,9 +50,9 @@ func (s SentNotices) TakeChanges(l *Loop) approval.Notices {
 	notices.AwaitingCount = len(isWaiting)
 	notices.NewlyWaiting, notices.OmittedWaiting = clipNotices(notices.NewlyWaiting)
 	notices.NewlyDecided, notices.OmittedDecided = clipNotices(notices.NewlyDecided)
-	notices.Reminders, notices.OmittedReminders = clipNotices(notices.Reminders)
-	notices.Escalations, notices.OmittedEscalations = clipNotices(notices.Escalations)
-	notices.Remarks, notices.OmittedRemarks = clipNotices(notices.Remarks)
+	notices.Reminders, notices.OmittedReminderCount = clipNotices(notices.Reminders)
+	notices.Escalations, notices.OmittedEscalationCount = clipNotices(notices.Escalations)
+	notices.Remarks, notices.OmittedRemarkCount = clipNotices(notices.Remarks)
 	return notices
 }
 
@@ -70,7 +70,7 @@ func (l *Loop) NoticeWithDecision(n approval.Notice) approval.Notice {
 		return n
 	}
 	//workflowcheck:ignore -- a digest is one Call's
-	for _, c := range inst.calls {
+	for _, c := range inst.reportByCallKey {
 		for _, d := range c.Decisions {
 			if d.ApprovalDigest == n.Digest {
 				n.DecisionKind, n.DecidedBy = d.Kind, d.DecidedBy

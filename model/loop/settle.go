@@ -99,15 +99,15 @@ func (l *Loop) hasNoGoal(inst *InstanceProgress) bool {
 func (p *InstanceProgress) hasReachedGoal() bool {
 	isReplyFinished := !p.HasGoal && p.LastFinishedRequest == p.LastPlanningRequest
 	return (p.HasGoal || isReplyFinished) && len(p.MissingRequiredPaths) == 0 && p.LastPlanningRequest > 0 &&
-		len(p.PendingErrorIDs) == 0 && !p.RevisedSinceRequest &&
+		len(p.PendingErrorIDs) == 0 && !p.WasRevisedSinceRequest &&
 		len(p.Questions) == 0 && p.PlanFailure == nil
 }
 
 // isShownOnlyForErrors reports whether an instance has reached its goal, and did not settle only because not all of
 // its last Plan went well.
-func (l *Loop) isShownOnlyForErrors(inst *InstanceProgress, outputOnly bool) bool {
-	return !outputOnly && inst.HasGoal && l.missingToSettleFault(inst) == nil && inst.ReopenReason == "" &&
-		!inst.RevisedSinceRequest &&
+func (l *Loop) isShownOnlyForErrors(inst *InstanceProgress, isOutputOnly bool) bool {
+	return !isOutputOnly && inst.HasGoal && l.missingToSettleFault(inst) == nil && inst.ReopenReason == "" &&
+		!inst.WasRevisedSinceRequest &&
 		inst.LastPlanningRequest > 0 && !l.Idea.Config.AskLLMBeforeSettling
 }
 
@@ -128,18 +128,18 @@ func (l *Loop) wouldCompleteBySettling(candidates []*InstanceProgress, req *llmR
 	}) {
 		return false
 	}
-	return (len(candidates) > 0 || req.OutputOnly) && !slices.ContainsFunc(candidates, l.isMissingSomething)
+	return (len(candidates) > 0 || req.IsOutputOnly) && !slices.ContainsFunc(candidates, l.isMissingSomething)
 }
 
 // instancesThatMaySettle returns the instances that the reply gave no Call, except those corrected since the Request
 // was made: the LLM did not know of the correction.
 func (l *Loop) instancesThatMaySettle(req *llmRequest) (list []*InstanceProgress) {
-	if len(req.Reply.CallFaults) > 0 || req.OutputOnly {
+	if len(req.Reply.CallFaults) > 0 || req.IsOutputOnly {
 		return nil
 	}
 	for _, token := range req.Reply.InstancesWithoutCalls {
 		if inst := l.instanceByToken[token]; inst != nil && inst.isWorking() &&
-			!inst.RevisedSinceRequest {
+			!inst.WasRevisedSinceRequest {
 			list = append(list, inst)
 		}
 	}

@@ -89,14 +89,14 @@ func TestAnInstanceThatLacksWhatItsSchemaRequiresIsToldThreeTimesThenItHasFailed
 		{"type": "state", "_instance": "②", "state": {}}]`)
 	s.WantEqual("what the first Request says is missing",
 		fmt.Sprint(s.ExpectRequest().Instances[0].MissingRequiredPaths), "[]")
-	s.Conclude(func() turn.LLMReply { r := s.DeliverCalls(nil); r.Complete = true; return r }())
+	s.Conclude(func() turn.LLMReply { r := s.DeliverCalls(nil); r.IsComplete = true; return r }())
 	s.WantEqual("after the first", s.DescribeInstances(), "① working, ② settled")
 	for n := range 3 {
 		b := s.ExpectRequest()
 		s.WantEqual("covered", fmt.Sprint(b.InstanceTokens()), "[①]")
 		s.WantEqual(fmt.Sprint("told for the ", n+1, ". time"), fmt.Sprint(b.Instances[0].MissingRequiredPaths),
 			"[mood]")
-		s.Conclude(func() turn.LLMReply { r := s.DeliverCalls(nil); r.Complete = true; return r }())
+		s.Conclude(func() turn.LLMReply { r := s.DeliverCalls(nil); r.IsComplete = true; return r }())
 		if failed := n == 2; (len(s.EndedInstances) == 1) != failed {
 			t.Errorf("ended after %d: %v", n+1, s.EndedInstances)
 		}
@@ -227,7 +227,7 @@ func TestWhoHasReachedItsGoalIsNotShownAgainAndTheOutputIsAskedForAtTheEnd(t *te
 	s.WantEqual("covered", fmt.Sprint(b.InstanceTokens(), b.Others, b.ReplyMayHoldOutput()), "[②] {1 0 0 0} false")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","x":"good","_outputPath":"mood"}]}`)
 	b = s.ExpectRequest()
-	s.WantEqual("the closing one", fmt.Sprint(b.InstanceTokens(), b.OutputOnly, b.ReplyMayHoldOutput()),
+	s.WantEqual("the closing one", fmt.Sprint(b.InstanceTokens(), b.IsOutputOnly, b.ReplyMayHoldOutput()),
 		"[① ②] true true")
 	s.ReplyWith(`{"calls":[],"output":{"summary":"done"}}`)
 	s.ExpectStep(loop.StepFinished)
@@ -241,7 +241,7 @@ func TestInstancesThatFailedDoNotHoldUpTheOutput(t *testing.T) {
 		s.ReplyWith(`{"calls":[],"output":{"summary":"early"}}`)
 	}
 	s.WantEqual("they are", s.DescribeInstances(), "① failed, ② settled")
-	if b := s.ExpectRequest(); !b.OutputOnly {
+	if b := s.ExpectRequest(); !b.IsOutputOnly {
 		t.Fatalf("%+v", b)
 	}
 	s.ReplyWith(`{"calls":[],"output":{"summary":"half of it"}}`)

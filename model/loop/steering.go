@@ -48,7 +48,7 @@ func (l *Loop) ApplyRevision(s approval.SteeringPayload) (instancesToCorrect []*
 	}
 	for _, inst := range l.Instances {
 		changesView, isRevised := changesViewByInstance[inst]
-		inst.RevisedSinceRequest = inst.RevisedSinceRequest || isRevised
+		inst.WasRevisedSinceRequest = inst.WasRevisedSinceRequest || isRevised
 		if changesView {
 			inst.SentCorrectionCount++
 			instancesToCorrect = append(instancesToCorrect, inst)
@@ -66,22 +66,22 @@ func (l *Loop) WithInstanceTokensResolved(context []any) []any {
 // CheckCallWaiting explains why a Call does not wait for a person, as far as its instance has reported. For an unknown
 // Call it proposes similar ones, which takes long. briefly, which is called only then, turns the proposals off; nil
 // leaves them on.
-func (l *Loop) CheckCallWaiting(call string, mayArriveSoon func() bool) error {
-	token, isKnown := l.FindInstance(ideafile.InstanceTokenOfCallID(call))
-	key, isCall := ideafile.ParseCallKey(call)
+func (l *Loop) CheckCallWaiting(callID string, mayArriveSoon func() bool) error {
+	token, isKnown := l.FindInstance(ideafile.InstanceTokenOfCallID(callID))
+	key, isCall := ideafile.ParseCallKey(callID)
 	if isKnown && isCall {
-		if report, isReported := l.instanceByToken[token].calls[key]; isReported {
+		if report, isReported := l.instanceByToken[token].reportByCallKey[key]; isReported {
 			return approval.CallNotWaitingError(key.ID(token), report.Status, report.Decisions)
 		}
 	}
 	if mayArriveSoon != nil && mayArriveSoon() {
-		return approval.UnknownCallShortError(call)
+		return approval.UnknownCallShortError(callID)
 	}
-	var pending []approval.Pending
+	var pendingApprovals []approval.Pending
 	for _, inst := range l.Instances {
-		pending = append(pending, inst.PendingApprovals...)
+		pendingApprovals = append(pendingApprovals, inst.PendingApprovals...)
 	}
-	return approval.UnknownCallError(call, nil, pending)
+	return approval.UnknownCallError(callID, nil, pendingApprovals)
 }
 
 // ErrNoPlanToReplace refuses a Plan that is to run directly if no Plan runs directly that it could replace.

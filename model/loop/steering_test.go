@@ -306,8 +306,8 @@ func TestNobodyDecidedInTimeAndTheProcessIsPaused(t *testing.T) {
 	s.ReplyWith(`{"calls":[{"_tool":"due","_instance":"*","_outputPath":"b"}],"output":null}`)
 	s.AdvanceClock(time.Hour)
 	for _, token := range []string{"①", "②"} {
-		s.Instances[token].SetTime(s.Now)
-		s.Instances[token].ApplyDeadlines()
+		s.InstanceByToken[token].SetTime(s.Now)
+		s.InstanceByToken[token].ApplyDeadlines()
 		s.Advance(token)
 	}
 	s.ExpectStep(loop.StepPaused)
@@ -459,10 +459,10 @@ func TestAPauseThatWasAskedForBeforeTheLatestOneEndedIsOvertaken(t *testing.T) {
 	s.ExpectRequest()
 	lacks := func(code string, heard int) turn.InstanceReport {
 		r := s.Report("①", 1)
-		r.PauseFault, r.AcknowledgedReleaseNumber = diag.Faultf(code, "a secret is missing"), heard
+		r.PauseFault, r.AckedResumeNumber = diag.Faultf(code, "a secret is missing"), heard
 		return r
 	}
-	s.Loop.Instances[0].ReleaseCount = 1
+	s.Loop.Instances[0].ResumeCount = 1
 	s.DeliverReport(lacks(ideafile.CodeNotAllowed, 0))
 	if f := s.Loop.PauseReason; f != nil {
 		t.Errorf("it is paused: %v", f)

@@ -20,7 +20,7 @@ import (
 // mayNeedUndo reports whether an instance may have something to undo, or an effect that stays.
 func (p *InstanceProgress) mayNeedUndo() bool {
 	//workflowcheck:ignore -- any or none, in any order
-	for _, c := range p.calls {
+	for _, c := range p.reportByCallKey {
 		if c.Status == ideafile.Done || c.Status == ideafile.Failed && ideafile.MayHaveTakenEffect(c.Fault) {
 			return true
 		}
@@ -52,7 +52,7 @@ var (
 		Text: "something in it is still running: wait until it rests"}
 	ErrUndoUnderWay = approval.Refusal{Code: approval.CodeUndoUnderWay,
 		Text: "it is taking back already: wait until that is done"}
-	ErrNothingToUndo = approval.NothingDone("nothing of it is at work: ended instances can be taken back once the " +
+	ErrNothingToUndo = approval.NothingDoneError("nothing of it is at work: ended instances can be taken back once the " +
 		"whole process has ended")
 )
 
@@ -67,7 +67,7 @@ func (l *Loop) BeginUndo(o approval.UndoOrder, now time.Time) (list []*InstanceP
 	})
 	isUndoing := func(inst *InstanceProgress) bool { return inst.UndoOrder != nil || inst.UndoCause != nil }
 	isRunning := func(inst *InstanceProgress) bool {
-		return !inst.Idle && (!inst.HeldByPause || inst.RunningCallCount > 0)
+		return !inst.IsIdle && (!inst.IsHeldByPause || inst.RunningCallCount > 0)
 	}
 	switch {
 	case l.PauseReason == nil:
@@ -81,9 +81,9 @@ func (l *Loop) BeginUndo(o approval.UndoOrder, now time.Time) (list []*InstanceP
 	case len(list) == 0:
 		return nil, ErrNothingToUndo
 	}
-	o.Review = o.Review || l.RequiresPlanReview
+	o.RequiresReview = o.RequiresReview || l.RequiresPlanReview
 	for _, inst := range list {
-		inst.UndoOrder, inst.Idle = &o, false
+		inst.UndoOrder, inst.IsIdle = &o, false
 	}
 	return list, nil
 }
@@ -102,13 +102,13 @@ func (l *Loop) TakeEndedUndo() (order *approval.UndoOrder, refusal error) {
 		}
 	}
 	var failures, sentences []string
-	anyFailed, allNothing := false, true
+	anyFailed, nothingUndone := false, true
 	for _, inst := range list {
 		result := *inst.UndoResult
-		order, anyFailed, allNothing = inst.UndoOrder, anyFailed || result.Failed, allNothing && result.NothingUndone
-		inst.UndoOrder, inst.UndoResult, inst.RevisedSinceRequest = nil, nil, true
+		order, anyFailed, nothingUndone = inst.UndoOrder, anyFailed || result.HasFailed, nothingUndone && result.NothingUndone
+		inst.UndoOrder, inst.UndoResult, inst.WasRevisedSinceRequest = nil, nil, true
 		switch {
-		case result.Failed:
+		case result.HasFailed:
 			failures = jsonval.AppendNew(failures, result.Summary)
 		case result.NothingUndone:
 			sentences = jsonval.AppendNew(sentences, result.Summary)
@@ -125,8 +125,8 @@ func (l *Loop) TakeEndedUndo() (order *approval.UndoOrder, refusal error) {
 	switch {
 	case anyFailed:
 		refusal = errors.New(strings.Join(failures, "; "))
-	case len(list) > 0 && allNothing:
-		refusal = approval.NothingDone(strings.Join(sentences, "; "))
+	case len(list) > 0 && nothingUndone:
+		refusal = approval.NothingDoneError(strings.Join(sentences, "; "))
 	}
 	return order, refusal
 }
@@ -140,7 +140,7 @@ func (l *Loop) finishUndo(inst *InstanceProgress, result turn.UndoResult) {
 		return
 	}
 	status := ideafile.InstanceFailed
-	if result.Failed {
+	if result.HasFailed {
 		status = ideafile.InstanceUndoFailed
 	}
 	l.endInstance(inst, status, diag.Faultf(inst.UndoCause.Code, "%s; %s", inst.UndoCause.Message, result.Summary))

@@ -241,7 +241,7 @@ func TestAnOutputThatWasGivenForSomeIsAskedForOnceMoreOverAll(t *testing.T) {
 	s.WantEqual("both have", s.DescribeInstances(), "① settled, ② settled")
 	s.WantEqual("there is no output yet", outputJSON(s), "null")
 	b := s.ExpectRequest()
-	if !b.OutputOnly || fmt.Sprint(b.InstanceTokens()) != "[① ②]" || b.RequestNumber != 3 {
+	if !b.IsOutputOnly || fmt.Sprint(b.InstanceTokens()) != "[① ②]" || b.RequestNumber != 3 {
 		t.Fatalf("the closing Request: %+v", b)
 	}
 	s.WantEqual("it sees the final States", string(jsonval.Encode(b.Instances[0].State)), `{"a":1,"b":"y"}`)
@@ -269,7 +269,7 @@ func TestAClosingRequestWithoutAGoodOutputIsMadeAgain(t *testing.T) {
 	s.ReplyWith(modeltest.EmptyReply)
 	for range 2 {
 		s.ReplyWith(`{"calls":[],"output":{"summary":1}}`)
-		if b := s.ExpectRequest(); !b.OutputOnly ||
+		if b := s.ExpectRequest(); !b.IsOutputOnly ||
 			describeErrors(
 				b) != "bad_output: the output does not fit its form: /summary: expected string, but got number" {
 			t.Fatalf("%+v", b)

@@ -36,7 +36,7 @@ func (l *Loop) doesReplyWireOutput(req *llmRequest) bool {
 // every instance, or what the LLM said about the others still holds.
 func (l *Loop) mayReplyGiveOutput(req *llmRequest) bool {
 	return len(req.Instances) == len(l.Instances) || req.resumesFinalOutput ||
-		l.uncoveredFollowPlan(l.coveredInstances(req.RequestInput))
+		l.otherInstancesFollowPlan(l.coveredInstances(req.RequestInput))
 }
 
 // wireOutput keeps the output of a reply until the Calls of every instance have ended.
@@ -117,7 +117,7 @@ func (l *Loop) settlesWhileOutputWaits(inst *InstanceProgress) bool {
 // corrected for these. It reports whether it kept the output. After a person's revision it does not, since another
 // output may be wanted.
 func (l *Loop) keepOutputAsDraft(req *llmRequest) bool {
-	anyRevised := l.anyInstance(func(inst *InstanceProgress) bool { return inst.RevisedSinceRequest })
+	anyRevised := l.anyInstance(func(inst *InstanceProgress) bool { return inst.WasRevisedSinceRequest })
 	canBeShown := !jsonval.ContainsBlobHandle(req.Reply.Output) // the LLM sees only the beginning of a stored value
 	if anyRevised || !canBeShown || !l.KnowsChange(DraftOutputChangeID) {
 		return false
@@ -151,13 +151,13 @@ func (l *Loop) breaksWiredOutput(inst *InstanceProgress) bool {
 
 // departsFromPlan reports whether an instance departs from what a Request planned: it joined later, was planned for
 // anew or corrected, a Call failed and no other makes up for it, or its Calls ended without all their values. If
-// overrulingCounts, it also departs if a person overruled the LLM on a Call.
-func (l *Loop) departsFromPlan(inst *InstanceProgress, request int, overrulingCounts bool) bool {
+// countsOverruling, it also departs if a person overruled the LLM on a Call.
+func (l *Loop) departsFromPlan(inst *InstanceProgress, request int, countsOverruling bool) bool {
 	plan := l.planResult(inst, request)
-	if inst.LastPlanningRequest != request || inst.RevisedSinceRequest || plan.HasFailed() {
+	if inst.LastPlanningRequest != request || inst.WasRevisedSinceRequest || plan.HasFailed() {
 		return true
 	}
-	if overrulingCounts && slices.ContainsFunc(plan.Reports, turn.CallReport.WasOverruledByPerson) {
+	if countsOverruling && slices.ContainsFunc(plan.Reports, turn.CallReport.WasOverruledByPerson) {
 		return true
 	}
 	return !inst.hasActiveCalls() && len(inst.PendingApprovals) == 0 && !plan.HasSucceeded()
@@ -196,7 +196,7 @@ func (l *Loop) settleByWiredOutput() {
 func (l *Loop) planResult(inst *InstanceProgress, request int) PlanResult {
 	p := PlanResult{Idea: l.Idea, State: inst.state.CurrentValue, KnowsChange: l.KnowsChange}
 	//workflowcheck:ignore -- in any order
-	for key, c := range inst.calls {
+	for key, c := range inst.reportByCallKey {
 		if key.Request == request {
 			p.Reports = append(p.Reports, c)
 		}

@@ -371,7 +371,7 @@ func TestAnOutputThatWaitedForAPersonWhoRefusesIsAskedForAtTheEnd(t *testing.T) 
 	s.Decide(policy.Reject, "1.2@②", `{"reason":"not him"}`)
 	s.ExpectRequestFor("②")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"}]}`)
-	if in := s.ExpectRequest(); !in.OutputOnly {
+	if in := s.ExpectRequest(); !in.IsOutputOnly {
 		t.Errorf("it asks about %v", in.InstanceTokens())
 	}
 }

@@ -57,8 +57,8 @@ func (w *numberFieldCollector) walk(node any, path []string) {
 			w.add(NumberField{Path: path, Minimum: minimum, Maximum: maximum})
 		}
 	}
-	for key, below := range jsonschema.Properties(m) {
-		w.walk(below, append(slices.Clip(path), key))
+	for key, child := range jsonschema.Properties(m) {
+		w.walk(child, append(slices.Clip(path), key))
 	}
 	w.walk(m["additionalProperties"], append(slices.Clip(path), "*"))
 	w.walk(m["items"], append(slices.Clip(path), "[]"))

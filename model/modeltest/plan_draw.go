@@ -113,9 +113,9 @@ func generateCall(t *rapid.T, opts PlanOptions, request, index int) RandomCall {
 	if drawInt(t, "scoped", 0, 9) == 0 {
 		c.Source["_scopes"] = []any{"state." + drawOneOf(t, "scope", opts.paths...)}
 	}
-	awaited := []string{"", "", "", "", "†state." + drawOneOf(t, "awaited", opts.paths...),
+	afterChoices := []string{"", "", "", "", "†state." + drawOneOf(t, "awaited", opts.paths...),
 		fmt.Sprintf("†call.%d.%d", request, drawInt(t, "awaited Call", 1, opts.MaxCalls))}
-	if after := drawOneOf(t, "after", awaited...); after != "" {
+	if after := drawOneOf(t, "after", afterChoices...); after != "" {
 		c.Source["_after"] = []any{after}
 	}
 	path := ""
@@ -176,10 +176,10 @@ func generateReference(t *rapid.T, opts PlanOptions) any {
 func generateOutputPaths(t *rapid.T, opts PlanOptions, path string) string {
 	text := "†state." + path
 	for range drawInt(t, "more paths", 1, 2) {
-		more := drawOneOf(t, "another path", opts.paths...)
-		longer := text + drawOneOf(t, "sign", " && ", " || ", " || ") + "†state." + more
-		if _, err := refexpr.ParseOutputPath(longer); err == nil {
-			text = longer
+		nextPath := drawOneOf(t, "another path", opts.paths...)
+		extendedText := text + drawOneOf(t, "sign", " && ", " || ", " || ") + "†state." + nextPath
+		if _, err := refexpr.ParseOutputPath(extendedText); err == nil {
+			text = extendedText
 		}
 	}
 	return text
@@ -189,12 +189,12 @@ func generateOutputPaths(t *rapid.T, opts PlanOptions, path string) string {
 // path lacks.
 func generateBranchChoice(t *rapid.T, text string, result resultFunc) resultFunc {
 	branches := strings.Split(text, " || ")
-	chosen := drawOneOf(t, "taken", append([]string{"", "", "nowhere"}, branches...)...)
-	if chosen == "" {
+	branch := drawOneOf(t, "taken", append([]string{"", "", "nowhere"}, branches...)...)
+	if branch == "" {
 		return result
 	}
 	return func(params, scopes jsonval.Object) any {
-		return jsonval.Object{refexpr.BranchKey: chosen, refexpr.ResultKey: result(params, scopes)}
+		return jsonval.Object{refexpr.BranchKey: branch, refexpr.ResultKey: result(params, scopes)}
 	}
 }
 

@@ -105,30 +105,30 @@ func (p *PlanExecution) RunAll(t Fataler, choose func(n int) int) {
 func (p *PlanExecution) runRequest(t Fataler, request int, calls []RandomCall, choose func(n int) int) {
 	acceptedCount, isClosed, skipsStart := 0, false, false
 	for {
-		latent := p.Instance.CallsAwaitingLLM()
-		replyEvents := 1 // the next Call of the reply, or its end
+		latentCalls := p.Instance.CallsAwaitingLLM()
+		replyEventCount := 1 // the next Call of the reply, or its end
 		if isClosed {
-			replyEvents = 0
+			replyEventCount = 0
 		}
-		events := replyEvents + len(p.RunningCalls) + len(latent)
-		if events == 0 && !skipsStart {
+		eventCount := replyEventCount + len(p.RunningCalls) + len(latentCalls)
+		if eventCount == 0 && !skipsStart {
 			return
 		}
-		if events > 0 {
-			switch k := choose(events); {
-			case k < replyEvents && acceptedCount < len(calls):
+		if eventCount > 0 {
+			switch k := choose(eventCount); {
+			case k < replyEventCount && acceptedCount < len(calls):
 				p.Accept(calls[acceptedCount])
 				acceptedCount++
-			case k < replyEvents:
+			case k < replyEventCount:
 				p.Instance.CloseRequest(request)
 				isClosed = true
-			case k < replyEvents+len(p.RunningCalls):
-				p.EndCall(k - replyEvents)
+			case k < replyEventCount+len(p.RunningCalls):
+				p.EndCall(k - replyEventCount)
 			default:
-				p.AnswerLatent(t, latent[k-replyEvents-len(p.RunningCalls)])
+				p.AnswerLatent(t, latentCalls[k-replyEventCount-len(p.RunningCalls)])
 			}
 		}
-		skipsStart = events > 0 && choose(4) == 3
+		skipsStart = eventCount > 0 && choose(4) == 3
 		if !skipsStart {
 			p.startReadyCalls(t)
 		}

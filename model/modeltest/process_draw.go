@@ -65,13 +65,13 @@ func RunRandomProcess(t *rapid.T, onConcluded func(*Scenario, *loop.RequestConcl
 		case 0:
 			c = s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")})
 		case 1:
-			c = s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
+			c = s.InterruptRequest(turn.LLMReply{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
 		case 2:
-			if len(in.Questions) > 0 || in.OutputOnly {
+			if len(in.Questions) > 0 || in.IsOutputOnly {
 				continue
 			}
-			lost := turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}
-			c = s.InterruptRequest(lost, `{"_tool":"work","_instance":"*","_outputPath":"e"}`)
+			lostReply := turn.LLMReply{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}
+			c = s.InterruptRequest(lostReply, `{"_tool":"work","_instance":"*","_outputPath":"e"}`)
 		default:
 			c = s.ReplyWith(generateReply(t, in))
 		}

@@ -36,12 +36,12 @@ func SnapshotAndReparse(t Fataler, i *ideafile.Idea, input *turn.RequestInput, c
 // replaces the workflows and activities between them, and carries loop and instances over to new runs at every step, as
 // continue-as-new does.
 type Scenario struct {
-	T         rapid.TB
-	Idea      *ideafile.Idea
-	Loop      *loop.Loop
-	Instances map[string]*dataflow.Instance
-	Bindings  ideafile.ToolBindings
-	Now       time.Time
+	T               rapid.TB
+	Idea            *ideafile.Idea
+	Loop            *loop.Loop
+	InstanceByToken map[string]*dataflow.Instance
+	Bindings        ideafile.ToolBindings
+	Now             time.Time
 	// RunTool runs a Tool that is run by code. A test may replace it.
 	RunTool func(tool string, params jsonval.Object) (any, *diag.Fault)
 
@@ -94,7 +94,7 @@ func NewScenarioWithTools(t rapid.TB, tools, output string, ideaKeys ...string) 
 func NewScenarioFromIdea(t rapid.TB, idea *ideafile.Idea, isPart bool) *Scenario {
 	s := &Scenario{
 		T: t, Idea: idea, Now: StartTime,
-		Instances: map[string]*dataflow.Instance{}, Bindings: ideafile.ToolBindings{},
+		InstanceByToken: map[string]*dataflow.Instance{}, Bindings: ideafile.ToolBindings{},
 		ReportedCallsByToken: map[string]map[string]dataflow.ReportedCall{},
 		AckedCountByToken:    map[string]int{}, CorrectionsByToken: map[string][]approval.SteeringPayload{},
 		RunTool: runDefaultTool,
@@ -123,9 +123,9 @@ func runDefaultTool(tool string, params jsonval.Object) (any, *diag.Fault) {
 // StartInstances starts the dataflow of instances.
 func (s *Scenario) StartInstances(tokens []string) {
 	for _, token := range tokens {
-		s.Instances[token] = dataflow.New(s.palette(), s.Loop.Idea.Context, token)
+		s.InstanceByToken[token] = dataflow.New(s.palette(), s.Loop.Idea.Context, token)
 		s.ReportedCallsByToken[token] = map[string]dataflow.ReportedCall{}
-		s.Instances[token].StartDirectPlan()
+		s.InstanceByToken[token].StartDirectPlan()
 	}
 }
 
@@ -137,7 +137,7 @@ func (s *Scenario) palette() ideafile.Palette {
 // RunDirectPlans runs the directly run Plans of all instances until they are idle, and delivers their reports.
 func (s *Scenario) RunDirectPlans() {
 	for _, inst := range s.Loop.Instances {
-		if s.Instances[inst.Token].HasDirectPlan() && inst.Status == ideafile.InstanceWorking {
+		if s.InstanceByToken[inst.Token].HasDirectPlan() && inst.Status == ideafile.InstanceWorking {
 			s.runAndReport(inst.Token, 0)
 		}
 	}
@@ -151,7 +151,7 @@ func (s *Scenario) continueAsNew() {
 	oldLoop := s.Loop
 	s.Loop = ContinueLoopAsNew(s.T, s.Idea, s.Bindings, oldLoop)
 	s.Loop.KnowsChange, s.Loop.IsPart = oldLoop.KnowsChange, oldLoop.IsPart
-	for token, instance := range s.Instances {
-		s.Instances[token] = ContinueInstanceAsNew(s.T, instance)
+	for token, instance := range s.InstanceByToken {
+		s.InstanceByToken[token] = ContinueInstanceAsNew(s.T, instance)
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 // Advance runs an instance until it is idle, and delivers its report.
 func (s *Scenario) Advance(token string) {
-	s.runAndReport(token, s.Instances[token].CarryIntoNextRun().ClosedThroughRequest)
+	s.runAndReport(token, s.InstanceByToken[token].CarryIntoNextRun().ClosedThroughRequest)
 }
 
 // Decide gives an instance a person's decision on a Call, and advances the instance. more are further keys of the
@@ -26,7 +26,7 @@ func (s *Scenario) Decide(kind, id string, extraPayloads ...string) {
 	for _, text := range extraPayloads {
 		m = jsonval.DeepMerge(m, DecodeJSON(s.T, text)).(jsonval.Object)
 	}
-	instance := s.Instances[ideafile.InstanceTokenOfCallID(id)]
+	instance := s.InstanceByToken[ideafile.InstanceTokenOfCallID(id)]
 	instance.SetTime(s.Now)
 	d, err := approval.ReadDecision(kind, m)
 	if err == nil {
@@ -67,19 +67,19 @@ func (s *Scenario) Revise(payload string) []*loop.InstanceProgress {
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	affected, err := s.Loop.ApplyRevision(r)
+	affectedInstances, err := s.Loop.ApplyRevision(r)
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	s.restartReopened()
-	for _, p := range affected {
+	s.restartReopenedInstances()
+	for _, p := range affectedInstances {
 		s.CorrectionsByToken[p.Token] = append(s.CorrectionsByToken[p.Token], r)
 	}
-	return affected
+	return affectedInstances
 }
 
-// restartReopened starts the dataflow of reopened instances anew, if they had been told that they had ended.
-func (s *Scenario) restartReopened() {
+// restartReopenedInstances starts the dataflow of reopened instances anew, if they had been told that they had ended.
+func (s *Scenario) restartReopenedInstances() {
 	for _, inst := range s.Loop.TakeInstancesToRestart() {
 		initial, writes := inst.StateHistory()
 		context, err := ideafile.ReadMessages(ideafile.ContextForRestartedInstance(s.Loop.Idea.Context,
@@ -87,7 +87,7 @@ func (s *Scenario) restartReopened() {
 		if err != nil {
 			s.T.Fatal(err)
 		}
-		s.Instances[inst.Token] = dataflow.Restore(s.palette(), context, inst.Token,
+		s.InstanceByToken[inst.Token] = dataflow.Restore(s.palette(), context, inst.Token,
 			dataflow.RebuildFromReports(inst.Token, inst.ClosedThroughRequest, writes, inst.CallReports()))
 	}
 }
@@ -102,7 +102,7 @@ func (s *Scenario) ApplyCorrections(token, person string) {
 		if err != nil {
 			s.T.Fatal(err)
 		}
-		s.Instances[token].ApplyRevision(slices.DeleteFunc(messages, func(m ideafile.Message) bool {
+		s.InstanceByToken[token].ApplyRevision(slices.DeleteFunc(messages, func(m ideafile.Message) bool {
 			return m.PayloadKind == "" && !m.IsDirectPlan() || m.InstanceToken != "" && m.InstanceToken != token
 		}), person, "")
 		s.AckedCountByToken[token]++

@@ -7,7 +7,7 @@ import (
 
 // RunToIdle closes a Request at an instance and runs its Calls until nothing is left to run.
 func (s *Scenario) RunToIdle(token string, request int) {
-	instance := s.Instances[token]
+	instance := s.InstanceByToken[token]
 	instance.SetTime(s.Now)
 	instance.CloseRequest(request)
 	for readyCalls := instance.Advance(); len(readyCalls) > 0; readyCalls = instance.Advance() {
@@ -50,7 +50,7 @@ func (s *Scenario) DeliverReport(r turn.InstanceReport) {
 
 // Report returns the report of an idle instance, encoded and decoded as a signal's payload is.
 func (s *Scenario) Report(token string, closedRequest int) turn.InstanceReport {
-	instance := s.Instances[token]
+	instance := s.InstanceByToken[token]
 	r := turn.InstanceReport{
 		Token: token, ClosedThroughRequest: closedRequest, Writes: instance.TakeNewWrites(),
 		PauseFault: instance.TakePauseFault(), AckedCorrectionCount: s.AckedCountByToken[token],

@@ -37,7 +37,7 @@ func (s *Scenario) nextStep() (loop.Step, *turn.RequestInput) {
 		return step, in
 	}
 	for _, m := range instances {
-		s.DeliverReport(s.Report(m.Token, s.Instances[m.Token].CarryIntoNextRun().ClosedThroughRequest))
+		s.DeliverReport(s.Report(m.Token, s.InstanceByToken[m.Token].CarryIntoNextRun().ClosedThroughRequest))
 	}
 	return s.nextStep()
 }
@@ -56,7 +56,7 @@ func (s *Scenario) ReplyWith(reply string) *loop.RequestConclusion {
 	s.ExpectRequest()
 	m := DecodeJSON(s.T, reply).(jsonval.Object)
 	r := s.DeliverCalls(jsonval.AsList(m["calls"]))
-	r.Complete, r.Output = true, m["output"]
+	r.IsComplete, r.Output = true, m["output"]
 	if finished, isGiven := m["finished"].(bool); isGiven {
 		r.SaysFinished, r.SaysUnfinished = finished, !finished
 	}
@@ -77,11 +77,11 @@ func (s *Scenario) InterruptRequest(incompleteReply turn.LLMReply, calls ...stri
 	for _, token := range s.FullyDeliveredTokens {
 		s.runAndReport(token, s.Input.RequestNumber)
 	}
-	if incompleteReply.WorkerLost {
+	if incompleteReply.IsWorkerLost {
 		r = turn.LLMReply{} // the reply is lost with its worker; the instances have the Calls
 	}
-	r.Fault, r.WorkerLost, r.CallsUndelivered, r.NotRetryable, r.InstancesWithoutCalls = incompleteReply.Fault,
-		incompleteReply.WorkerLost, incompleteReply.CallsUndelivered, incompleteReply.NotRetryable, nil
+	r.Fault, r.IsWorkerLost, r.HasUndeliveredCalls, r.NotRetryable, r.InstancesWithoutCalls = incompleteReply.Fault,
+		incompleteReply.IsWorkerLost, incompleteReply.HasUndeliveredCalls, incompleteReply.NotRetryable, nil
 	return s.Conclude(r)
 }
 
@@ -90,10 +90,10 @@ func (s *Scenario) InterruptRequest(incompleteReply turn.LLMReply, calls ...stri
 func (s *Scenario) DeliverCalls(rawCalls []any) turn.LLMReply {
 	calls := ideafile.ParseWrittenCalls(rawCalls)
 	r := turn.LLMReply{Calls: calls, Usage: cmp.Or(s.Usage, turn.TokenUsage{PromptTokens: 100, CompletionTokens: 10}),
-		HTTPAttempts: 1}
+		HTTPAttemptCount: 1}
 	p := ideafile.Palette{Tools: s.Idea.Tools, BindingByTool: s.Bindings, InstanceTokens: s.Input.InstanceTokens(),
 		ReopenableTokens: s.Input.ReopenableTokens}
-	if s.Input.OutputOnly {
+	if s.Input.IsOutputOnly {
 		p.InstanceTokens = nil
 	}
 	tokensWithCalls := map[string]bool{}
@@ -124,7 +124,7 @@ func (s *Scenario) deliverCall(p ideafile.Palette, index int, call ideafile.Writ
 	tokens, f := p.TargetInstances(call)
 	for _, token := range tokens {
 		if !slices.Contains(s.UnreachedTokens, token) {
-			s.Instances[token].AcceptCall(s.Input.RequestNumber, index, call)
+			s.InstanceByToken[token].AcceptCall(s.Input.RequestNumber, index, call)
 		}
 	}
 	return tokens, f
@@ -136,9 +136,9 @@ func (s *Scenario) deliverAnswer(_ ideafile.Palette, _ int, answer ideafile.Writ
 	switch {
 	case f != nil:
 	case q.ParamsError != "":
-		s.Instances[q.Token].ApplyAdaptedParams(q.CallID, params)
+		s.InstanceByToken[q.Token].ApplyAdaptedParams(q.CallID, params)
 	default:
-		s.Instances[q.Token].SucceedCall(q.CallID, output)
+		s.InstanceByToken[q.Token].SucceedCall(q.CallID, output)
 	}
 	return nil, f
 }
@@ -149,17 +149,17 @@ func (s *Scenario) Conclude(r turn.LLMReply) *loop.RequestConclusion {
 	s.T.Helper()
 	for _, token := range slices.Concat(s.Input.InstanceTokens(), s.Input.ReopenableTokens) {
 		switch {
-		case s.Input.OutputOnly, slices.Contains(s.Input.ReopenableTokens, token) && r.Complete &&
+		case s.Input.IsOutputOnly, slices.Contains(s.Input.ReopenableTokens, token) && r.IsComplete &&
 			!slices.Contains(s.calledTokens, token):
 		case r.CallsMayBeUndelivered():
-			closedRequest := s.Instances[token].CarryIntoNextRun().ClosedThroughRequest
-			s.Instances[token].StopAcceptingCalls(s.Input.RequestNumber)
+			closedRequest := s.InstanceByToken[token].CarryIntoNextRun().ClosedThroughRequest
+			s.InstanceByToken[token].StopAcceptingCalls(s.Input.RequestNumber)
 			s.RunToIdle(token, closedRequest)
 			if s.Loop.NeedsCallsFromInstances(&r) {
 				s.rereportedRequest = s.Input.RequestNumber
 				maps.DeleteFunc(s.ReportedCallsByToken[token],
 					func(id string, _ dataflow.ReportedCall) bool {
-						return s.Instances[token].FindCall(id).Request == s.rereportedRequest
+						return s.InstanceByToken[token].FindCall(id).Request == s.rereportedRequest
 					})
 			}
 			report := s.Report(token, closedRequest)
@@ -175,11 +175,11 @@ func (s *Scenario) Conclude(r turn.LLMReply) *loop.RequestConclusion {
 	if c == nil {
 		s.T.Fatal("the Request is not concluded")
 	}
-	for _, undelivered := range c.CallsToRedeliver {
-		for _, call := range undelivered.Calls {
-			s.Instances[undelivered.Token].AcceptRedeliveredCall(undelivered.Request, call.Index, call.Call)
+	for _, delivery := range c.CallsToRedeliver {
+		for _, call := range delivery.Calls {
+			s.InstanceByToken[delivery.Token].AcceptRedeliveredCall(delivery.Request, call.Index, call.Call)
 		}
-		s.runAndReport(undelivered.Token, undelivered.Request)
+		s.runAndReport(delivery.Token, delivery.Request)
 	}
 	s.EndedInstances = s.Loop.TakeEndedInstances()
 	s.continueAsNew()

@@ -20,7 +20,7 @@ func (b *formatBuilder) adaptationChoices(t *ideafile.Tool, questions []turn.LLM
 			continue
 		}
 		names := jsonval.SortedKeys(question.Params)
-		setIndex := slices.IndexFunc(paramNameSets, func(known []string) bool { return slices.Equal(known, names) })
+		setIndex := slices.IndexFunc(paramNameSets, func(knownChoices []string) bool { return slices.Equal(knownChoices, names) })
 		if setIndex < 0 {
 			setIndex, paramNameSets, callIDsBySet = len(paramNameSets), append(paramNameSets, names), append(callIDsBySet, nil)
 		}
@@ -45,7 +45,7 @@ func (b *formatBuilder) adaptedParamSchema(t *ideafile.Tool, name string, schema
 		schema = jsonval.Object{}
 	}
 	definition := fmt.Sprintf("fit%d_%s", setIndex, t.Name)
-	if !b.strict && b.defs.Value(definition) == nil {
+	if !b.isStrict && b.defs.Value(definition) == nil {
 		b.addRebasedDefinition(definition, t.ParamsSchemaSource())
 	}
 	result := b.declaredParamSchema(t, name, schema, definition)
@@ -58,7 +58,7 @@ func (b *formatBuilder) adaptedParamSchema(t *ideafile.Tool, name string, schema
 // answersFormat is the format of a reply that holds only results of latent Calls, {"calls": [{"_call", "_output"}]},
 // and corrected parameters, {"calls": [{"_call", "_params"}]}.
 func answersFormat(idea *ideafile.Idea, request *turn.RequestInput) ResponseFormat {
-	in := ResponseFormatInput{Tools: idea.Tools, ToolInstructions: ToolInstructions(idea)}
+	in := ResponseFormatInput{Tools: idea.Tools, InstructionsByTool: ToolInstructions(idea)}
 	return buildStrictIfPossible(in, func(b *formatBuilder) any { return b.answersSchema(request.Questions) })
 }
 
@@ -83,5 +83,5 @@ func (b *formatBuilder) answersSchema(questions []turn.LLMQuestion) any {
 // resultChoice is the schema of the entries with results for one Tool's Calls.
 func (b *formatBuilder) resultChoice(t *ideafile.Tool, ids []string) jsonval.OrderedObject {
 	entry := jsonval.OrderedObject{}.Append("_call", stringEnum(ids...)).Append("_output", b.resultSchema(t))
-	return append(schemaWithDescription(b.input.ToolInstructions[t.Name]), closedObjectSchema(entry)...)
+	return append(schemaWithDescription(b.input.InstructionsByTool[t.Name]), closedObjectSchema(entry)...)
 }

@@ -24,7 +24,7 @@ func TestTheComposedSchemaAllowsExpressionsWhereItAllowsReferences(t *testing.T)
 		in := ResponseFormatInput{Tools: p.Tools, Bindings: p.BindingByTool, InstanceTokens: []string{""},
 			OutputSchema: form}
 		composed := NewResponseFormat(in)
-		if !composed.Strict {
+		if !composed.IsStrict {
 			t.Fatal(composed.NotStrictReason)
 		}
 		if !strict {

@@ -50,8 +50,8 @@ func (w *promptWriter) writeCallHistory() {
 	}
 }
 
-// callsText explains the outcomes of Calls.
-const callsText = `{{define "calls"}}
+// callsTemplate explains the outcomes of Calls.
+const callsTemplate = `{{define "calls"}}
 ## Calls so far
 {{.CallIDExample}}. (…) stands for the parameters of a Call whose result is in State{{if .Several}} in all its instances{{end}}. Calls that no longer matter{{if .Several}}, such as those of finished instances,{{end}} are left out.
 {{if (index .PlanEntries 0).DirectPlan}}Those whose ids begin with 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.
@@ -61,7 +61,7 @@ const callsText = `{{define "calls"}}
 // AnySkipped reports whether a Call was skipped in some instance.
 func (w *promptWriter) AnySkipped() bool {
 	return slices.ContainsFunc(w.PlanEntries,
-		func(e turn.PlannedCallSummary) bool { return e.StatusCounts[ideafile.Skipped] > 0 })
+		func(e turn.PlannedCallSummary) bool { return e.CountByStatus[ideafile.Skipped] > 0 })
 }
 
 // CallIDExample explains the ids of Calls by an example whose two numbers differ.
@@ -85,7 +85,7 @@ func (w *promptWriter) CallIDExample() string {
 // other Call.
 func (w *promptWriter) doneLabel(entry turn.PlannedCallSummary) (string, bool) {
 	output, hasOutput := w.idea.OutputPathOf(entry.Call)
-	if slices.ContainsFunc(entry.Decisions, isMoreThanPlainApproval) || len(entry.StatusCounts) != 1 || entry.StatusCounts[ideafile.Done] == 0 || len(entry.ResultByInstance) > 0 ||
+	if slices.ContainsFunc(entry.Decisions, isMoreThanPlainApproval) || len(entry.CountByStatus) != 1 || entry.CountByStatus[ideafile.Done] == 0 || len(entry.ResultByInstance) > 0 ||
 		!hasOutput || len(output) == 0 || output.HasBranches() {
 		return "", false
 	}
@@ -181,7 +181,7 @@ func (w *promptWriter) statusSummary(entry turn.PlannedCallSummary) string {
 	for _, status := range []ideafile.CallStatus{ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped,
 		ideafile.Blocked, ideafile.Undone,
 		ideafile.Running, ideafile.Waiting, ideafile.AwaitingApproval} {
-		if entry.StatusCounts[status] > 0 {
+		if entry.CountByStatus[status] > 0 {
 			parts = append(parts, strings.ReplaceAll(string(status), "-", " ")+
 				w.instancesSuffix(entry.InstancesByStatus[status]))
 		}

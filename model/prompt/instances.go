@@ -104,7 +104,7 @@ func (w *promptWriter) writeInstanceStates() {
 			w.writeLine("  still missing: %s", strings.Join(instance.MissingRequiredPaths, ", "))
 		}
 		for _, s := range instance.UnfulfilledSteps {
-			w.writeLine("  step %s is not fulfilled, so that it cannot be finished: %s", s.Step, oneLine(s.Reason))
+			w.writeLine("  step %s is not fulfilled, so that it cannot be finished: %s", s.StepID, oneLine(s.Reason))
 		}
 		if instance.HasReachedGoal {
 			w.writeLine("  It has all that it needs to be finished, and is shown since something went wrong: it may " +
@@ -121,8 +121,8 @@ func (w *promptWriter) shuffledInstanceOrder() []int {
 	if w.Recheck == nil {
 		return quality.ShuffledOrder(w.idea.QualitySeed, w.RequestNumber, quality.PurposeRequest, len(w.Instances))
 	}
-	return quality.OrderAgain(w.idea.QualitySeed, w.RequestNumber,
-		jsonval.Map(w.Instances, func(one turn.InstanceInput) int { return w.Recheck.PositionByToken[one.Token] }))
+	return quality.RecheckOrder(w.idea.QualitySeed, w.RequestNumber,
+		jsonval.Map(w.Instances, func(one turn.InstanceInput) int { return w.Recheck.PromptPositionByToken[one.Token] }))
 }
 
 // nonStatePayloads lists the payloads of a view except State, by kind.
@@ -244,7 +244,7 @@ func (w *promptWriter) stateSchemaText(schema any) string {
 			continue
 		}
 		text := schemaText(t.OutputSchema.Source, t.OutputSchema.Source)
-		if _, known := nameByTypeText[text]; !known && len(text) >= minNamedTypeLength {
+		if _, isKnown := nameByTypeText[text]; !isKnown && len(text) >= minNamedTypeLength {
 			nameByTypeText[text] = "result of " + t.Name
 		}
 	}

@@ -135,8 +135,8 @@ func (w *promptWriter) previewOfStored(h jsonval.BlobHandle, maxBytes int) jsonv
 		return jsonval.Object{previewKey: preview}
 	}
 	v, err := jsonval.Decode(data)
-	part, found := jsonval.ValueAt(v, path)
-	if err != nil || !found {
+	part, isFound := jsonval.ValueAt(v, path)
+	if err != nil || !isFound {
 		return jsonval.Object{previewKey: preview}
 	}
 	size := h.Size

@@ -115,10 +115,10 @@ func hasOnlyUnnamedInstance(idea *ideafile.Idea) bool {
 	return len(tokens) == 1 && tokens[0] == ""
 }
 
-// requestText says what to answer now, at the end of the prompt, where it is read last. It also shows what the LLM
+// requestTemplate says what to answer now, at the end of the prompt, where it is read last. It also shows what the LLM
 // wrote before: its notes, and the output that the reply may correct. "known" explains why its statements about
 // instances that are not shown still hold.
-const requestText = `{{define "known"}}no Call of theirs failed{{if .Approvals}}, or was rejected or changed by a person{{end}}{{if or .Others.AwaitingPeople .Others.Working}}, so far{{end}}{{end}}
+const requestTemplate = `{{define "known"}}no Call of theirs failed{{if .Approvals}}, or was rejected or changed by a person{{end}}{{if or .Others.AwaitingPeople .Others.Working}}, so far{{end}}{{end}}
 {{define "notes"}}{{if .Notes}}
 ## Your notes
 You wrote them beside your answers, as if the Calls of that answer had succeeded.{{if and .OthersAreKnown .LeavesOutInstances}} For the instances that are not shown they still stand: {{template "known" .}}. For those above they may be wrong now.{{else}} Where State tells otherwise, State is right.{{end}}

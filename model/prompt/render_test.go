@@ -32,7 +32,7 @@ var renderBindings = map[string]ideafile.ToolBinding{"mood": {Kind: ideafile.Kin
 	"mail": {Kind: ideafile.KindGo}, "log": {Kind: ideafile.KindGo}}
 
 var prompts = []renderedRequest{
-	{file: "first", bindings: renderBindings, request: &turn.RequestInput{RequestNumber: 1, Turn: 1, Instances: []turn.InstanceInput{{State: map[string]any{"text": "It is fine."}}}}, idea: `{
+	{file: "first", bindings: renderBindings, request: &turn.RequestInput{RequestNumber: 1, TurnNumber: 1, Instances: []turn.InstanceInput{{State: map[string]any{"text": "It is fine."}}}}, idea: `{
 		"schema": {` + promptedTools + `, "output": {"type": "object", "properties": {"summary": {"type": "string"}}}},
 		"context": [{"type": "text", "text": "Answer the letter."}, {"type": "instruction", "instruction": "Be kind."},
 			{"type": "instruction", "instruction": "In a few words.", "tools": ["mail", "mood"]},
@@ -49,7 +49,7 @@ var prompts = []renderedRequest{
 				{"type": "instruction", "_instance": "②", "instruction": "Say sorry.", "tools": ["mail"]},
 				{"type": "text", "_instance": "③", "text": "Settled long ago."},
 			{"type": "error", "call": "9.1", "error": {"code": "tool_failed", "message": "from the process before"}}]}`,
-		request: &turn.RequestInput{RequestNumber: 2, Turn: 2,
+		request: &turn.RequestInput{RequestNumber: 2, TurnNumber: 2,
 			Instances: []turn.InstanceInput{
 				{Token: "①", State: map[string]any{"from": "us", "text": "Fine.", "mood": "good"}},
 				{Token: "②", State: map[string]any{"from": "us", "text": "Bad."},
@@ -57,13 +57,13 @@ var prompts = []renderedRequest{
 			PlanEntries: []turn.PlannedCallSummary{
 				{CallID: "1.1", Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "mood", "_instance": "*",
 					"text": "†state.text", "_outputPath": "mood"}),
-					StatusCounts: map[ideafile.CallStatus]int{ideafile.Done: 1, ideafile.Failed: 1}},
+					CountByStatus: map[ideafile.CallStatus]int{ideafile.Done: 1, ideafile.Failed: 1}},
 				{CallID: "1.2", Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "mail", "_instance": "*",
-					"text": "Thanks."}), StatusCounts: map[ideafile.CallStatus]int{ideafile.Done: 2,
+					"text": "Thanks."}), CountByStatus: map[ideafile.CallStatus]int{ideafile.Done: 2,
 					ideafile.Skipped: 1}, ResultByInstance: map[string]any{"②": map[string]any{"sent": true},
 					"①": "ok"}},
 				{CallID: "1.3", Call: ideafile.ParseWrittenCall("nonsense"),
-					StatusCounts: map[ideafile.CallStatus]int{}},
+					CountByStatus: map[ideafile.CallStatus]int{}},
 			},
 			Errors: []turn.ContextError{
 				{CallID: "1.1", Instances: []string{"②", "⑦"},
@@ -75,35 +75,35 @@ var prompts = []renderedRequest{
 	{file: "large", bindings: renderBindings, idea: `{"schema": {` + promptedTools +
 		`}, "context": [{"type": "input", "input": {"book": {"†blob": {"digest": "` + strings.Repeat("d", 64) +
 		`", "size": 70000, "type": "string"}}}}]}`,
-		request: &turn.RequestInput{RequestNumber: 3, Turn: 3,
+		request: &turn.RequestInput{RequestNumber: 3, TurnNumber: 3,
 			Instances: []turn.InstanceInput{
 				{State: map[string]any{"list": modeltest.NewBlobHandleValue("array", 5_000_000),
 					"deep": []any{modeltest.NewBlobHandleValue("object", 66_000)}}}},
 			PlanEntries: []turn.PlannedCallSummary{
 				{CallID: "2.1", Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "mail",
 					"text": modeltest.NewBlobHandleValue("string", 80_000)}),
-					StatusCounts:     map[ideafile.CallStatus]int{ideafile.Done: 1},
+					CountByStatus:    map[ideafile.CallStatus]int{ideafile.Done: 1},
 					ResultByInstance: map[string]any{"": modeltest.NewBlobHandleValue("array", 90_000)}}}}},
 	{file: "results", bindings: renderBindings, idea: `{"schema": {` + promptedTools +
 		`}, "context": [{"type": "state", "_instance": "①", "text": "Fine."}]}`,
-		request: &turn.RequestInput{RequestNumber: 2, Turn: 2,
+		request: &turn.RequestInput{RequestNumber: 2, TurnNumber: 2,
 			Instances: []turn.InstanceInput{{Token: "①", State: map[string]any{"text": "Fine."}}},
 			Questions: []turn.LLMQuestion{{CallID: "1.1@①", Token: "①", Tool: "mood",
 				Params: map[string]any{"text": "Fine."}, Reasoning: "To know\nthe mood"}}}},
 	{file: "closing", bindings: renderBindings, idea: `{"schema": {"output": {"type": "string"}}, "context": [{"type": "state", "_instance": "①", "text": "Fine."},
 		{"type": "state", "_instance": "②", "text": "Bad."}]}`,
-		request: &turn.RequestInput{RequestNumber: 4, Turn: 4, OutputOnly: true,
+		request: &turn.RequestInput{RequestNumber: 4, TurnNumber: 4, IsOutputOnly: true,
 			Instances: []turn.InstanceInput{{Token: "①", State: map[string]any{"text": "Fine."}},
 				{Token: "②", State: map[string]any{"text": "Bad."}}}}},
 	// Here a person is asked about a Call.
 	{file: "all", bindings: renderBindings, idea: `{"config": {"approval": {"tools": ["mail"]}}, "schema": {` + promptedTools + `, "output": {"type": "object", "properties": {"sent": {"type": "integer"}}}}, "context": [{"type": "text", "text": "Answer the letters."},
 		{"type": "state", "_instance": "①", "state": {"text": "Fine."}}, {"type": "state", "_instance": "②", "state": {"text": "Bad."}}]}`,
-		request: &turn.RequestInput{RequestNumber: 1, Turn: 1,
+		request: &turn.RequestInput{RequestNumber: 1, TurnNumber: 1,
 			Instances: []turn.InstanceInput{{Token: "①", State: map[string]any{"text": "Fine."}},
 				{Token: "②", State: map[string]any{"text": "Bad."}}}}},
 	{file: "put right alone",
 		idea: `{"schema": {"output": {"type": "object"}}, "context": [{"type": "text", "text": "Answer the letter."}, {"type": "state", "state": {}}]}`,
-		request: &turn.RequestInput{RequestNumber: 2, Turn: 2, OthersAreKnown: true,
+		request: &turn.RequestInput{RequestNumber: 2, TurnNumber: 2, OthersAreKnown: true,
 			DraftOutput: &turn.DraftOutput{Request: 1, Output: map[string]any{"sent": "†state.message"}},
 			Instances:   []turn.InstanceInput{{State: map[string]any{}}},
 			Errors: []turn.ContextError{
@@ -111,7 +111,7 @@ var prompts = []renderedRequest{
 					Message: "the output given in request 1 was not taken"}}}}},
 	{file: "put right", bindings: renderBindings, idea: `{"schema": {` + promptedTools + `, "output": {"type": "object", "properties": {"sent": {"type": "integer"}}}}, "context": [{"type": "text", "text": "Answer the letters."},
 		{"type": "state", "_instance": "①", "state": {"text": "Fine."}}, {"type": "state", "_instance": "②", "state": {"text": "Bad."}}]}`,
-		request: &turn.RequestInput{RequestNumber: 2, Turn: 2, Others: turn.OtherInstanceCounts{Finished: 1},
+		request: &turn.RequestInput{RequestNumber: 2, TurnNumber: 2, Others: turn.OtherInstanceCounts{Finished: 1},
 			OthersAreKnown: true, DraftOutput: &turn.DraftOutput{Request: 1, Output: map[string]any{"sent": 2}},
 			Instances: []turn.InstanceInput{{Token: "②", State: map[string]any{"text": "Bad."}}}}},
 	// docs/llm.md leads to this one, and shows its schema and an answer.
@@ -126,7 +126,7 @@ var prompts = []renderedRequest{
 			{"type": "state", "state": {}, "schema": {"type": "object", "properties": {"letter": {"type": "string"}, "order": {"type": "object"}, "answer": {"type": "string"}}, "required": ["letter", "answer"], "additionalProperties": false}},
 			{"type": "state", "_instance": "l1", "letter": "Where is my order A-3301?"}, {"type": "state", "_instance": "l2", "letter": "Order 77 never came."},
 			{"type": "state", "_instance": "l3", "letter": "Thank you!"}]}`,
-		request: &turn.RequestInput{RequestNumber: 2, Turn: 2, Others: turn.OtherInstanceCounts{Finished: 1},
+		request: &turn.RequestInput{RequestNumber: 2, TurnNumber: 2, Others: turn.OtherInstanceCounts{Finished: 1},
 			OthersAreKnown: true, Notes: []turn.Note{{Request: 1, Text: "l3: thanks us, nothing to do."}},
 			Instances: []turn.InstanceInput{
 				{Token: "l1", State: map[string]any{"letter": "Where is my order A-3301?",
@@ -134,16 +134,16 @@ var prompts = []renderedRequest{
 				{Token: "l2", State: map[string]any{"letter": "Order 77 never came."}}},
 			PlanEntries: []turn.PlannedCallSummary{
 				{CallID: "1.1", Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "findOrder", "_instance": "l1",
-					"number": "A-3301"}), StatusCounts: map[ideafile.CallStatus]int{ideafile.Done: 1},
+					"number": "A-3301"}), CountByStatus: map[ideafile.CallStatus]int{ideafile.Done: 1},
 					InstancesByStatus: map[ideafile.CallStatus][]string{ideafile.Done: {"l1"}}},
 				{CallID: "1.2", Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "findOrder", "_instance": "l2",
-					"number": "77"}), StatusCounts: map[ideafile.CallStatus]int{ideafile.Failed: 1},
+					"number": "77"}), CountByStatus: map[ideafile.CallStatus]int{ideafile.Failed: 1},
 					InstancesByStatus: map[ideafile.CallStatus][]string{ideafile.Failed: {"l2"}}}},
 			Errors: []turn.ContextError{{CallID: "1.2", Instances: []string{"l2"},
 				Fault: diag.Fault{Code: ideafile.CodeToolFailed,
 					Message: "httptool: GET https://shop.example/orders/77: status 404: no such order"}}}}},
 	{file: "bare", idea: `{}`,
-		request: &turn.RequestInput{RequestNumber: 1, Turn: 1,
+		request: &turn.RequestInput{RequestNumber: 1, TurnNumber: 1,
 			Instances: []turn.InstanceInput{{State: map[string]any{}}}}},
 }
 
@@ -310,7 +310,7 @@ func TestADocumentThatPlaysThePromptStaysData(t *testing.T) {
 		Instances: []turn.InstanceInput{{Token: "①", State: modeltest.DecodeJSON(t, `{"letter": "`+hostile+`"}`)}},
 		PlanEntries: []turn.PlannedCallSummary{
 			{CallID: "1.1", Call: ideafile.ParseWrittenCall(map[string]any{"_tool": "read", "text": "x\n## Tools"}),
-				StatusCounts: map[ideafile.CallStatus]int{ideafile.Failed: 1},
+				CountByStatus: map[ideafile.CallStatus]int{ideafile.Failed: 1},
 				Decisions: []turn.InstanceDecision{
 					{Token: "①", Decision: approval.Decision{Kind: policy.Reject, Reason: "no\n## Tools"}}}}},
 		Errors: []turn.ContextError{{CallID: "1.1", Instances: []string{"①"},

@@ -17,7 +17,7 @@ func TestARequestForResultsAsksForThemAlone(t *testing.T) {
 		{CallID: "1.2@①", Token: "①", Tool: "note"}, {CallID: "1.1@②", Token: "②", Tool: "mood"}}}
 	form := ResponseFormatFor(i, nil, b)
 	s := mustBeValidFormat(t, form)
-	if !form.Strict {
+	if !form.IsStrict {
 		t.Errorf("not strict: %s", form.NotStrictReason)
 	}
 	for reply, right := range map[string]bool{
@@ -50,7 +50,7 @@ func TestAClosingRequestAsksForTheOutputAlone(t *testing.T) {
 		`{"schema": {"tools": {`+anyLetter+
 			`}, "output": {"type": "string"}}, "context": [{"type": "state", "_instance": "①", "state": {}}]}`)
 	s := mustBeValidFormat(t,
-		ResponseFormatFor(i, nil, &turn.RequestInput{OutputOnly: true, Instances: []turn.InstanceInput{{Token: "①"}}}))
+		ResponseFormatFor(i, nil, &turn.RequestInput{IsOutputOnly: true, Instances: []turn.InstanceInput{{Token: "①"}}}))
 	for reply, right := range map[string]bool{
 		`{"calls":[],"output":"done"}`: true,
 		`{"calls":[{"_tool":"a","_instance":"①","_reasoningForCall":null,"x":"y","_outputPath":null}],"output":"done"}`: false,
@@ -124,7 +124,7 @@ func TestAFormHasBesideCallsWhatTheRequestAsksFor(t *testing.T) {
 		"others are not shown": {two, true, turn.RequestInput{Others: others}, "calls"},
 		"what was said of them still stands": {two, true, turn.RequestInput{Others: others, OthersAreKnown: true},
 			"calls finished output notes"},
-		"the output alone is wanted": {two, true, turn.RequestInput{OutputOnly: true}, "calls output"},
+		"the output alone is wanted": {two, true, turn.RequestInput{IsOutputOnly: true}, "calls output"},
 		"no output is wanted":        {two, false, turn.RequestInput{}, "calls"},
 		"nothing else tells the end": {two, false, turn.RequestInput{MayBeLast: true}, "calls finished"},
 	} {
@@ -170,8 +170,8 @@ func TestAFormAllowsReferencesInTheOutputWhereTheyHaveAPlace(t *testing.T) {
 		if c.context == two {
 			reply["notes"] = nil
 		}
-		if err := mustBeValidFormat(t, form).Validate(reply); (err == nil) != c.want || form.Strict != c.strict {
-			t.Errorf("%s, %s, strict %t: %v", c.context, c.output, form.Strict, err)
+		if err := mustBeValidFormat(t, form).Validate(reply); (err == nil) != c.want || form.IsStrict != c.strict {
+			t.Errorf("%s, %s, strict %t: %v", c.context, c.output, form.IsStrict, err)
 		}
 	}
 }

@@ -15,9 +15,9 @@ import (
 // the Request, and the output.
 type ResponseFormat struct {
 	Schema any
-	// Strict reports whether the schema keeps the rules of strict structured outputs. NotStrictReason says why it does
+	// IsStrict reports whether the schema keeps the rules of strict structured outputs. NotStrictReason says why it does
 	// not; "" if it does.
-	Strict          bool
+	IsStrict        bool
 	NotStrictReason string
 }
 
@@ -29,16 +29,16 @@ type ResponseFormatInput struct {
 	// ReopenableTokens are instances that a Call may name although the Request does not cover them.
 	ReopenableTokens []string
 	OutputSchema     *jsonschema.Schema // nil: no output is wanted
-	// OutputRequired means that only the output is wanted, so it cannot be null.
-	OutputRequired bool
+	// IsOutputRequired means that only the output is wanted, so it cannot be null.
+	IsOutputRequired bool
 	// MayBeLast means that the reply may call itself the last one.
 	MayBeLast bool
 	// MayHoldNotes means that the reply may hold the LLM's notes to itself.
 	MayHoldNotes bool
-	// OutputWithoutReferences means that no part of the output may be a Reference.
-	OutputWithoutReferences bool
-	// ToolInstructions holds the instructions attached to Tools, by the Tool's name.
-	ToolInstructions map[string]string
+	// ForbidsOutputReferences means that no part of the output may be a Reference.
+	ForbidsOutputReferences bool
+	// InstructionsByTool holds the instructions attached to Tools, by the Tool's name.
+	InstructionsByTool map[string]string
 }
 
 // NewResponseFormat composes the schema of a solution: {"calls": […]}, with "finished" if the reply may be the last,
@@ -52,20 +52,20 @@ func NewResponseFormat(in ResponseFormatInput) ResponseFormat {
 // buildStrictIfPossible builds a schema in strict mode. If strict mode cannot express it, the schema is built again
 // without.
 func buildStrictIfPossible(in ResponseFormatInput, build func(*formatBuilder) any) ResponseFormat {
-	strictBuilder := formatBuilder{input: in, strict: true}
+	strictBuilder := formatBuilder{input: in, isStrict: true}
 	schema, reason := build(&strictBuilder), strictBuilder.notStrictReason
 	if reason == "" {
 		reason = exceededStrictLimit(schema)
 	}
 	if reason == "" {
-		return ResponseFormat{Schema: schema, Strict: true}
+		return ResponseFormat{Schema: schema, IsStrict: true}
 	}
 	return ResponseFormat{Schema: build(&formatBuilder{input: in}), NotStrictReason: reason}
 }
 
 type formatBuilder struct {
 	input           ResponseFormatInput
-	strict          bool
+	isStrict        bool
 	defs            jsonval.OrderedObject
 	notStrictReason string // the first reason why strict structured outputs cannot express the schema
 }
@@ -87,11 +87,11 @@ func (b *formatBuilder) rootSchema() any {
 	}
 	callChoices := []any{}
 	for _, t := range b.input.Tools {
-		if b.strict && b.notStrictReason != "" {
+		if b.isStrict && b.notStrictReason != "" {
 			break // the whole schema is built again without strict mode
 		}
 		callChoices = append(callChoices, b.addDefinition("call_"+t.Name, b.callSchema(t)))
-		if !b.strict {
+		if !b.isStrict {
 			b.addRebasedDefinition("tool_"+t.Name, schemaWithoutWiredParams(t))
 		}
 	}
@@ -121,7 +121,7 @@ func (b *formatBuilder) addDefinition(name string, schema any) jsonval.OrderedOb
 // addRebasedDefinition adds a definition for a designer's schema, whose "#/…" references are rewritten to its new
 // place.
 func (b *formatBuilder) addRebasedDefinition(name string, schema any) jsonval.OrderedObject {
-	return b.addDefinition(name, jsonschema.RebaseRefs(jsonschema.WithoutDisplay(jsonschema.WithoutMetaKeys(schema)),
+	return b.addDefinition(name, jsonschema.RebaseRefs(jsonschema.WithoutDisplayKeys(jsonschema.WithoutMetaKeys(schema)),
 		definitionRef(name)))
 }
 
@@ -195,7 +195,7 @@ func (b *formatBuilder) callSchema(t *ideafile.Tool) any {
 	params := jsonschema.Properties(t.Source)
 	required := jsonschema.Required(t.Source)
 	for _, name := range jsonschema.OrderedNames(params, required) {
-		if _, wired := t.WiredParams[name]; wired {
+		if _, wired := t.WiredExpressionByParam[name]; wired {
 			continue
 		}
 		optional[name] = !t.RequiresParam(name)
@@ -205,16 +205,16 @@ func (b *formatBuilder) callSchema(t *ideafile.Tool) any {
 		optional[f.Key] = true
 		props = append(props, f)
 	}
-	if b.strict && t.AllowsExtraParams {
+	if b.isStrict && t.AllowsExtraParams {
 		b.setNotStrictReason("tool "+t.Name, "it takes parameters beside those it names")
 	}
-	isRequired := func(name string) bool { return b.strict || !optional[name] }
+	isRequired := func(name string) bool { return b.isStrict || !optional[name] }
 	return append(schemaWithDescription(b.toolDescription(t)),
-		objectSchema(props, isRequired, !b.strict && t.AllowsExtraParams)...)
+		objectSchema(props, isRequired, !b.isStrict && t.AllowsExtraParams)...)
 }
 
 func (b *formatBuilder) toolDescription(t *ideafile.Tool) string {
-	texts := []string{t.Description, b.input.ToolInstructions[t.Name]}
+	texts := []string{t.Description, b.input.InstructionsByTool[t.Name]}
 	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), "\n")
 }
 
@@ -249,7 +249,7 @@ func (b *formatBuilder) resultSchema(t *ideafile.Tool) any {
 
 // metaPropertySchema is the schema of a meta property, as the Tool's designer wrote it.
 func (b *formatBuilder) metaPropertySchema(t *ideafile.Tool, key string, schema any) any {
-	if !b.strict {
+	if !b.isStrict {
 		return b.addRebasedDefinition(strings.TrimPrefix(key, "_")+"_of_"+t.Name, schema)
 	}
 	strictSchema, reason := toInlinedStrictSchema(schema, schema, nil)
@@ -289,7 +289,7 @@ func (b *formatBuilder) paramSchema(t *ideafile.Tool, name string, schema any) a
 	if !acceptsAnyString(schema) {
 		result = schemaWithAlternative(result, referenceSchema)
 	}
-	if !t.RequiresParam(name) && b.strict {
+	if !t.RequiresParam(name) && b.isStrict {
 		result = nullableSchema(result)
 	}
 	return result
@@ -298,7 +298,7 @@ func (b *formatBuilder) paramSchema(t *ideafile.Tool, name string, schema any) a
 // declaredParamSchema is the schema of a parameter as the Tool declares it. definition names the definition with the
 // Tool's schema, to which the schema refers if it is not strict.
 func (b *formatBuilder) declaredParamSchema(t *ideafile.Tool, name string, schema any, definition string) any {
-	if !b.strict {
+	if !b.isStrict {
 		return refSchema(definitionRef(definition) + "/properties/" + jsonschema.EscapePointerStep(name))
 	}
 	strictSchema, reason := toInlinedStrictSchema(t.Source, schema, nil)
@@ -323,9 +323,9 @@ func acceptsAnyString(schema any) bool {
 // outputSchema is the schema of the final output. Any part of it may be a Reference, if the referenced value can fit
 // there. The whole may be null if Calls may be planned too.
 func (b *formatBuilder) outputSchema() any {
-	if !b.strict {
+	if !b.isStrict {
 		outputRef := b.addRebasedDefinition("output", b.input.OutputSchema.Source)
-		if b.input.OutputWithoutReferences {
+		if b.input.ForbidsOutputReferences {
 			return b.nullableOutput(outputRef)
 		}
 		// its leaves may be References
@@ -334,7 +334,7 @@ func (b *formatBuilder) outputSchema() any {
 			anyOfSchema(outputRef, containerSchema, referenceSchema))
 	}
 	allowReference := func(schema, strict any) any {
-		if b.input.OutputWithoutReferences || acceptsAnyString(schema) {
+		if b.input.ForbidsOutputReferences || acceptsAnyString(schema) {
 			return strict
 		}
 		return schemaWithAlternative(strict, referenceSchema)
@@ -348,7 +348,7 @@ func (b *formatBuilder) outputSchema() any {
 }
 
 func (b *formatBuilder) nullableOutput(schema any) any {
-	if b.input.OutputRequired {
+	if b.input.IsOutputRequired {
 		return schema
 	}
 	return nullableSchema(schema)
@@ -362,12 +362,12 @@ func ResponseFormatFor(idea *ideafile.Idea, bindings ideafile.ToolBindings,
 	}
 	in := ResponseFormatInput{Tools: idea.Tools, Bindings: bindings, InstanceTokens: request.InstanceTokens(),
 		ReopenableTokens: request.ReopenableTokens,
-		OutputSchema:     idea.OutputSchema, OutputWithoutReferences: idea.OutputSchema != nil &&
+		OutputSchema:     idea.OutputSchema, ForbidsOutputReferences: idea.OutputSchema != nil &&
 			!outputMayReferToState(idea),
 		MayBeLast: mayReportFinished(idea, request), MayHoldNotes: mayHoldNotes(idea, request),
-		ToolInstructions: ToolInstructions(idea)}
-	if request.OutputOnly {
-		in.Tools, in.InstanceTokens, in.OutputRequired = nil, []string{""}, true
+		InstructionsByTool: ToolInstructions(idea)}
+	if request.IsOutputOnly {
+		in.Tools, in.InstanceTokens, in.IsOutputRequired = nil, []string{""}, true
 	}
 	if !request.ReplyMayHoldOutput() {
 		in.OutputSchema = nil
@@ -377,7 +377,7 @@ func ResponseFormatFor(idea *ideafile.Idea, bindings ideafile.ToolBindings,
 
 // mayHoldOutputBesideCalls reports whether the reply to a Request for Calls may also hold the output.
 func mayHoldOutputBesideCalls(idea *ideafile.Idea, request *turn.RequestInput) bool {
-	return idea.OutputSchema != nil && !request.OutputOnly && request.ReplyMayHoldOutput()
+	return idea.OutputSchema != nil && !request.IsOutputOnly && request.ReplyMayHoldOutput()
 }
 
 // mayReportFinished reports whether the reply to a Request may say that nothing is left to plan.

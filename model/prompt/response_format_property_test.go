@@ -152,7 +152,7 @@ func TestAnyPaletteIsComposedStrictOrWithAReason(t *testing.T) {
 		if !strings.Contains(string(jsonval.Encode(form.Schema)), `"$anchor"`) {
 			mustBeValidFormat(rt, form)
 		}
-		if form.Strict {
+		if form.IsStrict {
 			strict++
 		} else {
 			loose++
@@ -221,7 +221,7 @@ func TestNoCallOfAStrictFormIsRefused(t *testing.T) {
 	read, results := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		in, form, ok := drawnFormat(rt)
-		if !ok || !form.Strict {
+		if !ok || !form.IsStrict {
 			return
 		}
 		schema := modeltest.DecodeJSON(rt, string(jsonval.Encode(form.Schema)))

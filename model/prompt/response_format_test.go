@@ -47,10 +47,10 @@ func (c paletteJSON) input(t modeltest.Fataler) ResponseFormatInput {
 // compiles.
 func mustBeValidFormat(t modeltest.Fataler, format ResponseFormat) *jsonschema.Schema {
 	text := jsonval.Encode(format.Schema)
-	if format.Strict != (format.NotStrictReason == "") {
-		t.Fatalf("strict: %v, reason: %q", format.Strict, format.NotStrictReason)
+	if format.IsStrict != (format.NotStrictReason == "") {
+		t.Fatalf("strict: %v, reason: %q", format.IsStrict, format.NotStrictReason)
 	}
-	if b := violations(text); format.Strict && b != nil {
+	if b := violations(text); format.IsStrict && b != nil {
 		t.Fatalf("sent strict, and breaks its rules: %s\n%s", strings.Join(b, "; "), text)
 	}
 	v, err := jsonval.Decode(text)
@@ -251,12 +251,12 @@ func TestAFormIsComposedOfThePalette(t *testing.T) {
 			}
 			s := mustBeValidFormat(t, form)
 			for _, reply := range c.right {
-				if err := s.Validate(withAfter(modeltest.DecodeJSON(t, reply), form.Strict)); err != nil {
+				if err := s.Validate(withAfter(modeltest.DecodeJSON(t, reply), form.IsStrict)); err != nil {
 					t.Errorf("refused %s: %s\n%s", reply, err, jsonval.Encode(form.Schema))
 				}
 			}
 			for _, reply := range c.wrong {
-				if s.Validate(withAfter(modeltest.DecodeJSON(t, reply), form.Strict)) == nil {
+				if s.Validate(withAfter(modeltest.DecodeJSON(t, reply), form.IsStrict)) == nil {
 					t.Errorf("took %s\n%s", reply, jsonval.Encode(form.Schema))
 				}
 			}
@@ -286,7 +286,7 @@ func TestAFormSaysCallsFirstAndWhatItSaysInAFixedOrder(t *testing.T) {
 		output: `{"type": "object", "properties": {"z": {"type": "string"}, "y": {"type": "string"}}}`,
 		tools:  `"b": {"description": "Thinks.", "type": "object", "properties": {"q": {"type": "string"}, "p": {"type": "string"}}, "required": ["q"]}, "a": {"type": "object", "properties": {}}`}
 	in := c.input(t)
-	in.ToolInstructions = map[string]string{"b": "Think twice."}
+	in.InstructionsByTool = map[string]string{"b": "Think twice."}
 	want :=
 		`{"type":"object","properties":{"calls":{"type":"array","items":{"anyOf":[{"$ref":"#/$defs/call_a"},{"$ref":"#/$defs/call_b"}]}},` +
 			`"output":{"anyOf":[{"type":"object","properties":{"y":{"anyOf":[{"type":"string"},{"type":"null"}]},"z":{"anyOf":[{"type":"string"},{"type":"null"}]}},"required":["y","z"],"additionalProperties":false},{"type":"string","pattern":"^†[^†]"},{"type":"null"}]}},` +
@@ -314,7 +314,7 @@ func TestTokensAreOneSharedDefinition(t *testing.T) {
 	c.tools = strings.TrimSuffix(c.tools, ",")
 	form := NewResponseFormat(c.input(t))
 	mustBeValidFormat(t, form)
-	if !form.Strict {
+	if !form.IsStrict {
 		t.Errorf("a hundred instances and thirty tools are not sent strict: %s", form.NotStrictReason)
 	}
 	if n := strings.Count(string(jsonval.Encode(form.Schema)), `"row 7"`); n != 1 {
@@ -387,7 +387,7 @@ func TestSchemasThatMultiplyEndSoon(t *testing.T) {
 		if size := len(jsonval.Encode(form.Schema)); size > 8<<20 {
 			t.Errorf("%d definitions are sent as %d bytes", n, size)
 		}
-		if n > 5 && form.Strict {
+		if n > 5 && form.IsStrict {
 			t.Errorf("%d definitions are sent strict", n)
 		}
 		mustBeValidFormat(t, form)

@@ -13,11 +13,11 @@ import (
 // processes need is only in their prompts.
 var textTemplates = template.Must(template.New("").Funcs(template.FuncMap{"join": strings.Join,
 	"oneLine": oneLine}).Parse(
-	`{{define "rules"}}` + rulesText + `{{end}}` + outputText + requestText + callsText))
+	`{{define "rules"}}` + rulesTemplate + `{{end}}` + outputTemplate + requestTemplate + callsTemplate))
 
-// rulesText contains the rules that are the same in every Request of the process, so that prompt caches match them. Its
+// rulesTemplate contains the rules that are the same in every Request of the process, so that prompt caches match them. Its
 // example shows a chain of Calls, an alternative, a text with a value in it, and a Call that comes after another.
-const rulesText = `You plan a business process. You answer with one JSON object: {"calls": [...]}, and what else you are asked for. Its Calls are run for you. What no tool does, such as comparing or adding up, you do yourself. Never invent what a tool would bring.
+const rulesTemplate = `You plan a business process. You answer with one JSON object: {"calls": [...]}, and what else you are asked for. Its Calls are run for you. What no tool does, such as comparing or adding up, you do yourself. Never invent what a tool would bring.
 
 ## How it goes on
 - Plan all that can be planned now, in one answer. Calls run side by side, each as soon as the values that it reads are there.
@@ -115,7 +115,7 @@ func (w *promptWriter) WantsOutput() bool { return w.idea.OutputSchema != nil }
 // Approvals reports whether people may be asked about Calls, or about whole Plans.
 func (w *promptWriter) Approvals() bool {
 	override := w.idea.Config.Approval
-	return override.AllTools || override.ReviewsPlans || len(override.ToolNames) > 0 ||
+	return override.AppliesToAllTools || override.ReviewsPlans || len(override.ToolNames) > 0 ||
 		w.anyTool(func(t *ideafile.Tool) bool { return t.Approval != nil })
 }
 

@@ -28,7 +28,7 @@ func typeWithComment(schema any) string {
 
 // schemaTextWithNames is schemaText that writes the name of a field's type, if the type has one, in place of the type.
 func schemaTextWithNames(root, schema any, nameByTypeText map[string]string) string {
-	root, schema = jsonschema.WithoutDisplay(root), jsonschema.WithoutDisplay(schema)
+	root, schema = jsonschema.WithoutDisplayKeys(root), jsonschema.WithoutDisplayKeys(schema)
 	w := &schemaWriter{root: root, nameByTypeText: nameByTypeText}
 	text := w.typeText(schema, 0)
 	if w.isInexpressible {
@@ -59,8 +59,8 @@ func (w *schemaWriter) typeText(schema any, depth int) string {
 		return "any"
 	}
 	if ref, ok := m["$ref"].(string); ok {
-		target, found := jsonschema.ResolvePointer(w.root, strings.TrimPrefix(ref, "#"))
-		if !found || !strings.HasPrefix(ref, "#") || !hasOnlyKeys(m, "$ref") {
+		target, isFound := jsonschema.ResolvePointer(w.root, strings.TrimPrefix(ref, "#"))
+		if !isFound || !strings.HasPrefix(ref, "#") || !hasOnlyKeys(m, "$ref") {
 			w.isInexpressible = true
 			return ""
 		}

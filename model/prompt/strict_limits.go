@@ -40,8 +40,8 @@ type strictLimitCounter struct {
 	propertyCount, enumValueCount, nameCharCount int
 	exceededLimit                                string
 	countedRefs                                  map[string]bool // definitions already counted
-	// depthOnly is set inside a definition that was already counted, where only the depth still matters.
-	depthOnly bool
+	// checksDepthOnly is set inside a definition that was already counted, where only the depth still matters.
+	checksDepthOnly bool
 }
 
 // countSchema counts a schema and its subschemas. A definition is counted once, but its depth counts wherever it is
@@ -82,31 +82,31 @@ func (c *strictLimitCounter) countSchema(schema any, level int) {
 	}
 }
 
-func (c *strictLimitCounter) addCounts(properties, enumValues, nameChars int) {
-	if !c.depthOnly {
-		c.propertyCount, c.enumValueCount, c.nameCharCount = c.propertyCount+properties, c.enumValueCount+enumValues,
-			c.nameCharCount+nameChars
+func (c *strictLimitCounter) addCounts(propertyCount, enumValueCount, nameCharCount int) {
+	if !c.checksDepthOnly {
+		c.propertyCount, c.enumValueCount, c.nameCharCount = c.propertyCount+propertyCount, c.enumValueCount+enumValueCount,
+			c.nameCharCount+nameCharCount
 	}
 }
 
 // countReferencedSchema walks a definition where it is referenced.
 func (c *strictLimitCounter) countReferencedSchema(ref string, level int) {
-	outerDepthOnly := c.depthOnly
-	c.depthOnly = outerDepthOnly || c.countedRefs[ref]
+	outerDepthOnly := c.checksDepthOnly
+	c.checksDepthOnly = outerDepthOnly || c.countedRefs[ref]
 	c.countedRefs[ref] = true
 	c.countSchema(c.definition(ref), level)
-	c.depthOnly = outerDepthOnly
+	c.checksDepthOnly = outerDepthOnly
 }
 
 func (c *strictLimitCounter) countEnum(v any) {
 	list := jsonval.AsList(v)
-	chars := 0
+	charCount := 0
 	for _, e := range list {
-		chars += len([]rune(fmt.Sprint(e)))
+		charCount += len([]rune(fmt.Sprint(e)))
 	}
-	c.addCounts(0, len(list), chars)
-	if len(list) > minLongEnumValues && chars > maxLongEnumChars {
-		c.exceededLimit = fmt.Sprintf("an enum of %d values with %d characters, over %d", len(list), chars,
+	c.addCounts(0, len(list), charCount)
+	if len(list) > minLongEnumValues && charCount > maxLongEnumChars {
+		c.exceededLimit = fmt.Sprintf("an enum of %d values with %d characters, over %d", len(list), charCount,
 			maxLongEnumChars)
 	}
 }

@@ -42,7 +42,7 @@ type schemaTransform func(schema, strict any) any
 
 // toStrictSchema rewrites a schema in the strict subset, or returns the reason why it cannot. An optional property
 // becomes one that may be null. transform may be nil.
-func toStrictSchema(schema any, transform schemaTransform) (strict any, reason string) {
+func toStrictSchema(schema any, transform schemaTransform) (strictSchema any, reason string) {
 	m, ok := schema.(jsonval.Object)
 	if !ok {
 		return nil, "a schema that is not an object"
@@ -66,20 +66,20 @@ func toStrictSchema(schema any, transform schemaTransform) (strict any, reason s
 	case m["oneOf"] != nil: // the check of the reply enforces that only one choice fits
 		return strictAnyOf(m, "oneOf", transform)
 	case m["type"] == "object":
-		strict, reason = strictObject(m, transform)
+		strictSchema, reason = strictObject(m, transform)
 	case m["type"] == "array":
-		strict, reason = strictArray(m, transform)
+		strictSchema, reason = strictArray(m, transform)
 	default:
-		strict, reason = strictScalar(m)
+		strictSchema, reason = strictScalar(m)
 	}
 	if reason == "" && transform != nil {
-		strict = transform(m, strict)
+		strictSchema = transform(m, strictSchema)
 	}
-	return strict, reason
+	return strictSchema, reason
 }
 
 // toInlinedStrictSchema is toStrictSchema for a part of a schema, with its references inlined.
-func toInlinedStrictSchema(root, part any, transform schemaTransform) (strict any, reason string) {
+func toInlinedStrictSchema(root, part any, transform schemaTransform) (strictSchema any, reason string) {
 	if jsonschema.IsRecursive(root, part) {
 		return nil, "a schema that holds itself"
 	}
@@ -98,11 +98,11 @@ func strictAnyOf(m jsonval.Object, keyword string, transform schemaTransform) (a
 	}
 	choices := make([]any, len(list))
 	for i, e := range list {
-		strict, reason := toStrictSchema(e, transform)
+		strictSchema, reason := toStrictSchema(e, transform)
 		if reason != "" {
 			return nil, reason
 		}
-		choices[i] = strict
+		choices[i] = strictSchema
 	}
 	return schemaAnnotations(m).Append("anyOf", choices), ""
 }
@@ -123,14 +123,14 @@ func strictObject(m jsonval.Object, transform schemaTransform) (any, string) {
 	}
 	var fields jsonval.OrderedObject
 	for name, v := range jsonval.Sorted(props) {
-		strict, reason := toStrictSchema(v, transform)
+		strictSchema, reason := toStrictSchema(v, transform)
 		if reason != "" {
 			return nil, reason
 		}
 		if !slices.Contains(required, name) {
-			strict = nullableSchema(strict)
+			strictSchema = nullableSchema(strictSchema)
 		}
-		fields = fields.Append(name, strict)
+		fields = fields.Append(name, strictSchema)
 	}
 	return append(schemaAnnotations(m), closedObjectSchema(fields)...), ""
 }
@@ -143,13 +143,13 @@ func strictArray(m jsonval.Object, transform schemaTransform) (any, string) {
 	if reason != "" {
 		return nil, reason
 	}
-	strict := schemaAnnotations(m).Append("type", "array").Append("items", items)
+	strictSchema := schemaAnnotations(m).Append("type", "array").Append("items", items)
 	for _, k := range []string{"minItems", "maxItems"} {
 		if v, ok := m[k]; ok {
-			strict = strict.Append(k, v)
+			strictSchema = strictSchema.Append(k, v)
 		}
 	}
-	return strict, ""
+	return strictSchema, ""
 }
 
 func strictScalar(m jsonval.Object) (any, string) {
@@ -161,13 +161,13 @@ func strictScalar(m jsonval.Object) (any, string) {
 	if !ok {
 		return nil, "a value of any type"
 	}
-	strict := schemaAnnotations(m).Append("type", types)
+	strictSchema := schemaAnnotations(m).Append("type", types)
 	for k, v := range jsonval.Sorted(m) {
 		if slices.Contains(scalarKeywords, k) && (k != "format" || slices.Contains(strictFormats, fmt.Sprint(v))) {
-			strict = strict.Append(k, v)
+			strictSchema = strictSchema.Append(k, v)
 		}
 	}
-	return strict, ""
+	return strictSchema, ""
 }
 
 // scalarTypes returns the type of a scalar, which strict mode requires everywhere: the declared one, or those of the

@@ -32,8 +32,8 @@ func (w *promptWriter) writeToolDescriptions() {
 	}
 }
 
-// outputText describes the output, and when the LLM gives it.
-const outputText = `{{define "finished"}}"finished": true if nothing is left to plan{{if and .WantsOutput .Several}} for the instances of the question{{end}} once these Calls {{if .Approvals}}are approved and {{end}}have succeeded, even if you doubt that they will; otherwise false.{{end}}
+// outputTemplate describes the output, and when the LLM gives it.
+const outputTemplate = `{{define "finished"}}"finished": true if nothing is left to plan{{if and .WantsOutput .Several}} for the instances of the question{{end}} once these Calls {{if .Approvals}}are approved and {{end}}have succeeded, even if you doubt that they will; otherwise false.{{end}}
 {{define "askedAgain"}}If one fails{{if .Approvals}}, or a person rejects or changes one{{end}}, you are asked again.{{end}}
 {{define "output"}}
 ## The output
@@ -111,27 +111,27 @@ func visibleParams(t *ideafile.Tool) any {
 // wired.
 func schemaWithoutWiredParams(t *ideafile.Tool) jsonval.Object {
 	out := jsonval.AsObject(jsonschema.WithoutMetaKeys(t.Source))
-	if len(t.WiredParams) == 0 {
+	if len(t.WiredExpressionByParam) == 0 {
 		return out
 	}
-	out["properties"] = jsonval.WithoutKey(jsonschema.Properties(out), jsonval.SortedKeys(t.WiredParams)...)
+	out["properties"] = jsonval.WithoutKey(jsonschema.Properties(out), jsonval.SortedKeys(t.WiredExpressionByParam)...)
 	if required, ok := out["required"].([]any); ok {
 		out["required"] = slices.DeleteFunc(slices.Clone(required),
-			func(name any) bool { return t.WiredParams[jsonval.AsText(name)] != "" })
+			func(name any) bool { return t.WiredExpressionByParam[jsonval.AsText(name)] != "" })
 	}
 	return out
 }
 
-// ToolInstructions returns the instructions attached to Tools, by the Tool's name. Those of a single instance are left
+// InstructionsByTool returns the instructions attached to Tools, by the Tool's name. Those of a single instance are left
 // out: they are rendered with its State.
 func ToolInstructions(idea *ideafile.Idea) map[string]string {
-	instructions := map[string]string{}
+	instructionsByTool := map[string]string{}
 	for _, m := range ideafile.WithLatestInstructions(idea.Context) {
 		for _, t := range m.ToolNames() {
 			if m.InstanceToken == "" {
-				instructions[t] = strings.TrimPrefix(instructions[t]+"\n"+m.TextFor(t), "\n")
+				instructionsByTool[t] = strings.TrimPrefix(instructionsByTool[t]+"\n"+m.TextFor(t), "\n")
 			}
 		}
 	}
-	return instructions
+	return instructionsByTool
 }

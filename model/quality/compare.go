@@ -33,9 +33,9 @@ func AnswersDiffer(palette *ideafile.Palette, view ideafile.InstanceView, token 
 // matching pairs the Calls of two answers. A Call may match several Calls that differ among themselves, because its
 // text is prose when it is compared with a text, but counts when it is compared with a Reference.
 type matching struct {
-	first, second   []comparedCall
-	isSame          [][]bool // whether a Call of first (row) and one of second (column) can be partners
-	partnerBySecond []int    // by Call of second: its partner in first, from 1; 0: none
+	firstCalls, secondCalls []comparedCall
+	isSame                  [][]bool // whether a Call of first (row) and one of second (column) can be partners
+	partnerBySecond         []int    // by Call of second: its partner in first, from 1; 0: none
 }
 
 // newMatching finds which Calls can be partners: Calls that decide the same, and use results of Calls that can be
@@ -63,7 +63,7 @@ func newMatching(first, second []comparedCall) matching {
 		changed = false
 		for n := range first {
 			for k, isSame := range m.isSame[n] {
-				if isSame && !m.useSameResults(n, k) {
+				if isSame && !m.usesSameResults(n, k) {
 					m.isSame[n][k], changed = false, true
 				}
 			}
@@ -72,10 +72,10 @@ func newMatching(first, second []comparedCall) matching {
 	return m
 }
 
-// useSameResults reports whether the results that Call n of first uses can be the same as those that Call k of second
+// usesSameResults reports whether the results that Call n of first uses can be the same as those that Call k of second
 // uses at the same places.
-func (m matching) useSameResults(firstIndex, secondIndex int) bool {
-	d, o := m.first[firstIndex], m.second[secondIndex]
+func (m matching) usesSameResults(firstIndex, secondIndex int) bool {
+	d, o := m.firstCalls[firstIndex], m.secondCalls[secondIndex]
 	for path, writers := range jsonval.Sorted(d.writersByPath) {
 		for _, w := range writers {
 			isCompared := d.isReferenceByPath[path] || o.isReferenceByPath[path]
@@ -91,14 +91,14 @@ func (m matching) useSameResults(firstIndex, secondIndex int) bool {
 
 // findPartner finds a partner for Call n of first, if need be by giving other Calls another partner. tried marks the
 // Calls of second that were tried already.
-func (m matching) findPartner(firstIndex int, tried []bool) bool {
+func (m matching) findPartner(firstIndex int, isTried []bool) bool {
 	for _, isFree := range []bool{true, false} {
 		for k, p := range m.partnerBySecond {
-			if tried[k] || (p == 0) != isFree || !m.isSame[firstIndex][k] {
+			if isTried[k] || (p == 0) != isFree || !m.isSame[firstIndex][k] {
 				continue
 			}
-			tried[k] = true
-			if isFree || m.findPartner(p-1, tried) {
+			isTried[k] = true
+			if isFree || m.findPartner(p-1, isTried) {
 				m.partnerBySecond[k] = firstIndex + 1
 				return true
 			}
@@ -107,8 +107,8 @@ func (m matching) findPartner(firstIndex int, tried []bool) bool {
 	return false
 }
 
-// CallsFor returns only the Calls of an answer that are for an instance.
-func CallsFor(palette *ideafile.Palette, token string, calls []ideafile.WrittenCall) []ideafile.WrittenCall {
+// CallsForInstance returns only the Calls of an answer that are for an instance.
+func CallsForInstance(palette *ideafile.Palette, token string, calls []ideafile.WrittenCall) []ideafile.WrittenCall {
 	selected := []ideafile.WrittenCall{}
 	for _, w := range calls {
 		if tokens, _ := palette.TargetInstances(w); slices.Contains(tokens, token) {
@@ -165,7 +165,7 @@ type comparedCall struct {
 func prepareComparedCalls(palette *ideafile.Palette, view ideafile.InstanceView, token string,
 	calls []ideafile.WrittenCall) (list []comparedCall) {
 	var writers []writer
-	for n, w := range CallsFor(palette, token, calls) {
+	for n, w := range CallsForInstance(palette, token, calls) {
 		c, _, f := palette.ReadCall(w)
 		compared := comparedCall{tool: ideafile.FindTool(palette.Tools, w.Tool), toolName: w.Tool,
 			isReferenceByPath: map[string]bool{}, writersByPath: map[string][]int{}}
@@ -218,7 +218,7 @@ type writer struct {
 
 // describeResults describes what Calls of the answer will write at a path, above it or below it, without naming their
 // places. It also returns the numbers of these Calls.
-func describeResults(writers []writer, path jsonval.Path) (text string, calls []int) {
+func describeResults(writers []writer, path jsonval.Path) (text string, callIndexes []int) {
 	var names []string
 	for _, w := range writers {
 		switch {
@@ -229,10 +229,10 @@ func describeResults(writers []writer, path jsonval.Path) (text string, calls []
 		default:
 			continue
 		}
-		calls = append(calls, w.callIndex)
+		callIndexes = append(callIndexes, w.callIndex)
 	}
 	slices.Sort(names)
-	return strings.Join(names, ", "), calls
+	return strings.Join(names, ", "), callIndexes
 }
 
 // resolveReferences replaces References by their values, and records their places. A value that another Call of the
@@ -255,8 +255,8 @@ func (d comparedCall) resolveReferences(view jsonval.Object, writers []writer, p
 		if ref.Kind != ideafile.TypeState {
 			return nil, false
 		}
-		name, calls := describeResults(writers, ref.Path)
-		d.writersByPath[path.String()] = append(d.writersByPath[path.String()], calls...)
+		name, callIndexes := describeResults(writers, ref.Path)
+		d.writersByPath[path.String()] = append(d.writersByPath[path.String()], callIndexes...)
 		return name, name != ""
 	})
 	if err != nil {
@@ -316,13 +316,13 @@ func (d comparedCall) decisionPart(path jsonval.Path, v any,
 }
 
 // schemasAt lists the parts of the Tool's schema for a place in a Call: in its parameters, or in its result.
-func (d comparedCall) schemasAt(at jsonval.Path) []jsonval.Object {
-	if d.tool == nil || len(at) == 0 {
+func (d comparedCall) schemasAt(path jsonval.Path) []jsonval.Object {
+	if d.tool == nil || len(path) == 0 {
 		return nil
 	}
 	var root any = d.tool.Source
-	if at[0] == "output" {
+	if path[0] == "output" {
 		root = d.tool.Source["_output"]
 	}
-	return jsonschema.SubschemasAt(root, at[1:])
+	return jsonschema.SubschemasAt(root, path[1:])
 }

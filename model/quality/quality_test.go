@@ -151,7 +151,7 @@ func TestTheIntervalIsWilsonsAndFewAreTooFewToSay(t *testing.T) {
 		{100, 0, "of 100 asked twice 0 were decided otherwise: 0.0 %, between 0.0 and 3.7 %"},
 		{29, 1, "of 29 asked twice 1 was decided otherwise: too few to say"},
 	} {
-		if got := (quality.Count{Rechecked: c.n, Differed: c.differed}).String(); got != c.want {
+		if got := (quality.RecheckCount{Rechecked: c.n, Differed: c.differed}).String(); got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
 		}
 	}
@@ -163,12 +163,12 @@ func TestTalliesOfPartsAddUpByPlaceInThePrompt(t *testing.T) {
 	for range 2 {
 		var part quality.Tally
 		part.Usage.PromptTokens = 10
-		part.Add(turn.AnswerComparison{Position: 1, FirstLLM: "a", SecondLLM: "b"})
-		part.Add(turn.AnswerComparison{Position: 25, FirstLLM: "a", SecondLLM: "b", Differed: true})
-		part.Add(turn.AnswerComparison{Position: 101, FirstLLM: "b", SecondLLM: "b"})
+		part.Add(turn.AnswerComparison{PromptPosition: 1, FirstLLM: "a", SecondLLM: "b"})
+		part.Add(turn.AnswerComparison{PromptPosition: 25, FirstLLM: "a", SecondLLM: "b", HasDiffered: true})
+		part.Add(turn.AnswerComparison{PromptPosition: 101, FirstLLM: "b", SecondLLM: "b"})
 		whole.Merge(part)
 	}
-	got := string(jsonval.Encode(jsonval.ToJSONValue(whole.Report(quality.Size{Initial: 100, Current: 50, Reason: "x"}, -1))))
+	got := string(jsonval.Encode(jsonval.ToJSONValue(whole.Report(quality.RequestSize{Initial: 100, Current: 50, Reason: "x"}, -1))))
 	want := `{"byLLM":[{"again":"b","differed":2,"llm":"a","rechecked":4},{"again":"b","differed":0,"llm":"b","rechecked":2}],` +
 		`"byPosition":[{"differed":2,"from":1,"rechecked":4,"to":25},{"differed":0,"from":101,"rechecked":2,"to":125}],` +
 		`"differed":2,"interval":[0.097,0.7],"rechecked":6,"share":0.333,"size":{"because":"x","first":100,"now":50},` +
@@ -176,11 +176,11 @@ func TestTalliesOfPartsAddUpByPlaceInThePrompt(t *testing.T) {
 	if got != want {
 		t.Error(got)
 	}
-	if got := whole.Report(quality.Size{}, -1).Lines(); len(got) != 6 ||
+	if got := whole.Report(quality.RequestSize{}, -1).Lines(); len(got) != 6 ||
 		got[3] != "answered by a, then by b: of 4 asked twice 2 were decided otherwise: too few to say" {
 		t.Errorf("%q", got)
 	}
-	if new(quality.Tally).Report(quality.Size{}, -1) != nil {
+	if new(quality.Tally).Report(quality.RequestSize{}, -1) != nil {
 		t.Error("nothing was asked twice, and there is a report")
 	}
 }
@@ -188,9 +188,9 @@ func TestTalliesOfPartsAddUpByPlaceInThePrompt(t *testing.T) {
 // Whoever is only told of the limit is told that it is passed, once that is certain.
 func TestAReportSaysThatTheLimitIsPassed(t *testing.T) {
 	t.Parallel()
-	tally := quality.Tally{Count: quality.Count{Rechecked: 100, Differed: 10}}
+	tally := quality.Tally{RecheckCount: quality.RecheckCount{Rechecked: 100, Differed: 10}}
 	for limit, want := range map[float64]bool{0.02: true, 0: true, 0.08: false, -1: false} {
-		r := tally.Report(quality.Size{}, limit)
+		r := tally.Report(quality.RequestSize{}, limit)
 		if got := strings.HasSuffix(r.Lines()[0], fmt.Sprintf(", above the limit of %g %%", 100*limit)); got != want ||
 			(r.Limit != nil) != (limit >= 0) {
 			t.Errorf("with a limit of %v: %s", limit, r.Lines()[0])
@@ -217,7 +217,7 @@ func TestSizesChangeByTheIntervalAndNotByThePoint(t *testing.T) {
 		{50, 100, 400, 200, -1, 50}, // no limit
 		{50, 100, 400, 200, 0, 25},
 	} {
-		count := quality.Count{Rechecked: c.n, Differed: c.differed}
+		count := quality.RecheckCount{Rechecked: c.n, Differed: c.differed}
 		got, because := quality.NextSize(c.now, c.most, count, c.limit)
 		if got != c.want || (got != c.now) != strings.Contains(because, "of "+fmt.Sprint(c.n)+" asked twice") {
 			t.Errorf("%+v: %d, since %q", c, got, because)
@@ -252,7 +252,7 @@ func TestInstancesThatAreAskedAboutAgainNeverStandInTheSameOrder(t *testing.T) {
 			for place, of := range quality.ShuffledOrder("s", request, quality.PurposeRequest, n) {
 				first[of] = place + 1
 			}
-			again := quality.OrderAgain("s", request, first)
+			again := quality.RecheckOrder("s", request, first)
 			places := jsonval.Map(again, func(of int) int { return first[of] })
 			if slices.IsSorted(places) || len(slices.Compact(slices.Sorted(slices.Values(places)))) != n {
 				t.Errorf("request %d: %v", request, places)
@@ -331,7 +331,7 @@ func TestTheIntervalHoldsTheTrueShareInNineteenOfTwenty(t *testing.T) {
 	random, held := rand.New(rand.NewPCG(1, 2)), 0
 	const runs, truth = 4000, 0.05
 	for range runs {
-		var c quality.Count
+		var c quality.RecheckCount
 		for c.Rechecked < 300 {
 			c.Rechecked++
 			if random.Float64() < truth {
@@ -428,7 +428,7 @@ func TestTheSizeFollowsFromEverySchemaAtEveryDepth(t *testing.T) {
 		"a definition":  {around: `{"$defs":{"d":%s}}`, ignored: true},
 		"named by this": {around: `{"propertyNames":%s}`, ignored: true},
 	}
-	size := func(t *testing.T, schema, context string, kind ideafile.ToolKind) quality.Size {
+	size := func(t *testing.T, schema, context string, kind ideafile.ToolKind) quality.RequestSize {
 		idea := modeltest.IdeaFrom(t, `{"schema":{`+schema+`},"context":[`+context+`]}`)
 		return quality.SizeFor(idea, ideafile.ToolBindings{"send": {Kind: kind}})
 	}

@@ -39,11 +39,11 @@ func ShuffledOrder(seed string, request, purpose, n int) []int {
 	return order
 }
 
-// OrderAgain returns the order of the instances in the prompt of a recheck. first has their places in the first prompt:
+// RecheckOrder returns the order of the instances in the prompt of a recheck. first has their places in the first prompt:
 // they never stand in that order again.
-func OrderAgain(seed string, request int, first []int) []int {
-	order := ShuffledOrder(seed, request, PurposeRecheck, len(first))
-	if seed != "" && slices.IsSortedFunc(order, func(a, b int) int { return first[a] - first[b] }) {
+func RecheckOrder(seed string, request int, firstPositions []int) []int {
+	order := ShuffledOrder(seed, request, PurposeRecheck, len(firstPositions))
+	if seed != "" && slices.IsSortedFunc(order, func(a, b int) int { return firstPositions[a] - firstPositions[b] }) {
 		slices.Reverse(order)
 	}
 	return order
@@ -92,6 +92,6 @@ func initialFraction(seed string) float64 {
 }
 
 // NewSeed returns the seed of a process whose Idea has none.
-func NewSeed(process string) string {
-	return jsonval.Digest("seed of " + process)[:16]
+func NewSeed(processID string) string {
+	return jsonval.Digest("seed of " + processID)[:16]
 }

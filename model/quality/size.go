@@ -18,14 +18,14 @@ const (
 	SizeForJudgedCalls = 25
 )
 
-// Size is how many instances a Request covers: at first, now, and why.
-type Size struct {
+// RequestSize is how many instances a Request covers: at first, now, and why.
+type RequestSize struct {
 	Initial int    `json:"first"`
 	Current int    `json:"now"`
 	Reason  string `json:"because"`
 }
 
-func (s Size) String() string {
+func (s RequestSize) String() string {
 	if s.Initial == s.Current {
 		return fmt.Sprintf("%d, since %s", s.Current, s.Reason)
 	}
@@ -33,12 +33,12 @@ func (s Size) String() string {
 }
 
 // SizeFor returns the first size of an Idea's Requests.
-func SizeFor(i *ideafile.Idea, bindings ideafile.ToolBindings) Size {
+func SizeFor(i *ideafile.Idea, bindings ideafile.ToolBindings) RequestSize {
 	if n := i.Config.MaxInstancesPerPart; n > 0 {
-		return Size{n, n, "the file says so"}
+		return RequestSize{n, n, "the file says so"}
 	}
 	n, reason, _ := RecommendedSize(i, bindings)
-	return Size{n, n, reason}
+	return RequestSize{n, n, reason}
 }
 
 // RecommendedSize returns the size that suits the LLM's work for each instance, and the reason. It is certain only if
@@ -129,7 +129,7 @@ func allowsEntryPerInstance(schema jsonval.Object) bool {
 
 // NextSize returns the size for the measured share: half if the share is above the limit with confidence; a quarter
 // more, up to largest, if it is below with confidence.
-func NextSize(current, maxSize int, c Count, limit float64) (size int, reason string) {
+func NextSize(current, maxSize int, c RecheckCount, limit float64) (size int, reason string) {
 	switch grownSize := min(current+max(1, current/4), maxSize); {
 	case c.IsAbove(limit) && current > 1:
 		return current / 2, fmt.Sprintf("%s, above the limit of %s %%", c, formatPercent(limit))

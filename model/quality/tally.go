@@ -16,38 +16,38 @@ const (
 	MinRechecks = 30
 	// positionBucketSize is the number of places of a prompt that are counted together.
 	positionBucketSize = 25
-	z95                = 1.959964 // the normal distribution's quantile for 95 %
+	zScore95           = 1.959964 // the normal distribution's quantile for 95 %
 )
 
-// Count counts the instances about which the LLM was asked twice, and how many of the second answers differed.
-type Count struct {
+// RecheckCount counts the instances about which the LLM was asked twice, and how many of the second answers differed.
+type RecheckCount struct {
 	Rechecked int `json:"rechecked"`
 	Differed  int `json:"differed"`
 }
 
 // Tally counts the results of rechecks. It is plain data.
 type Tally struct {
-	Count
-	// ByPosition counts by place in the prompt of the first answer: 1 to 25, 26 to 50, …
-	ByPosition []Count         `json:"byPosition,omitempty"`
-	ByLLM      []LLMCount      `json:"byLLM,omitempty"`
-	Usage      turn.TokenUsage `json:"usage,omitzero"`
+	RecheckCount
+	// ByPromptPosition counts by place in the prompt of the first answer: 1 to 25, 26 to 50, …
+	ByPromptPosition []RecheckCount  `json:"byPosition,omitempty"`
+	ByLLM            []LLMCount      `json:"byLLM,omitempty"`
+	Usage            turn.TokenUsage `json:"usage,omitzero"`
 	// CoveredCount counts the instances of the Requests from which rechecks were drawn, and Drawn the instances that
 	// were drawn.
 	CoveredCount int `json:"covered,omitempty"`
 	SampledCount int `json:"drawn,omitempty"`
-	Failures
+	RecheckFailures
 }
 
-// Failures counts the instances that were drawn for a recheck but got no second answer, with the latest reason.
-type Failures struct {
-	Failed int    `json:"failed,omitempty"`
-	Reason string `json:"failedBecause,omitempty"`
+// RecheckFailures counts the instances that were drawn for a recheck but got no second answer, with the latest reason.
+type RecheckFailures struct {
+	FailedCount int    `json:"failed,omitempty"`
+	Reason      string `json:"failedBecause,omitempty"`
 }
 
 // AddFailures adds other Failures.
-func (f *Failures) AddFailures(o Failures) {
-	if f.Failed += o.Failed; o.Failed > 0 {
+func (f *RecheckFailures) AddFailures(o RecheckFailures) {
+	if f.FailedCount += o.FailedCount; o.FailedCount > 0 {
 		f.Reason = o.Reason
 	}
 }
@@ -56,31 +56,31 @@ func (f *Failures) AddFailures(o Failures) {
 type LLMCount struct {
 	LLM        string `json:"llm"`
 	RecheckLLM string `json:"again"`
-	Count
+	RecheckCount
 }
 
 // Add counts one instance. Its place in the prompt counts from 1.
 func (t *Tally) Add(c turn.AnswerComparison) {
-	bucket, count := (c.Position-1)/positionBucketSize, Count{Rechecked: 1}
-	for len(t.ByPosition) <= bucket {
-		t.ByPosition = append(t.ByPosition, Count{})
+	bucket, count := (c.PromptPosition-1)/positionBucketSize, RecheckCount{Rechecked: 1}
+	for len(t.ByPromptPosition) <= bucket {
+		t.ByPromptPosition = append(t.ByPromptPosition, RecheckCount{})
 	}
-	if c.Differed {
+	if c.HasDiffered {
 		count.Differed = 1
 	}
 	t.add(count)
-	t.ByPosition[bucket].add(count)
+	t.ByPromptPosition[bucket].add(count)
 	t.addLLM(LLMCount{c.FirstLLM, c.SecondLLM, count})
 }
 
-func (c *Count) add(o Count) {
+func (c *RecheckCount) add(o RecheckCount) {
 	c.Rechecked, c.Differed = c.Rechecked+o.Rechecked, c.Differed+o.Differed
 }
 
 func (t *Tally) addLLM(c LLMCount) {
 	isSameLLM := func(o LLMCount) bool { return o.LLM == c.LLM && o.RecheckLLM == c.RecheckLLM }
 	if index := slices.IndexFunc(t.ByLLM, isSameLLM); index >= 0 {
-		t.ByLLM[index].add(c.Count)
+		t.ByLLM[index].add(c.RecheckCount)
 	} else {
 		t.ByLLM = append(t.ByLLM, c)
 	}
@@ -88,15 +88,15 @@ func (t *Tally) addLLM(c LLMCount) {
 
 // Merge adds another Tally.
 func (t *Tally) Merge(o Tally) {
-	t.add(o.Count)
+	t.add(o.RecheckCount)
 	t.CoveredCount, t.SampledCount = t.CoveredCount+o.CoveredCount, t.SampledCount+o.SampledCount
 	t.Usage.Add(o.Usage)
-	t.AddFailures(o.Failures)
-	ownCounts := t.ByPosition
-	t.ByPosition = make([]Count, max(len(ownCounts), len(o.ByPosition)))
-	copy(t.ByPosition, ownCounts)
-	for n, c := range o.ByPosition {
-		t.ByPosition[n].add(c)
+	t.AddFailures(o.RecheckFailures)
+	ownCounts := t.ByPromptPosition
+	t.ByPromptPosition = make([]RecheckCount, max(len(ownCounts), len(o.ByPromptPosition)))
+	copy(t.ByPromptPosition, ownCounts)
+	for n, c := range o.ByPromptPosition {
+		t.ByPromptPosition[n].add(c)
 	}
 	for _, c := range o.ByLLM {
 		t.addLLM(c)
@@ -104,34 +104,34 @@ func (t *Tally) Merge(o Tally) {
 }
 
 // Interval returns Wilson's 95 % confidence interval of the true share.
-func (c Count) Interval() (low, high float64) {
+func (c RecheckCount) Interval() (low, high float64) {
 	if c.Rechecked == 0 {
 		return 0, 1
 	}
 	n, p := float64(c.Rechecked), float64(c.Differed)/float64(c.Rechecked)
-	middle := p + z95*z95/(2*n)
-	half := float64(z95 * math.Sqrt(float64(p*(1-p))/n+z95*z95/(4*n*n)))
-	return max(0, (middle-half)/(1+z95*z95/n)), min(1, (middle+half)/(1+z95*z95/n))
+	middle := p + zScore95*zScore95/(2*n)
+	half := float64(zScore95 * math.Sqrt(float64(p*(1-p))/n+zScore95*zScore95/(4*n*n)))
+	return max(0, (middle-half)/(1+zScore95*zScore95/n)), min(1, (middle+half)/(1+zScore95*zScore95/n))
 }
 
 // IsAbove reports whether the true share is above the limit with confidence. A limit below 0 is no limit.
-func (c Count) IsAbove(limit float64) bool {
+func (c RecheckCount) IsAbove(limit float64) bool {
 	low, _ := c.Interval()
 	return c.Rechecked >= MinRechecks && limit >= 0 && low > limit
 }
 
-func (c Count) isBelow(limit float64) bool {
+func (c RecheckCount) isBelow(limit float64) bool {
 	_, high := c.Interval()
 	return c.Rechecked >= MinRechecks && high < limit
 }
 
 // PauseFault returns why a process pauses if more second answers differed than the limit allows.
-func PauseFault(c Count, limit float64) *diag.Fault {
+func PauseFault(c RecheckCount, limit float64) *diag.Fault {
 	return diag.Faultf(turn.CodeDisagreement, "%s; the limit is %s %%", c, formatPercent(limit))
 }
 
 // String describes the Count in words: "of 500 asked twice 11 were decided otherwise: 2.2 %, between 1.2 and 3.9 %".
-func (c Count) String() string {
+func (c RecheckCount) String() string {
 	verb := "were"
 	if c.Differed == 1 {
 		verb = "was"
@@ -147,16 +147,16 @@ func (c Count) String() string {
 
 // Report is the report on rechecks for people and programs: `quality` in a result.
 type Report struct {
-	Count
-	Share      float64    `json:"share"`
-	Interval   [2]float64 `json:"interval"`
-	ByPosition []Bucket   `json:"byPosition"`
-	ByLLM      []LLMCount `json:"byLLM"`
+	RecheckCount
+	Share            float64        `json:"share"`
+	Interval         [2]float64     `json:"interval"`
+	ByPromptPosition []PromptBucket `json:"byPosition"`
+	ByLLM            []LLMCount     `json:"byLLM"`
 	// Limit is the share of second answers that may differ; nil: any.
 	Limit *float64        `json:"limit,omitempty"`
-	Size  Size            `json:"size"`
+	Size  RequestSize     `json:"size"`
 	Usage turn.TokenUsage `json:"usage"` // of the rechecks alone
-	Failures
+	RecheckFailures
 }
 
 // MetaKey is the key in an Idea's meta with the Report of its process as of that Idea.
@@ -170,25 +170,25 @@ func ReadReport(meta jsonval.Object) (r *Report) {
 	return r
 }
 
-// Bucket counts the rechecks at some places of the prompt, From and To included, from 1.
-type Bucket struct {
+// PromptBucket counts the rechecks at some places of the prompt, From and To included, from 1.
+type PromptBucket struct {
 	FromPosition int `json:"from"`
 	ToPosition   int `json:"to"`
-	Count
+	RecheckCount
 }
 
 // Report returns the report on a Tally; nil if nothing was to be asked about twice. A limit below 0 is no limit.
-func (t Tally) Report(size Size, limit float64) *Report {
-	if t.Rechecked+t.Failed == 0 {
+func (t Tally) Report(size RequestSize, limit float64) *Report {
+	if t.Rechecked+t.FailedCount == 0 {
 		return nil
 	}
 	low, high := t.Interval()
-	r := &Report{Count: t.Count, Share: roundShare(float64(t.Differed) / float64(max(1, t.Rechecked))),
-		Interval: [2]float64{roundShare(low), roundShare(high)}, ByPosition: []Bucket{},
-		ByLLM: append([]LLMCount{}, t.ByLLM...), Size: size, Usage: t.Usage, Failures: t.Failures}
-	for n, c := range t.ByPosition {
+	r := &Report{RecheckCount: t.RecheckCount, Share: roundShare(float64(t.Differed) / float64(max(1, t.Rechecked))),
+		Interval: [2]float64{roundShare(low), roundShare(high)}, ByPromptPosition: []PromptBucket{},
+		ByLLM: append([]LLMCount{}, t.ByLLM...), Size: size, Usage: t.Usage, RecheckFailures: t.RecheckFailures}
+	for n, c := range t.ByPromptPosition {
 		if c.Rechecked > 0 {
-			r.ByPosition = append(r.ByPosition, Bucket{n*positionBucketSize + 1, (n + 1) * positionBucketSize, c})
+			r.ByPromptPosition = append(r.ByPromptPosition, PromptBucket{n*positionBucketSize + 1, (n + 1) * positionBucketSize, c})
 		}
 	}
 	if limit >= 0 {
@@ -202,22 +202,22 @@ func (r *Report) Lines() []string {
 	if r == nil {
 		return nil
 	}
-	lines := []string{r.Count.String()}
+	lines := []string{r.RecheckCount.String()}
 	if r.Limit != nil && r.IsAbove(*r.Limit) {
 		lines[0] += fmt.Sprintf(", above the limit of %s %%", formatPercent(*r.Limit))
 	}
-	if r.Failed > 0 {
-		lines = append(lines, fmt.Sprintf("%d more could not be asked twice: %s", r.Failed, r.Reason))
+	if r.FailedCount > 0 {
+		lines = append(lines, fmt.Sprintf("%d more could not be asked twice: %s", r.FailedCount, r.Reason))
 	}
-	for _, b := range r.ByPosition {
-		if len(r.ByPosition) > 1 {
+	for _, b := range r.ByPromptPosition {
+		if len(r.ByPromptPosition) > 1 {
 			lines = append(lines, fmt.Sprintf("at places %d to %d of the prompt: %s", b.FromPosition, b.ToPosition,
-				b.Count))
+				b.RecheckCount))
 		}
 	}
 	for _, c := range r.ByLLM {
 		if len(r.ByLLM) > 1 || c.LLM != c.RecheckLLM {
-			lines = append(lines, fmt.Sprintf("answered by %s, then by %s: %s", c.LLM, c.RecheckLLM, c.Count))
+			lines = append(lines, fmt.Sprintf("answered by %s, then by %s: %s", c.LLM, c.RecheckLLM, c.RecheckCount))
 		}
 	}
 	return append(lines, fmt.Sprintf("instances a Request: %s; rechecks took %s", r.Size, r.Usage))

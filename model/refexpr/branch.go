@@ -34,11 +34,11 @@ func (o OutputPath) SelectBranch(value any) (branch int, result any, isNamed boo
 }
 
 // isNamedBranch reports whether named lists the paths of a branch, or one of them.
-func isNamedBranch(branch, named []jsonval.Path) bool {
-	if len(named) == 1 && len(branch) > 1 {
-		return slices.ContainsFunc(branch, func(p jsonval.Path) bool { return slices.Equal(p, named[0]) })
+func isNamedBranch(branch, namedPaths []jsonval.Path) bool {
+	if len(namedPaths) == 1 && len(branch) > 1 {
+		return slices.ContainsFunc(branch, func(p jsonval.Path) bool { return slices.Equal(p, namedPaths[0]) })
 	}
-	return slices.EqualFunc(branch, named, slices.Equal[jsonval.Path])
+	return slices.EqualFunc(branch, namedPaths, slices.Equal[jsonval.Path])
 }
 
 // ResultForPath returns the result that causes a value to be written to a path. If there are branches, it names the

@@ -72,15 +72,15 @@ func decideSchema(source, view any) (holds, isKnown bool) {
 	}
 	for kind, payload := range jsonval.Sorted(jsonval.AsObject(view)) {
 		if slices.ContainsFunc(pathsReadBySchema(source, kind, nil),
-			func(p jsonval.Path) bool { return passesBlobHandle(payload, p) }) {
+			func(p jsonval.Path) bool { return touchesBlobHandle(payload, p) }) {
 			return false, false
 		}
 	}
 	return false, true
 }
 
-// passesBlobHandle reports whether a BlobHandle is at a path, above it or below it.
-func passesBlobHandle(v any, p jsonval.Path) bool {
+// touchesBlobHandle reports whether a BlobHandle is at a path, above it or below it.
+func touchesBlobHandle(v any, p jsonval.Path) bool {
 	for _, step := range p {
 		if _, isBlob := jsonval.AsBlobHandle(v); isBlob {
 			return true

@@ -55,16 +55,16 @@ func isCompoundExpression(s string) bool {
 
 // splitUnquoted cuts a text at each sign, except within a quoted step of a path.
 func splitUnquoted(s, separator string) (parts []string) {
-	for found := true; found; {
+	for isFound := true; isFound; {
 		var part string
-		part, s, found = cutUnquoted(s, separator)
+		part, s, isFound = cutUnquoted(s, separator)
 		parts = append(parts, part)
 	}
 	return parts
 }
 
 // cutUnquoted cuts a text at the first sign that is not within a quoted step of a path.
-func cutUnquoted(s, separator string) (before, after string, found bool) {
+func cutUnquoted(s, separator string) (before, after string, isFound bool) {
 	for i := 0; i < len(s); i++ {
 		if strings.HasPrefix(s[i:], `["`) {
 			if quoted, err := strconv.QuotedPrefix(s[i+1:]); err == nil {
@@ -72,7 +72,7 @@ func cutUnquoted(s, separator string) (before, after string, found bool) {
 				continue
 			}
 		}
-		if after, found = strings.CutPrefix(s[i:], separator); found {
+		if after, isFound = strings.CutPrefix(s[i:], separator); isFound {
 			return s[:i], after, true
 		}
 	}
@@ -97,9 +97,9 @@ func (e Expression) HasReferenceOfKind(kind string) bool {
 
 // Evaluate gives the value of the last term of the first alternative whose terms are all present. null counts as
 // present.
-func (e Expression) Evaluate(lookup func(Reference) (any, bool)) (v any, present bool) {
+func (e Expression) Evaluate(lookup func(Reference) (any, bool)) (v any, isPresent bool) {
 	for _, refs := range e {
-		if v, present = lastValueIfAllPresent(refs, lookup); present {
+		if v, isPresent = lastValueIfAllPresent(refs, lookup); isPresent {
 			return v, true
 		}
 	}
@@ -108,12 +108,12 @@ func (e Expression) Evaluate(lookup func(Reference) (any, bool)) (v any, present
 
 // lastValueIfAllPresent gives the value of the last Reference if all of them are present. It looks up all of them, even
 // after one that is absent.
-func lastValueIfAllPresent(refs []Reference, lookup func(Reference) (any, bool)) (v any, present bool) {
-	present = true
+func lastValueIfAllPresent(refs []Reference, lookup func(Reference) (any, bool)) (v any, isPresent bool) {
+	isPresent = true
 	for _, ref := range refs {
 		var ok bool
 		v, ok = lookup(ref)
-		present = present && ok
+		isPresent = isPresent && ok
 	}
-	return v, present
+	return v, isPresent
 }

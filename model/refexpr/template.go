@@ -35,8 +35,8 @@ func ParseTemplate(s string) (Template, error) {
 	}
 	text := ""
 	for {
-		before, rest, found := strings.Cut(body, "${")
-		if !found {
+		before, rest, isFound := strings.Cut(body, "${")
+		if !isFound {
 			t.literalTexts = append(t.literalTexts, text+body)
 			return t, nil
 		}

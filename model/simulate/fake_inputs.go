@@ -35,8 +35,8 @@ func mergeOverExisting(existing, faked any) any {
 	out := jsonval.Object{}
 	//workflowcheck:ignore -- builds a map: the order does not matter
 	for key, v := range jsonval.AsObject(faked) {
-		if old, ok := jsonval.AsObject(existing)[key]; ok {
-			v = jsonval.DeepMerge(old, v)
+		if oldValue, ok := jsonval.AsObject(existing)[key]; ok {
+			v = jsonval.DeepMerge(oldValue, v)
 		}
 		out[key] = v
 	}
@@ -44,7 +44,7 @@ func mergeOverExisting(existing, faked any) any {
 }
 
 func simulatedMessage(kind, token string, payload any) jsonval.Object {
-	m := ideafile.DataMessage(ideafile.Message{PayloadKind: kind, InstanceToken: token, Payload: payload})
+	m := ideafile.EncodePayloadMessage(ideafile.Message{PayloadKind: kind, InstanceToken: token, Payload: payload})
 	m[ideafile.SimulatedKey] = true
 	return m
 }
@@ -86,13 +86,13 @@ func (f *inputFaker) fakeValuesFromSchemas(view ideafile.InstanceView, fakedPayl
 		if kind == ideafile.TypeState {
 			continue
 		}
-		sampled, err := sample.MakeSample(v)
+		sampleValue, err := sample.MakeSample(v)
 		existing, isObject := view.PayloadByKind[kind].(jsonval.Object)
-		described := jsonval.AsObject(sampled)
+		sampleObject := jsonval.AsObject(sampleValue)
 		if err != nil || !isObject {
 			continue
 		}
-		for key, v := range jsonval.Sorted(described) {
+		for key, v := range jsonval.Sorted(sampleObject) {
 			if _, present := existing[key]; !present {
 				f.mergeAtReference(fakedPayloads, refexpr.Reference{Kind: kind, Path: jsonval.Path{key}}, v)
 			}
@@ -121,7 +121,7 @@ func (f *inputFaker) collectParamReferences() (list []paramReference) {
 		}
 	}
 	for _, t := range f.idea.Tools {
-		for name, v := range jsonval.Sorted(t.WiredParams) {
+		for name, v := range jsonval.Sorted(t.WiredExpressionByParam) {
 			list = append(list, paramReferences(v, t, name)...)
 		}
 	}

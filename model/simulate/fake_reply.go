@@ -22,7 +22,7 @@ func FakeReply(idea *ideafile.Idea, bindings ideafile.ToolBindings,
 	case len(request.Questions) > 0:
 		solution["calls"] = fakeAnswers(idea, request)
 		return solution
-	case !request.OutputOnly && request.RequestNumber <= 1 && len(turn.WithoutDirectPlans(request.PlanEntries)) == 0:
+	case !request.IsOutputOnly && request.RequestNumber <= 1 && len(turn.WithoutDirectPlans(request.PlanEntries)) == 0:
 		// no earlier Request has planned: the first one plans everything
 		if calls := fakeCalls(idea, bindings, request); len(calls) > 0 {
 			solution["calls"] = calls

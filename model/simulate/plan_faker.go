@@ -73,7 +73,7 @@ func (f *planFaker) fakePlan() []any {
 
 // paramValue returns the value of a parameter; ok is false if the parameter is left out.
 func (f *planFaker) paramValue(t *ideafile.Tool, name string) (v any, ok bool) {
-	if _, isWired := t.WiredParams[name]; isWired {
+	if _, isWired := t.WiredExpressionByParam[name]; isWired {
 		return nil, false
 	}
 	for _, kind := range append([]string{ideafile.TypeState, ideafile.TypeInput},
@@ -86,8 +86,8 @@ func (f *planFaker) paramValue(t *ideafile.Tool, name string) (v any, ok bool) {
 	for _, other := range f.idea.Tools {
 		p, hasPath := f.outputPathByTool[other.Name]
 		result, hasFakeResult := f.fakeResultByTool[other.Name]
-		sameName := other.Name == name || (hasPath && len(p) > 0 && p[len(p)-1] == name)
-		if sameName && hasPath && hasFakeResult && t.SchemaByParam[name].Validate(result) == nil &&
+		hasSameName := other.Name == name || (hasPath && len(p) > 0 && p[len(p)-1] == name)
+		if hasSameName && hasPath && hasFakeResult && t.SchemaByParam[name].Validate(result) == nil &&
 			!f.dependsOn(other.Name, t.Name) {
 			f.sourceToolsByTool[t.Name] = append(f.sourceToolsByTool[t.Name], other.Name)
 			return refexpr.Reference{Kind: ideafile.TypeState, Path: p}.String(), true
@@ -149,15 +149,15 @@ func (f *planFaker) chooseOutputPath(t *ideafile.Tool, usedKeys map[string]bool)
 	}
 	allowsNewKey := f.stateSchema == nil
 	if !allowsNewKey {
-		place := jsonschema.SubschemaAt(f.stateSchema, jsonval.Path{t.Name})
-		allowsNewKey = !place.IsForbidden && !place.IsDescribed
+		schemaAtPath := jsonschema.SubschemaAt(f.stateSchema, jsonval.Path{t.Name})
+		allowsNewKey = !schemaAtPath.IsForbidden && !schemaAtPath.IsDescribed
 	}
 	return jsonval.Path{t.Name}, allowsNewKey && identifierPattern.MatchString(t.Name) && isFree(t.Name)
 }
 
 // orderedStateProperties lists the properties of the State schema: first the one of the given name, then the required
 // ones.
-func (f *planFaker) orderedStateProperties(first string) []string {
+func (f *planFaker) orderedStateProperties(firstKey string) []string {
 	required := jsonschema.Required(f.stateSchema)
-	return jsonschema.OrderedNames(jsonschema.Properties(f.stateSchema), append([]string{first}, required...))
+	return jsonschema.OrderedNames(jsonschema.Properties(f.stateSchema), append([]string{firstKey}, required...))
 }

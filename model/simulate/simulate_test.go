@@ -312,7 +312,7 @@ func TestTheOutputOfAFakeReplyIsNeverAReference(t *testing.T) {
 	t.Parallel()
 	i := modeltest.IdeaFrom(t,
 		`{"schema": {"output": {"type": "object", "properties": {"a": {"enum": ["†state.x"]}, "b": {"type": "array", "items": {"const": "†"}}}}}}`)
-	out := FakeReply(i, nil, &turn.RequestInput{OutputOnly: true, RequestNumber: 4})["output"]
+	out := FakeReply(i, nil, &turn.RequestInput{IsOutputOnly: true, RequestNumber: 4})["output"]
 	if got := string(jsonval.Encode(out)); got != `{"a":"††state.x","b":["††"]}` {
 		t.Error(got)
 	}

@@ -45,7 +45,7 @@ func (p *Process) hasOnlyRechecksLeft() (onlyRechecks bool) {
 }
 
 // PauseAtLimit pauses the process if all parts together have reached a limit.
-func (p *Process) PauseAtLimit(now time.Time) (paused bool) {
+func (p *Process) PauseAtLimit(now time.Time) (wasPaused bool) {
 	fault, _ := p.LimitFault(now)
 	if fault != nil {
 		p.PauseReason = fault
@@ -73,7 +73,7 @@ func (p *Process) LimitFault(now time.Time) (fault *diag.Fault, deadline time.Ti
 // quotaLedger returns the account of what the whole and its parts have begun.
 func (p *Process) quotaLedger() quota.Ledger {
 	ledger := quota.Ledger{ParentQuota: p.ParentQuota,
-		OwnUse: turn.QuotaUse{Requests: p.OwnReport.Requests, Usage: p.OwnReport.Usage}}
+		OwnUse: turn.QuotaUse{Requests: p.OwnReport.RequestCount, Usage: p.OwnReport.Usage}}
 	for _, part := range p.Parts {
 		allocation := &quota.Allocation{GrantedQuota: part.GrantedQuota, QuotaUse: part.Report.QuotaUse}
 		allocation.QuotaUse.Usage = part.Report.Usage
@@ -97,7 +97,7 @@ func (p *Process) AllocateQuotas() (partNumbers []int, f *diag.Fault) {
 	indexes, f := ledger.Allocate()
 	for _, n := range indexes {
 		p.Parts[n].GrantedQuota = ledger.Consumers[n].GrantedQuota
-		if p.Parts[n].Started {
+		if p.Parts[n].HasStarted {
 			partNumbers = append(partNumbers, p.Parts[n].Number)
 		}
 	}

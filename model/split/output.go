@@ -17,9 +17,9 @@ import (
 func (p *Process) NextTurnNumber() int {
 	maxTurns := 0
 	for _, part := range p.Parts {
-		maxTurns = max(maxTurns, part.Report.Turns)
+		maxTurns = max(maxTurns, part.Report.TurnCount)
 	}
-	return maxTurns + p.OwnReport.Turns + 1
+	return maxTurns + p.OwnReport.TurnCount + 1
 }
 
 // PartOutputsAsInstances returns the parts' outputs in the form of instances, for the Request that makes one output of
@@ -53,7 +53,7 @@ func (p *Process) OutputSource(idea *ideafile.Idea) (wirings []loop.OutputWiring
 		return nil, false
 	case p.OwnReport.OutputWirings != nil:
 		return p.OwnReport.OutputWirings, false
-	case len(wirings) > 0 && !p.OutputWiringsRefused:
+	case len(wirings) > 0 && !p.AreOutputWiringsRefused:
 		return wirings, false
 	case idea.OutputSchema == nil:
 		return nil, false
@@ -69,24 +69,24 @@ func (p *Process) OutputSource(idea *ideafile.Idea) (wirings []loop.OutputWiring
 // ApplyOutputReply applies the reply to the Request for the output. OutputSource then returns the output, whose
 // References must still be resolved.
 func (p *Process) ApplyOutputReply(idea *ideafile.Idea, r turn.LLMReply) {
-	p.OwnReport.Requests++
+	p.OwnReport.RequestCount++
 	p.OwnReport.Usage.Add(r.Usage)
 	if r.AnsweringLLM != nil {
 		p.LLMUsages = append(p.LLMUsages, *r.AnsweringLLM)
 	}
-	if !r.Faked && !r.WorkerLost {
-		p.OwnReport.Turns += max(1, r.HTTPAttempts)
+	if !r.IsFaked && !r.IsWorkerLost {
+		p.OwnReport.TurnCount += max(1, r.HTTPAttemptCount)
 	}
 	switch {
 	case !p.IsFinished(): // instances were added meanwhile
 	case r.NotRetryable:
 		p.PauseReason = r.Fault
-	case r.WorkerLost:
+	case r.IsWorkerLost:
 		p.WorkerLossesInRow++
 		if p.WorkerLossesInRow >= loop.MaxWorkerLossesInRow {
 			p.PauseReason, p.WorkerLossesInRow = loop.WorkerLossesFault(loop.MaxWorkerLossesInRow), 0
 		}
-	case !r.Complete:
+	case !r.IsComplete:
 		p.refuseReply(r.Fault)
 	case r.OutputFault != nil:
 		p.refuseReply(r.OutputFault)
@@ -121,11 +121,11 @@ func (p *Process) AcceptOutput(idea *ideafile.Idea, output any, f *diag.Fault) (
 	case isFromReply:
 		p.refuseReply(f)
 	default:
-		p.OutputWiringsRefused = true
+		p.AreOutputWiringsRefused = true
 		switch {
 		case idea.OutputSchema != nil && !p.isLLMForbidden():
 			p.OutputErrors = []turn.ContextError{{Fault: *f}}
-		case !slices.ContainsFunc(p.Parts, func(part Part) bool { return part.Report.FellBackToLLM }):
+		case !slices.ContainsFunc(p.Parts, func(part Part) bool { return part.Report.HasFallenBackToLLM }):
 			p.OwnReport.Error = f
 		}
 	}

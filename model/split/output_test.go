@@ -44,12 +44,12 @@ func TestAnOutputOverAllPartsThatIsNoGoodIsToldAndAskedForThreeTimes(t *testing.
 		reply turn.LLMReply
 		told  string
 	}{
-		"does not fit": {turn.LLMReply{Complete: true, Output: 5,
+		"does not fit": {turn.LLMReply{IsComplete: true, Output: 5,
 			OutputFault: diag.Faultf(ideafile.CodeBadOutput, "no object")}, "no object"},
-		"is missing":        {turn.LLMReply{Complete: true}, "the output form wants one"},
+		"is missing":        {turn.LLMReply{IsComplete: true}, "the output form wants one"},
 		"breaks off":        {turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut off")}, "cut off"},
-		"reads what is not": {turn.LLMReply{Complete: true, Output: map[string]any{"all": "†state.y"}}, "†state.y"},
-		"resolves to no form": {turn.LLMReply{Complete: true, Output: map[string]any{"all": "†input"}},
+		"reads what is not": {turn.LLMReply{IsComplete: true, Output: map[string]any{"all": "†state.y"}}, "†state.y"},
+		"resolves to no form": {turn.LLMReply{IsComplete: true, Output: map[string]any{"all": "†input"}},
 			"does not fit its form"},
 	} {
 		i, p := ended(t, strings.Replace(twoParts, `"context": [`, `"context": [{"type": "input", "input": "text"},`,
@@ -74,12 +74,12 @@ func TestAnOutputOverAllPartsThatIsNoGoodIsToldAndAskedForThreeTimes(t *testing.
 				t.Errorf("%s: the next Request is told %+v", name, p.OutputErrors)
 			}
 		}
-		if p.PauseReason == nil || p.PauseReason.Code != turn.CodeBadOutputs || p.OwnReport.Requests != 3 ||
+		if p.PauseReason == nil || p.PauseReason.Code != turn.CodeBadOutputs || p.OwnReport.RequestCount != 3 ||
 			p.NextTurnNumber() != 4 {
 			t.Errorf("%s: %+v, %v, turn %d", name, p.OwnReport, p.PauseReason, p.NextTurnNumber())
 		}
 		p.PauseReason = nil
-		c.reply = turn.LLMReply{Complete: true, Output: map[string]any{"all": "†state.z"}}
+		c.reply = turn.LLMReply{IsComplete: true, Output: map[string]any{"all": "†state.z"}}
 		ask()
 		if got := string(jsonval.Encode(p.OwnReport.Output)); got != `{"all":{"1":1,"2":2}}` || p.PauseReason != nil ||
 			len(p.OutputErrors) > 0 {
@@ -92,12 +92,12 @@ func TestARequestForTheOutputThatIsLostWithItsWorkerIsNoBadOutput(t *testing.T) 
 	t.Parallel()
 	i, p := ended(t, twoParts, split.PartReport{}, split.PartReport{})
 	for n := 1; n < 10; n++ {
-		p.ApplyOutputReply(i, turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "lost")})
+		p.ApplyOutputReply(i, turn.LLMReply{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "lost")})
 		if p.PauseReason != nil {
 			t.Fatalf("it is paused after %d: %s", n, p.PauseReason)
 		}
 	}
-	p.ApplyOutputReply(i, turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "lost")})
+	p.ApplyOutputReply(i, turn.LLMReply{IsWorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "lost")})
 	if p.PauseReason == nil || p.NextTurnNumber() != 1 {
 		t.Errorf("%v, turn %d", p.PauseReason, p.NextTurnNumber())
 	}

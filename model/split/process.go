@@ -25,15 +25,15 @@ const DefaultMaxWorkingParts = 3
 // Process is a process with more instances than one Request may cover, split into parts that are processes themselves.
 // It is plain data, which a workflow carries over as it is.
 type Process struct {
-	InstancesPerPart int          `json:"size"`                  // at most, in parts that have not begun
-	Size             quality.Size `json:"sizes,omitzero"`        // how InstancesPerPart was chosen
-	MaxWorkingParts  int          `json:"partsAtOnce,omitempty"` // 0: DefaultMaxWorkingParts
+	InstancesPerPart int                 `json:"size"`                  // at most, in parts that have not begun
+	Size             quality.RequestSize `json:"sizes,omitzero"`        // how InstancesPerPart was chosen
+	MaxWorkingParts  int                 `json:"partsAtOnce,omitempty"` // 0: DefaultMaxWorkingParts
 	// MaxInstancesPerPart bounds how far InstancesPerPart may grow, by the file or by what studies found good.
 	MaxInstancesPerPart int `json:"mostPerPart,omitempty"`
 	// QualityLimit and OnQualityLimit are those of the file (`config.quality`); OnQualityLimit is empty if it has none.
-	QualityLimit          float64 `json:"qualityLimit,omitempty"`
-	OnQualityLimit        string  `json:"onLimit,omitempty"`
-	PausedForDisagreement bool    `json:"disagreed,omitempty"`
+	QualityLimit            float64 `json:"qualityLimit,omitempty"`
+	OnQualityLimit          string  `json:"onLimit,omitempty"`
+	IsPausedForDisagreement bool    `json:"disagreed,omitempty"`
 	// Undo is the undo under way in parts; nil: none. UndoCount counts the undos so far.
 	Undo        *OngoingUndo    `json:"undo,omitempty"`
 	UndoCount   int             `json:"undos,omitempty"`
@@ -49,8 +49,8 @@ type Process struct {
 	BadOutputsInRow   int                 `json:"asks,omitempty"`
 	OutputErrors      []turn.ContextError `json:"outputErrors,omitempty"`
 	WorkerLossesInRow int                 `json:"lost,omitempty"`
-	// OutputWiringsRefused means that the Wirings of the parts make no valid output.
-	OutputWiringsRefused bool `json:"wiringsRefused,omitempty"`
+	// AreOutputWiringsRefused means that the Wirings of the parts make no valid output.
+	AreOutputWiringsRefused bool `json:"wiringsRefused,omitempty"`
 	// UnsealedLog has people's decisions on the whole process since its latest Idea, LLMUsages the LLMs that have
 	// answered it since.
 	UnsealedLog []turn.LogEntry `json:"log,omitempty"`
@@ -59,10 +59,10 @@ type Process struct {
 
 // Part is some of the instances, and the last report of their process.
 type Part struct {
-	Number  int        `json:"number"` // from 1
-	Tokens  []string   `json:"tokens"`
-	Started bool       `json:"started,omitempty"`
-	Report  PartReport `json:"report,omitzero"`
+	Number     int        `json:"number"` // from 1
+	Tokens     []string   `json:"tokens"`
+	HasStarted bool       `json:"started,omitempty"`
+	Report     PartReport `json:"report,omitzero"`
 	// LastGatheredIdea is the latest of the part's Ideas that the latest Idea of the whole includes.
 	LastGatheredIdea int `json:"gathered,omitempty"`
 	// Capacity is how many instances the part could have; it may have fewer Tokens.
@@ -74,7 +74,7 @@ type Part struct {
 }
 
 // New splits a process into parts of a size. It returns nil if one Request can cover all its instances.
-func New(idea *ideafile.Idea, size quality.Size, now time.Time) *Process {
+func New(idea *ideafile.Idea, size quality.RequestSize, now time.Time) *Process {
 	tokens := idea.InstanceTokens()
 	if len(tokens) <= size.Initial {
 		return nil
@@ -96,7 +96,7 @@ func New(idea *ideafile.Idea, size quality.Size, now time.Time) *Process {
 
 // AddInstances adds parts for more instances. The output must then be made anew.
 func (p *Process) AddInstances(tokens []string) {
-	p.OwnReport.Output, p.OwnReport.OutputWirings, p.OwnReport.Error, p.OutputErrors, p.OutputWiringsRefused = nil, nil,
+	p.OwnReport.Output, p.OwnReport.OutputWirings, p.OwnReport.Error, p.OutputErrors, p.AreOutputWiringsRefused = nil, nil,
 		nil, nil, false
 	p.addParts(tokens)
 }
@@ -158,7 +158,7 @@ func (p *Process) ApplyReport(r PartReport) {
 		return
 	}
 	isPauseOutdated := r.ResumeCount < part.ResumeCount // the part was resumed from the reported pause
-	if r.Status == loop.StatusPaused && r.Error != nil && r.SelfPauseCount > lastReport.SelfPauseCount &&
+	if r.Status == loop.StatusPaused && r.Error != nil && r.AutomaticPauseCount > lastReport.AutomaticPauseCount &&
 		p.PauseReason == nil && !isPauseOutdated {
 		p.PauseReason = diag.Faultf(r.Error.Code, "part %d: %s", r.Number, r.Error.Message)
 	}
@@ -173,7 +173,7 @@ func (p *Process) StartNextPart() *Part {
 	workingCount := 0
 	for _, part := range p.Parts {
 		switch {
-		case !part.Started || part.Report.IsFinished():
+		case !part.HasStarted || part.Report.IsFinished():
 		case part.Report.Sequence == 0:
 			return nil
 		case !part.Report.AwaitsOnlyPeople:
@@ -184,8 +184,8 @@ func (p *Process) StartNextPart() *Part {
 		return nil
 	}
 	for i := range p.Parts {
-		if part := &p.Parts[i]; !part.Started {
-			part.Started = true
+		if part := &p.Parts[i]; !part.HasStarted {
+			part.HasStarted = true
 			return part
 		}
 	}
@@ -204,7 +204,7 @@ func (p *Process) TakePartsToResume() (partNumbers []int) {
 // RunningPartNumbers lists the numbers of the parts that have started and not ended.
 func (p *Process) RunningPartNumbers() (partNumbers []int) {
 	for _, part := range p.Parts {
-		if part.Started && !part.Report.IsFinished() {
+		if part.HasStarted && !part.Report.IsFinished() {
 			partNumbers = append(partNumbers, part.Number)
 		}
 	}
@@ -219,8 +219,8 @@ func (p *Process) IsFinished() bool {
 // IsAtRest reports whether every part has ended or is at rest (Loop.IsAtRest), and none is to be started.
 func (p *Process) IsAtRest() bool {
 	for _, part := range p.Parts {
-		if (!part.Started && p.PauseReason == nil) ||
-			(part.Started && !part.Report.IsFinished() && !part.Report.IsAtRest) {
+		if (!part.HasStarted && p.PauseReason == nil) ||
+			(part.HasStarted && !part.Report.IsFinished() && !part.Report.IsAtRest) {
 			return false
 		}
 	}
@@ -231,7 +231,7 @@ func (p *Process) IsAtRest() bool {
 // people decided.
 func (p *Process) HasUnsealedChanges() bool {
 	return len(p.UnsealedLog) > 0 ||
-		slices.ContainsFunc(p.Parts, func(part Part) bool { return part.Report.Ideas > part.LastGatheredIdea })
+		slices.ContainsFunc(p.Parts, func(part Part) bool { return part.Report.IdeaCount > part.LastGatheredIdea })
 }
 
 // LogSteering logs what somebody decided on the whole process.
@@ -241,9 +241,9 @@ func (p *Process) LogSteering(d approval.Decision) {
 
 // MarkSealed notes that the Idea with number at includes all that the parts have reported.
 func (p *Process) MarkSealed(ideaNumber int) {
-	p.OwnReport.Ideas, p.UnsealedLog, p.LLMUsages = ideaNumber, nil, nil
+	p.OwnReport.IdeaCount, p.UnsealedLog, p.LLMUsages = ideaNumber, nil, nil
 	for n := range p.Parts {
-		p.Parts[n].LastGatheredIdea = p.Parts[n].Report.Ideas
+		p.Parts[n].LastGatheredIdea = p.Parts[n].Report.IdeaCount
 	}
 }
 
@@ -252,9 +252,9 @@ func (p *Process) Result(processID string, status loop.Status) loop.Result {
 	r := loop.Result{ProcessID: processID, Status: status, Instances: map[string]loop.InstanceResult{},
 		Error: p.PauseReason, Output: p.OwnReport.Output}
 	add := func(part PartReport) {
-		r.Instructions = r.Instructions.Merge(part.Instructions)
-		r.Requests += part.Requests
-		r.Ideas += part.Ideas
+		r.Instructions = r.Instructions.Merge(part.InstructionStepCounts)
+		r.Requests += part.RequestCount
+		r.IdeaCount += part.IdeaCount
 		r.Calls.Add(part.Calls)
 		r.Failures = r.Failures.Merge(part.Failures)
 		r.Usage.Add(part.Usage)
@@ -272,7 +272,7 @@ func (p *Process) Result(processID string, status loop.Status) loop.Result {
 			}
 			r.Instances[token] = loop.InstanceResult{
 				Status: s, Cost: part.Report.CostByInstance[token],
-				FailedCalls: part.Report.FailedCallsByInstance[token]}
+				FailedCallCount: part.Report.FailedCallCountByInstance[token]}
 		}
 	}
 	r.Quality = p.Quality()
@@ -329,7 +329,7 @@ func (part Part) settledInstanceCount() (n int) {
 }
 
 func (p *Process) isLLMForbidden() bool {
-	return !slices.ContainsFunc(p.Parts, func(part Part) bool { return !part.Report.LLMForbidden })
+	return !slices.ContainsFunc(p.Parts, func(part Part) bool { return !part.Report.IsLLMForbidden })
 }
 
 // IdeaSource returns the part's Idea, with the shared Messages and those of the part's instances. It has no limits,

@@ -28,7 +28,7 @@ func (p *Process) applyQualityLimit() {
 	switch p.OnQualityLimit {
 	case ideafile.ShrinkRequests:
 		size, reason := quality.NextSize(p.InstancesPerPart, p.MaxInstancesPerPart,
-			p.recheckTally(p.InstancesPerPart).Count, p.QualityLimit)
+			p.recheckTally(p.InstancesPerPart).RecheckCount, p.QualityLimit)
 		if size < p.InstancesPerPart {
 			p.MaxInstancesPerPart = p.InstancesPerPart - 1 // a good measure below this size says nothing about it
 		}
@@ -36,16 +36,16 @@ func (p *Process) applyQualityLimit() {
 			p.Size.Current, p.Size.Reason = size, reason
 		}
 	case ideafile.PauseProcess:
-		count := p.recheckTally(0).Count
-		if p.PauseReason == nil && !p.PausedForDisagreement && count.IsAbove(p.QualityLimit) {
-			p.PausedForDisagreement = true
-			p.PauseReason = quality.PauseFault(count, p.QualityLimit)
+		recheckCount := p.recheckTally(0).RecheckCount
+		if p.PauseReason == nil && !p.IsPausedForDisagreement && recheckCount.IsAbove(p.QualityLimit) {
+			p.IsPausedForDisagreement = true
+			p.PauseReason = quality.PauseFault(recheckCount, p.QualityLimit)
 		}
 	}
 }
 
 // SetFirstSize sets the size of parts that have not begun, if it was not known when the process was split.
-func (p *Process) SetFirstSize(size quality.Size) {
+func (p *Process) SetFirstSize(size quality.RequestSize) {
 	if p.Size = size; size.Initial != p.InstancesPerPart {
 		p.resizeParts(size.Initial)
 	}
@@ -57,7 +57,7 @@ func (p *Process) resizeParts(size int) bool {
 	var tokens []string
 	var startedParts []Part
 	for _, part := range p.Parts {
-		if part.Started {
+		if part.HasStarted {
 			startedParts = append(startedParts, part)
 		} else {
 			tokens = append(tokens, part.Tokens...)

@@ -16,7 +16,7 @@ import (
 // tally counts n instances, of which some were decided otherwise.
 func tally(n, differed int) (t quality.Tally) {
 	for at := range n {
-		t.Add(turn.AnswerComparison{Position: at%3 + 1, Differed: at < differed})
+		t.Add(turn.AnswerComparison{PromptPosition: at%3 + 1, HasDiffered: at < differed})
 	}
 	return t
 }
@@ -111,7 +111,7 @@ func TestPartsBeginWithTheSizeThatIsKnownOnceTheToolsAre(t *testing.T) {
 	if len(p.Parts) != 2 {
 		t.Fatalf("it is %d parts at first", len(p.Parts))
 	}
-	p.SetFirstSize(quality.Size{Initial: 25, Current: 25, Reason: "the LLM chooses"})
+	p.SetFirstSize(quality.RequestSize{Initial: 25, Current: 25, Reason: "the LLM chooses"})
 	startAll(p)
 	p.AddInstances([]string{"more"})
 	if q := p.Size; len(p.Parts) != 7 || len(p.Parts[0].Tokens) != 25 || p.Parts[5].Tokens[24] != "150" || q.Reason != "the LLM chooses" {

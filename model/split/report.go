@@ -22,36 +22,36 @@ type PartReport struct {
 	// AwaitsOnlyPeople: see Loop.AwaitsOnlyPeople.
 	AwaitsOnlyPeople bool `json:"waits,omitempty"`
 	// IsAtRest reports whether the part was at rest as of its latest Idea: see Loop.IsAtRest.
-	IsAtRest         bool                   `json:"rests,omitempty"`
-	Requests         int                    `json:"requests"`
-	Turns            int                    `json:"turns"`
-	Ideas            int                    `json:"ideas"`
-	Calls            turn.CallCounts        `json:"calls"`
-	Failures         turn.Failures          `json:"failures,omitempty"`
-	Usage            turn.TokenUsage        `json:"usage"`
-	Quality          quality.Tally          `json:"quality,omitzero"`
-	Error            *diag.Fault            `json:"error,omitempty"`
-	Output           any                    `json:"output,omitempty"`
-	UnwrittenResults []loop.UnwrittenResult `json:"notWritten,omitempty"`
-	Instructions     ideafile.StepCounts    `json:"instructions,omitempty"`
+	IsAtRest              bool                   `json:"rests,omitempty"`
+	RequestCount          int                    `json:"requests"`
+	TurnCount             int                    `json:"turns"`
+	IdeaCount             int                    `json:"ideas"`
+	Calls                 turn.CallCounts        `json:"calls"`
+	Failures              turn.Failures          `json:"failures,omitempty"`
+	Usage                 turn.TokenUsage        `json:"usage"`
+	Quality               quality.Tally          `json:"quality,omitzero"`
+	Error                 *diag.Fault            `json:"error,omitempty"`
+	Output                any                    `json:"output,omitempty"`
+	UnwrittenResults      []loop.UnwrittenResult `json:"notWritten,omitempty"`
+	InstructionStepCounts ideafile.StepCounts    `json:"instructions,omitempty"`
 	// OutputWirings are the outputs of the direct Plans by which its instances settled; nil if a settled instance has
 	// no Plan with an output.
 	OutputWirings []loop.OutputWiring `json:"wirings,omitempty"`
 	// WiredOutput is Output as the LLM wrote it, if it consists of References alone.
 	WiredOutput any `json:"wiredOutput,omitempty"`
-	// LLMForbidden means that the LLM may not be asked about any of its instances, FellBackToLLM that the LLM took over
+	// IsLLMForbidden means that the LLM may not be asked about any of its instances, HasFallenBackToLLM that the LLM took over
 	// from a direct Plan.
-	LLMForbidden  bool `json:"llmForbidden,omitempty"`
-	FellBackToLLM bool `json:"fellBack,omitempty"`
+	IsLLMForbidden     bool `json:"llmForbidden,omitempty"`
+	HasFallenBackToLLM bool `json:"fellBack,omitempty"`
 	// StatusByInstance has the statuses of the instances that have ended or wait for a person; in the last report, of
 	// all instances.
 	StatusByInstance map[string]ideafile.InstanceStatus `json:"instances,omitempty"`
 	// CostByInstance are the shares of its instances in the cost of its Requests. Only the last report has them.
 	CostByInstance map[string]price.Money `json:"costs,omitempty"`
-	// FailedCallsByInstance counts the Calls of its instances that failed or were blocked. Only the last report has
+	// FailedCallCountByInstance counts the Calls of its instances that failed or were blocked. Only the last report has
 	// them.
-	FailedCallsByInstance map[string]int     `json:"failedCalls,omitempty"`
-	PendingApprovals      []approval.Pending `json:"pending,omitempty"`
+	FailedCallCountByInstance map[string]int     `json:"failedCalls,omitempty"`
+	PendingApprovals          []approval.Pending `json:"pending,omitempty"`
 	// CausersByInstance has the people who caused what its instances do, beside those who started the process, by
 	// token; "" means all instances.
 	CausersByInstance map[string][]policy.Identity `json:"causedBy,omitempty"`
@@ -61,13 +61,13 @@ type PartReport struct {
 	// delegates.
 	QuotaUse  turn.QuotaUse       `json:"use,omitzero"`
 	Delegates []turn.DelegateView `json:"delegates,omitempty"`
-	// HeldUp lists what holds up the part and its delegates.
-	HeldUp []turn.HeldUp `json:"heldUp,omitempty"`
+	// HoldUps lists what holds up the part and its delegates.
+	HoldUps []turn.HoldUp `json:"heldUp,omitempty"`
 	// IdeaDigest is the digest of the part's latest Idea.
 	IdeaDigest string          `json:"digest,omitempty"`
 	Fates      []approval.Fate `json:"refusals,omitempty"`
-	// SelfPauseCount: see Loop.SelfPauseCount.
-	SelfPauseCount int `json:"ownPauses,omitempty"`
+	// AutomaticPauseCount: see Loop.AutomaticPauseCount.
+	AutomaticPauseCount int `json:"ownPauses,omitempty"`
 	// ResumeCount counts the resumes that the part has received from the whole.
 	ResumeCount int `json:"resumes,omitempty"`
 }
@@ -75,16 +75,16 @@ type PartReport struct {
 // AddOutcome adds the outcome of a part's loop to the part's last report.
 func (r *PartReport) AddOutcome(l *loop.Loop, status loop.Status) {
 	r.Output, r.OutputWirings, r.WiredOutput = l.Output, l.DirectPlanOutputWirings(), l.WiredOutput
-	r.LLMForbidden, r.FellBackToLLM = !l.IsLLMAllowed(), l.AnyFellBackToLLM()
+	r.IsLLMForbidden, r.HasFallenBackToLLM = !l.IsLLMAllowed(), l.AnyFellBackToLLM()
 	r.Error, r.StatusByInstance = l.Result(status, false).Error, map[string]ideafile.InstanceStatus{}
-	r.CostByInstance, r.FailedCallsByInstance = map[string]price.Money{}, map[string]int{}
+	r.CostByInstance, r.FailedCallCountByInstance = map[string]price.Money{}, map[string]int{}
 	for _, inst := range l.Instances {
 		r.StatusByInstance[inst.Token] = inst.DisplayStatus()
 		if inst.LLMCost > 0 {
 			r.CostByInstance[inst.Token] = inst.LLMCost
 		}
 		if failedCount := inst.FailedCallCount(); failedCount > 0 {
-			r.FailedCallsByInstance[inst.Token] = failedCount
+			r.FailedCallCountByInstance[inst.Token] = failedCount
 		}
 	}
 }
@@ -105,7 +105,7 @@ type ReportFilter struct {
 // both workflows a task.
 func (t *ReportFilter) ShouldSend(r PartReport, instanceCount int) bool {
 	endedCount := r.Calls.Total()
-	r.Calls, r.Failures, r.Instructions, r.StatusByInstance = turn.CallCounts{}, nil, nil,
+	r.Calls, r.Failures, r.InstructionStepCounts, r.StatusByInstance = turn.CallCounts{}, nil, nil,
 		filterStatuses(func(s ideafile.InstanceStatus) bool {
 			return s == ideafile.InstanceWaiting
 		}, r.StatusByInstance)
@@ -126,9 +126,9 @@ func (r PartReport) EndedInstances() map[string]ideafile.InstanceStatus {
 
 // filterStatuses returns only the statuses for which picked returns true.
 func filterStatuses(keep func(ideafile.InstanceStatus) bool,
-	statuses map[string]ideafile.InstanceStatus) map[string]ideafile.InstanceStatus {
-	statuses = maps.Clone(statuses)
+	statusByToken map[string]ideafile.InstanceStatus) map[string]ideafile.InstanceStatus {
+	statusByToken = maps.Clone(statusByToken)
 	//workflowcheck:ignore -- each instance by itself, in any order
-	maps.DeleteFunc(statuses, func(_ string, s ideafile.InstanceStatus) bool { return !keep(s) })
-	return statuses
+	maps.DeleteFunc(statusByToken, func(_ string, s ideafile.InstanceStatus) bool { return !keep(s) })
+	return statusByToken
 }

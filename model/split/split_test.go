@@ -144,7 +144,7 @@ func TestAPartTellsOfEndedCallsATenthAtATimeAndOfAllElseAtOnce(t *testing.T) {
 		{"nine Calls of a hundred instances", func() { report.Calls.Done = 9 }, false},
 		{"a tenth one, which failed", func() { report.Calls.Failed = 1 }, true},
 		{"nine more", func() { report.Calls.Done = 18 }, false},
-		{"a Request", func() { report.Requests = 1 }, true},
+		{"a Request", func() { report.RequestCount = 1 }, true},
 		{"a decision to be made", func() { report.PendingApprovals = []approval.Pending{{CallID: "1.1"}} }, true},
 		{"many Calls", func() { report.Calls.Done = 500 }, true},
 		{"less than a tenth of them", func() { report.Calls.Done = 549 }, false},
@@ -175,12 +175,12 @@ func TestAnOldReportIsNotTakenForALaterOne(t *testing.T) {
 func TestLimitsHoldForAllPartsTogether(t *testing.T) {
 	t.Parallel()
 	_, p := newSplit(t, 6, `, "limits": {"requests": 5, "duration": "1h"}`)
-	p.ApplyReport(split.PartReport{Number: 1, Requests: 2})
-	p.ApplyReport(split.PartReport{Number: 2, Requests: 2})
+	p.ApplyReport(split.PartReport{Number: 1, RequestCount: 2})
+	p.ApplyReport(split.PartReport{Number: 2, RequestCount: 2})
 	if f, until := p.LimitFault(modeltest.StartTime); f != nil || !until.Equal(modeltest.StartTime.Add(time.Hour)) {
 		t.Errorf("%v, %s", f, until)
 	}
-	p.ApplyReport(split.PartReport{Number: 2, Sequence: 1, Requests: 3})
+	p.ApplyReport(split.PartReport{Number: 2, Sequence: 1, RequestCount: 3})
 	if f, _ := p.LimitFault(modeltest.StartTime); f == nil || !strings.Contains(f.Message, "5 Requests") {
 		t.Errorf("%v", f)
 	}
@@ -202,12 +202,12 @@ func TestThePartsResultsAddUp(t *testing.T) {
 	_, p := newSplit(t, 4, "")
 	unlucky := turn.Failures{}.AddFailedCall("1.1@1", ideafile.Failed, "pay",
 		diag.Fault{Code: ideafile.CodeToolFailed, Message: "no luck"})
-	p.ApplyReport(split.PartReport{Number: 1, Status: loop.StatusCompleted, Requests: 2, Ideas: 3,
+	p.ApplyReport(split.PartReport{Number: 1, Status: loop.StatusCompleted, RequestCount: 2, IdeaCount: 3,
 		Calls: turn.CallCounts{Done: 3}, Usage: turn.TokenUsage{PromptTokens: 10, CompletionTokens: 1},
 		Failures: unlucky,
 		StatusByInstance: map[string]ideafile.InstanceStatus{"1": ideafile.InstanceSettled, "2": ideafile.InstanceSettled,
 			"3": ideafile.InstanceSettled}})
-	p.ApplyReport(split.PartReport{Number: 2, Status: loop.StatusFailed, Requests: 1, Calls: turn.CallCounts{Failed: 1},
+	p.ApplyReport(split.PartReport{Number: 2, Status: loop.StatusFailed, RequestCount: 1, Calls: turn.CallCounts{Failed: 1},
 		Error: diag.Faultf(turn.CodeMissingRequired, "no luck"), Failures: unlucky,
 		StatusByInstance: map[string]ideafile.InstanceStatus{"4": ideafile.InstanceFailed}})
 	r := p.Result("p", p.FinalStatus())
@@ -281,13 +281,13 @@ func directlyInParts(t *testing.T, i *ideafile.Idea) loop.Result {
 	t.Helper()
 	p, states := split.New(i, quality.SizeFor(i, nil), modeltest.StartTime), map[string]any{}
 	for _, part := range p.Parts {
-		p.Parts[part.Number-1].Started = true
+		p.Parts[part.Number-1].HasStarted = true
 		s := modeltest.NewScenarioFromIdea(t, modeltest.IdeaFrom(t, string(jsonval.Encode(part.IdeaSource(i.Source)))), true)
 		s.RunDirectPlans()
 		s.ExpectStep(loop.StepFinished)
 		result := s.Loop.Result(s.Loop.FinalStatus(), true)
 		r := split.PartReport{Number: part.Number, Sequence: 1, Status: result.Status, Calls: result.Calls,
-			Requests: result.Requests, Failures: result.Failures}
+			RequestCount: result.Requests, Failures: result.Failures}
 		r.AddOutcome(s.Loop, result.Status)
 		p.ApplyReport(r)
 		for token, of := range result.Instances {
@@ -380,7 +380,7 @@ func TestPartsOfAForkKnowWhatThePartsHadDone(t *testing.T) {
 	// The same in one process: the Calls of the parts are kept apart.
 	s := modeltest.NewScenario(t, "", `"context": `+string(jsonval.Encode(gathered.Source["context"])))
 	for _, e := range s.Loop.AllInstancesInput().PlanEntries {
-		if e.CallID == "1.1" && e.StatusCounts[ideafile.Done] != 2 {
+		if e.CallID == "1.1" && e.CountByStatus[ideafile.Done] != 2 {
 			t.Errorf("%+v", e)
 		}
 	}
@@ -408,7 +408,7 @@ func TestAPartThatPausesByItselfPausesTheWholeOnceForEachPause(t *testing.T) {
 	t.Parallel()
 	_, p := newSplit(t, 6, "")
 	paused := split.PartReport{Number: 2, Sequence: 1, Status: loop.StatusPaused,
-		Error: diag.Faultf(turn.CodeNoProgress, "in vain"), SelfPauseCount: 1}
+		Error: diag.Faultf(turn.CodeNoProgress, "in vain"), AutomaticPauseCount: 1}
 	p.ApplyReport(paused)
 	if p.PauseReason == nil || p.PauseReason.Error() != "no_progress: part 2: in vain" {
 		t.Fatalf("%v", p.PauseReason)
@@ -419,19 +419,19 @@ func TestAPartThatPausesByItselfPausesTheWholeOnceForEachPause(t *testing.T) {
 	if p.PauseReason != nil {
 		t.Errorf("a report of the pause that is over: %v", p.PauseReason)
 	}
-	paused.Sequence, paused.SelfPauseCount = 3, 2
+	paused.Sequence, paused.AutomaticPauseCount = 3, 2
 	p.ApplyReport(paused)
 	if p.PauseReason == nil {
 		t.Error("it has paused again")
 	}
-	p.PauseReason, p.Parts[1].Started = nil, true
+	p.PauseReason, p.Parts[1].HasStarted = nil, true
 	p.TakePartsToResume()
-	paused.Sequence, paused.SelfPauseCount = 4, 3
+	paused.Sequence, paused.AutomaticPauseCount = 4, 3
 	p.ApplyReport(paused)
 	if p.PauseReason != nil {
 		t.Errorf("what the part reported before it heard that it goes on: %v", p.PauseReason)
 	}
-	paused.Sequence, paused.SelfPauseCount, paused.ResumeCount = 5, 4, 1
+	paused.Sequence, paused.AutomaticPauseCount, paused.ResumeCount = 5, 4, 1
 	p.ApplyReport(paused)
 	if p.PauseReason == nil {
 		t.Error("it has paused after that")
@@ -449,7 +449,7 @@ func TestThePartsShareTheLimitsThatHoldByDefault(t *testing.T) {
 	_, p := newSplit(t, 6, "") // two parts
 	for requests, want := range map[int]bool{2*ideafile.DefaultRequestLimit - 1: false,
 		2 * ideafile.DefaultRequestLimit: true} {
-		p.ApplyReport(split.PartReport{Number: 1, Requests: requests})
+		p.ApplyReport(split.PartReport{Number: 1, RequestCount: requests})
 		if f, _ := p.LimitFault(modeltest.StartTime); (f != nil) != want {
 			t.Errorf("after %d: %v", requests, f)
 		}

@@ -19,9 +19,9 @@ type OngoingUndo struct {
 	Order approval.UndoOrder `json:"order"`
 	// ID is the id of the undo's act in the parts. Parts are the parts that have not finished it, Fates its outcomes in
 	// the other parts.
-	ID           string          `json:"id"`
-	PendingParts []int           `json:"parts"`
-	Fates        []approval.Fate `json:"fates,omitempty"`
+	ID                 string          `json:"id"`
+	PendingPartNumbers []int           `json:"parts"`
+	Fates              []approval.Fate `json:"fates,omitempty"`
 }
 
 // BeginUndo returns the order for each of OngoingUndo.Parts, in their order. prefix begins the id of the act in the
@@ -33,31 +33,31 @@ func (p *Process) BeginUndo(o approval.UndoOrder, idPrefix string) (orders []app
 	case p.Undo != nil: // only the parts know for sure whether they are at rest
 		return nil, loop.ErrUndoNotAtRest
 	}
-	tokens, partByToken := spelling.NewTokenIndex(p.InstanceTokens()), map[string]int{}
+	tokens, partNumberByToken := spelling.NewTokenIndex(p.InstanceTokens()), map[string]int{}
 	for _, part := range p.Parts {
 		for _, token := range part.Tokens {
-			partByToken[token] = part.Number
+			partNumberByToken[token] = part.Number
 		}
 	}
-	targetPart := 0
+	targetPartNumber := 0
 	if name, isNamed := o.TargetInstance(); isNamed {
-		token, known := tokens.FindToken(name)
-		if targetPart = partByToken[token]; !known {
+		token, isKnown := tokens.FindToken(name)
+		if targetPartNumber = partNumberByToken[token]; !isKnown {
 			return nil, fmt.Errorf("there is no instance %q", name)
 		}
 	}
 	p.UndoCount++
 	u := &OngoingUndo{Order: o, ID: fmt.Sprintf("%s/undo/%d", idPrefix, p.UndoCount)}
-	callsByPart := map[int][]string{}
-	for _, call := range o.Calls {
-		token, _ := tokens.FindToken(ideafile.InstanceTokenOfCallID(call))
-		callsByPart[partByToken[token]] = append(callsByPart[partByToken[token]], call)
+	callIDsByPartNumber := map[int][]string{}
+	for _, callID := range o.CallIDs {
+		token, _ := tokens.FindToken(ideafile.InstanceTokenOfCallID(callID))
+		callIDsByPartNumber[partNumberByToken[token]] = append(callIDsByPartNumber[partNumberByToken[token]], callID)
 	}
 	for _, number := range p.RunningPartNumbers() {
-		if (targetPart == 0 || targetPart == number) && (o.Calls == nil || callsByPart[number] != nil) {
+		if (targetPartNumber == 0 || targetPartNumber == number) && (o.CallIDs == nil || callIDsByPartNumber[number] != nil) {
 			partOrder := o
-			partOrder.ID, partOrder.Calls = u.ID, callsByPart[number]
-			u.PendingParts, orders = append(u.PendingParts, number), append(orders, partOrder)
+			partOrder.ID, partOrder.CallIDs = u.ID, callIDsByPartNumber[number]
+			u.PendingPartNumbers, orders = append(u.PendingPartNumbers, number), append(orders, partOrder)
 		}
 	}
 	if len(orders) == 0 {
@@ -80,12 +80,12 @@ func (p *Process) ConsumeUndoFates(partNumber int, fates []approval.Fate) []appr
 
 func (p *Process) endPartUndo(partNumber int, f approval.Fate) {
 	u := p.Undo
-	countBefore := len(u.PendingParts)
-	u.PendingParts = slices.DeleteFunc(u.PendingParts, func(n int) bool { return n == partNumber })
+	countBefore := len(u.PendingPartNumbers)
+	u.PendingPartNumbers = slices.DeleteFunc(u.PendingPartNumbers, func(n int) bool { return n == partNumber })
 	if f.Reason != "" {
 		f.Reason = fmt.Sprintf("part %d: %s", partNumber, f.Reason)
 	}
-	if len(u.PendingParts) < countBefore {
+	if len(u.PendingPartNumbers) < countBefore {
 		u.Fates = append(u.Fates, f)
 	}
 }
@@ -97,20 +97,20 @@ func (p *Process) TakeEndedUndo() (o *approval.UndoOrder, refusal error) {
 	if u == nil {
 		return nil, nil
 	}
-	for _, number := range slices.Clone(u.PendingParts) {
+	for _, number := range slices.Clone(u.PendingPartNumbers) {
 		if p.Parts[number-1].Report.IsFinished() {
 			p.endPartUndo(number, approval.Fate{Reason: "it has ended"})
 		}
 	}
-	if len(u.PendingParts) > 0 {
+	if len(u.PendingPartNumbers) > 0 {
 		return nil, nil
 	}
 	p.Undo = nil
-	hasEffect := slices.ContainsFunc(u.Fates, func(f approval.Fate) bool { return !f.NothingToDo })
+	hasEffect := slices.ContainsFunc(u.Fates, func(f approval.Fate) bool { return !f.HasNothingToDo })
 	var reasons []string
 	code := ""
 	for _, f := range u.Fates {
-		if f.Reason != "" && !(hasEffect && f.NothingToDo) {
+		if f.Reason != "" && !(hasEffect && f.HasNothingToDo) {
 			reasons, code = append(reasons, f.Reason), cmp.Or(code, f.Code)
 		}
 	}

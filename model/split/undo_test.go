@@ -16,7 +16,7 @@ import (
 func TestPartsTakeBackWhatAPersonWantsOfTheWhole(t *testing.T) {
 	t.Parallel()
 	token := "5"
-	nothing, done := approval.Fate{Reason: "none", NothingToDo: true}, approval.Fate{}
+	nothing, done := approval.Fate{Reason: "none", HasNothingToDo: true}, approval.Fate{}
 	for name, c := range map[string]struct {
 		order         approval.UndoOrder
 		orders        string          // by part
@@ -26,21 +26,21 @@ func TestPartsTakeBackWhatAPersonWantsOfTheWhole(t *testing.T) {
 	}{
 		"all":              {orders: "1: [], 2: []", fates: []approval.Fate{done, done}},
 		"an instance":      {order: approval.UndoOrder{Instance: &token}, orders: "2: []", fates: []approval.Fate{done}},
-		"a Call":           {order: approval.UndoOrder{Call: "1.1@1"}, orders: "1: []", fates: []approval.Fate{done}},
-		"Calls":            {order: approval.UndoOrder{Calls: []string{"1.1@1", "1.1@4", "1.2@2"}}, orders: "1: [1.1@1 1.2@2], 2: [1.1@4]", fates: []approval.Fate{done, done}},
+		"a Call":           {order: approval.UndoOrder{CallID: "1.1@1"}, orders: "1: []", fates: []approval.Fate{done}},
+		"Calls":            {order: approval.UndoOrder{CallIDs: []string{"1.1@1", "1.1@4", "1.2@2"}}, orders: "1: [1.1@1 1.2@2], 2: [1.1@4]", fates: []approval.Fate{done, done}},
 		"one has nothing":  {orders: "1: [], 2: []", fates: []approval.Fate{nothing, done}},
 		"all have nothing": {orders: "1: [], 2: []", fates: []approval.Fate{nothing, nothing}, came: "part 1: none; part 2: none"},
 		"one fails":        {orders: "1: [], 2: []", fates: []approval.Fate{{Reason: "no"}, done}, came: "part 1: no"},
 		"one fails alone":  {orders: "1: [], 2: []", fates: []approval.Fate{{Reason: "no"}, nothing}, came: "part 1: no"},
 		"one has no rest":  {orders: "1: [], 2: []", fates: []approval.Fate{{Reason: "wait", Code: "c"}, done}, came: "part 1: wait", code: "c"},
 		"one ends":         {orders: "1: [], 2: []", fates: []approval.Fate{done}, came: "part 2: it has ended"},
-		"a stranger":       {order: approval.UndoOrder{Call: "1.1@99"}, refused: `no instance "99"`},
-		"what has ended":   {order: approval.UndoOrder{Call: "1.1@7"}, refused: "nothing of it is at work"},
-		"Calls of nobody":  {order: approval.UndoOrder{Calls: []string{"1.1@99"}}, refused: "nothing of it is at work"},
+		"a stranger":       {order: approval.UndoOrder{CallID: "1.1@99"}, refused: `no instance "99"`},
+		"what has ended":   {order: approval.UndoOrder{CallID: "1.1@7"}, refused: "nothing of it is at work"},
+		"Calls of nobody":  {order: approval.UndoOrder{CallIDs: []string{"1.1@99"}}, refused: "nothing of it is at work"},
 	} {
 		_, p := newSplit(t, 9, "")
 		for n := range p.Parts {
-			p.Parts[n].Started = true
+			p.Parts[n].HasStarted = true
 		}
 		p.Parts[2].Report.Status = loop.StatusCompleted
 		if _, err := p.BeginUndo(c.order, "~whole"); err != loop.ErrUndoWhileRunning {
@@ -59,7 +59,7 @@ func TestPartsTakeBackWhatAPersonWantsOfTheWhole(t *testing.T) {
 		}
 		var got []string
 		for n, o := range orders {
-			got = append(got, fmt.Sprintf("%d: %v", p.Undo.PendingParts[n], o.Calls))
+			got = append(got, fmt.Sprintf("%d: %v", p.Undo.PendingPartNumbers[n], o.CallIDs))
 		}
 		if strings.Join(got, ", ") != c.orders {
 			t.Errorf("%s: %q", name, got)
@@ -69,13 +69,13 @@ func TestPartsTakeBackWhatAPersonWantsOfTheWhole(t *testing.T) {
 				t.Errorf("%s: it has ended before part %d", name, n+1)
 			}
 			f.Signal, f.ID = approval.SteerUndo, p.Undo.ID
-			if left := p.ConsumeUndoFates(p.Undo.PendingParts[0], []approval.Fate{f, {ID: "x"}, f}); len(left) != 1 || left[0].ID != "x" {
+			if left := p.ConsumeUndoFates(p.Undo.PendingPartNumbers[0], []approval.Fate{f, {ID: "x"}, f}); len(left) != 1 || left[0].ID != "x" {
 				t.Errorf("%s: %+v are left", name, left)
 			}
 		}
 		p.Parts[1].Report.Status = loop.StatusFailed
 		o, err := p.TakeEndedUndo()
-		if why, _ := err.(approval.Refusal); o == nil || o.Call != c.order.Call || modeltest.ErrorText(err) != c.came || why.Code != c.code {
+		if why, _ := err.(approval.Refusal); o == nil || o.CallID != c.order.CallID || modeltest.ErrorText(err) != c.came || why.Code != c.code {
 			t.Errorf("%s: %+v, %v", name, o, err)
 		}
 		if o, _ := p.TakeEndedUndo(); o != nil || p.Undo != nil {

@@ -9,9 +9,9 @@ import (
 // Update is a change at one path: the value there before, and the result that changes it. For the whole State, Old has
 // only the keys that Value has too.
 type Update struct {
-	Path  jsonval.Path `json:"path"`
-	Old   any          `json:"old"`
-	Value any          `json:"value"`
+	Path     jsonval.Path `json:"path"`
+	OldValue any          `json:"old"`
+	NewValue any          `json:"value"`
 }
 
 // NeedsBlobContent reports whether the value at a path after an update depends on the content of a value in the blob
@@ -25,7 +25,7 @@ func NeedsBlobContent(method string, old, value any) bool {
 	o := jsonval.AsObject(old)
 	v := jsonval.AsObject(value)
 	for k, value := range jsonval.Sorted(v) {
-		if below, ok := o[k]; ok && method == MethodMerge && NeedsBlobContent(method, below, value) {
+		if oldMember, ok := o[k]; ok && method == MethodMerge && NeedsBlobContent(method, oldMember, value) {
 			return true
 		}
 	}
@@ -36,21 +36,21 @@ func NeedsBlobContent(method string, old, value any) bool {
 // result must fit; nil: any result will do.
 func (u Update) Combine(method string, contract *ResultContract) (any, error) {
 	if contract != nil {
-		if err := contract.CheckAt(u.Path, u.Old, u.Value); err != nil {
+		if err := contract.CheckAt(u.Path, u.OldValue, u.NewValue); err != nil {
 			return nil, err
 		}
 	}
-	if len(u.Path) == 0 && jsonval.TypeOf(u.Value) != "object" {
-		return nil, fmt.Errorf("the whole State takes an object, not %s", jsonval.TypeOf(u.Value))
+	if len(u.Path) == 0 && jsonval.TypeOf(u.NewValue) != "object" {
+		return nil, fmt.Errorf("the whole State takes an object, not %s", jsonval.TypeOf(u.NewValue))
 	}
-	return combineByMethod(method, u.Old, u.Value), nil
+	return combineByMethod(method, u.OldValue, u.NewValue), nil
 }
 
 // HasCombinedLaterWrite reports whether a write would come too late: a write that is later in the Plan, at an
 // overlapping path, was already combined with a stored value that lacks this one.
 func (s *State) HasCombinedLaterWrite(w Write) bool {
 	for _, o := range s.writesThatMayOverlap(w.Path) {
-		if o.Combined != nil && o.Path.Overlaps(w.Path) && w.precedesCall(o.Request, o.Index) {
+		if o.CombinedValue != nil && o.Path.Overlaps(w.Path) && w.precedesCall(o.Request, o.Index) {
 			return true
 		}
 	}

@@ -51,13 +51,13 @@ func (c *ResultContract) CheckAt(p jsonval.Path, old, value any) error {
 	if c.StateSchema == nil {
 		return nil
 	}
-	after := combineByMethod(c.OutputMethod, old, value)
+	newValue := combineByMethod(c.OutputMethod, old, value)
 	if len(p) > 0 {
-		return CheckAgainstSchemaAt(c.StateSchema, p, after)
+		return CheckAgainstSchemaAt(c.StateSchema, p, newValue)
 	}
 	m := jsonval.AsObject(value)
 	for k := range jsonval.Sorted(m) {
-		v, _ := jsonval.ChildValue(after, k)
+		v, _ := jsonval.ChildValue(newValue, k)
 		if err := CheckAgainstSchemaAt(c.StateSchema, jsonval.Path{k}, v); err != nil {
 			return err
 		}

@@ -79,7 +79,7 @@ func TestAStateIsTheSameWhereAnUpdateWasPutTogetherElsewhere(t *testing.T) {
 			Request: 1, Index: 2}
 		here, elsewhere := statelog.NewState(initial), statelog.NewState(initial)
 		here.Apply(w)
-		w.Combined = modeltest.MustDecodeJSON(c.combined)
+		w.CombinedValue = modeltest.MustDecodeJSON(c.combined)
 		elsewhere.Apply(w)
 		if !jsonval.Equal(here.Snapshot(), elsewhere.Snapshot()) ||
 			!jsonval.Equal(initial, elsewhere.StateBeforeCall(1, 2, nil).Snapshot()) {

@@ -74,7 +74,7 @@ func concatenate(old, value any) any {
 }
 
 // appendToList appends to an array. If old is a single value, it becomes the first element of a new array.
-func appendToList(old any, more []any) any {
+func appendToList(old any, elements []any) any {
 	var list []any
 	switch o := old.(type) {
 	case nil:
@@ -83,5 +83,5 @@ func appendToList(old any, more []any) any {
 	default:
 		list = append(list, o)
 	}
-	return append(list, more...)
+	return append(list, elements...)
 }

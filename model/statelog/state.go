@@ -16,11 +16,11 @@ type Write struct {
 	// OutputMethod is how Value changes the existing value; empty: write-once.
 	OutputMethod string `json:"method,omitempty"`
 	Value        any    `json:"value"`
-	// Combined is the value at Path after the write, if computing it needed the content of a value in the blob store
+	// CombinedValue is the value at Path after the write, if computing it needed the content of a value in the blob store
 	// (NeedsBlobContent); for a write of the whole State, only the keys of Value. Otherwise it is nil, since it follows
 	// from Value.
-	Combined any    `json:"combined,omitempty"`
-	Author   string `json:"by"` // a Call's id, or a person's name
+	CombinedValue any    `json:"combined,omitempty"`
+	Author        string `json:"by"` // a Call's id, or a person's name
 	// Request and Index are the author's place in the Plan.
 	Request   int       `json:"request"`
 	Index     int       `json:"index"`
@@ -159,8 +159,8 @@ func (s *State) rebuildFromWrites() {
 // million.
 func (s *State) applyAsLast(w Write) {
 	m, ok := s.CurrentValue.(jsonval.Object)
-	if w.Combined != nil {
-		w.OutputMethod, w.Value = "", w.Combined
+	if w.CombinedValue != nil {
+		w.OutputMethod, w.Value = "", w.CombinedValue
 	}
 	switch {
 	case len(w.Path) == 0:
@@ -173,9 +173,9 @@ func (s *State) applyAsLast(w Write) {
 		m = maps.Clone(m)
 		s.CurrentValue, s.ownsCurrentValue = m, true
 	}
-	old, _ := jsonval.ValueAt(m, w.Path)
-	if below, ok := jsonval.SetAt(m[w.Path[0]], w.Path[1:], combineByMethod(w.OutputMethod, old, w.Value)); ok {
-		m[w.Path[0]] = below
+	oldValue, _ := jsonval.ValueAt(m, w.Path)
+	if newChild, ok := jsonval.SetAt(m[w.Path[0]], w.Path[1:], combineByMethod(w.OutputMethod, oldValue, w.Value)); ok {
+		m[w.Path[0]] = newChild
 	}
 }
 
@@ -264,12 +264,12 @@ func ContributingWrites(initial any, writes []Write, p jsonval.Path) (indexes []
 			continue
 		}
 		s.Apply(w)
-		after, existsNow := jsonval.ValueAt(s.Snapshot(), p)
-		if existsNow != exists || !jsonval.Equal(finalValue, after) ||
+		newValue, existsNow := jsonval.ValueAt(s.Snapshot(), p)
+		if existsNow != exists || !jsonval.Equal(finalValue, newValue) ||
 			(w.CorrectionNumber > 0 && p.IsAtOrBelow(w.Path)) {
 			indexes = append(indexes, n)
 		}
-		finalValue, exists = after, existsNow
+		finalValue, exists = newValue, existsNow
 	}
 	return indexes, finalValue, exists
 }

@@ -34,20 +34,20 @@ func callsText(calls []ideafile.WrittenCall) string {
 
 // ReadDisagreement reads a DisagreementText, as far as its answers are whole, so that their Calls can be put into other
 // words. before is what stands before the text. A Call whose parameters were clipped has none.
-func ReadDisagreement(text string) (prefix string, first, second []jsonval.Object, ok bool) {
+func ReadDisagreement(text string) (prefix string, firstCalls, secondCalls []jsonval.Object, ok bool) {
 	prefix, rest, ok := strings.Cut(text, disagreementPrefix)
 	if !ok {
 		return "", nil, nil, false
 	}
-	first, rest = readCalls(rest)
+	firstCalls, rest = readCalls(rest)
 	// the first was clipped
 	if secondStart := strings.LastIndex(rest, secondAnswerPrefix); secondStart > 0 &&
 		!strings.HasPrefix(rest, secondAnswerPrefix) {
 		rest = rest[secondStart:]
 	}
 	rest, ok = strings.CutPrefix(rest, secondAnswerPrefix)
-	second, _ = readCalls(rest)
-	return prefix, first, second, ok
+	secondCalls, _ = readCalls(rest)
+	return prefix, firstCalls, secondCalls, ok
 }
 
 // readCalls reads Calls from the beginning of a text, and returns the rest of it.
@@ -65,10 +65,10 @@ func readCalls(text string) (calls []jsonval.Object, rest string) {
 		}
 		call["_tool"] = tool
 		calls, rest = append(calls, call), params[d.InputOffset():]
-		more, hasMore := strings.CutPrefix(rest, ", ")
+		remaining, hasMore := strings.CutPrefix(rest, ", ")
 		if !hasMore {
 			return calls, rest
 		}
-		text = more
+		text = remaining
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// HeldUp is something that holds a process up and that nothing inside the process can mend. The process waits, and goes
+// HoldUps is something that holds a process up and that nothing inside the process can mend. The process waits, and goes
 // on by itself once the cause is gone: it is not paused.
-type HeldUp struct {
+type HoldUp struct {
 	// Cause is an error code, such as CodeLLMUnreachable. Message describes the cause in plain words, Remedy what to do
 	// about it.
 	Cause   string `json:"cause"`
@@ -18,22 +18,22 @@ type HeldUp struct {
 	Since       time.Time `json:"since,omitzero"`
 	NextAttempt time.Time `json:"next,omitzero"`
 	PauseAt     time.Time `json:"until,omitzero"`
-	// NeverWorked means that it has never worked for this process, so that a mistake in a setting is likely.
-	NeverWorked bool `json:"untried,omitempty"`
-	// Process is the part or the delegate that is held up; empty: the process itself.
-	Process string `json:"process,omitempty"`
+	// HasNeverWorked means that it has never worked for this process, so that a mistake in a setting is likely.
+	HasNeverWorked bool `json:"untried,omitempty"`
+	// ProcessID is the part or the delegate that is held up; empty: the process itself.
+	ProcessID string `json:"process,omitempty"`
 }
 
-// PausedInTemporal says that somebody paused something by Temporal's own means. kind is its kind in the temporal
+// TemporalPauseHoldUp says that somebody paused something by Temporal's own means. kind is its kind in the temporal
 // command, such as activity.
-func PausedInTemporal(subject, kind string) HeldUp {
-	return HeldUp{Cause: CodeTemporalPaused, Message: "somebody paused " + subject + " in Temporal itself",
+func TemporalPauseHoldUp(subject, kind string) HoldUp {
+	return HoldUp{Cause: CodeTemporalPaused, Message: "somebody paused " + subject + " in Temporal itself",
 		Remedy: "unpause it there (temporal " + kind + " unpause); then it goes on by itself"}
 }
 
-// WorkerFailure says what a running worker cannot do.
-func WorkerFailure(action string) HeldUp {
-	return HeldUp{Cause: CodeWorkerFails, Message: "a worker runs, but cannot " + action,
+// WorkerFailureHoldUp says what a running worker cannot do.
+func WorkerFailureHoldUp(action string) HoldUp {
+	return HoldUp{Cause: CodeWorkerFails, Message: "a worker runs, but cannot " + action,
 		Remedy: "the worker's log says why; then it goes on by itself"}
 }
 
@@ -42,7 +42,7 @@ const NoPatienceLimit = time.Duration(math.MaxInt64)
 
 // ShouldRetry decides whether to retry something unavailable after a pause. It retries while patience lasts, counted
 // from the first attempt. It sets Since, Next and Until.
-func (h *HeldUp) ShouldRetry(firstAttempt, now time.Time, retryDelay, patience time.Duration) (shouldRetry bool) {
+func (h *HoldUp) ShouldRetry(firstAttempt, now time.Time, retryDelay, patience time.Duration) (shouldRetry bool) {
 	h.Since, h.NextAttempt = firstAttempt, now.Add(retryDelay)
 	if patience == NoPatienceLimit {
 		h.Since = now // earlier attempts only asked whether it was ready
@@ -55,8 +55,8 @@ func (h *HeldUp) ShouldRetry(firstAttempt, now time.Time, retryDelay, patience t
 // HeldUpPrefix begins the line that String returns for the process itself, not for a part or a delegate.
 const HeldUpPrefix = "held up"
 
-// String describes the HeldUp in one line. Times are UTC.
-func (h HeldUp) String() string {
+// String describes the HoldUps in one line. Times are UTC.
+func (h HoldUp) String() string {
 	text := h.prefix()
 	if !h.Since.IsZero() {
 		text += " since " + h.formatTime(h.Since)
@@ -68,8 +68,8 @@ func (h HeldUp) String() string {
 	return text
 }
 
-// Brief describes the HeldUp for a list that cuts off long lines: the next attempt first, then the cause.
-func (h HeldUp) Brief() string {
+// ShortText describes the HoldUps for a list that cuts off long lines: the next attempt first, then the cause.
+func (h HoldUp) ShortText() string {
 	text := h.prefix()
 	if !h.NextAttempt.IsZero() {
 		text += ", next try " + h.formatTime(h.NextAttempt)
@@ -77,15 +77,15 @@ func (h HeldUp) Brief() string {
 	return text + ": " + h.Message
 }
 
-func (h HeldUp) prefix() string {
-	if h.Process != "" {
-		return h.Process + " is " + HeldUpPrefix
+func (h HoldUp) prefix() string {
+	if h.ProcessID != "" {
+		return h.ProcessID + " is " + HeldUpPrefix
 	}
 	return HeldUpPrefix
 }
 
 // formatTime omits the day if Next is at most 12 hours after Since.
-func (h HeldUp) formatTime(t time.Time) string {
+func (h HoldUp) formatTime(t time.Time) string {
 	layout := "15:04:05 UTC"
 	if last := h.NextAttempt; last.IsZero() || last.Sub(h.Since) > 12*time.Hour {
 		layout = time.RFC3339
@@ -93,12 +93,12 @@ func (h HeldUp) formatTime(t time.Time) string {
 	return t.UTC().Format(layout)
 }
 
-// HeldUpsOfProcess sets the part or the delegate that is held up, in entries that do not name one yet.
-func HeldUpsOfProcess(processID string, list []HeldUp) []HeldUp {
-	out := make([]HeldUp, len(list))
+// HoldUpsOfProcess sets the part or the delegate that is held up, in entries that do not name one yet.
+func HoldUpsOfProcess(processID string, list []HoldUp) []HoldUp {
+	out := make([]HoldUp, len(list))
 	for n, h := range list {
-		if out[n] = h; h.Process == "" {
-			out[n].Process = processID
+		if out[n] = h; h.ProcessID == "" {
+			out[n].ProcessID = processID
 		}
 	}
 	return out

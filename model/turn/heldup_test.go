@@ -24,7 +24,7 @@ func TestWhatIsAwayIsTriedAgainWhileThePatienceLasts(t *testing.T) {
 		"forever":                   {time.Hour, time.Hour, turn.NoPatienceLimit, true},
 		"a pause beyond all bounds": {0, turn.NoPatienceLimit, 87600 * time.Hour, false},
 	} {
-		h := turn.HeldUp{}
+		h := turn.HoldUp{}
 		now := begun.Add(row.passed)
 		if again := h.ShouldRetry(begun, now, row.pause, row.patience); again != row.again {
 			t.Errorf("%s: again is %t", name, again)

@@ -126,7 +126,7 @@ func SummarizeDecisions(log []LogEntry) []any {
 				DecidedBy: d.DecidedBy, Groups: d.Groups, OnBehalfOf: d.OnBehalfOf, Reason: d.Reason,
 				RecipientName:  d.RecipientName,
 				RecipientGroup: d.RecipientGroup, SignalID: d.SignalID, DecidedAt: d.DecidedAt.UTC(),
-				Instances:         d.Instances,
+				AddedInstances:    d.AddedInstances,
 				SentNotifications: d.SentNotifications, PlanRequest: d.PlanRequest}))
 		}
 	}

@@ -25,7 +25,7 @@ func (in *RequestInput) AddPartContext(wholeContext, partContext any, tokens []s
 		switch instance := inputByToken[m.InstanceToken]; {
 		case !ok:
 		case m.PayloadKind == ideafile.TypeState && instance != nil:
-			instance.Status, instance.Fault, instance.Steps = m.InstanceEndStatus, m.InstanceFault,
+			instance.Status, instance.Fault, instance.StepOutcomes = m.InstanceEndStatus, m.InstanceFault,
 				m.InstanceStepOutcomes
 		case m.IsDirectPlan():
 			position := 0
@@ -79,7 +79,7 @@ func (in *RequestInput) mergeRecordedCalls(directPlanPosition int, planName stri
 			index = len(in.PlanEntries)
 			in.PlanEntries = append(in.PlanEntries, PlannedCallSummary{
 				CallID: p.CallKey().ID(""), DirectPlan: directPlanPosition, PlanName: planName, Call: p.WrittenCall,
-				StatusCounts:     map[ideafile.CallStatus]int{},
+				CountByStatus:    map[ideafile.CallStatus]int{},
 				ResultByInstance: jsonval.Object{},
 			})
 		}
@@ -123,8 +123,8 @@ func FilterPlanRecord(raw any, tokens []string) (out any, ok bool) {
 			record[ids[n]] = entry
 		}
 		for _, token := range tokens {
-			if own, ok := m.PlanRecordByCallID[ids[n]+"@"+token]; ok {
-				record[ids[n]+"@"+token] = own
+			if ownRecord, ok := m.PlanRecordByCallID[ids[n]+"@"+token]; ok {
+				record[ids[n]+"@"+token] = ownRecord
 			}
 		}
 	}
@@ -199,6 +199,6 @@ func filterFaults(list []any, ownTokens map[string]bool) []any {
 }
 
 // filterTokens picks the tokens that are in a set.
-func filterTokens(tokens []string, allowed map[string]bool) []string {
-	return jsonval.Filter(tokens, func(t string) bool { return allowed[t] })
+func filterTokens(tokens []string, isAllowed map[string]bool) []string {
+	return jsonval.Filter(tokens, func(t string) bool { return isAllowed[t] })
 }

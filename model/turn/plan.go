@@ -69,5 +69,5 @@ func AmendPlan(input *RequestInput, reply *LLMReply, calls []ideafile.WrittenCal
 func RejectPlan(p approval.Plan, reply *LLMReply, d approval.Decision) {
 	reply.Calls, reply.CallFaults, reply.InstancesWithoutCalls, reply.Output, reply.OutputFault = nil, nil,
 		nil, nil, nil
-	reply.Complete, reply.Fault = false, diag.Faultf(approval.CodePlanRejected, "%s", p.ExplainRejection(d))
+	reply.IsComplete, reply.Fault = false, diag.Faultf(approval.CodePlanRejected, "%s", p.ExplainRejection(d))
 }

@@ -143,7 +143,7 @@ func TestOnlyWhoMayDecideDecidesOnThePlanThatWaits(t *testing.T) {
 		t.Error("who revised an instance decides on its Plan")
 	}
 	p.Deciders[0].ExcludesStarter = false
-	p.NotAmendable = "it cannot be"
+	p.NotAmendableReason = "it cannot be"
 	check(decision(t, p, approval.SteerAmendPlan, "ann"), "it cannot be")
 	if _, err := approval.CheckPlanDecision(nil, old, nil, nil, nil, now); err == nil {
 		t.Error("a decision on nothing counts")
@@ -169,7 +169,7 @@ func TestAnInstanceThatLosesItsCallsByAnAmendmentDoesNotSettle(t *testing.T) {
 	t.Parallel()
 	input := &turn.RequestInput{RequestNumber: 1, Instances: []turn.InstanceInput{{Token: "1"}, {Token: "2"},
 		{Token: "3"}}}
-	reply := &turn.LLMReply{Complete: true, InstancesWithoutCalls: []string{"2", "3"}}
+	reply := &turn.LLMReply{IsComplete: true, InstancesWithoutCalls: []string{"2", "3"}}
 	turn.AmendPlan(input, reply, written(t, `{"_tool": "pay", "_instance": "2"}`))
 	if got := strings.Join(reply.InstancesWithoutCalls, " "); got != "3" {
 		t.Errorf("without Calls: %s", got)
@@ -179,9 +179,9 @@ func TestAnInstanceThatLosesItsCallsByAnAmendmentDoesNotSettle(t *testing.T) {
 func TestARejectedPlanBringsNothingAndSaysWhy(t *testing.T) {
 	t.Parallel()
 	p := plan(t)
-	reply := &turn.LLMReply{Complete: true, Calls: p.WrittenCalls(), InstancesWithoutCalls: []string{"3"}, Output: 1}
+	reply := &turn.LLMReply{IsComplete: true, Calls: p.WrittenCalls(), InstancesWithoutCalls: []string{"3"}, Output: 1}
 	turn.RejectPlan(*p, reply, decision(t, p, approval.SteerRejectPlan, "ann"))
-	if reply.Complete || reply.Calls != nil || reply.InstancesWithoutCalls != nil || reply.Output != nil ||
+	if reply.IsComplete || reply.Calls != nil || reply.InstancesWithoutCalls != nil || reply.Output != nil ||
 		reply.Fault.Code != approval.CodePlanRejected ||
 		!strings.Contains(reply.Fault.Message, "was rejected by ann: so") ||
 		!strings.Contains(reply.Fault.Message, `"n":1`) {

@@ -73,8 +73,8 @@ type DelegateView struct {
 	WaitingFor []string `json:"waiting,omitempty"`
 	// Code is why the delegate is paused; empty: it is not paused, or has not reported that.
 	Code string `json:"code,omitempty"`
-	// HeldUp lists what holds up the delegate, or its own delegates and parts.
-	HeldUp []HeldUp `json:"heldUp,omitempty"`
+	// HoldUps lists what holds up the delegate, or its own delegates and parts.
+	HoldUps []HoldUp `json:"heldUp,omitempty"`
 }
 
 // StatusLine describes the state of the delegate in one line.

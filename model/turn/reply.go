@@ -13,16 +13,16 @@ import (
 //
 // Invariant: a reply that is not Complete has a Fault.
 type LLMReply struct {
-	// Complete reports whether the solution came to its end. Only a complete solution can settle an instance.
-	Complete bool `json:"whole"`
+	// IsComplete reports whether the solution came to its end. Only a complete solution can settle an instance.
+	IsComplete bool `json:"whole"`
 	// Fault is why the solution is not complete.
 	Fault *diag.Fault `json:"end,omitempty"`
 	// NotRetryable pauses the process: another Request would fail the same way (a refused key, an exhausted quota).
 	NotRetryable bool `json:"final,omitempty"`
-	// WorkerLost reports that the worker died while it received the reply; the LLM's answer was not bad.
-	WorkerLost bool `json:"lost,omitempty"`
-	// CallsUndelivered reports that Calls may not have reached all their instances.
-	CallsUndelivered bool `json:"undelivered,omitempty"`
+	// IsWorkerLost reports that the worker died while it received the reply; the LLM's answer was not bad.
+	IsWorkerLost bool `json:"lost,omitempty"`
+	// HasUndeliveredCalls reports that Calls may not have reached all their instances.
+	HasUndeliveredCalls bool `json:"undelivered,omitempty"`
 	// Calls are the solution's Calls as written, in order.
 	Calls []ideafile.WrittenCall `json:"calls,omitempty"`
 	// CallFaults are the faults of broken Calls that name no covered instance. Instances report the faults of all other
@@ -46,17 +46,17 @@ type LLMReply struct {
 	Usage TokenUsage `json:"usage"`
 	// AnsweringLLM is the LLM that answered; nil: unknown.
 	AnsweringLLM *LLMUsage `json:"llm,omitempty"`
-	// HTTPAttempts counts the HTTP requests until the server answered.
-	HTTPAttempts int `json:"attempts,omitempty"`
-	// Faked means that the reply was made up from schemas in a simulation. It uses up no line of a script of replies.
-	Faked bool `json:"sketched,omitempty"`
+	// HTTPAttemptCount counts the HTTP requests until the server answered.
+	HTTPAttemptCount int `json:"attempts,omitempty"`
+	// IsFaked means that the reply was made up from schemas in a simulation. It uses up no line of a script of replies.
+	IsFaked bool `json:"sketched,omitempty"`
 	// Comparisons are the results of a Recheck.
 	Comparisons []AnswerComparison `json:"comparisons,omitempty"`
 }
 
 // CallsMayBeUndelivered reports whether some instances may lack Calls, because the worker that delivered them is gone
 // or gave up.
-func (r LLMReply) CallsMayBeUndelivered() bool { return r.WorkerLost || r.CallsUndelivered }
+func (r LLMReply) CallsMayBeUndelivered() bool { return r.IsWorkerLost || r.HasUndeliveredCalls }
 
 // LLMUsage records which LLM answered a Request. The meta of an Idea keeps it.
 type LLMUsage struct {

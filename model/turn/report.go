@@ -45,9 +45,9 @@ type InstanceReport struct {
 	// PauseFault pauses the process: nobody decided on a Call in time, and its Tool's policy asks for a pause then; or
 	// a Call cannot run before the worker's operator has mended something.
 	PauseFault *diag.Fault `json:"overdue,omitempty"`
-	// AcknowledgedReleaseNumber is how often the instance was told to go on after a pause. A Call of an earlier
+	// AckedResumeNumber is how often the instance was told to go on after a pause. A Call of an earlier
 	// PauseFault is tried again after that.
-	AcknowledgedReleaseNumber int `json:"releases,omitempty"`
+	AckedResumeNumber int `json:"releases,omitempty"`
 	// QuotaUse is what the instance has begun and used, with the delegates of its Calls.
 	QuotaUse QuotaUse `json:"use,omitzero"`
 	// UndoResult is the result of an undo; nil: there was none, or it is under way.
@@ -60,11 +60,11 @@ type InstanceReport struct {
 
 // InstanceStatusDetails is the current state of an instance. Every report has all of it.
 type InstanceStatusDetails struct {
-	// Idle reports whether nothing of the instance is running.
-	Idle bool `json:"quiet,omitempty"`
-	// HeldByPause reports whether the process's pause has reached the instance. Running counts the Calls that still run
+	// IsIdle reports whether nothing of the instance is running.
+	IsIdle bool `json:"quiet,omitempty"`
+	// IsHeldByPause reports whether the process's pause has reached the instance. Running counts the Calls that still run
 	// during the pause.
-	HeldByPause      bool `json:"held,omitempty"`
+	IsHeldByPause    bool `json:"held,omitempty"`
 	RunningCallCount int  `json:"running,omitempty"`
 	// HasGoal reports whether the State schema requires values that the instance did not start with.
 	HasGoal bool `json:"goal,omitempty"`
@@ -78,14 +78,14 @@ type InstanceStatusDetails struct {
 	PendingApprovals []approval.Pending `json:"pending,omitempty"`
 	// Delegates are the running delegates. Stalled reports whether nothing runs but delegates that are paused.
 	Delegates []DelegateView `json:"delegates,omitempty"`
-	Stalled   bool           `json:"stalled,omitempty"`
+	IsStalled bool           `json:"stalled,omitempty"`
 }
 
 // UndoResult is the result of undoing what an instance did. Summary describes what was undone and what was not. Failed
 // means that something which should have been undone was not; Nothing means that nothing was undone.
 type UndoResult struct {
 	Summary       string `json:"said"`
-	Failed        bool   `json:"failed,omitempty"`
+	HasFailed     bool   `json:"failed,omitempty"`
 	NothingUndone bool   `json:"nothing,omitempty"`
 }
 
@@ -107,8 +107,8 @@ type CallState struct {
 	RanCall *ExecutedCall `json:"ran,omitempty"`
 	// ParamsAdaptation is what the LLM was asked to adapt to the Tool's schema before the Call ran; nil: nothing.
 	ParamsAdaptation *approval.ParamsAdaptation `json:"adapted,omitempty"`
-	// FromEarlierProcess marks a Call that had ended in the process whose Idea this one started from.
-	FromEarlierProcess bool `json:"past,omitempty"`
+	// IsFromEarlierProcess marks a Call that had ended in the process whose Idea this one started from.
+	IsFromEarlierProcess bool `json:"past,omitempty"`
 }
 
 // CallReport is the state of one Call in one instance.

@@ -18,7 +18,7 @@ type RequestInput struct {
 	// RequestNumber counts the process's Requests from 1. Turn counts the attempts to ask the LLM, this one included. A
 	// Request that was lost before the LLM replied does not count, so Turn may be lower than RequestNumber.
 	RequestNumber int `json:"number"`
-	Turn          int `json:"turn"`
+	TurnNumber    int `json:"turn"`
 	// Instances are the covered instances, in order.
 	Instances []InstanceInput `json:"covered"`
 	// PlanEntries lists the Calls of earlier Requests and of Plans that run directly.
@@ -29,8 +29,8 @@ type RequestInput struct {
 	Others OtherInstanceCounts `json:"others,omitzero"`
 	// ReopenableTokens are the other instances that have settled only for now: a Call that names one reopens it.
 	ReopenableTokens []string `json:"reopenable,omitempty"`
-	// OutputOnly marks a Request that asks for the process's output and nothing else, since every instance has ended.
-	OutputOnly bool `json:"closing,omitempty"`
+	// IsOutputOnly marks a Request that asks for the process's output and nothing else, since every instance has ended.
+	IsOutputOnly bool `json:"closing,omitempty"`
 	// MayBeLast means that the reply may call itself the last one for the covered instances, since no goal in State
 	// says when they are done.
 	MayBeLast bool `json:"mayBeLast,omitempty"`
@@ -55,20 +55,20 @@ type RequestInput struct {
 // Recheck is the first answer of a Request that is asked a second time: its Calls, the LLM that gave it, and the
 // positions of its instances in the prompt, from 1.
 type Recheck struct {
-	Calls           []ideafile.WrittenCall `json:"calls"`
-	PositionByToken map[string]int         `json:"positions"`
-	LLM             string                 `json:"llm,omitempty"`
+	Calls                 []ideafile.WrittenCall `json:"calls"`
+	PromptPositionByToken map[string]int         `json:"positions"`
+	LLM                   string                 `json:"llm,omitempty"`
 }
 
 // AnswerComparison is two answers about one instance. The chain keeps it as evidence.
 type AnswerComparison struct {
 	Token string `json:"instance"`
 	// Request is the number of the Request that both answer, and Position the instance's position in its first prompt.
-	Request     int                    `json:"request"`
-	Position    int                    `json:"position"`
-	Differed    bool                   `json:"differed"`
-	FirstCalls  []ideafile.WrittenCall `json:"first"`
-	SecondCalls []ideafile.WrittenCall `json:"second"`
+	Request        int                    `json:"request"`
+	PromptPosition int                    `json:"position"`
+	HasDiffered    bool                   `json:"differed"`
+	FirstCalls     []ideafile.WrittenCall `json:"first"`
+	SecondCalls    []ideafile.WrittenCall `json:"second"`
 	// FirstLLM is the model that gave the first answer, LLM the model that gave the second.
 	FirstLLM  string `json:"firstLLM,omitempty"`
 	SecondLLM string `json:"llm,omitempty"`
@@ -122,11 +122,11 @@ type InstanceInput struct {
 	// of the Request, not for the LLM.
 	Status ideafile.InstanceStatus `json:"status,omitempty"`
 	Fault  *diag.Fault             `json:"fault,omitempty"`
-	// Steps are the outcomes of the instructions' steps, for an instance that has ended.
-	Steps []ideafile.StepOutcome `json:"steps,omitempty"`
-	// EndedByRequest means that the instance ended by this Request, which is the last one. The snapshot records the
+	// StepOutcomes are the outcomes of the instructions' steps, for an instance that has ended.
+	StepOutcomes []ideafile.StepOutcome `json:"steps,omitempty"`
+	// WasEndedByRequest means that the instance ended by this Request, which is the last one. The snapshot records the
 	// end, and a fork of the snapshot makes the Request again.
-	EndedByRequest bool `json:"endedByRequest,omitempty"`
+	WasEndedByRequest bool `json:"endedByRequest,omitempty"`
 	// ReopenReason says who reopened the ended instance, and why; empty: nobody has since the last Request about it.
 	ReopenReason string `json:"reopened,omitempty"`
 	// FailedDirectPlanPosition is the position in the context, from 1, of the direct Plan that did not suffice for the
@@ -140,10 +140,10 @@ type PlannedCallSummary struct {
 	CallID string `json:"id"`
 	// DirectPlan is the position in the context, from 1, of the directly run Plan with the Call, and PlanName the name
 	// of that Plan. DirectPlan is 0 for a Call of a Request.
-	DirectPlan   int                         `json:"direct,omitempty"`
-	PlanName     string                      `json:"plan,omitempty"`
-	Call         ideafile.WrittenCall        `json:"call"`
-	StatusCounts map[ideafile.CallStatus]int `json:"how"`
+	DirectPlan    int                         `json:"direct,omitempty"`
+	PlanName      string                      `json:"plan,omitempty"`
+	Call          ideafile.WrittenCall        `json:"call"`
+	CountByStatus map[ideafile.CallStatus]int `json:"how"`
 	// InstancesByStatus lists the instances behind each count; empty in a process whose only instance is anonymous.
 	InstancesByStatus map[ideafile.CallStatus][]string `json:"where,omitempty"`
 	// ResultByInstance has, by instance, the results that are not in State (see CallState.Result).
@@ -188,7 +188,7 @@ type LLMQuestion struct {
 // ReplyMayHoldOutput reports whether the reply may hold the process's output: the Request covers every instance, or the
 // LLM's statements about the others still hold. Otherwise the LLM would summarize only the few instances that it sees.
 func (in *RequestInput) ReplyMayHoldOutput() bool {
-	return len(in.Questions) == 0 && (in.OutputOnly || in.OthersAreKnown || !in.LeavesOutInstances())
+	return len(in.Questions) == 0 && (in.IsOutputOnly || in.OthersAreKnown || !in.LeavesOutInstances())
 }
 
 // LeavesOutInstances reports whether the process has instances that the Request does not cover.
@@ -207,10 +207,10 @@ func (in *RequestInput) AllInstancesEnded() bool {
 // EndedByRequestKey is the key of an Idea's meta that lists the instances which ended by its Request.
 const EndedByRequestKey = "ended"
 
-// EndedByRequest lists the tokens of the instances that ended by this Request.
+// WasEndedByRequest lists the tokens of the instances that ended by this Request.
 func (in *RequestInput) EndedByRequest() (tokens []string) {
 	for _, i := range in.Instances {
-		if i.EndedByRequest {
+		if i.WasEndedByRequest {
 			tokens = append(tokens, i.Token)
 		}
 	}
@@ -237,7 +237,7 @@ func (in *RequestInput) QuestionSummary() string {
 
 // AddReport adds what became of the Call in one instance.
 func (e *PlannedCallSummary) AddReport(token string, c CallReport) {
-	e.StatusCounts[c.Status]++
+	e.CountByStatus[c.Status]++
 	if token != "" {
 		if e.InstancesByStatus == nil {
 			e.InstancesByStatus = map[ideafile.CallStatus][]string{}

@@ -36,8 +36,8 @@ func (in *RequestInput) WithoutStates(knownStates jsonval.Object) (stateless *Re
 	next, deltas := *in, jsonval.Object{}
 	next.Instances = make([]InstanceInput, len(in.Instances))
 	for n, instance := range in.Instances {
-		d, changed := jsonval.ComputeDelta(knownStates[instance.Token], instance.State)
-		if changed {
+		d, hasChanged := jsonval.ComputeDelta(knownStates[instance.Token], instance.State)
+		if hasChanged {
 			deltas[instance.Token] = d
 		}
 		instance.State = nil
@@ -50,7 +50,7 @@ func (in *RequestInput) WithoutStates(knownStates jsonval.Object) (stateless *Re
 func (in *RequestInput) RestoreStates(knownStates, deltas jsonval.Object) error {
 	for n, instance := range in.Instances {
 		state := knownStates[instance.Token]
-		if d, changed := deltas[instance.Token]; changed {
+		if d, hasDelta := deltas[instance.Token]; hasDelta {
 			next, err := jsonval.ApplyDelta(state, d)
 			if err != nil {
 				return fmt.Errorf("turn: restore State of instance %q: %w", instance.Token, err)

@@ -88,7 +88,7 @@ func addPlanRecord(raw any, input *RequestInput, position int) any {
 }
 
 func stateMessage(instance InstanceInput, schemas jsonval.Object) any {
-	m := ideafile.DataMessage(ideafile.Message{
+	m := ideafile.EncodePayloadMessage(ideafile.Message{
 		PayloadKind: ideafile.TypeState, InstanceToken: instance.Token, Payload: instance.State})
 	schema, ok := schemas[instance.Token]
 	if !ok {
@@ -103,8 +103,8 @@ func stateMessage(instance InstanceInput, schemas jsonval.Object) any {
 	if instance.Fault != nil {
 		m[ideafile.FaultKey] = jsonval.ToJSONValue(instance.Fault)
 	}
-	if len(instance.Steps) > 0 {
-		m[ideafile.StepsKey] = jsonval.ToJSONValue(instance.Steps)
+	if len(instance.StepOutcomes) > 0 {
+		m[ideafile.StepsKey] = jsonval.ToJSONValue(instance.StepOutcomes)
 	}
 	return m
 }
@@ -146,7 +146,7 @@ func planMessage(plan []PlannedCallSummary) any {
 // toRecordValue returns the outcome of a Call: its statuses, each with a count or with the instances' tokens, the
 // results that are not in State, its faults, people's decisions, what ran, and why a person must review it.
 func (e PlannedCallSummary) toRecordValue() any {
-	record := jsonval.AsObject(jsonval.ToJSONValue(e.StatusCounts))
+	record := jsonval.AsObject(jsonval.ToJSONValue(e.CountByStatus))
 	for s, tokens := range e.InstancesByStatus {
 		record[string(s)] = jsonval.ToJSONValue(tokens)
 	}

@@ -13,9 +13,9 @@ import (
 
 // Call is the record of one Call of one instance.
 type Call struct {
-	// Process is the process that ran it: a part or the process itself. ID is the Call's id there.
-	Process, ID, Instance string
-	Key                   ideafile.CallKey
+	// ProcessID is the process that ran it: a part or the process itself. ID is the Call's id there.
+	ProcessID, ID, Instance string
+	Key                     ideafile.CallKey
 	// Tool is the Tool that ran, and Params are its parameters, after people's decisions. If these are empty, they are
 	// unknown, and UnknownReason says why.
 	Tool          string
@@ -26,22 +26,22 @@ type Call struct {
 	Fault         *diag.Fault
 	// RanSuccessfully is set if its Tool ran and ended well. A person who answers, rejects or skips runs nothing.
 	RanSuccessfully bool
-	// WrittenByLLM is set if the LLM wrote the result into the Call, so that nothing ran.
-	WrittenByLLM bool
+	// IsWrittenByLLM is set if the LLM wrote the result into the Call, so that nothing ran.
+	IsWrittenByLLM bool
 	// IdeaNumber is the number of the first Idea that records the Call as done; Choice.AfterIdea selects by it.
 	IdeaNumber int
 	// UndoMethod is how its Tool can be undone. Delegate is the process that the Call ran.
-	UndoMethod      ideafile.Undo
-	DelegateProcess string
+	UndoMethod        ideafile.Undo
+	DelegateProcessID string
 	// DelegateUndo undoes that process, if Method says so and its chain could be read.
 	DelegateUndo *DelegateUndo
-	// UndoneBy is the process that has undone the Call already. RunByProcess is the process that ran it, if this
+	// UndoneByProcess is the process that has undone the Call already. RanByProcessID is the process that ran it, if this
 	// process was forked from that one.
-	UndoneBy, RunByProcess string
-	// UndoneWithCall is the Call whose delegate ran this Call, if the Tool of that Call has an undo of its own.
-	UndoneWithCall string
-	// ReadingFork is a fork with effects that came from the Call and are not undone.
-	ReadingFork string
+	UndoneByProcess, RanByProcessID string
+	// UndoneWithCallID is the Call whose delegate ran this Call, if the Tool of that Call has an undo of its own.
+	UndoneWithCallID string
+	// ReadingForkID is a fork with effects that came from the Call and are not undone.
+	ReadingForkID string
 	// ReadingCallOfCaller is a Call with an effect, in the process whose Call ran this one, that came from what this
 	// Call gave and is not undone. CallOfCaller is the Call that ran this process. Both are named with their process.
 	ReadingCallOfCaller, CallOfCaller string
@@ -50,12 +50,12 @@ type Call struct {
 	// Undoes is the Call that this Call itself undid; nil: none.
 	Undoes *ideafile.UndoneCall
 
-	// Reads and Scopes are the places in State that it read. After are the places and Calls that it came after.
-	Reads, ScopePaths []jsonval.Path
-	AfterReferences   []refexpr.Reference
-	// Writes are the places that it wrote. IsUpdate is set if it wrote them as an update.
-	Writes   []jsonval.Path
-	IsUpdate bool
+	// ReadPaths and Scopes are the places in State that it read. After are the places and Calls that it came after.
+	ReadPaths, ScopePaths []jsonval.Path
+	AfterReferences       []refexpr.Reference
+	// WrittenPaths are the places that it wrote. IsUpdate is set if it wrote them as an update.
+	WrittenPaths []jsonval.Path
+	IsUpdate     bool
 	// StartLogicalTime and Ended are moments in the order of one run; 0: not known.
 	StartLogicalTime, EndLogicalTime int
 }
@@ -70,7 +70,7 @@ func (c *Call) SetWrittenFault(f *diag.Fault) {
 // failedInDelegate reports whether the Call failed in its delegate, of which nothing is known here.
 func (c *Call) failedInDelegate() bool {
 	return !c.RanSuccessfully && c.Fault != nil && c.Fault.Code == ideafile.CodeDelegateFailed &&
-		c.DelegateProcess != "" && c.DelegateUndo == nil && c.UndoMethod.Kind != ideafile.UndoNotNeeded
+		c.DelegateProcessID != "" && c.DelegateUndo == nil && c.UndoMethod.Kind != ideafile.UndoNotNeeded
 }
 
 // Name names the Call for people: by its id, with the instance, and its Tool.
@@ -82,11 +82,11 @@ func (c *Call) Name() string {
 }
 
 // instanceKey returns where a Call ran: its process and instance.
-func (c *Call) instanceKey() [2]string { return [2]string{c.Process, c.Instance} }
+func (c *Call) instanceKey() [2]string { return [2]string{c.ProcessID, c.Instance} }
 
-// CallsOf lists the Calls of an instance in Plan order, with what they read, wrote and came after. The caller adds
+// CallsOfInstance lists the Calls of an instance in Plan order, with what they read, wrote and came after. The caller adds
 // their results.
-func CallsOf(instance *dataflow.Instance, tools []*ideafile.Tool) []Call {
+func CallsOfInstance(instance *dataflow.Instance, tools []*ideafile.Tool) []Call {
 	writesByKey := map[ideafile.CallKey][]statelog.Write{}
 	for _, w := range instance.StateWrites() {
 		key := ideafile.CallKey{Request: w.Request, Index: w.Index}
@@ -102,7 +102,7 @@ func CallsOf(instance *dataflow.Instance, tools []*ideafile.Tool) []Call {
 		c.readRefs(rec, ideafile.FindTool(tools, rec.Tool))
 		for _, w := range writesByKey[c.Key] {
 			if w.CorrectionNumber == 0 {
-				c.Writes, c.IsUpdate = append(c.Writes, WrittenPaths(w.Path, w.Value)...),
+				c.WrittenPaths, c.IsUpdate = append(c.WrittenPaths, WrittenPaths(w.Path, w.Value)...),
 					c.IsUpdate || statelog.IsUpdateWrite(w.OutputMethod, w.Path)
 			}
 		}
@@ -126,10 +126,10 @@ func WrittenPaths(path jsonval.Path, value any) (paths []jsonval.Path) {
 // what it comes after.
 func (c *Call) readRefs(rec *dataflow.CallRecord, tool *ideafile.Tool) {
 	for _, ref := range stateReferences(rec.Params, tool) {
-		c.Reads = append(c.Reads, ref.Path)
+		c.ReadPaths = append(c.ReadPaths, ref.Path)
 	}
 	if rec.Condition != nil {
-		c.Reads = append(c.Reads, rec.Condition.PathsRead(ideafile.TypeState)...)
+		c.ReadPaths = append(c.ReadPaths, rec.Condition.PathsRead(ideafile.TypeState)...)
 	}
 	c.ScopePaths = rec.ScopePaths()
 	for _, text := range rec.AfterReferences {
@@ -143,7 +143,7 @@ func (c *Call) readRefs(rec *dataflow.CallRecord, tool *ideafile.Tool) {
 func stateReferences(params jsonval.Object, tool *ideafile.Tool) []refexpr.Reference {
 	refs, _ := refexpr.FindReferences(params) // a bad Reference has failed the Call
 	if tool != nil {
-		for _, wired := range jsonval.Sorted(tool.WiredParams) {
+		for _, wired := range jsonval.Sorted(tool.WiredExpressionByParam) {
 			wiredRefs, _ := refexpr.FindReferences(wired)
 			refs = append(refs, wiredRefs...)
 		}
@@ -166,7 +166,7 @@ func (c *Call) hasReadFrom(w *Call) bool {
 		return false
 	}
 	isEarlier := w.Key.Compare(c.Key) < 0
-	return c.overlapsWrites(c.Reads, w) && (isEarlier || !w.IsUpdate) || isEarlier && c.overlapsWrites(c.ScopePaths, w)
+	return c.overlapsWrites(c.ReadPaths, w) && (isEarlier || !w.IsUpdate) || isEarlier && c.overlapsWrites(c.ScopePaths, w)
 }
 
 // mustComeAfter reports whether a Call came after the Call w by its `_after`.
@@ -186,5 +186,5 @@ func (c *Call) mustComeAfter(w *Call) bool {
 func (c *Call) WroteAnyOf(reads []jsonval.Path) bool { return c.overlapsWrites(reads, c) }
 
 func (c *Call) overlapsWrites(reads []jsonval.Path, w *Call) bool {
-	return slices.ContainsFunc(reads, func(p jsonval.Path) bool { return slices.ContainsFunc(w.Writes, p.Overlaps) })
+	return slices.ContainsFunc(reads, func(p jsonval.Path) bool { return slices.ContainsFunc(w.WrittenPaths, p.Overlaps) })
 }

@@ -1,7 +1,7 @@
 // Package undo makes the Plan that undoes Calls: which other Calls undo them, in which order, and what cannot be
 // undone.
 //
-//   - Call is the record of one Call. CallsOf reads the part of it that an instance has: what the Call read and wrote,
+//   - Call is the record of one Call. CallsOfInstance reads the part of it that an instance has: what the Call read and wrote,
 //     and when.
 //   - Choice selects what to undo: all since an Idea, one instance, or one Call with all that read from it.
 //   - Invert makes the Plan.

@@ -38,8 +38,8 @@ func newGraph(calls []Call) *graph {
 	return g
 }
 
-// visitFrom visits a Call, and all Calls that can be reached from it by edges.
-func visitFrom(edges [][]int, start int, visit func(n int)) {
+// visitReachable visits a Call, and all Calls that can be reached from it by edges.
+func visitReachable(edges [][]int, start int, visit func(n int)) {
 	visited := map[int]bool{start: true}
 	for queue := []int{start}; len(queue) > 0; queue = queue[1:] {
 		visit(queue[0])
@@ -54,7 +54,7 @@ func visitFrom(edges [][]int, start int, visit func(n int)) {
 
 // nearestFollowers lists, in order, the steps that must precede the step of Call n: those of the Calls that read from
 // it or came after it. If such a Call has no step, the steps behind that Call count instead.
-func (g *graph) nearestFollowers(callIndex int, steps map[int]Step) (list []int) {
+func (g *graph) nearestFollowers(callIndex int, stepByCallIndex map[int]Step) (list []int) {
 	visited := map[int]bool{callIndex: true}
 	for queue := slices.Clone(g.followersByCall[callIndex]); len(queue) > 0; queue = queue[1:] {
 		m := queue[0]
@@ -62,7 +62,7 @@ func (g *graph) nearestFollowers(callIndex int, steps map[int]Step) (list []int)
 			continue
 		}
 		visited[m] = true
-		if _, exists := steps[m]; exists {
+		if _, exists := stepByCallIndex[m]; exists {
 			list = append(list, m)
 		} else {
 			queue = append(queue, g.followersByCall[m]...)
@@ -77,12 +77,12 @@ func (g *graph) nearestFollowers(callIndex int, steps map[int]Step) (list []int)
 func PathsReadFromStart(calls []Call) map[string][]jsonval.Path {
 	g, pathsByInstance := newGraph(calls), map[string][]jsonval.Path{}
 	for n := range g.calls {
-		if c := &g.calls[n]; c.UndoneBy+c.RunByProcess != "" || !leavesEffect(c) {
+		if c := &g.calls[n]; c.UndoneByProcess+c.RanByProcessID != "" || !leavesEffect(c) {
 			continue
 		}
-		visitFrom(g.sourcesByCall, n, func(n int) {
+		visitReachable(g.sourcesByCall, n, func(n int) {
 			c := &g.calls[n]
-			for _, path := range slices.Concat(c.Reads, c.ScopePaths) {
+			for _, path := range slices.Concat(c.ReadPaths, c.ScopePaths) {
 				isWrittenBy := func(w int) bool { return g.calls[w].WroteAnyOf([]jsonval.Path{path}) }
 				if !slices.ContainsFunc(g.sourcesByCall[n], isWrittenBy) {
 					pathsByInstance[c.Instance] = append(pathsByInstance[c.Instance], path)
@@ -101,8 +101,8 @@ func FindEffectReader(calls []Call, id string) (reader *Call) {
 		if g.calls[callIndex].ID != id {
 			continue
 		}
-		visitFrom(g.readersByCall, callIndex, func(n int) {
-			if c := &g.calls[n]; n != callIndex && reader == nil && c.UndoneBy == "" && leavesEffect(c) {
+		visitReachable(g.readersByCall, callIndex, func(n int) {
+			if c := &g.calls[n]; n != callIndex && reader == nil && c.UndoneByProcess == "" && leavesEffect(c) {
 				reader = c
 			}
 		})

@@ -12,18 +12,18 @@ import (
 
 // PlanInstanceUndo returns how an instance undoes what it did, or what the order selects of it, by its own records.
 // delegateID returns the id of the process that a Call ran.
-func PlanInstanceUndo(instance *dataflow.Instance, process string, o approval.UndoOrder,
+func PlanInstanceUndo(instance *dataflow.Instance, processID string, o approval.UndoOrder,
 	delegateID func(callID string) string) dataflow.InstanceUndo {
 	palette, _, token := instance.StartParameters()
-	calls := CallsOf(instance, palette.Tools)
+	calls := CallsOfInstance(instance, palette.Tools)
 	for n, rec := range instance.CallRecords() {
 		c := &calls[n]
-		c.Process, c.Instance = process, token
+		c.ProcessID, c.Instance = processID, token
 		c.readRecord(instance, rec)
 		if t := ideafile.FindTool(palette.Tools, c.Tool); t == nil {
 			c.UndoMethod.Kind = ideafile.UndoImpossible
 		} else if c.UndoMethod = t.UndoWithBinding(palette.BindingByTool[t.Name]); t.DelegateFile != "" {
-			c.DelegateProcess = delegateID(c.ID)
+			c.DelegateProcessID = delegateID(c.ID)
 		}
 		// what it reads must still be there
 		if undoTool := ideafile.FindTool(palette.Tools, c.UndoMethod.Tool); undoTool != nil {
@@ -31,7 +31,7 @@ func PlanInstanceUndo(instance *dataflow.Instance, process string, o approval.Un
 		}
 	}
 	findTool := func(_ Call, name string) *ideafile.Tool { return ideafile.FindTool(palette.Tools, name) }
-	p, err := PlanUndo(calls, Choice{CallID: o.Call, CallIDs: o.Calls, Review: o.Review}, findTool,
+	p, err := PlanUndo(calls, Choice{CallID: o.CallID, CallIDs: o.CallIDs, RequiresReview: o.RequiresReview}, findTool,
 		func(Call) any { return instance.State() })
 	u := p.asInstanceUndo(o)
 	if err != nil {
@@ -47,8 +47,8 @@ func (c *Call) readRecord(instance *dataflow.Instance, rec *dataflow.CallRecord)
 	if rec.FaultWrittenToBranch != nil {
 		c.SetWrittenFault(rec.FaultWrittenToBranch)
 	}
-	if rec.FromEarlierProcess && rec.SkippedBecauseOf == "" {
-		c.RunByProcess = "another process"
+	if rec.IsFromEarlierProcess && rec.SkippedBecauseOf == "" {
+		c.RanByProcessID = "another process"
 	}
 	isReopened := rec.Tool == "" // since the Call: the process keeps a Call's outcome, not how it was written
 	if isReopened {
@@ -61,7 +61,7 @@ func (c *Call) readRecord(instance *dataflow.Instance, rec *dataflow.CallRecord)
 	case isReopened:
 	case err != nil:
 		c.UnknownReason = diag.WithoutPackagePrefix(err)
-	case len(c.Reads) > 0 && instance.IsCorrected():
+	case len(c.ReadPaths) > 0 && instance.IsCorrected():
 		c.UnknownReason = "people have corrected what it may have read"
 	default:
 		c.Params = rec.ParamsAdaptation.ApplyTo(params)
@@ -88,17 +88,17 @@ func (p Plan) asInstanceUndo(o approval.UndoOrder) dataflow.InstanceUndo {
 			undoneKey, _ := ideafile.ParseCallKey(id)
 			return undoneKey.UndoKey()
 		},
-			o.Review)
+			o.RequiresReview)
 		if o.RequestedBy != "" {
 			call[ideafile.UndoesKey] = jsonval.OverlayObject(call[ideafile.UndoesKey],
 				jsonval.Object{"by": o.RequestedBy, "reason": o.Reason})
 		}
-		u.Calls = append(u.Calls, dataflow.UndoCall{UndoneCall: s.OriginalCall.Key,
+		u.Calls = append(u.Calls, dataflow.UndoCall{UndoneCallKey: s.OriginalCall.Key,
 			Call: ideafile.ParseWrittenCall(call)})
 	}
-	for _, id := range p.CallsToWithdraw {
+	for _, id := range p.CallIDsToWithdraw {
 		key, _ := ideafile.ParseCallKey(id)
-		u.CallsToWithdraw = append(u.CallsToWithdraw, key)
+		u.CallKeysToWithdraw = append(u.CallKeysToWithdraw, key)
 	}
 	for _, list := range [][]NotUndone{p.CannotUndo, p.KeptCalls} {
 		for _, l := range list {
@@ -111,7 +111,7 @@ func (p Plan) asInstanceUndo(o approval.UndoOrder) dataflow.InstanceUndo {
 // Call returns the step as a Call of a Plan that runs directly. keyOf returns the key of the Call that undoes the Call
 // with an id; review makes a person review the step first.
 func (s Step) Call(keyOf func(callID string) ideafile.CallKey, review bool) jsonval.Object {
-	undone := jsonval.Object{"process": s.Process, "call": s.CallID}
+	undone := jsonval.Object{"process": s.ProcessID, "call": s.CallID}
 	if review {
 		undone[ideafile.UndoReviewKey] = true
 	}

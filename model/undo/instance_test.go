@@ -21,7 +21,7 @@ import (
 // undoable is the palette of drawn Plans, of which each Call of work can be taken back.
 func undoable() ideafile.Palette {
 	p := modeltest.RandomPlanTools
-	p.RecordsUndoableParams, p.Tools = true, append(slices.Clone(p.Tools), removeTool)
+	p.KeepsUndoableCallParams, p.Tools = true, append(slices.Clone(p.Tools), removeTool)
 	for n, t := range p.Tools {
 		if t.Name == "work" {
 			work := *t
@@ -85,13 +85,13 @@ func TestAnInstanceThatTakesAllBackHasTheStateThatItBeganWith(t *testing.T) {
 			running = append(running, p.Instance.Advance()...)
 		}
 		said := p.Instance.TakeUndoResult()
-		if said == nil || said.Failed != u.EffectRemains || len(taken) != len(u.Calls) {
+		if said == nil || said.HasFailed != u.EffectRemains || len(taken) != len(u.Calls) {
 			t.Fatalf("%+v after %v of %+v", said, taken, u)
 		}
 		if got := string(jsonval.Encode(p.Instance.State())); got != began && !strings.Contains(said.Summary, "not taken back") {
 			t.Fatalf("its State was %s, and is %s: %s", began, got, said.Summary)
 		}
-		if len(w.effects) > 0 && (!said.Failed || !strings.Contains(said.Summary, "not taken back")) {
+		if len(w.effects) > 0 && (!said.HasFailed || !strings.Contains(said.Summary, "not taken back")) {
 			t.Fatalf("the world has %q: %s", w.effects, said.Summary)
 		}
 		undone += len(taken)
@@ -131,7 +131,7 @@ func TestWhatAPersonAmendedStaysAmended(t *testing.T) {
 	}
 	i.BeginUndo(undo.PlanInstanceUndo(i, "p", approval.UndoOrder{RequestedBy: "ann"}, func(id string) string { return id }))
 	runAll(i)
-	if said := i.TakeUndoResult(); said == nil || said.Failed {
+	if said := i.TakeUndoResult(); said == nil || said.HasFailed {
 		t.Fatalf("%+v", said)
 	}
 	i.Advance()
@@ -173,7 +173,7 @@ func TestWhatTakesBackIsBlockedByWhatIsNotThere(t *testing.T) {
 		i.BeginUndo(undo.PlanInstanceUndo(i, "p", approval.UndoOrder{RequestedBy: "ann"}, func(id string) string { return id }))
 		runAll(i)
 		said := i.TakeUndoResult()
-		if said == nil || said.Failed != (row.want != "") || !strings.Contains(said.Summary, row.want) {
+		if said == nil || said.HasFailed != (row.want != "") || !strings.Contains(said.Summary, row.want) {
 			t.Errorf("%s: %+v", row.name, said)
 		}
 	}
@@ -199,7 +199,7 @@ func TestWhatWasDoneBeforeItsInstanceWasReopenedIsTakenBackOnceTheProcessHasEnde
 	u := undo.PlanInstanceUndo(i, "p", approval.UndoOrder{}, func(id string) string { return id })
 	var calls []string
 	for _, c := range u.Calls {
-		calls = append(calls, c.UndoneCall.ID("")+" "+jsonval.EncodeToString(c.Call.RawObject()["_after"]))
+		calls = append(calls, c.UndoneCallKey.ID("")+" "+jsonval.EncodeToString(c.Call.RawObject()["_after"]))
 	}
 	want := "1.2: it is not known what ran: its instance was reopened since; take it back once the process has ended"
 	got := strings.Join(calls, ", ")
@@ -228,7 +228,7 @@ func TestWhatTakesBackFindsWhatItReads(t *testing.T) {
 		u := undo.PlanInstanceUndo(i, "p", approval.UndoOrder{}, func(id string) string { return id })
 		var calls []string
 		for _, c := range u.Calls {
-			calls = append(calls, c.UndoneCall.ID("")+" "+jsonval.EncodeToString(c.Call.RawObject()["_after"]))
+			calls = append(calls, c.UndoneCallKey.ID("")+" "+jsonval.EncodeToString(c.Call.RawObject()["_after"]))
 		}
 		if got := strings.Join(calls, ", "); got != `2.1 null, 1.1 ["†call.2.1~undo"]` {
 			t.Errorf("%s: %s", name, got)

@@ -23,9 +23,9 @@ type Choice struct {
 	CallID string
 	// CallIDs are the only Calls to undo; empty: no such limit.
 	CallIDs []string
-	// Review is set if a person reviews each undo Call first. That person can say whether a Call of unknown outcome
+	// RequiresReview is set if a person reviews each undo Call first. That person can say whether a Call of unknown outcome
 	// took effect, so such Calls are undone too.
-	Review bool
+	RequiresReview bool
 }
 
 // Step undoes one Call.
@@ -37,7 +37,7 @@ type Step struct {
 	DelegateUndo *DelegateUndo `json:"within,omitempty"`
 	// AfterCallIDs are the ids of the Calls that must be undone before. Process and Instance are those of the Call.
 	AfterCallIDs []string `json:"-"`
-	Process      string   `json:"-"`
+	ProcessID    string   `json:"-"`
 	Instance     string   `json:"-"`
 	// OriginalCall is the Call to undo.
 	OriginalCall *Call `json:"-"`
@@ -48,7 +48,7 @@ type NotUndone struct {
 	CallID       string `json:"call"`
 	Tool         string `json:"tool,omitempty"`
 	Reason       string `json:"because"`
-	Process      string `json:"-"`
+	ProcessID    string `json:"-"`
 	OriginalCall *Call  `json:"-"`
 	// Reader is the Call for whose sake it is kept, and with whose name Because begins; nil: there is none.
 	Reader *Call `json:"-"`
@@ -57,14 +57,14 @@ type NotUndone struct {
 // DelegateToUndo returns the process that the Call ran, if what it did must be undone there; empty if there is none.
 func (l NotUndone) DelegateToUndo() string {
 	if l.OriginalCall.UndoMethod.Kind != ideafile.UndoByProcess || l.Reader != nil ||
-		l.OriginalCall.UndoneBy+l.OriginalCall.RunByProcess != "" {
+		l.OriginalCall.UndoneByProcess+l.OriginalCall.RanByProcessID != "" {
 		return ""
 	}
-	return l.OriginalCall.DelegateProcess
+	return l.OriginalCall.DelegateProcessID
 }
 
 func newNotUndone(c *Call, reason string) NotUndone {
-	return NotUndone{c.ID, c.Tool, reason, c.Process, c, nil}
+	return NotUndone{c.ID, c.Tool, reason, c.ProcessID, c, nil}
 }
 
 // Plan is the Plan that undoes Calls.
@@ -74,15 +74,15 @@ type Plan struct {
 	// CannotUndo are the Calls that cannot be undone, Kept the Calls that are not undone for another reason.
 	CannotUndo []NotUndone `json:"cannot"`
 	KeptCalls  []NotUndone `json:"kept"`
-	// WithdrawnCalls are the chosen Calls that had no effect outside State.
-	WithdrawnCalls []string `json:"withdrawn"`
-	// CallsToWithdraw are the Withdrawn Calls from which no remaining Call read.
-	CallsToWithdraw []string `json:"-"`
+	// WithdrawnCallIDs are the chosen Calls that had no effect outside State.
+	WithdrawnCallIDs []string `json:"withdrawn"`
+	// CallIDsToWithdraw are the Withdrawn Calls from which no remaining Call read.
+	CallIDsToWithdraw []string `json:"-"`
 }
 
 // EmptyPlan undoes nothing.
 func EmptyPlan() Plan {
-	return Plan{Steps: []Step{}, CannotUndo: []NotUndone{}, KeptCalls: []NotUndone{}, WithdrawnCalls: []string{}}
+	return Plan{Steps: []Step{}, CannotUndo: []NotUndone{}, KeptCalls: []NotUndone{}, WithdrawnCallIDs: []string{}}
 }
 
 // DelegateUndo is the Plan that undoes what the delegate of a Call did.
@@ -91,48 +91,48 @@ type DelegateUndo struct {
 	Plan
 }
 
-// FindTool finds the Tool that undoes a Call; nil if there is none.
-type FindTool func(call Call, name string) *ideafile.Tool
+// ToolFinder finds the Tool that undoes a Call; nil if there is none.
+type ToolFinder func(call Call, name string) *ideafile.Tool
 
 // PlanUndo makes the Plan that undoes the chosen Calls. state returns the current State of a Call's instance. It
 // returns an error if a Call or an instance of the Choice does not exist or is not done.
-func PlanUndo(calls []Call, choice Choice, findTool FindTool, stateOf func(Call) any) (Plan, error) {
+func PlanUndo(calls []Call, choice Choice, findTool ToolFinder, stateOf func(Call) any) (Plan, error) {
 	g := newGraph(calls)
 	isChosen, err := g.chooseCalls(choice)
 	if err != nil {
 		return Plan{}, err
 	}
 	p := EmptyPlan()
-	steps := map[int]Step{}
+	stepByCallIndex := map[int]Step{}
 	keepReasonByCallIndex := map[int]string{}
 	for n := range g.calls {
 		c := &g.calls[n]
 		if !isChosen[n] {
 			continue
 		}
-		step, decision, reason := decideUndo(c, choice.Review, findTool, stateOf)
+		step, decision, reason := decideUndo(c, choice.RequiresReview, findTool, stateOf)
 		switch decision {
 		case decisionUndo:
-			steps[n] = step
+			stepByCallIndex[n] = step
 		case decisionCannot:
 			p.CannotUndo = append(p.CannotUndo, newNotUndone(c, reason))
 			keepReasonByCallIndex[n] = "reads from it and is not taken back"
 		case decisionKeep:
-			if p.KeptCalls = append(p.KeptCalls, newNotUndone(c, reason)); c.ReadingFork+c.ReadingCallOfCaller != "" {
+			if p.KeptCalls = append(p.KeptCalls, newNotUndone(c, reason)); c.ReadingForkID+c.ReadingCallOfCaller != "" {
 				keepReasonByCallIndex[n] = "reads from it and is not taken back"
 			}
 		default:
-			p.WithdrawnCalls = append(p.WithdrawnCalls, c.ID)
+			p.WithdrawnCallIDs = append(p.WithdrawnCallIDs, c.ID)
 		}
 	}
 	for n := range g.calls {
-		if c := &g.calls[n]; !isChosen[n] && c.UndoneBy == "" && leavesEffect(c) {
+		if c := &g.calls[n]; !isChosen[n] && c.UndoneByProcess == "" && leavesEffect(c) {
 			keepReasonByCallIndex[n] = "reads from it and is not to be taken back"
 		}
 	}
-	p.CallsToWithdraw = slices.Clone(p.WithdrawnCalls)
-	p.keepReadCalls(g, steps, keepReasonByCallIndex)
-	p.orderSteps(g, steps)
+	p.CallIDsToWithdraw = slices.Clone(p.WithdrawnCallIDs)
+	p.keepCallsThatOthersRead(g, stepByCallIndex, keepReasonByCallIndex)
+	p.orderSteps(g, stepByCallIndex)
 	return p, nil
 }
 
@@ -166,41 +166,41 @@ func isDone(c *Call) bool {
 }
 
 // decideUndo decides how one Call is undone, or why it is not.
-func decideUndo(c *Call, isReviewed bool, findTool FindTool,
+func decideUndo(c *Call, isReviewed bool, findTool ToolFinder,
 	stateOf func(Call) any) (step Step, decision undoDecision, reason string) {
 	switch {
-	case c.UndoneBy != "":
-		return step, decisionKeep, "it was taken back by " + c.UndoneBy
-	case c.RunByProcess != "":
+	case c.UndoneByProcess != "":
+		return step, decisionKeep, "it was taken back by " + c.UndoneByProcess
+	case c.RanByProcessID != "":
 		return step, decisionKeep,
-			"it was done by " + c.RunByProcess + ", from which this process was forked: take it back there"
+			"it was done by " + c.RanByProcessID + ", from which this process was forked: take it back there"
 	case c.failedInDelegate():
-		return step, decisionKeep, "it failed in a process of its own, " + c.DelegateProcess +
+		return step, decisionKeep, "it failed in a process of its own, " + c.DelegateProcessID +
 			": take back there what that did"
 	case !leavesEffect(c):
 		return step, decisionNothing, ""
 	case c.Undoes != nil:
-		return step, decisionKeep, "it took " + c.Undoes.CallID + " of " + c.Undoes.Process +
+		return step, decisionKeep, "it took " + c.Undoes.CallID + " of " + c.Undoes.ProcessID +
 			" back: what was taken back is not done again by an undo"
-	case c.UndoneWithCall != "":
-		return step, decisionKeep, "it is taken back with " + c.UndoneWithCall
+	case c.UndoneWithCallID != "":
+		return step, decisionKeep, "it is taken back with " + c.UndoneWithCallID
 	case c.MustWaitForOthers:
 		return step, decisionKeep, "its instance has ended: it is taken back when all instances have"
-	case c.ReadingFork != "":
+	case c.ReadingForkID != "":
 		return step, decisionKeep,
-			c.ReadingFork + " was forked from this process and reads from it: take back first what that did"
+			c.ReadingForkID + " was forked from this process and reads from it: take back first what that did"
 	case c.ReadingCallOfCaller != "":
 		return step, decisionKeep,
 			c.ReadingCallOfCaller + " read what came from it: take back " + c.CallOfCaller + " instead"
 	case c.DelegateUndo != nil && len(c.DelegateUndo.CannotUndo) > 0:
 		l := c.DelegateUndo.CannotUndo[0]
 		return step, decisionCannot,
-			"it ran " + c.DelegateProcess + ", where " + l.OriginalCall.Name() + " cannot be taken back: " + l.Reason
+			"it ran " + c.DelegateProcessID + ", where " + l.OriginalCall.Name() + " cannot be taken back: " + l.Reason
 	case c.DelegateUndo != nil:
 		return Step{CallID: c.ID, Tool: c.Tool, Params: jsonval.Object{}, DelegateUndo: c.DelegateUndo,
-			Process: c.Process, Instance: c.Instance, OriginalCall: c}, decisionUndo, ""
+			ProcessID: c.ProcessID, Instance: c.Instance, OriginalCall: c}, decisionUndo, ""
 	case c.UndoMethod.Kind == ideafile.UndoByProcess:
-		return step, decisionCannot, "it has a process of its own: take back " + c.DelegateProcess
+		return step, decisionCannot, "it has a process of its own: take back " + c.DelegateProcessID
 	case hasUnknownOutcome(c) && !isReviewed:
 		return step, decisionCannot, "it is not known whether it took effect: a person must look and say"
 	case c.Tool == "" && c.UnknownReason != "":
@@ -212,21 +212,21 @@ func decideUndo(c *Call, isReviewed bool, findTool FindTool,
 	if tool == nil || tool.DelegateFile != "" {
 		return step, decisionCannot, "there is no tool " + c.UndoMethod.Tool + " that would take it back"
 	}
-	params, err := UndoParams(*c, tool, stateOf(*c))
+	params, err := ResolveUndoParams(*c, tool, stateOf(*c))
 	switch {
 	case err != nil && c.Params == nil:
 		return step, decisionCannot, "its parameters are not known: " + c.UnknownReason
 	case err != nil:
 		return step, decisionCannot, err.Error()
 	}
-	step = Step{CallID: c.ID, Tool: tool.Name, Params: params, Process: c.Process, Instance: c.Instance,
+	step = Step{CallID: c.ID, Tool: tool.Name, Params: params, ProcessID: c.ProcessID, Instance: c.Instance,
 		OriginalCall: c}
 	return step, decisionUndo, ""
 }
 
-// UndoParams resolves the parameters of the undo Tool from the Call's result and parameters and the State of its
+// ResolveUndoParams resolves the parameters of the undo Tool from the Call's result and parameters and the State of its
 // instance. The error says what is missing or does not fit.
-func UndoParams(c Call, tool *ideafile.Tool, state any) (jsonval.Object, error) {
+func ResolveUndoParams(c Call, tool *ideafile.Tool, state any) (jsonval.Object, error) {
 	payloadByKind := jsonval.Object{ideafile.ResultKind: c.Result, ideafile.TypeState: state}
 	if c.Params != nil {
 		payloadByKind[ideafile.ParamsKind] = c.Params
@@ -265,7 +265,7 @@ func (g *graph) chooseCalls(choice Choice) (map[int]bool, error) {
 		if err != nil {
 			return nil, err
 		}
-		visitFrom(g.readersByCall, callIndex, func(n int) { isChosen[n] = isDone(&g.calls[n]) })
+		visitReachable(g.readersByCall, callIndex, func(n int) { isChosen[n] = isDone(&g.calls[n]) })
 		return isChosen, nil
 	}
 	foundInstance := !choice.HasInstance
@@ -295,12 +295,12 @@ func (g *graph) findDoneCallIndex(id string) (int, error) {
 			continue
 		case c.Key.IsUndo():
 			key, _ := ideafile.ParseCallKey(c.ID) // Key may number Requests differently
-			return 0, approval.NothingDone(fmt.Sprintf(
+			return 0, approval.NothingDoneError(fmt.Sprintf(
 				"Call %s takes %s back: what was taken back is not done again by an undo", c.Name(),
 				key.OriginalKey().ID(c.Instance)))
 		}
 		if !isDone(c) {
-			return 0, approval.NothingDone(fmt.Sprintf("Call %s is not done: it is %s", c.Name(), c.Status))
+			return 0, approval.NothingDoneError(fmt.Sprintf("Call %s is not done: it is %s", c.Name(), c.Status))
 		}
 		return n, nil
 	}
@@ -311,24 +311,24 @@ func (g *graph) findDoneCallIndex(id string) (int, error) {
 	return 0, fmt.Errorf("there is no Call %s", id+diag.DidYouMeanOrListNames(id, ids))
 }
 
-// keepReadCalls keeps the Calls from which Calls that stay have read.
-func (p *Plan) keepReadCalls(g *graph, steps map[int]Step, keepReasonByCallIndex map[int]string) {
+// keepCallsThatOthersRead keeps the Calls from which Calls that stay have read.
+func (p *Plan) keepCallsThatOthersRead(g *graph, stepByCallIndex map[int]Step, keepReasonByCallIndex map[int]string) {
 	for reader := range g.calls {
 		reason, remains := keepReasonByCallIndex[reader]
 		if !remains {
 			continue
 		}
-		visitFrom(g.sourcesByCall, reader, func(n int) {
+		visitReachable(g.sourcesByCall, reader, func(n int) {
 			if n == reader {
 				return
 			}
-			p.CallsToWithdraw = slices.DeleteFunc(p.CallsToWithdraw, func(id string) bool {
+			p.CallIDsToWithdraw = slices.DeleteFunc(p.CallIDsToWithdraw, func(id string) bool {
 				return id == g.calls[n].ID
 			})
-			if _, ok := steps[n]; !ok {
+			if _, ok := stepByCallIndex[n]; !ok {
 				return
 			}
-			delete(steps, n)
+			delete(stepByCallIndex, n)
 			l := newNotUndone(&g.calls[n], g.calls[reader].Name()+" "+reason)
 			l.Reader = &g.calls[reader]
 			p.KeptCalls = append(p.KeptCalls, l)
@@ -338,11 +338,11 @@ func (p *Plan) keepReadCalls(g *graph, steps map[int]Step, keepReasonByCallIndex
 
 // orderSteps sorts the steps, instance by instance: a Call is undone before the Calls that it read from or came after;
 // otherwise the latest first.
-func (p *Plan) orderSteps(g *graph, steps map[int]Step) {
+func (p *Plan) orderSteps(g *graph, stepByCallIndex map[int]Step) {
 	var instances [][2]string
 	callsByInstance := map[[2]string][]int{}
 	for n := range g.calls {
-		if _, exists := steps[n]; !exists {
+		if _, exists := stepByCallIndex[n]; !exists {
 			continue
 		}
 		key := g.calls[n].instanceKey()
@@ -352,26 +352,26 @@ func (p *Plan) orderSteps(g *graph, steps map[int]Step) {
 		callsByInstance[key] = append(callsByInstance[key], n)
 	}
 	for _, key := range instances {
-		p.orderStepsOfInstance(g, steps, callsByInstance[key])
+		p.orderStepsOfInstance(g, stepByCallIndex, callsByInstance[key])
 	}
 }
 
-func (p *Plan) orderStepsOfInstance(g *graph, steps map[int]Step, remaining []int) {
+func (p *Plan) orderStepsOfInstance(g *graph, stepByCallIndex map[int]Step, remaining []int) {
 	isOrdered := map[int]bool{}
 	for len(remaining) > 0 {
 		position := len(remaining) - 1 // the records may give no order, but there must be one
 		for k, n := range slices.Backward(remaining) {
-			if !slices.ContainsFunc(g.nearestFollowers(n, steps), func(m int) bool { return !isOrdered[m] }) {
+			if !slices.ContainsFunc(g.nearestFollowers(n, stepByCallIndex), func(m int) bool { return !isOrdered[m] }) {
 				position = k
 				break
 			}
 		}
 		n := remaining[position]
 		remaining, isOrdered[n] = slices.Delete(remaining, position, position+1), true
-		step := steps[n]
-		for _, m := range g.nearestFollowers(n, steps) {
+		step := stepByCallIndex[n]
+		for _, m := range g.nearestFollowers(n, stepByCallIndex) {
 			if isOrdered[m] {
-				step.AfterCallIDs = append(step.AfterCallIDs, steps[m].CallID)
+				step.AfterCallIDs = append(step.AfterCallIDs, stepByCallIndex[m].CallID)
 			}
 		}
 		p.Steps = append(p.Steps, step)

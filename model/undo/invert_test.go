@@ -18,9 +18,9 @@ func done(id, writes string, reads ...string) undo.Call {
 	key, _ := ideafile.ParseCallKey(id)
 	c := undo.Call{ID: id, Instance: ideafile.InstanceTokenOfCallID(id), Key: key, Tool: "work",
 		Params: map[string]any{"room": "7"}, Result: id,
-		Status: ideafile.Done, RanSuccessfully: true, IdeaNumber: key.Request, UndoMethod: remove, Writes: []jsonval.Path{{writes}}}
+		Status: ideafile.Done, RanSuccessfully: true, IdeaNumber: key.Request, UndoMethod: remove, WrittenPaths: []jsonval.Path{{writes}}}
 	for _, r := range reads {
-		c.Reads = append(c.Reads, jsonval.Path{r})
+		c.ReadPaths = append(c.ReadPaths, jsonval.Path{r})
 	}
 	return c
 }
@@ -34,7 +34,7 @@ func with(c undo.Call, changes ...func(*undo.Call)) undo.Call {
 
 // delegated makes a Call one that ran a process, in which nothing is to be taken back; within has it do something.
 func delegated(c *undo.Call) {
-	c.DelegateProcess, c.UndoMethod, c.DelegateUndo = "p/~call/1.1", ideafile.Undo{Kind: ideafile.UndoByProcess}, &undo.DelegateUndo{}
+	c.DelegateProcessID, c.UndoMethod, c.DelegateUndo = "p/~call/1.1", ideafile.Undo{Kind: ideafile.UndoByProcess}, &undo.DelegateUndo{}
 }
 
 func within(c *undo.Call) { c.DelegateUndo.Steps = []undo.Step{{}} }
@@ -54,7 +54,7 @@ func summary(p undo.Plan) string {
 			parts[n+1] = append(parts[n+1], l.CallID+": "+l.Reason)
 		}
 	}
-	parts[3] = p.WithdrawnCalls
+	parts[3] = p.WithdrawnCallIDs
 	out := make([]string, len(parts))
 	for n, p := range parts {
 		out[n] = strings.Join(p, " ")
@@ -115,29 +115,29 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 		}), with(chain[3], func(c *undo.Call) {
 			c.Status, c.RanSuccessfully, c.Result = ideafile.Running, false, nil
 			c.UndoMethod.Params = map[string]any{"id": "†result.id"}
-		})}, undo.Choice{Review: true}, "1.2 1.1<1.2 | " +
+		})}, undo.Choice{RequiresReview: true}, "1.2 1.1<1.2 | " +
 			"2.2: remove cannot be given what it needs: reference †result.id: nothing there"},
 		{"it ran, and its result is of no use", []undo.Call{chain[0], with(chain[1], func(c *undo.Call) {
 			c.Status, c.RanSuccessfully, c.Fault = ideafile.Failed, false, diag.Faultf(ideafile.CodeBadOutput, "no id")
 		})}, undo.Choice{}, " | 1.2: it is not known whether it took effect: a person must look and say | " +
 			"1.1: 1.2 (work) reads from it and is not taken back"},
 		{"it was taken back before, and keeps nothing",
-			[]undo.Call{chain[0], with(chain[1], func(c *undo.Call) { c.UndoneBy = "p-undo-1" })}, undo.Choice{},
+			[]undo.Call{chain[0], with(chain[1], func(c *undo.Call) { c.UndoneByProcess = "p-undo-1" })}, undo.Choice{},
 			"1.1 |  | 1.2: it was taken back by p-undo-1"},
-		{"it was done before the fork", []undo.Call{with(chain[0], func(c *undo.Call) { c.RunByProcess = "p" }),
+		{"it was done before the fork", []undo.Call{with(chain[0], func(c *undo.Call) { c.RanByProcessID = "p" }),
 			chain[1]}, undo.Choice{},
 			"1.2 |  | 1.1: it was done by p, from which this process was forked: take it back there"},
 		{"it was done before the fork, and taken back there",
-			[]undo.Call{with(chain[0], func(c *undo.Call) { c.RunByProcess, c.UndoneBy = "p", "p-undo-1" })}, undo.Choice{},
+			[]undo.Call{with(chain[0], func(c *undo.Call) { c.RanByProcessID, c.UndoneByProcess = "p", "p-undo-1" })}, undo.Choice{},
 			" |  | 1.1: it was taken back by p-undo-1"},
-		{"a fork reads from it", []undo.Call{chain[0], with(chain[1], func(c *undo.Call) { c.ReadingFork = "q" }), chain[2]},
+		{"a fork reads from it", []undo.Call{chain[0], with(chain[1], func(c *undo.Call) { c.ReadingForkID = "q" }), chain[2]},
 			undo.Choice{}, "2.1 |  | 1.2: q was forked from this process and reads from it: take back first what that did " +
 				"1.1: 1.2 (work) reads from it and is not taken back"},
 		{"its caller reads from it", []undo.Call{chain[0], with(chain[1], func(c *undo.Call) {
 			c.ReadingCallOfCaller, c.CallOfCaller = "3.2 (book) of q", "3.1 (trip) of q"
 		}), chain[2]}, undo.Choice{}, "2.1 |  | 1.2: 3.2 (book) of q read what came from it: take back 3.1 (trip) of q instead " +
 			"1.1: 1.2 (work) reads from it and is not taken back"},
-		{"the Call that ran its process says how", []undo.Call{with(chain[0], func(c *undo.Call) { c.UndoneWithCall = "3.1 of q" })},
+		{"the Call that ran its process says how", []undo.Call{with(chain[0], func(c *undo.Call) { c.UndoneWithCallID = "3.1 of q" })},
 			undo.Choice{}, " |  | 1.1: it is taken back with 3.1 of q"},
 		{"a delegate", []undo.Call{
 			with(chain[0], func(c *undo.Call) { delegated(c); c.DelegateUndo = nil })}, undo.Choice{},
@@ -150,11 +150,11 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 		}), chain[1]}, undo.Choice{}, "1.2 |  | " +
 			"1.1: it failed in a process of its own, p/~call/1.1: take back there what that did"},
 		{"a delegate that failed, and says that nothing need be done", []undo.Call{with(chain[0], none, func(c *undo.Call) {
-			c.Status, c.RanSuccessfully, c.DelegateProcess = ideafile.Failed, false, "p/~call/1.1"
+			c.Status, c.RanSuccessfully, c.DelegateProcessID = ideafile.Failed, false, "p/~call/1.1"
 			c.Fault = diag.Faultf(ideafile.CodeDelegateFailed, "it has failed")
 		})}, undo.Choice{}, ""},
 		{"what took another Call back", []undo.Call{with(chain[0], func(c *undo.Call) {
-			c.Undoes = &ideafile.UndoneCall{Process: "q", CallID: "3.1"}
+			c.Undoes = &ideafile.UndoneCall{ProcessID: "q", CallID: "3.1"}
 		})}, undo.Choice{}, " |  | 1.1: it took 3.1 of q back: what was taken back is not done again by an undo"},
 		{"a delegate that failed, but had done something", []undo.Call{with(chain[0], delegated, within,
 			func(c *undo.Call) { c.Status, c.RanSuccessfully = ideafile.Failed, false })}, undo.Choice{CallID: "1.1"}, "1.1"},
@@ -168,7 +168,7 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 				" | 1.1: 1.2 (work) reads from it and is not taken back"},
 		{"a delegate that says never", []undo.Call{with(chain[0], delegated, never)}, undo.Choice{},
 			" | 1.1: nothing takes work back"},
-		{"a delegate that says how", []undo.Call{with(chain[0], func(c *undo.Call) { c.DelegateProcess = "p/~call/1.1" })},
+		{"a delegate that says how", []undo.Call{with(chain[0], func(c *undo.Call) { c.DelegateProcessID = "p/~call/1.1" })},
 			undo.Choice{}, "1.1"},
 		{"its parameters are not known, and need not be",
 			[]undo.Call{with(chain[0], func(c *undo.Call) { c.Params, c.UnknownReason = nil, "a person changed State" })},
@@ -213,9 +213,9 @@ func TestAForkReadsFromBeforeWhatItsEffectsCameFrom(t *testing.T) {
 		"map[:[a b]]": {done("3.1", "x", "a"), with(done("3.2", "y"),
 			func(c *undo.Call) { c.ScopePaths = []jsonval.Path{{"b"}} })},
 		"map[]": {with(done("3.1", "x", "a"), none), with(done("3.2", "y", "b"),
-			func(c *undo.Call) { c.UndoneBy = "u" })},
-		"map[:[a.id]]": {with(done("1.1", "x", "b"), func(c *undo.Call) { c.RunByProcess = "p" }),
-			with(done("3.1", "x"), func(c *undo.Call) { c.Reads = []jsonval.Path{{"a", "id"}} })},
+			func(c *undo.Call) { c.UndoneByProcess = "u" })},
+		"map[:[a.id]]": {with(done("1.1", "x", "b"), func(c *undo.Call) { c.RanByProcessID = "p" }),
+			with(done("3.1", "x"), func(c *undo.Call) { c.ReadPaths = []jsonval.Path{{"a", "id"}} })},
 	} {
 		if got := fmt.Sprint(undo.PathsReadFromStart(calls)); got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -248,7 +248,7 @@ func TestTheUndoToolIsGivenResultParametersAndState(t *testing.T) {
 		"why": "††taken back"}
 	var ps diag.Problems
 	tool := ideafile.ReadTool("remove", map[string]any{}, "$", &ps)
-	got, err := undo.UndoParams(c, tool, map[string]any{"name": "Ada"})
+	got, err := undo.ResolveUndoParams(c, tool, map[string]any{"name": "Ada"})
 	want := map[string]any{"id": "1.1", "room": "7", "who": "of Ada", "why": "†taken back"}
 	if err != nil || !jsonval.Equal(got, want) {
 		t.Errorf("got %v, %v", got, err)
@@ -269,7 +269,7 @@ func TestAnEffectIsFoundThatCameFromACallThroughOthers(t *testing.T) {
 		"nothing reads from it": {calls, "1.4", ""},
 		"it is not there":       {calls, "9.9", ""},
 		"it was taken back": {[]undo.Call{calls[0], calls[1],
-			with(calls[2], func(c *undo.Call) { c.UndoneBy = "p-undo-1" })}, "1.1", ""},
+			with(calls[2], func(c *undo.Call) { c.UndoneByProcess = "p-undo-1" })}, "1.1", ""},
 	} {
 		got := ""
 		if reader := undo.FindEffectReader(row.calls, row.id); reader != nil {

@@ -127,8 +127,8 @@ func (p *drawnProcess) note() {
 // record puts what the process did into the world, and gives its Calls as they are on record. Some run processes of
 // their own, and these others, as deep as is said: what such a Call did stands as long as anything of that does.
 func (p *drawnProcess) record(t *rapid.T, w *world, depth int) (calls []undo.Call) {
-	for _, c := range undo.CallsOf(p.run.Instance, modeltest.RandomPlanTools.Tools) {
-		c.Process, c.Result, c.Params = p.name, c.ID, map[string]any{}
+	for _, c := range undo.CallsOfInstance(p.run.Instance, modeltest.RandomPlanTools.Tools) {
+		c.ProcessID, c.Result, c.Params = p.name, c.ID, map[string]any{}
 		c.StartLogicalTime, c.EndLogicalTime = p.moments[c.ID][0], p.moments[c.ID][1]
 		if c.IdeaNumber = 2; p.doneThen[c.ID] {
 			c.IdeaNumber = 1
@@ -141,8 +141,8 @@ func (p *drawnProcess) record(t *rapid.T, w *world, depth int) (calls []undo.Cal
 				{Kind: ideafile.UndoNotNeeded}, {Kind: ideafile.UndoByProcess}}).Draw(t, "how")
 		}
 		if c.UndoMethod.Kind == ideafile.UndoByProcess {
-			if c.DelegateProcess = p.name + "/" + c.ID; began && depth > 0 && rapid.Bool().Draw(t, "on record") {
-				c.DelegateUndo = p.within(t, w, c.DelegateProcess, depth-1)
+			if c.DelegateProcessID = p.name + "/" + c.ID; began && depth > 0 && rapid.Bool().Draw(t, "on record") {
+				c.DelegateUndo = p.within(t, w, c.DelegateProcessID, depth-1)
 			}
 		}
 		if c.Status == ideafile.Failed && began && rapid.Bool().Draw(t, "unknown") {
@@ -151,7 +151,7 @@ func (p *drawnProcess) record(t *rapid.T, w *world, depth int) (calls []undo.Cal
 		unknown := c.Status == ideafile.Running || c.Fault != nil && c.Fault.Code == ideafile.CodeOutcomeUnknown
 		tookEffect := c.UndoMethod.Kind != ideafile.UndoNotNeeded && (c.RanSuccessfully || unknown && rapid.Bool().Draw(t, "took effect"))
 		if c.DelegateUndo != nil {
-			tookEffect = len(w.of(c.DelegateProcess)) > 0
+			tookEffect = len(w.of(c.DelegateProcessID)) > 0
 		}
 		if tookEffect {
 			w.effects[p.name+" "+c.ID] = p.run.InputByCallID[c.ID]
@@ -183,7 +183,7 @@ func noState(undo.Call) any { return map[string]any{} }
 // Ten thousand in the long run: go test -rapid.checks=10000.
 func TestTheWorldIsAsItWasOrDiffersInWhatWasAnnounced(t *testing.T) {
 	t.Parallel()
-	rounds := longrun.Count(1, 100)
+	rounds := longrun.RepeatCount(1, 100)
 	undone, kept, cannot, within := 0, 0, 0, 0
 	for range rounds {
 		rapid.Check(t, func(t *rapid.T) {
@@ -199,8 +199,8 @@ func TestTheWorldIsAsItWasOrDiffersInWhatWasAnnounced(t *testing.T) {
 			}
 			want := map[string]string{}
 			for _, c := range calls {
-				key := c.Process + " " + c.ID
-				left := func(l undo.NotUndone) bool { return l.CallID == c.ID && l.Process == c.Process }
+				key := c.ProcessID + " " + c.ID
+				left := func(l undo.NotUndone) bool { return l.CallID == c.ID && l.ProcessID == c.ProcessID }
 				given, there := w.effects[key]
 				if !there ||
 					c.IdeaNumber > toIdea && !slices.ContainsFunc(p.KeptCalls, left) && !slices.ContainsFunc(p.CannotUndo, left) {
@@ -208,7 +208,7 @@ func TestTheWorldIsAsItWasOrDiffersInWhatWasAnnounced(t *testing.T) {
 				}
 				want[key] = given
 				if c.DelegateUndo != nil {
-					for _, key := range w.of(c.DelegateProcess) {
+					for _, key := range w.of(c.DelegateProcessID) {
 						want[key] = w.effects[key]
 					}
 				}
@@ -265,7 +265,7 @@ func carryOut(t *rapid.T, p undo.Plan, w *world) error {
 	for open := slices.Clone(p.Steps); len(open) > 0; {
 		var free []int
 		for n, s := range open {
-			if !slices.ContainsFunc(s.AfterCallIDs, func(id string) bool { return !done[s.Process+" "+id] }) {
+			if !slices.ContainsFunc(s.AfterCallIDs, func(id string) bool { return !done[s.ProcessID+" "+id] }) {
 				free = append(free, n)
 			}
 		}
@@ -283,14 +283,14 @@ func carryOut(t *rapid.T, p undo.Plan, w *world) error {
 					return fmt.Errorf("%s is taken back, and %q stands", s.CallID, left)
 				}
 			}
-			if err := w.takeBack(s.Process, s.CallID); err != nil {
+			if err := w.takeBack(s.ProcessID, s.CallID); err != nil {
 				return err
 			}
 		}
 		if s.DelegateUndo == nil && s.Params["id"] != s.CallID {
 			t.Fatalf("%s is taken back with %v", s.CallID, s.Params)
 		}
-		done[s.Process+" "+s.CallID] = true
+		done[s.ProcessID+" "+s.CallID] = true
 		open = slices.Delete(open, at, at+1)
 	}
 	return nil
@@ -300,8 +300,8 @@ func carryOut(t *rapid.T, p undo.Plan, w *world) error {
 func takeBackAgain(t *rapid.T, calls []undo.Call, p undo.Plan, w *world) {
 	for n := range calls {
 		if slices.ContainsFunc(p.Steps,
-			func(s undo.Step) bool { return s.CallID == calls[n].ID && s.Process == calls[n].Process }) {
-			calls[n].UndoneBy = "u"
+			func(s undo.Step) bool { return s.CallID == calls[n].ID && s.ProcessID == calls[n].ProcessID }) {
+			calls[n].UndoneByProcess = "u"
 		}
 	}
 	again, err := undo.PlanUndo(calls, undo.Choice{}, findRemove, noState)
@@ -309,7 +309,7 @@ func takeBackAgain(t *rapid.T, calls []undo.Call, p undo.Plan, w *world) {
 		t.Fatal(err)
 	}
 	for _, s := range again.Steps {
-		if w.taken[s.Process+" "+s.CallID] {
+		if w.taken[s.ProcessID+" "+s.CallID] {
 			t.Fatalf("%s is taken back twice", s.CallID)
 		}
 	}

@@ -27,7 +27,7 @@ func (s *settings) load(t testing.TB, path string, tools ideafiles.Tools) (*idea
 		source.Replies = filepath.Join(t.TempDir(), "replies given by the test")
 		err = os.WriteFile(source.Replies, []byte(*s.replies), 0o600)
 	}
-	if s.hasRows {
+	if s.replacesRows {
 		source.Instances = ""
 	}
 	if len(s.rows) > 0 && err == nil {
@@ -71,7 +71,7 @@ func (s *settings) withFakes(idea jsonval.Object) jsonval.Object {
 	tools := toolsOf(idea)
 	fakedTools := jsonval.Object{}
 	maps.Copy(fakedTools, tools)
-	for _, name := range s.fakedTools {
+	for _, name := range s.fakedToolNames {
 		source, ok := tools[name].(jsonval.Object)
 		if !ok && (!s.withoutMCPServers || !hasMCPServers(idea)) {
 			continue
@@ -118,7 +118,7 @@ func (s *settings) checkFakedTools(d *ideafiles.Definition) error {
 		maps.Copy(tools, toolsOf(idea))
 	}
 	var errs []error
-	for _, name := range s.fakedTools {
+	for _, name := range s.fakedToolNames {
 		if tools[name] == nil {
 			errs = append(errs, fmt.Errorf("fake %s: the Idea has no Tool of this name; it has %s", name,
 				strings.Join(jsonval.SortedKeys(tools), ", ")))

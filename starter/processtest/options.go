@@ -18,11 +18,11 @@ type Option func(*settings)
 type settings struct {
 	additions         engine.Additions
 	fakes             *tools.Registry
-	fakedTools        []string // the names of the Tools that have a fake
+	fakedToolNames    []string // the names of the Tools that have a fake
 	variables         map[string]string
 	replies           *string
 	rows              []map[string]any
-	hasRows           bool
+	replacesRows      bool
 	withoutMCPServers bool
 	timeout           time.Duration
 }
@@ -43,7 +43,7 @@ func WithRunner(kind ideafile.ToolKind, x runner.Runner) Option {
 func Fake[In, Out any](tool string, fn func(context.Context, In) (Out, error)) Option {
 	return func(s *settings) {
 		tools.Register(s.fakes, fakeName(tool), fn)
-		s.fakedTools = append(s.fakedTools, tool)
+		s.fakedToolNames = append(s.fakedToolNames, tool)
 	}
 }
 
@@ -71,15 +71,15 @@ func WithReplies(lines ...string) Option {
 			}
 			text.WriteByte('\n')
 		}
-		given := text.String()
-		s.replies = &given
+		replies := text.String()
+		s.replies = &replies
 	}
 }
 
 // WithInstances sets the rows of data that the process runs over, in place of the folder's. Without arguments there are
 // none.
 func WithInstances(rows ...map[string]any) Option {
-	return func(s *settings) { s.rows, s.hasRows = rows, true }
+	return func(s *settings) { s.rows, s.replacesRows = rows, true }
 }
 
 // WithVariable sets a variable of the worker's environment, such as PROCESSIDEA_HTTP_ALLOW or PROCESSIDEA_DECIDERS.

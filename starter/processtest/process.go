@@ -21,13 +21,13 @@ import (
 type Process struct {
 	*client.Process
 
-	t             testing.TB
-	timeout       time.Duration
-	client        *client.Client
-	delegateTools map[string]bool // Tools that run processes
-	ended         chan struct{}   // closed at the end, once result and err are set
-	result        loop.Result
-	err           error
+	t              testing.TB
+	timeout        time.Duration
+	client         *client.Client
+	isDelegateTool map[string]bool // Tools that run processes
+	ended          chan struct{}   // closed at the end, once result and err are set
+	result         loop.Result
+	err            error
 
 	mu       sync.Mutex
 	requests []Request
@@ -94,11 +94,11 @@ func (p *Process) WaitingFor(tool string) client.Approval {
 }
 
 func describeWaiting(waiting []client.Approval) string {
-	var calls []string
+	var texts []string
 	for _, a := range waiting {
-		calls = append(calls, fmt.Sprintf("%s %s %s", a.CallID, a.Tool, jsonval.Encode(a.Params)))
+		texts = append(texts, fmt.Sprintf("%s %s %s", a.CallID, a.Tool, jsonval.Encode(a.Params)))
 	}
-	return strings.Join(calls, ", ")
+	return strings.Join(texts, ", ")
 }
 
 func errorText(r loop.Result) string {
@@ -173,7 +173,7 @@ func (p *Process) waitingApprovals(ctx context.Context, target *client.Process,
 			switch {
 			case c.Status == ideafile.AwaitingApproval:
 				expectedCallIDs[c.ID] = true
-			case c.Status == ideafile.Running && !p.delegateTools[c.Tool]:
+			case c.Status == ideafile.Running && !p.isDelegateTool[c.Tool]:
 				return nil, false, nil
 			case c.Status == ideafile.Running:
 				process, _, _ := protocol.ParseInstanceID(status.InstanceID(token))
@@ -193,8 +193,8 @@ func (p *Process) waitingApprovals(ctx context.Context, target *client.Process,
 // waitingInDelegate is waitingApprovals for the process that a Call runs. If that has ended, its Call goes on, so it
 // does not rest.
 func (p *Process) waitingInDelegate(ctx context.Context,
-	id string) (waiting []client.Approval, isResting bool, err error) {
-	delegate := p.client.Process(id)
+	delegateID string) (waiting []client.Approval, isResting bool, err error) {
+	delegate := p.client.Process(delegateID)
 	status, err := delegate.Status(ctx)
 	switch {
 	case err != nil:

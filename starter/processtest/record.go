@@ -56,7 +56,7 @@ type Call struct {
 func (p *Process) recordCall(in runner.Input, result any, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.calls = append(p.calls, Call{in.Tool, in.Process, in.Token, in.Call, in.Params, in.Scopes, in.Attempt,
+	p.calls = append(p.calls, Call{in.Tool, in.ProcessID, in.Token, in.CallID, in.Params, in.Scopes, in.Attempt,
 		result, err})
 }
 

@@ -41,12 +41,12 @@ func Start(t testing.TB, path string, options ...Option) *Process {
 	parts.Tools.Replace(s.fakes)
 	parts.Tools.Watch(p.recordCall)
 	d, err := s.load(t, path, ideafiles.Tools{
-		Known: kinds.NewKnownTools(parts.Tools, parts.Runners), Replies: rehearsal.CountReplies,
+		Registry: kinds.NewKnownTools(parts.Tools, parts.Runners), CheckReplies: rehearsal.CountReplies,
 	})
 	if err != nil {
 		t.Fatalf("processtest: %v", err)
 	}
-	p.delegateTools = delegateToolNames(d)
+	p.isDelegateTool = delegateToolNames(d)
 	c := startEngine(t, parts)
 	p.Process, err = c.Start(t.Context(),
 		client.StartOptions{ID: d.Source.Name(), Idea: d.Idea, Replies: d.Replies, Delegates: d.Delegates})
@@ -134,20 +134,20 @@ func (c *warningLog) String() string {
 
 // delegateToolNames are the names of the Tools that run processes.
 func delegateToolNames(d *ideafiles.Definition) map[string]bool {
-	names := map[string]bool{}
-	add := func(idea jsonval.Object) {
+	isDelegateTool := map[string]bool{}
+	addNames := func(idea jsonval.Object) {
 		for name, v := range toolsOf(idea) {
 			if tool, _ := v.(jsonval.Object); tool["_delegate"] != nil {
-				names[name] = true
+				isDelegateTool[name] = true
 			}
 		}
 	}
-	add(d.Idea)
+	addNames(d.Idea)
 	for _, file := range d.Delegates {
 		idea := jsonval.AsObject(file)
-		add(idea)
+		addNames(idea)
 	}
-	return names
+	return isDelegateTool
 }
 
 // context returns a context that ends with the test, or after the timeout.

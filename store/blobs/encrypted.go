@@ -174,9 +174,9 @@ func (s *Store) RecordKeyInUse(ctx context.Context) error {
 	if s.keys == nil || s.isKeyRecorded.Load() {
 		return nil
 	}
-	check, err := s.keys.Seal(nil, aadKeyCheck)
+	sealedCheck, err := s.keys.Seal(nil, aadKeyCheck)
 	if err == nil {
-		err = s.writeAll(ctx, keysInUseFolder+s.keys.Primary(), check)
+		err = s.writeAll(ctx, keysInUseFolder+s.keys.Primary(), sealedCheck)
 	}
 	if err != nil {
 		return fmt.Errorf("blobs: note that key %s is in use: %w", s.keys.Primary(), err)
@@ -196,12 +196,12 @@ func (s *Store) checkKeys(ctx context.Context) error {
 		return &encryption.MissingKeyError{IDs: missing, NoKeys: true}
 	}
 	for _, id := range s.keys.IDs() {
-		check, err := s.bucket.ReadAll(ctx, keysInUseFolder+id)
+		sealedCheck, err := s.bucket.ReadAll(ctx, keysInUseFolder+id)
 		if gcerrors.Code(err) == gcerrors.NotFound {
 			continue
 		}
 		if err == nil {
-			_, err = s.keys.Open(id, check, aadKeyCheck)
+			_, err = s.keys.Open(id, sealedCheck, aadKeyCheck)
 		}
 		if err != nil {
 			return fmt.Errorf("check the key: %w", err)

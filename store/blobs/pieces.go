@@ -35,7 +35,7 @@ func (s *Store) putPieces(ctx context.Context, data []byte) (string, error) {
 		return "", fmt.Errorf("blobs: cut into pieces: %w", err)
 	}
 	digests := make([]string, len(pieces))
-	err = safego.Each(ctx, "blobs.put", len(digests), maxPieceTransfers, func(ctx context.Context, n int) (err error) {
+	err = safego.ForEach(ctx, "blobs.put", len(digests), maxPieceTransfers, func(ctx context.Context, n int) (err error) {
 		digests[n], err = s.Put(ctx, pieces[n])
 		return err
 	})
@@ -72,7 +72,7 @@ func ParsePieceDigests(data []byte) []string {
 func (s *Store) JoinPieces(ctx context.Context, list []string,
 	get func(context.Context, string) ([]byte, error)) ([]byte, error) {
 	pieces := make([][]byte, len(list))
-	err := safego.Each(ctx, "blobs.join", len(list), maxPieceTransfers, func(ctx context.Context, n int) (err error) {
+	err := safego.ForEach(ctx, "blobs.join", len(list), maxPieceTransfers, func(ctx context.Context, n int) (err error) {
 		pieces[n], err = get(ctx, list[n])
 		return err
 	})

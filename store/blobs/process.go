@@ -55,11 +55,11 @@ type ownerKey struct{}
 // ForProcess returns a context whose reads and writes belong to a process. The id may be that of an instance, a part or
 // a delegate of the process. With an empty id they belong to no process, and are encrypted with the store's own key.
 func ForProcess(ctx context.Context, id string) context.Context {
-	return context.WithValue(ctx, ownerKey{}, RootOf(id))
+	return context.WithValue(ctx, ownerKey{}, RootProcessOf(id))
 }
 
-// RootOf returns the root process of an instance, a part or a delegate.
-func RootOf(id string) string {
+// RootProcessOf returns the root process of an instance, a part or a delegate.
+func RootProcessOf(id string) string {
 	root, _, _ := strings.Cut(id, "/")
 	return root
 }
@@ -89,8 +89,8 @@ func (s *Store) dataKeyOf(ctx context.Context, owner string) (*encryption.Key, e
 		err = ErrForgotten
 	}
 	var opened *encryption.Key
-	if next, isMoved := bytes.CutPrefix(wrapped, []byte(movedKeyText)); isMoved && err == nil {
-		opened, err = s.dataKeyOf(ctx, string(bytes.TrimSuffix(next, []byte("\n"))))
+	if newOwnerLine, isMoved := bytes.CutPrefix(wrapped, []byte(movedKeyText)); isMoved && err == nil {
+		opened, err = s.dataKeyOf(ctx, string(bytes.TrimSuffix(newOwnerLine, []byte("\n"))))
 	} else if err == nil {
 		opened, err = s.keys.OpenDataKey(owner, wrapped)
 	}

@@ -16,9 +16,9 @@ const (
 	removalCheckInterval = 2 * time.Second
 )
 
-// RemovalSettleTime is how long after AnnounceRemoval every writer has seen the announcement, and has reported to
+// RemovalQuietPeriod is how long after AnnounceRemoval every writer has seen the announcement, and has reported to
 // Temporal what it had put before.
-const RemovalSettleTime = 5 * time.Second
+const RemovalQuietPeriod = 5 * time.Second
 
 // removalAnnouncement is what this program knows of the latest announcement of a removal.
 type removalAnnouncement struct {
@@ -28,7 +28,7 @@ type removalAnnouncement struct {
 }
 
 // AnnounceRemoval announces that values older than the returned time are about to be removed, however young they are. A
-// value that is put later than RemovalSettleTime after it is never older.
+// value that is put later than RemovalQuietPeriod after it is never older.
 func (s *Store) AnnounceRemoval(ctx context.Context) (announcedAt time.Time, err error) {
 	defer wrapError(&err, "announce that values are removed")
 	err = s.writeAll(ctx, lastRemovalName,

@@ -33,13 +33,13 @@ func (s *Store) RenewDataKey(ctx context.Context, process string) (*KeyRenewal, 
 	if oldKey == nil || err != nil {
 		return nil, err
 	}
-	number := 1
+	keyNumber := 1
 	if _, text, isRenewed := strings.Cut(oldKey.Owner, renewedKeySeparator); isRenewed {
-		if number, err = strconv.Atoi(text); err != nil {
+		if keyNumber, err = strconv.Atoi(text); err != nil {
 			return nil, fmt.Errorf("blobs: data key of %s: %w", oldKey.Owner, err)
 		}
 	}
-	return &KeyRenewal{s, process, oldKey, process + renewedKeySeparator + strconv.Itoa(number+1)}, nil
+	return &KeyRenewal{s, process, oldKey, process + renewedKeySeparator + strconv.Itoa(keyNumber+1)}, nil
 }
 
 func (r *KeyRenewal) withNewKey(ctx context.Context) context.Context {

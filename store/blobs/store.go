@@ -89,12 +89,12 @@ func (s *Store) reportFailure(ctx context.Context, err *error) {
 // Put stores bytes and returns their digest: SHA-256 in hex.
 func (s *Store) Put(ctx context.Context, data []byte) (string, error) { return s.put(ctx, data, false) }
 
-func (s *Store) put(ctx context.Context, data []byte, isPlain bool) (digest string, err error) {
+func (s *Store) put(ctx context.Context, data []byte, skipEncryption bool) (digest string, err error) {
 	digest = jsonval.Digest(data)
 	defer s.reportFailure(ctx, &err)
 	defer wrapError(&err, "put %s", digest)
 	loc := plainLocation(digest)
-	if !isPlain {
+	if !skipEncryption {
 		loc, err = s.currentLocation(ctx, digest)
 	}
 	var removalTime time.Time
@@ -157,11 +157,11 @@ func (s *Store) Get(ctx context.Context, digest string) ([]byte, error) {
 	return s.get(ctx, digest, false)
 }
 
-func (s *Store) get(ctx context.Context, digest string, isPlain bool) ([]byte, error) {
+func (s *Store) get(ctx context.Context, digest string, skipDecryption bool) ([]byte, error) {
 	if cached, ok := s.cache.Get(digest); ok {
 		return cached, nil
 	}
-	data, err := s.getUncached(ctx, digest, isPlain)
+	data, err := s.getUncached(ctx, digest, skipDecryption)
 	if err == nil {
 		s.cache.add(digest, data)
 	}
@@ -173,13 +173,13 @@ func (s *Store) GetUncached(ctx context.Context, digest string) ([]byte, error) 
 	return s.getUncached(ctx, digest, false)
 }
 
-func (s *Store) getUncached(ctx context.Context, digest string, isPlain bool) (data []byte, err error) {
+func (s *Store) getUncached(ctx context.Context, digest string, skipDecryption bool) (data []byte, err error) {
 	if !IsDigest(digest) {
 		return nil, fmt.Errorf("blobs: get %q: not a digest", digest)
 	}
 	defer s.reportFailure(ctx, &err)
 	defer wrapError(&err, "get %s", digest)
-	if isPlain {
+	if skipDecryption {
 		return s.readFirst(ctx, []location{plainLocation(digest)})
 	}
 	read := func() ([]byte, error) {

@@ -77,9 +77,9 @@ func (s *Store) ListValues(ctx context.Context) (values []Item, err error) {
 		}
 		valueFolders = append(valueFolders, owners...)
 	}
-	for _, part := range valueFolders {
+	for _, valueFolder := range valueFolders {
 		// Folder by folder: listing a large folder on disk in pages would read all of it for each page.
-		folders, err := s.ListFolders(ctx, part)
+		folders, err := s.ListFolders(ctx, valueFolder)
 		if err != nil {
 			return nil, err
 		}
@@ -105,12 +105,12 @@ func (s *Store) ListUnfinished() (items []Item, err error) {
 		if isReadable := err == nil; !isReadable || e.IsDir() || !temporaryFilePattern.MatchString(name) {
 			return nil
 		}
-		below, err := filepath.Rel(s.folder, name)
+		relativePath, err := filepath.Rel(s.folder, name)
 		if err != nil {
 			return err
 		}
 		if info, err := e.Info(); err == nil { // else it was just renamed
-			items = append(items, Item{filepath.ToSlash(below), info.Size(), info.ModTime()})
+			items = append(items, Item{filepath.ToSlash(relativePath), info.Size(), info.ModTime()})
 		}
 		return nil
 	})

@@ -252,7 +252,7 @@ func (s *Store) instanceLog(ctx context.Context, token string,
 }
 
 // findContributingWrites finds the writes that made the value at a path. The last write in Plan order becomes b.Last.
-func (s *Store) findContributingWrites(ctx context.Context, b *Blame, writes []Written, first *manifest,
+func (s *Store) findContributingWrites(ctx context.Context, b *Blame, writes []Written, firstManifest *manifest,
 	path jsonval.Path) (err error) {
 	var overlapping []Written
 	for _, w := range writes {
@@ -265,7 +265,7 @@ func (s *Store) findContributingWrites(ctx context.Context, b *Blame, writes []W
 		}
 	}
 	slices.SortStableFunc(overlapping, func(x, y Written) int { return comparePlanOrder(x.entry, y.entry) })
-	overlapping, err = s.dropOverwritten(ctx, b, overlapping, first, path)
+	overlapping, err = s.dropOverwritten(ctx, b, overlapping, firstManifest, path)
 	if err != nil || len(overlapping) == 0 {
 		return err
 	}
@@ -277,9 +277,9 @@ func (s *Store) findContributingWrites(ctx context.Context, b *Blame, writes []W
 
 // dropOverwritten drops the writes that do not contribute to the value, such as a push of another element. If the
 // logged writes do not lead from the first Idea to the value, every write that overlaps the path counts.
-func (s *Store) dropOverwritten(ctx context.Context, b *Blame, writes []Written, first *manifest,
+func (s *Store) dropOverwritten(ctx context.Context, b *Blame, writes []Written, firstManifest *manifest,
 	path jsonval.Path) ([]Written, error) {
-	wholeIdea, _, err := s.load(ctx, first, nil)
+	wholeIdea, _, err := s.load(ctx, firstManifest, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -287,7 +287,7 @@ func (s *Store) dropOverwritten(ctx context.Context, b *Blame, writes []Written,
 	for n, w := range writes {
 		entries[n] = w.entry
 	}
-	initialState := stateBeforeIdeaWrites(stateOfInstance(wholeIdea, b.Instance), writes, first.metaNumber("at"))
+	initialState := stateBeforeIdeaWrites(stateOfInstance(wholeIdea, b.Instance), writes, firstManifest.metaNumber("at"))
 	indexes, value := contributingWrites(initialState, entries, path)
 	var contributing []Written
 	for n, w := range writes {

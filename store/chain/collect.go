@@ -27,9 +27,9 @@ type CollectResult struct {
 	Removed bool `json:"removed"` // false: it was only counted
 	// Chains are the processes whose chains are removed.
 	Chains     []string `json:"chains"`
-	Ideas      int      `json:"ideas"`
+	IdeaCount  int      `json:"ideas"`
 	IdeaBytes  int64    `json:"ideaBytes"`
-	Values     int      `json:"values"`
+	ValueCount int      `json:"values"`
 	ValueBytes int64    `json:"valueBytes"`
 	// UnfinishedFiles counts the half-written files of programs that were killed.
 	UnfinishedFiles int            `json:"unfinished"`
@@ -170,7 +170,7 @@ func (c *collector) scheduleRemoval(process string, items []blobs.Item) {
 	})
 	c.result.Chains = append(c.result.Chains, process)
 	for _, i := range items {
-		c.result.Ideas++
+		c.result.IdeaCount++
 		c.result.IdeaBytes += i.Size
 		c.removedManifests = append(c.removedManifests, i)
 	}
@@ -194,7 +194,7 @@ func (c *collector) sweep(ctx context.Context) error {
 			}
 		}
 		if removed {
-			c.result.Values++
+			c.result.ValueCount++
 			c.result.ValueBytes += v.Size
 		} else {
 			c.result.Retained.Values++
@@ -225,14 +225,14 @@ func (c *collector) sweepDataKeys(ctx context.Context) error {
 	}
 	knownProcesses := map[string]bool{}
 	for _, process := range processes {
-		knownProcesses[blobs.RootOf(process)] = true
+		knownProcesses[blobs.RootProcessOf(process)] = true
 	}
 	owners, err := c.values.ListOwners(ctx)
 	if err != nil {
 		return err
 	}
 	for _, owner := range owners {
-		root := blobs.RootOf(owner.Name)
+		root := blobs.RootProcessOf(owner.Name)
 		if knownProcesses[root] || c.rules.Temporal.hasProcess(root) || !owner.WrittenAt.Before(c.rules.Cutoff) {
 			continue
 		}

@@ -69,7 +69,7 @@ func TestAnOldChainGoesWithWhatOnlyItNeeds(t *testing.T) {
 	if after := s.files(t); len(after) != len(before) || counted.Removed {
 		t.Fatal("counting took something")
 	}
-	if !slices.Equal(counted.Chains, []string{"p"}) || counted.Ideas != 5 || counted.Values < 3 ||
+	if !slices.Equal(counted.Chains, []string{"p"}) || counted.IdeaCount != 5 || counted.ValueCount < 3 ||
 		counted.Retained.Chains != 1 || counted.Retained.Values == 0 {
 		t.Errorf("%+v", counted)
 	}
@@ -90,7 +90,7 @@ func TestAnOldChainGoesWithWhatOnlyItNeeds(t *testing.T) {
 	if r := s.cold(t).verified(t, "young"); !r.IsIntact || r.Ideas != 2 {
 		t.Errorf("%+v", r)
 	}
-	if again := s.collected(t, CollectRules{Cutoff: later, Remove: true}); again.Ideas+again.Values != 0 {
+	if again := s.collected(t, CollectRules{Cutoff: later, Remove: true}); again.IdeaCount+again.ValueCount != 0 {
 		t.Errorf("a second time: %+v", again)
 	}
 }
@@ -103,7 +103,7 @@ func TestAChainOfWhichAnythingIsOpenStays(t *testing.T) {
 			newStory(t, s, chain).grow(2)
 			s.age(t)
 			c := s.collected(t, CollectRules{Cutoff: later,
-				Temporal: &NamespaceContents{openProcesses: map[string]bool{blobs.RootOf(open): true}},
+				Temporal: &NamespaceContents{openProcesses: map[string]bool{blobs.RootProcessOf(open): true}},
 				Remove:   true})
 			if len(c.Chains) > 0 || !s.cold(t).verified(t, chain).IsIntact {
 				t.Errorf("%s is open, and %s is gone: %+v", open, chain, c)
@@ -135,7 +135,7 @@ func TestWhatAHistoryRefersToStaysWithAllThatItHolds(t *testing.T) {
 		Temporal: &NamespaceContents{referenceSet: map[reference]bool{{digest: outer}: true, {digest: strings.Repeat("0", 64)}: true}},
 		Remove:   true})
 	files := s.files(t)
-	if c.Values != 1 || len(files) != 2 || files[s.values.Name(t.Context(), nobodys)] != nil ||
+	if c.ValueCount != 1 || len(files) != 2 || files[s.values.Name(t.Context(), nobodys)] != nil ||
 		files[s.values.Name(t.Context(), inner)] == nil {
 		t.Errorf("%+v, %d files", c, len(files))
 	}
@@ -145,7 +145,7 @@ func TestWhatIsYoungStaysWhoeverNeedsIt(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
 	s.put(t, "young")
-	if c := s.collected(t, CollectRules{Cutoff: time.Now().Add(-time.Minute), Remove: true}); c.Values != 0 ||
+	if c := s.collected(t, CollectRules{Cutoff: time.Now().Add(-time.Minute), Remove: true}); c.ValueCount != 0 ||
 		c.Retained.Values != 1 || len(s.files(t)) != 1 {
 		t.Errorf("%+v", c)
 	}
@@ -191,7 +191,7 @@ func TestWhatOtherFoldersReferToStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.age(t)
-	if c := s.collected(t, CollectRules{Cutoff: later, Remove: true}); c.Values != 0 || len(s.files(t)) != 2 {
+	if c := s.collected(t, CollectRules{Cutoff: later, Remove: true}); c.ValueCount != 0 || len(s.files(t)) != 2 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -301,7 +301,7 @@ func TestWhatAnEncryptedPayloadRefersToStays(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.age(t)
-		if c := s.collected(t, CollectRules{Cutoff: later, Temporal: held, Decrypt: o}); (c.Values == 0) != (o != nil) {
+		if c := s.collected(t, CollectRules{Cutoff: later, Temporal: held, Decrypt: o}); (c.ValueCount == 0) != (o != nil) {
 			t.Errorf("opened: %v: %+v", o != nil, c)
 		}
 	}
@@ -329,8 +329,8 @@ func TestWhatAPayloadInPiecesRefersToStaysWhereverItIsCut(t *testing.T) {
 	}
 	s.age(t)
 	c := s.collected(t, CollectRules{Cutoff: later, Temporal: held, Remove: true})
-	if c.Values != 0 || c.Retained.Values <= len(needed) {
-		t.Errorf("%d values went, %d stay of %d that are needed, and the pieces", c.Values, c.Retained.Values, len(needed))
+	if c.ValueCount != 0 || c.Retained.Values <= len(needed) {
+		t.Errorf("%d values went, %d stay of %d that are needed, and the pieces", c.ValueCount, c.Retained.Values, len(needed))
 	}
 }
 
@@ -359,7 +359,7 @@ func TestWhatIsHalfWrittenBreaksNoChainAndGoesOnceItIsOld(t *testing.T) {
 	}
 	for _, remove := range []bool{false, true} {
 		c := s.collected(t, CollectRules{Cutoff: noon.Add(-time.Hour), Remove: remove})
-		if c.UnfinishedFiles != 2 || c.UnfinishedBytes != 5 || len(c.Chains)+c.Values != 0 {
+		if c.UnfinishedFiles != 2 || c.UnfinishedBytes != 5 || len(c.Chains)+c.ValueCount != 0 {
 			t.Errorf("%+v", c)
 		}
 	}

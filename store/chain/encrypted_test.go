@@ -89,7 +89,7 @@ func TestACollectionOfAnEncryptedStoreTakesWhatNobodyNeedsAlone(t *testing.T) {
 	nobodys := []string{plain.put(t, "nobody's"), before.put(t, "no one's"), s.put(t, "not a soul's")}
 	s.age(t)
 	rules := CollectRules{Cutoff: later, Temporal: held, Decrypt: s.values.Keys().OpenPayload, Remove: true}
-	if c := keyedShelf(t, dir, k...).collected(t, rules); c.Values != len(nobodys) || len(c.Chains) > 0 {
+	if c := keyedShelf(t, dir, k...).collected(t, rules); c.ValueCount != len(nobodys) || len(c.Chains) > 0 {
 		t.Errorf("%+v", c)
 	}
 	cold := keyedShelf(t, dir, k...)

@@ -17,11 +17,11 @@ const (
 
 // exportHead is the first line of an export.
 type exportHead struct {
-	Format  string `json:"format"`
-	Version int    `json:"version"`
-	Process string `json:"process"`
-	Ideas   int    `json:"ideas"`
-	Digest  string `json:"digest"` // of the last Idea
+	Format    string `json:"format"`
+	Version   int    `json:"version"`
+	Process   string `json:"process"`
+	IdeaCount int    `json:"ideas"`
+	Digest    string `json:"digest"` // of the last Idea
 }
 
 // Export writes a whole chain as one file that VerifyExport checks without a store. A chain with a broken place is not
@@ -96,12 +96,12 @@ func (x *exporter) encodeLine(ctx context.Context, m *manifest) (jsonval.Object,
 // collectValues collects the stored values that v refers to, and those that they refer to, except the values that are
 // already in the export.
 func (x *exporter) collectValues(ctx context.Context, v any, values jsonval.Object) error {
-	for _, digest := range handleDigests(v) {
+	for _, digest := range digestsOfHandles(v) {
 		if x.writtenValues[digest] {
 			continue
 		}
 		x.writtenValues[digest] = true
-		value, err := x.readPart(ctx, digest)
+		value, err := x.readStoredPart(ctx, digest)
 		if err != nil {
 			return err
 		}
@@ -113,19 +113,19 @@ func (x *exporter) collectValues(ctx context.Context, v any, values jsonval.Obje
 	return nil
 }
 
-// handleDigests lists the digests of the handles in a value.
-func handleDigests(v any) (digests []string) {
+// digestsOfHandles lists the digests of the handles in a value.
+func digestsOfHandles(v any) (digests []string) {
 	if h, ok := jsonval.AsBlobHandle(v); ok {
 		return []string{h.Digest}
 	}
 	switch v := v.(type) {
 	case jsonval.Object:
 		for _, value := range jsonval.Sorted(v) {
-			digests = append(digests, handleDigests(value)...)
+			digests = append(digests, digestsOfHandles(value)...)
 		}
 	case []any:
 		for _, e := range v {
-			digests = append(digests, handleDigests(e)...)
+			digests = append(digests, digestsOfHandles(e)...)
 		}
 	}
 	return digests

@@ -16,7 +16,7 @@ import (
 type InstanceMatch struct {
 	// Instance is the instance that the text belongs to; empty if it belongs to no single instance.
 	Instance string   `json:"instance,omitempty"`
-	Parts    []string `json:"parts"`
+	Paths    []string `json:"parts"`
 	// FirstIdea and Last are the numbers of the first and the last Idea that has the text; 0 if none has it.
 	FirstIdea int `json:"first,omitempty"`
 	LastIdea  int `json:"last,omitempty"`
@@ -72,11 +72,11 @@ func (f *finder) searchIdea(ctx context.Context, number int) error {
 	if err != nil {
 		return err
 	}
-	return d.walkTexts(f.matchWalk(ctx, func(place texts.Place) { f.addMatch(number, place) }))
+	return d.walkTexts(f.newMatchWalker(ctx, func(place texts.Place) { f.addMatch(number, place) }))
 }
 
-// matchWalk reports every place that holds the text.
-func (f *finder) matchWalk(ctx context.Context, onMatch func(texts.Place)) texts.Walker {
+// newMatchWalker reports every place that holds the text.
+func (f *finder) newMatchWalker(ctx context.Context, onMatch func(texts.Place)) texts.Walker {
 	checkText := func(place texts.Place, text string) {
 		if f.needle.IsIn(text) {
 			onMatch(place)
@@ -92,12 +92,12 @@ func (f *finder) loadMatching(ctx context.Context, h jsonval.BlobHandle) (any, e
 	if f.valuesWithoutText[h.Digest] {
 		return nil, nil
 	}
-	v, err := f.readPart(ctx, h.Digest)
+	v, err := f.readStoredPart(ctx, h.Digest)
 	if err != nil {
 		return nil, err
 	}
 	hasMatch := false
-	err = f.matchWalk(ctx, func(texts.Place) { hasMatch = true }).WalkValue(v, texts.Place{})
+	err = f.newMatchWalker(ctx, func(texts.Place) { hasMatch = true }).WalkValue(v, texts.Place{})
 	f.valuesWithoutText[h.Digest] = err == nil && !hasMatch
 	return v, err
 }
@@ -109,7 +109,7 @@ func (f *finder) addMatch(number int, place texts.Place) {
 		f.Matches = append(f.Matches, InstanceMatch{Instance: place.Instance, FirstIdea: number})
 	}
 	match := &f.Matches[index]
-	if match.LastIdea = number; !slices.Contains(match.Parts, place.Path) {
-		match.Parts = append(match.Parts, place.Path)
+	if match.LastIdea = number; !slices.Contains(match.Paths, place.Path) {
+		match.Paths = append(match.Paths, place.Path)
 	}
 }

@@ -24,7 +24,7 @@ type ForgetOptions struct {
 	ReadReferences func(context.Context) (own, others *NamespaceContents, err error)
 	// Decrypt decrypts payloads in the store; nil if none is encrypted.
 	Decrypt DecryptFunc
-	// QuietPeriod is how long to wait for other writers before values are removed; blobs.RemovalSettleTime except in
+	// QuietPeriod is how long to wait for other writers before values are removed; blobs.RemovalQuietPeriod except in
 	// tests.
 	QuietPeriod time.Duration
 }
@@ -32,10 +32,10 @@ type ForgetOptions struct {
 // ForgetResult is what Forget removed.
 type ForgetResult struct {
 	// Chains are the processes whose chains have been emptied: the process itself, its parts and its delegates.
-	Chains []string `json:"chains"`
-	Ideas  int      `json:"ideas"`
-	// Values counts the removed values, which only this process needed; ValueBytes is their total size as stored.
-	Values     int   `json:"values"`
+	Chains    []string `json:"chains"`
+	IdeaCount int      `json:"ideas"`
+	// ValueCount counts the removed values, which only this process needed; ValueBytes is their total size as stored.
+	ValueCount int   `json:"values"`
 	ValueBytes int64 `json:"valueBytes"`
 	// KeyDestroyed reports that the process's data key was destroyed: copies of what it encrypted can no longer be
 	// decrypted.
@@ -51,23 +51,23 @@ type ForgetResult struct {
 func (s *Store) Forget(ctx context.Context, f ForgetOptions) (result *ForgetResult, err error) {
 	defer wrapError(&err, "forget %s", f.Process)
 	ctx = blobs.ForProcess(ctx, "")
-	tree, err := s.processTree(ctx, f.Process)
+	processes, err := s.listProcessTree(ctx, f.Process)
 	if err != nil {
 		return nil, err
 	}
-	result = &ForgetResult{Chains: tree, KeyDestroyed: s.values.Keys() != nil}
-	for _, process := range tree {
-		ideas, err := s.sealForgotten(ctx, process, f.Forgotten)
+	result = &ForgetResult{Chains: processes, KeyDestroyed: s.values.Keys() != nil}
+	for _, process := range processes {
+		ideaCount, err := s.sealForgotten(ctx, process, f.Forgotten)
 		if err != nil {
 			return nil, fmt.Errorf("say so in the chain of %s: %w", process, err)
 		}
-		result.Ideas += ideas
+		result.IdeaCount += ideaCount
 	}
-	unshared := func(ctx context.Context) ([]*collectableValue, error) { return s.unsharedValues(ctx, f, tree) }
-	if err := s.removeUnshared(ctx, f.QuietPeriod, unshared, result); err != nil {
+	listUnshared := func(ctx context.Context) ([]*collectableValue, error) { return s.unsharedValues(ctx, f, processes) }
+	if err := s.removeUnshared(ctx, f.QuietPeriod, listUnshared, result); err != nil {
 		return nil, fmt.Errorf("remove values: %w", err)
 	}
-	for _, process := range tree {
+	for _, process := range processes {
 		if err := s.eraseChain(ctx, process); err != nil {
 			return nil, fmt.Errorf("empty the chain of %s: %w", process, err)
 		}
@@ -75,12 +75,12 @@ func (s *Store) Forget(ctx context.Context, f ForgetOptions) (result *ForgetResu
 	return result, s.values.Forget(ctx, f.Process)
 }
 
-// processTree lists the process, and its parts and delegates that have a chain.
-func (s *Store) processTree(ctx context.Context, process string) ([]string, error) {
+// listProcessTree lists the process, and its parts and delegates that have a chain.
+func (s *Store) listProcessTree(ctx context.Context, process string) ([]string, error) {
 	processes, err := s.Processes(ctx)
 	tree := []string{process}
 	for _, id := range processes {
-		if id != process && blobs.RootOf(id) == process {
+		if id != process && blobs.RootProcessOf(id) == process {
 			tree = append(tree, id)
 		}
 	}
@@ -89,7 +89,7 @@ func (s *Store) processTree(ctx context.Context, process string) ([]string, erro
 
 // sealForgotten appends an Idea to a chain which records that the contents of all Ideas before it were forgotten. It
 // does nothing if the chain already ends with such an Idea. It returns the number of Ideas before it.
-func (s *Store) sealForgotten(ctx context.Context, process string, f Forgotten) (ideas int, err error) {
+func (s *Store) sealForgotten(ctx context.Context, process string, f Forgotten) (ideaCount int, err error) {
 	numbers, _, err := s.ideaNumbers(ctx, process)
 	if err != nil {
 		return 0, err
@@ -114,7 +114,7 @@ func (s *Store) sealForgotten(ctx context.Context, process string, f Forgotten) 
 	}
 	record := jsonval.AsObject(jsonval.ToJSONValue(f))
 	record[digestsKey] = digests
-	m, err := s.storeForgetRecord(ctx, Entry{Process: process, Number: number, Parent: parent, Created: f.At,
+	m, err := s.storeForgetRecord(ctx, Entry{Process: process, Number: number, Parent: parent, Created: f.ForgottenAt,
 		Idea: jsonval.Object{"context": []any{}}}, forgottenKey, record, nil)
 	if err == nil {
 		err = s.values.Write(ctx, ManifestName(process, number), m.encode())
@@ -225,7 +225,7 @@ func (s *Store) removeOlder(
 			return err
 		}
 		if removed {
-			result.Values++
+			result.ValueCount++
 			result.ValueBytes += v.Size
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // forget has p forgotten.
 func (s *shelf) forget(t testing.TB) *ForgetResult {
 	t.Helper()
-	done, err := s.Forget(t.Context(), ForgetOptions{Process: "p", Forgotten: Forgotten{At: later, By: "ann"},
+	done, err := s.Forget(t.Context(), ForgetOptions{Process: "p", Forgotten: Forgotten{ForgottenAt: later, By: "ann"},
 		Decrypt: s.values.Keys().OpenPayload})
 	if err != nil {
 		t.Fatal(err)
@@ -75,8 +75,8 @@ func TestOfAForgottenChainTheDigestsStayAndNothingElse(t *testing.T) {
 		}
 		for n := range 2 { // doing it again changes nothing
 			done := s.forget(t)
-			if !slices.Equal(done.Chains, []string{"p", "p/~part/1"}) || done.Ideas != 6 ||
-				(n == 0) != (done.Values > 0) {
+			if !slices.Equal(done.Chains, []string{"p", "p/~part/1"}) || done.IdeaCount != 6 ||
+				(n == 0) != (done.ValueCount > 0) {
 				t.Errorf("%s: %+v", name, done)
 			}
 		}
@@ -92,7 +92,7 @@ func TestOfAForgottenChainTheDigestsStayAndNothingElse(t *testing.T) {
 		for _, process := range []string{"p", "p/~part/1"} {
 			r := s.verified(t, process)
 			if !r.IsIntact || r.Ideas != 4 || r.Forgotten == nil || r.Forgotten.By != "ann" ||
-				!r.Forgotten.At.Equal(later) {
+				!r.Forgotten.ForgottenAt.Equal(later) {
 				t.Errorf("%s: %+v", name, r)
 			}
 			var forgotten *ForgottenError
@@ -158,7 +158,7 @@ func TestAForgettingThatIsInterruptedIsCompletedByTheNext(t *testing.T) {
 			tell("q")
 			calls := 0
 			ctx, cancel := context.WithCancel(t.Context())
-			f := ForgetOptions{Process: "p", Forgotten: Forgotten{At: later}, Decrypt: s.values.Keys().OpenPayload,
+			f := ForgetOptions{Process: "p", Forgotten: Forgotten{ForgottenAt: later}, Decrypt: s.values.Keys().OpenPayload,
 				QuietPeriod: time.Nanosecond}
 			_, err := s.Forget(interrupted{ctx, cancel, &calls, step * 7}, f)
 			cancel()

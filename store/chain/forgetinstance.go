@@ -39,8 +39,8 @@ type ForgottenInstance struct {
 type Mention struct {
 	Process string `json:"process"`
 	Ideas   []int  `json:"ideas"`
-	Part    string `json:"part"`
-	Why     string `json:"why"`
+	Path    string `json:"part"`
+	Reason  string `json:"why"`
 }
 
 // forgetJournal lists what is to be done once the Ideas have been written without the instance.
@@ -50,7 +50,7 @@ type forgetJournal struct {
 	Chains    []string  `json:"chains"`    // processes whose Ideas were rewritten
 	Delegates []string  `json:"delegates"` // delegates that are forgotten as a whole
 	Values    []string  `json:"values"`    // names of the values that may be removed
-	Ideas     int       `json:"ideas"`
+	IdeaCount int       `json:"ideas"`
 	Mentions  []Mention `json:"mentions"`
 }
 
@@ -97,8 +97,8 @@ func (s *Store) ForgetInstance(ctx context.Context, f ForgetOptions) (result *Fo
 // spelling. The error wraps ErrNoInstance if no Idea names it.
 func (s *Store) FindInstance(ctx context.Context, process, word string) (token string, err error) {
 	defer wrapError(&err, "find instance %q of %s", word, process)
-	tree, err := s.processTree(ctx, process)
-	for _, id := range tree {
+	processes, err := s.listProcessTree(ctx, process)
+	for _, id := range processes {
 		if err != nil || token != "" || strings.Contains(id, "/~call/") {
 			continue
 		}
@@ -139,12 +139,12 @@ func (s *Store) ForgottenInstances(ctx context.Context, process string) (map[str
 // writeRedactedChains rewrites the Ideas of the chains that have the instance, beside the originals.
 func (s *Store) writeRedactedChains(ctx context.Context, f ForgetOptions) (j forgetJournal, err error) {
 	j = forgetJournal{Token: f.Instance, Forgotten: f.Forgotten}
-	tree, err := s.processTree(ctx, f.Process)
+	processes, err := s.listProcessTree(ctx, f.Process)
 	if err != nil {
 		return j, err
 	}
 	var chains []string
-	for _, process := range tree {
+	for _, process := range processes {
 		switch {
 		case protocol.BelongsToInstance(process, f.Instance):
 			j.Delegates = append(j.Delegates, process)
@@ -161,11 +161,11 @@ func (s *Store) writeRedactedChains(ctx context.Context, f ForgetOptions) (j for
 		return j, err
 	}
 	for _, process := range j.Chains {
-		ideas, mentions, err := s.writeRedactedChain(ctx, r, process, f)
+		ideaCount, mentions, err := s.writeRedactedChain(ctx, r, process, f)
 		if err != nil {
 			return j, fmt.Errorf("write the Ideas of %s without it: %w", process, err)
 		}
-		j.Ideas, j.Mentions = j.Ideas+ideas, append(j.Mentions, mentions...)
+		j.IdeaCount, j.Mentions = j.IdeaCount+ideaCount, append(j.Mentions, mentions...)
 	}
 	return j, nil
 }
@@ -238,7 +238,7 @@ func (s *Store) removableValues(ctx context.Context, f ForgetOptions, chains []s
 // writeRedactedChain writes the Ideas of one chain without the instance, and one more Idea that records this.
 func (s *Store) writeRedactedChain(
 	ctx context.Context, r *redaction, process string, f ForgetOptions,
-) (changed int, mentions []Mention, err error) {
+) (changedCount int, mentions []Mention, err error) {
 	ctx = blobs.ForProcess(ctx, process)
 	var latest *state
 	var last *manifest
@@ -261,7 +261,7 @@ func (s *Store) writeRedactedChain(
 		}
 		if digest != m.Digest {
 			last.RedactedDigest = digest
-			changed++
+			changedCount++
 		}
 		redacted = append(redacted, redactedIdea{st.number, m.Digest, last.RedactedDigest})
 		if err := mentionsFound.collect(s.valueLoader(ctx), st.number, redactedDraft); err != nil {
@@ -276,7 +276,7 @@ func (s *Store) writeRedactedChain(
 	if err == nil {
 		err = s.values.Write(ctx, ManifestName(process, record.metaNumber("at"))+redactedSuffix, record.encode())
 	}
-	return changed, mentionsFound.mentions, err
+	return changedCount, mentionsFound.mentions, err
 }
 
 // storeInstanceRecord stores the Idea which records that an instance was forgotten. It has the body of the last Idea,
@@ -291,7 +291,7 @@ func (s *Store) storeInstanceRecord(
 		idea["solution"], solution["calls"] = solution, []any{}
 	}
 	e := Entry{Process: last.metaText("process"), Number: latest.number + 1, Parent: last.Digest, Idea: idea,
-		Created: f.At}
+		Created: f.ForgottenAt}
 	d, err := e.draft()
 	if err == nil {
 		err = mentionsFound.collect(s.valueLoader(ctx), e.Number, d)
@@ -307,7 +307,7 @@ func (s *Store) storeInstanceRecord(
 // valueLoader returns a loader of stored values; it loads nil for a broken one.
 func (s *Store) valueLoader(ctx context.Context) func(jsonval.BlobHandle) (any, error) {
 	return func(h jsonval.BlobHandle) (any, error) {
-		v, err := s.readPart(ctx, h.Digest)
+		v, err := s.readStoredPart(ctx, h.Digest)
 		if isBroken(err) {
 			return nil, nil
 		}
@@ -332,10 +332,10 @@ func (g *mentionFinder) collect(load func(jsonval.BlobHandle) (any, error), numb
 		for g.redaction.mentionReason(texts.Place{}, part) != "" { // a key reveals it: keep it out of the record
 			part = part[:max(strings.LastIndexByte(part, '.'), 0)]
 		}
-		n := slices.IndexFunc(g.mentions, func(m Mention) bool { return m.Part == part && m.Why == reason })
+		n := slices.IndexFunc(g.mentions, func(m Mention) bool { return m.Path == part && m.Reason == reason })
 		if n < 0 {
 			n = len(g.mentions)
-			g.mentions = append(g.mentions, Mention{Process: g.process, Part: part, Why: reason})
+			g.mentions = append(g.mentions, Mention{Process: g.process, Path: part, Reason: reason})
 		}
 		if ideas := g.mentions[n].Ideas; len(ideas) == 0 || ideas[len(ideas)-1] != number {
 			g.mentions[n].Ideas = append(ideas, number)
@@ -346,7 +346,7 @@ func (g *mentionFinder) collect(load func(jsonval.BlobHandle) (any, error), numb
 
 // completeForget carries out a journal.
 func (s *Store) completeForget(ctx context.Context, f ForgetOptions, j forgetJournal) (*ForgetResult, error) {
-	result := &ForgetResult{Chains: append(j.Chains, j.Delegates...), Ideas: j.Ideas, Mentions: j.Mentions}
+	result := &ForgetResult{Chains: append(j.Chains, j.Delegates...), IdeaCount: j.IdeaCount, Mentions: j.Mentions}
 	for _, process := range j.Chains {
 		if err := s.eachRedacted(ctx, process, s.replaceByRedacted); err != nil {
 			return nil, err
@@ -362,8 +362,8 @@ func (s *Store) completeForget(ctx context.Context, f ForgetOptions, j forgetJou
 			return nil, fmt.Errorf("empty the chain of %s: %w", process, err)
 		}
 	}
-	unneeded := func(ctx context.Context) ([]*collectableValue, error) { return s.unneededValues(ctx, f, j.Values) }
-	if err := s.removeUnshared(blobs.ForProcess(ctx, ""), f.QuietPeriod, unneeded, result); err != nil {
+	listUnneeded := func(ctx context.Context) ([]*collectableValue, error) { return s.unneededValues(ctx, f, j.Values) }
+	if err := s.removeUnshared(blobs.ForProcess(ctx, ""), f.QuietPeriod, listUnneeded, result); err != nil {
 		return nil, fmt.Errorf("remove values: %w", err)
 	}
 	if len(j.Chains)+len(j.Values) > 0 {
@@ -383,7 +383,7 @@ func (s *Store) completeForget(ctx context.Context, f ForgetOptions, j forgetJou
 
 // eachRedacted visits the rewritten Ideas of a chain.
 func (s *Store) eachRedacted(
-	ctx context.Context, process string, visit func(ctx context.Context, beside, place string) error,
+	ctx context.Context, process string, visit func(ctx context.Context, redactedPlace, place string) error,
 ) error {
 	ctx = blobs.ForProcess(ctx, process)
 	_, otherFiles, err := s.ideaNumbers(ctx, process)
@@ -444,11 +444,11 @@ func (s *Store) renewKey(ctx context.Context, f ForgetOptions) (destroyed bool, 
 	if err != nil {
 		return false, err
 	}
-	tree, err := s.processTree(ctx, f.Process)
+	processes, err := s.listProcessTree(ctx, f.Process)
 	if err != nil {
 		return false, err
 	}
-	for _, process := range tree {
+	for _, process := range processes {
 		items, err := s.values.ListUnder(ctx, ideasFolder(process))
 		if err != nil {
 			return false, err

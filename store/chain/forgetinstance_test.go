@@ -71,11 +71,11 @@ func customers(t testing.TB, s *shelf, process string) {
 }
 
 // adasNote is where her name stays.
-var adasNote = []Mention{{Process: "p", Ideas: []int{4, 5}, Part: "solution.notes", Why: "has a text of the instance"}}
+var adasNote = []Mention{{Process: "p", Ideas: []int{4, 5}, Path: "solution.notes", Reason: "has a text of the instance"}}
 
 func (s *shelf) forgetting(token string) ForgetOptions {
 	return ForgetOptions{
-		Process: "p", Instance: token, Forgotten: Forgotten{At: later, By: "ann"},
+		Process: "p", Instance: token, Forgotten: Forgotten{ForgottenAt: later, By: "ann"},
 		Decrypt: s.values.Keys().OpenPayload, QuietPeriod: time.Nanosecond,
 	}
 }
@@ -107,7 +107,7 @@ func (s *shelf) withoutAda(t testing.TB, before []Link, others []any) {
 		}
 	}
 	r := s.verified(t, "p")
-	said := ForgottenInstance{Forgotten{At: later, By: "ann"}, "2", adasNote}
+	said := ForgottenInstance{Forgotten{ForgottenAt: later, By: "ann"}, "2", adasNote}
 	if !r.IsIntact || jsonOf(r.ForgottenInstances) != jsonOf([]ForgottenInstance{said}) {
 		t.Errorf("%+v", r)
 	}
@@ -185,7 +185,7 @@ func TestAnInstanceIsForgottenAndTheOthersAreAsTheyWere(t *testing.T) {
 			t.Fatal(err)
 		}
 		encrypted := name != "plain"
-		if done.Ideas != 4 || jsonOf(done.Mentions) != jsonOf(adasNote) || done.KeyDestroyed != encrypted {
+		if done.IdeaCount != 4 || jsonOf(done.Mentions) != jsonOf(adasNote) || done.KeyDestroyed != encrypted {
 			t.Errorf("%s: %+v", name, done)
 		}
 		s.cold2(t).withoutAda(t, before, others)
@@ -199,7 +199,7 @@ func TestAnInstanceIsForgottenAndTheOthersAreAsTheyWere(t *testing.T) {
 			t.Errorf("%s: %+v", name, r)
 		}
 		done, err = s.forgetInstance(t.Context()) // again
-		if err != nil || done.Ideas+done.Values != 0 || jsonOf(done.Mentions) != jsonOf(adasNote) {
+		if err != nil || done.IdeaCount+done.ValueCount != 0 || jsonOf(done.Mentions) != jsonOf(adasNote) {
 			t.Errorf("%s: %+v, %v", name, done, err)
 		}
 		s.cold2(t).withoutAda(t, before, others)
@@ -351,12 +351,12 @@ func TestATextIsFoundWithTheInstancesThatHoldIt(t *testing.T) {
 	s := newShelf(t)
 	customers(t, s, "p")
 	for text, want := range map[string][]InstanceMatch{
-		"dear ada": {{Instance: "2", Parts: []string{"context.state.letter"}, FirstIdea: 2, LastIdea: 4}},
-		"said to BOB": {{Instance: "1", FirstIdea: 1, LastIdea: 4, Parts: []string{
+		"dear ada": {{Instance: "2", Paths: []string{"context.state.letter"}, FirstIdea: 2, LastIdea: 4}},
+		"said to BOB": {{Instance: "1", FirstIdea: 1, LastIdea: 4, Paths: []string{
 			"log.value", "context.state.step0", "context.state.step1", "context.state.step2",
 		}}},
 		"nobody's own": nil,
-		"her money":    {{Parts: []string{"solution.notes"}, FirstIdea: 4, LastIdea: 4}},
+		"her money":    {{Paths: []string{"solution.notes"}, FirstIdea: 4, LastIdea: 4}},
 	} {
 		f, err := s.Find(t.Context(), "p", texts.NewNeedle(text))
 		if err != nil {

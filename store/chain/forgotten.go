@@ -13,14 +13,14 @@ import (
 
 // Forgotten says when and by whom the contents of a process were removed.
 type Forgotten struct {
-	At     time.Time `json:"at"`
-	By     string    `json:"by,omitempty"`
-	Reason string    `json:"reason,omitempty"`
+	ForgottenAt time.Time `json:"at"`
+	By          string    `json:"by,omitempty"`
+	Reason      string    `json:"reason,omitempty"`
 }
 
 // String describes the removal for people.
 func (f Forgotten) String() string {
-	text := "forgotten on " + f.At.UTC().Format("2006-01-02 15:04:05 UTC")
+	text := "forgotten on " + f.ForgottenAt.UTC().Format("2006-01-02 15:04:05 UTC")
 	if f.By != "" {
 		text += " by " + f.By
 	}
@@ -94,11 +94,11 @@ func (v *verifier) readForgotten(ctx context.Context, numbers []int) error {
 // checkForgottenDigests checks that the Ideas whose contents are gone are exactly those that the last Idea names by
 // digest.
 func (v *verifier) checkForgottenDigests() {
-	if v.report.Forgotten == nil || v.previous == nil {
+	if v.report.Forgotten == nil || v.previousManifest == nil {
 		return
 	}
-	digests, _ := jsonval.AsStringList(jsonval.AsObject(v.previous.Meta[forgottenKey])[digestsKey])
-	if number := v.previous.metaNumber("at"); !slices.Equal(digests, v.forgottenDigests) {
+	digests, _ := jsonval.AsStringList(jsonval.AsObject(v.previousManifest.Meta[forgottenKey])[digestsKey])
+	if number := v.previousManifest.metaNumber("at"); !slices.Equal(digests, v.forgottenDigests) {
 		v.report.add(number, ManifestName(v.process, number),
 			"it says that other Ideas were forgotten than those before it")
 	}
@@ -114,7 +114,7 @@ func (s *Store) Forks(ctx context.Context, process string) (forks []string, err 
 	}
 	forks = []string{}
 	for _, id := range processes {
-		root := blobs.RootOf(id)
+		root := blobs.RootProcessOf(id)
 		if root == process || slices.Contains(forks, root) {
 			continue
 		}
@@ -126,7 +126,7 @@ func (s *Store) Forks(ctx context.Context, process string) (forks []string, err 
 			return nil, err
 		}
 		originProcess := jsonval.AsText(jsonval.AsObject(first.Origin)["process"])
-		if first.Forgotten == nil && blobs.RootOf(originProcess) == process {
+		if first.Forgotten == nil && blobs.RootProcessOf(originProcess) == process {
 			forks = append(forks, root)
 		}
 	}

@@ -19,11 +19,11 @@ type redactedIdea struct {
 
 // redactionCheck checks that the last Idea that records a removal names exactly the Ideas that were redacted.
 type redactionCheck struct {
-	ideas             []redactedIdea // the Ideas so far
-	recordedIdeas     []redactedIdea // the Ideas that the last recording Idea names
-	ideasBeforeRecord int            // how many Ideas precede that Idea
-	recordIdea        int            // the number of that Idea; 0 if there is none
-	unrecorded        int            // the first redacted Idea after that Idea; 0 if there is none
+	ideas               []redactedIdea // the Ideas so far
+	recordedIdeas       []redactedIdea // the Ideas that the last recording Idea names
+	ideasBeforeRecord   int            // how many Ideas precede that Idea
+	recordIdea          int            // the number of that Idea; 0 if there is none
+	firstUnrecordedIdea int            // the first redacted Idea after that Idea; 0 if there is none
 }
 
 // forgottenInstance reads the record of a removed instance; empty if there is none.
@@ -36,24 +36,24 @@ func (m *manifest) forgottenInstance() (f ForgottenInstance) {
 func (l *redactionCheck) addIdea(r *Report, m *manifest) {
 	number := m.metaNumber("at")
 	if record, ok := m.Meta[forgottenInstanceKey].(map[string]any); ok {
-		l.recordedIdeas, l.ideasBeforeRecord, l.recordIdea, l.unrecorded = nil, len(l.ideas), number, 0
+		l.recordedIdeas, l.ideasBeforeRecord, l.recordIdea, l.firstUnrecordedIdea = nil, len(l.ideas), number, 0
 		if decodeInto(record[ideasKey], &l.recordedIdeas) {
 			r.ForgottenInstances = append(r.ForgottenInstances, m.forgottenInstance())
 		}
 	}
-	if m.RedactedDigest != "" && l.unrecorded == 0 {
-		l.unrecorded = number
+	if m.RedactedDigest != "" && l.firstUnrecordedIdea == 0 {
+		l.firstUnrecordedIdea = number
 	}
 	l.ideas = append(l.ideas, redactedIdea{number, m.Digest, m.RedactedDigest})
 }
 
-// compare reports, at the end of the chain, redactions without a matching record.
-func (l *redactionCheck) compare(r *Report, part string) {
+// reportMismatches reports, at the end of the chain, redactions without a matching record.
+func (l *redactionCheck) reportMismatches(r *Report, part string) {
 	if l.recordIdea > 0 && !slices.Equal(l.recordedIdeas, l.ideas[:l.ideasBeforeRecord]) {
 		r.add(l.recordIdea, part, "Idea %d records that an instance was removed from Ideas other than those before it",
 			l.recordIdea)
 	}
-	if l.unrecorded > 0 {
-		r.add(l.unrecorded, part, "something was taken out of Idea %d, and no Idea after it says so", l.unrecorded)
+	if l.firstUnrecordedIdea > 0 {
+		r.add(l.firstUnrecordedIdea, part, "something was taken out of Idea %d, and no Idea after it says so", l.firstUnrecordedIdea)
 	}
 }

@@ -81,7 +81,7 @@ func (s *Store) manifests(ctx context.Context, process string) ([]*manifest, err
 		return nil, ErrNoIdea
 	}
 	all := make([]*manifest, len(numbers))
-	err = safego.Each(ctx, "chain.manifests", len(numbers), maxConcurrentReads,
+	err = safego.ForEach(ctx, "chain.manifests", len(numbers), maxConcurrentReads,
 		func(ctx context.Context, n int) (err error) {
 			all[n], err = s.manifest(ctx, process, numbers[n])
 			return err

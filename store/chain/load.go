@@ -94,7 +94,7 @@ func (s *Store) draft(ctx context.Context, m *manifest, previous *state) (draft,
 
 // Log returns the writes in the logs of all Ideas of a process, in order, with stored values restored. The error wraps
 // ErrNoIdea if the process has none.
-func (s *Store) Log(ctx context.Context, process string) (all []turn.LogEntry, err error) {
+func (s *Store) Log(ctx context.Context, process string) (entries []turn.LogEntry, err error) {
 	defer wrapError(&err, "read the log of %s", process)
 	ctx = blobs.ForProcess(ctx, process)
 	manifests, err := s.manifests(ctx, process)
@@ -103,10 +103,10 @@ func (s *Store) Log(ctx context.Context, process string) (all []turn.LogEntry, e
 	}
 	err = s.eachEntry(ctx, manifests, true, func(_ *manifest, e turn.LogEntry) {
 		if e.IsWrite() {
-			all = append(all, e)
+			entries = append(entries, e)
 		}
 	})
-	return all, err
+	return entries, err
 }
 
 // eachEntry visits the log entries of Ideas, in order.

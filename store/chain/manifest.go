@@ -37,7 +37,7 @@ type manifest struct {
 // lineage says that an Idea is built from Idea Since, which is stored whole, by Steps deltas of Bytes bytes in total.
 type lineage struct {
 	RootIdea   int `json:"since"`
-	Deltas     int `json:"steps"`
+	DeltaCount int `json:"steps"`
 	DeltaBytes int `json:"bytes"`
 }
 

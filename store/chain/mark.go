@@ -125,7 +125,7 @@ func (c *collector) markReferencesOf(ctx context.Context, process string, items 
 		if err != nil {
 			return err
 		}
-		c.markValuesIn(blobs.RootOf(process), data)
+		c.markValuesIn(blobs.RootProcessOf(process), data)
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func (s *Store) storeBody(ctx context.Context, body jsonval.Object, m *manifest,
 		delta, _ := jsonval.ComputeDelta(base.body, body)
 		data := jsonval.Encode(delta)
 		if base.DeltaBytes+len(data) <= size {
-			m.DeltaBase, m.lineage = base.number, lineage{base.RootIdea, base.Deltas + 1, base.DeltaBytes + len(data)}
+			m.DeltaBase, m.lineage = base.number, lineage{base.RootIdea, base.DeltaCount + 1, base.DeltaBytes + len(data)}
 			st.base, st.fullBytes = base, base.fullBytes
 			return s.storeDelta(ctx, data, st)
 		}
@@ -95,7 +95,7 @@ func (s *Store) unpack(ctx context.Context, node any) (any, error) {
 	case isValue:
 		return v, nil
 	case isPart:
-		return s.readPart(ctx, digest)
+		return s.readStoredPart(ctx, digest)
 	case isObject:
 		out := make(jsonval.Object, len(members))
 		for k, n := range members {
@@ -128,11 +128,11 @@ func (s *Store) unpackRuns(ctx context.Context, runs []any) (any, error) {
 	return out, nil
 }
 
-// readPart reads a part that is stored under its own digest.
-func (s *Store) readPart(ctx context.Context, digest string) (any, error) {
+// readStoredPart reads a part that is stored under its own digest.
+func (s *Store) readStoredPart(ctx context.Context, digest string) (any, error) {
 	data, err := s.values.Get(ctx, digest)
 	if err != nil {
-		return nil, s.partError(ctx, digest, err)
+		return nil, s.storedPartError(ctx, digest, err)
 	}
 	v, err := decodeStored(data)
 	if err != nil {
@@ -141,8 +141,8 @@ func (s *Store) readPart(ctx context.Context, digest string) (any, error) {
 	return v, nil
 }
 
-// partError names the part if it is lost.
-func (s *Store) partError(ctx context.Context, digest string, err error) error {
+// storedPartError names the part if it is lost.
+func (s *Store) storedPartError(ctx context.Context, digest string, err error) error {
 	if isBroken(err) || !blobs.IsDigest(digest) {
 		return &brokenPartError{s.values.Name(ctx, digest), err}
 	}

@@ -59,7 +59,7 @@ func (s *Store) readProposedCall(ctx context.Context, p *ProposedCall, e turn.Lo
 	}
 	calls := jsonval.AsList(jsonval.Lookup(wholeIdea, "solution", "calls"))
 	if e.Request == 0 {
-		calls = ideafile.RecordedCallsOfInstance(wholeIdea, e.Instance)
+		calls = ideafile.DirectPlanCallsOfInstance(wholeIdea, e.Instance)
 	}
 	if e.Index >= 1 && e.Index <= len(calls) {
 		p.ProposedJSON = calls[e.Index-1]

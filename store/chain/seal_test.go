@@ -291,7 +291,7 @@ func TestNoIdeaIsFarFromOneThatIsStoredWhole(t *testing.T) {
 	}
 	most, whole := 0, 0
 	for _, m := range manifests {
-		most = max(most, m.Deltas)
+		most = max(most, m.DeltaCount)
 		if m.DeltaBase == 0 {
 			whole++
 		}

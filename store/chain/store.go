@@ -71,8 +71,8 @@ func isBroken(err error) bool {
 
 // isPartError reports whether an error names the part that is broken.
 func isPartError(err error) bool {
-	_, is := errors.AsType[*brokenPartError](err)
-	return is
+	_, isPart := errors.AsType[*brokenPartError](err)
+	return isPart
 }
 
 // Report is what a check of a chain found.
@@ -84,16 +84,16 @@ type Report struct {
 	// Created is when the latest Idea was sealed; zero if unknown.
 	Created  time.Time `json:"createdAt,omitzero"`
 	IsIntact bool      `json:"whole"`
-	// ChainsBelow is how many chains of parts and delegates were checked too. Their faults are in Broken.
-	ChainsBelow int `json:"within,omitempty"`
-	// Witnessed is how many Ideas were compared with digests known from elsewhere.
-	Witnessed int `json:"witnessed,omitempty"`
+	// ChildChainCount is how many chains of parts and delegates were checked too. Their faults are in Broken.
+	ChildChainCount int `json:"within,omitempty"`
+	// WitnessedCount is how many Ideas were compared with digests known from elsewhere.
+	WitnessedCount int `json:"witnessed,omitempty"`
 	// Decisions counts how people's decisions on Calls are proven.
 	Decisions proofs.Counts `json:"decisions"`
 	// Broken lists every broken place, in the order of the first Idea that it harms.
 	Broken []BrokenItem `json:"broken"`
-	// Unreadable lists the Ideas that cannot be loaded because of broken places.
-	Unreadable []int `json:"unreadable"`
+	// UnreadableIdeas lists the Ideas that cannot be loaded because of broken places.
+	UnreadableIdeas []int `json:"unreadable"`
 	// Origin is the Idea that the process was forked from, as its Ideas say.
 	Origin any `json:"origin,omitempty"`
 	// Undoes says which process this one undoes, for whom and why; absent if it undoes none.
@@ -118,7 +118,7 @@ type BrokenItem struct {
 }
 
 func newReport(process string) *Report {
-	return &Report{Process: process, Broken: []BrokenItem{}, Unreadable: []int{}, brokenIndexByPart: map[string]int{}}
+	return &Report{Process: process, Broken: []BrokenItem{}, UnreadableIdeas: []int{}, brokenIndexByPart: map[string]int{}}
 }
 
 // add records a broken place, unless its part is already recorded.

@@ -18,8 +18,8 @@ import (
 // NamespaceContents is what a Temporal namespace still has: open executions, and closed ones until their retention
 // ends.
 type NamespaceContents struct {
-	// Executions is how many there are.
-	Executions int
+	// ExecutionCount is how many there are.
+	ExecutionCount int
 
 	openProcesses map[string]bool // processes with an open execution
 	// processes that have an execution, or whose data key encrypts something
@@ -35,7 +35,7 @@ func (h *NamespaceContents) hasProcess(process string) bool {
 
 // isOpen reports whether an execution of a process is open: of the process itself, an instance or a part.
 func (h *NamespaceContents) isOpen(process string) bool {
-	return h != nil && h.openProcesses[blobs.RootOf(process)]
+	return h != nil && h.openProcesses[blobs.RootProcessOf(process)]
 }
 
 func (h *NamespaceContents) references() map[reference]bool {
@@ -80,9 +80,9 @@ func newNamespaceContents(decrypt DecryptFunc) *NamespaceContents {
 
 // noteExecution records a message that belongs to an execution of a workflow.
 func (h *NamespaceContents) noteExecution(ctx context.Context, workflow string, m proto.Message) error {
-	root := blobs.RootOf(workflow)
+	root := blobs.RootProcessOf(workflow)
 	if e, ok := m.(*workflowpb.WorkflowExecutionInfo); ok {
-		h.Executions++
+		h.ExecutionCount++
 		h.knownProcesses[root] = true
 		if protocol.IsOpen(e.GetStatus()) {
 			h.openProcesses[root] = true

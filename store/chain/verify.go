@@ -32,7 +32,7 @@ func (d WitnessedDigests) Add(ideaNumber int, digest string) {
 // VerifyWitnessed is Verify, and also compares each Idea with digests known from elsewhere, since anybody who can write
 // to the store can write a whole new chain. It calls progress before each Idea with the number checked and the total.
 func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessed WitnessedDigests,
-	progress func(checked, of int)) (r *Report, err error) {
+	progress func(checked, total int)) (r *Report, err error) {
 	defer wrapError(&err, "verify %s", process)
 	ctx = blobs.ForProcess(ctx, process)
 	numbers, otherFiles, err := s.ideaNumbers(ctx, process)
@@ -57,7 +57,7 @@ func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessed W
 		if number > previousNumber+1 {
 			v.report.add(previousNumber+1, ManifestName(process, previousNumber+1), "%s",
 				gapText(previousNumber+1, number-1))
-			v.previous = nil
+			v.previousManifest = nil
 		}
 		if err := v.checkNext(ctx, number); err != nil {
 			return nil, err
@@ -72,9 +72,9 @@ func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessed W
 	}
 	v.report.Decisions = v.audit.Counts
 	v.checkForgottenDigests()
-	v.redactions.compare(v.report, ideasFolder(process))
-	if v.previous != nil {
-		v.report.Digest, v.report.Created = v.previous.Digest, v.previous.link().Created
+	v.redactions.reportMismatches(v.report, ideasFolder(process))
+	if v.previousManifest != nil {
+		v.report.Digest, v.report.Created = v.previousManifest.Digest, v.previousManifest.link().Created
 	}
 	return v.report.finish(), nil
 }
@@ -96,7 +96,7 @@ type verifier struct {
 	audit             *proofs.Audit
 	errorByDigest     map[string]error // the outcome of the check, by digest
 	deepErrorByDigest map[string]error // the outcome for a value and the values that it holds, by digest
-	previous          *manifest        // the previous Idea; nil if it could not be read
+	previousManifest  *manifest        // the previous Idea; nil if it could not be read
 	forgottenDigests  []string         // digests of the Ideas whose contents were forgotten
 	redactions        redactionCheck
 	lastState         *state // the last Idea that could be read
@@ -106,22 +106,22 @@ type verifier struct {
 func (v *verifier) checkNext(ctx context.Context, number int) error {
 	m, err := v.manifest(ctx, v.process, number)
 	if err != nil {
-		v.previous = nil
+		v.previousManifest = nil
 		return v.noteBroken(number, err)
 	}
 	v.checkMeta(m)
 	if err := v.checkOrigin(ctx, m); err != nil {
 		return err
 	}
-	v.previous = m
+	v.previousManifest = m
 	v.redactions.addIdea(v.report, m)
 	if v.report.Forgotten != nil && m.Meta[forgottenKey] == nil {
 		v.forgottenDigests = append(v.forgottenDigests, m.Digest)
 		return nil
 	}
-	isIntact, err := v.checkParts(ctx, m)
+	isIntact, err := v.checkStoredParts(ctx, m)
 	if err != nil || !isIntact {
-		v.report.Unreadable = append(v.report.Unreadable, number)
+		v.report.UnreadableIdeas = append(v.report.UnreadableIdeas, number)
 		return err
 	}
 	if err := v.checkIdea(ctx, m); err != nil {
@@ -136,7 +136,7 @@ func (v *verifier) noteBroken(number int, err error) error {
 	if !isBroken(err) {
 		return err
 	}
-	v.report.Unreadable = append(v.report.Unreadable, number)
+	v.report.UnreadableIdeas = append(v.report.UnreadableIdeas, number)
 	part := ManifestName(v.process, number)
 	if b, isPartErr := errors.AsType[*brokenPartError](err); isPartErr {
 		part = b.part
@@ -154,14 +154,14 @@ func (v *verifier) checkMeta(m *manifest) {
 	switch parent := m.metaText("parent"); {
 	case number == 1 && parent != "":
 		v.report.add(number, place, "the first Idea names a parent")
-	case v.previous != nil && parent != v.previous.Digest:
+	case v.previousManifest != nil && parent != v.previousManifest.Digest:
 		v.report.add(number, place, "its parent is not the Idea before it")
 	}
 	if _, err := time.Parse(time.RFC3339Nano, m.metaText(createdAtKey)); err != nil {
 		v.report.add(number, place, "meta.createdAt is no time")
 	}
 	if digests := v.witnessed[number]; len(digests) > 0 {
-		v.report.Witnessed++
+		v.report.WitnessedCount++
 		if !slices.Contains(digests, m.Digest) {
 			v.report.add(number, place, "it has the digest %s, and Temporal's history has %s", m.Digest,
 				strings.Join(digests, " and "))
@@ -227,5 +227,5 @@ func (m *manifest) hasLineageOf(st *state) bool {
 	if st.base == nil {
 		return m.lineage == lineage{RootIdea: st.number}
 	}
-	return m.RootIdea == st.base.RootIdea && m.Deltas == st.base.Deltas+1 && m.DeltaBytes > st.base.DeltaBytes
+	return m.RootIdea == st.base.RootIdea && m.DeltaCount == st.base.DeltaCount+1 && m.DeltaBytes > st.base.DeltaBytes
 }

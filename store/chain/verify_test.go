@@ -59,7 +59,7 @@ func smallChain(t *testing.T) *shelf {
 func TestAWholeChainIsFoundWhole(t *testing.T) {
 	t.Parallel()
 	r := smallChain(t).cold(t).verified(t, "p")
-	if !r.IsIntact || r.Ideas != 5 || len(r.Digest) != 64 || r.Process != "p" || len(r.Broken)+len(r.Unreadable) > 0 {
+	if !r.IsIntact || r.Ideas != 5 || len(r.Digest) != 64 || r.Process != "p" || len(r.Broken)+len(r.UnreadableIdeas) > 0 {
 		t.Errorf("%+v", r)
 	}
 	if _, err := newShelf(t).Verify(t.Context(), "p"); !errors.Is(err, ErrNoIdea) {
@@ -107,8 +107,8 @@ func TestAChangedPartNamesTheIdeasThatStandOnIt(t *testing.T) {
 	for name, data := range s.files(t) {
 		s.write(t, name, append(bytes.Clone(data), ' '))
 		r := s.cold(t).verified(t, "p")
-		if len(r.Broken) != 1 || !slices.Equal(r.Broken[0].UnloadableIdeas, r.Unreadable) {
-			t.Errorf("%s: %+v, and Ideas %v cannot be loaded", name, r.Broken, r.Unreadable)
+		if len(r.Broken) != 1 || !slices.Equal(r.Broken[0].UnloadableIdeas, r.UnreadableIdeas) {
+			t.Errorf("%s: %+v, and Ideas %v cannot be loaded", name, r.Broken, r.UnreadableIdeas)
 		}
 		if name == ManifestName("p", 2) && (r.Broken[0].At != 2 || r.Broken[0].UnloadableIdeas[0] != 2 || len(r.Broken[0].UnloadableIdeas) < 3) {
 			t.Errorf("%+v", r.Broken[0])
@@ -158,7 +158,7 @@ func TestEveryBrokenPlaceIsToldOnceTheFirstFirst(t *testing.T) {
 		" "); got != "ideas/p/notes.txt ideas/p/3.json ideas/p/5.json ideas/p/7.json ideas/p/10.json" {
 		t.Errorf("%s: %+v", got, r)
 	}
-	if len(r.Unreadable) < 3 || r.Ideas != 11 {
+	if len(r.UnreadableIdeas) < 3 || r.Ideas != 11 {
 		t.Errorf("%+v", r)
 	}
 	_, err := s.cold(t).Load(t.Context(), "p", 3)
@@ -182,7 +182,7 @@ func TestAForgedManifestIsFound(t *testing.T) {
 		"parent":     func(m *manifest) { m.Meta["parent"] = strings.Repeat("a", 64) },
 		"process":    func(m *manifest) { m.Meta["process"] = "q" },
 		"number":     func(m *manifest) { m.Meta["at"] = 7 },
-		"steps":      func(m *manifest) { m.Deltas += 3 },
+		"steps":      func(m *manifest) { m.DeltaCount += 3 },
 		"bytes":      func(m *manifest) { m.DeltaBytes -= 10_000 },
 		"since":      func(m *manifest) { m.RootIdea++ },
 		"on itself":  func(m *manifest) { m.DeltaBase = 2 },
@@ -237,7 +237,7 @@ func TestAChainGoesOnAfterABrokenIdeaAndTheGapIsNamed(t *testing.T) {
 	story.on = s.cold(t)
 	story.grow(2)
 	r := s.cold(t).verified(t, "p")
-	if len(r.Broken) != 1 || r.Broken[0].Item != ManifestName("p", 3) || len(r.Unreadable) != 0 {
+	if len(r.Broken) != 1 || r.Broken[0].Item != ManifestName("p", 3) || len(r.UnreadableIdeas) != 0 {
 		t.Errorf("%+v", r)
 	}
 	s.cold(t).load(t, "p", 5)
@@ -252,7 +252,7 @@ func TestAnIdeaThatNamesAnotherParentIsFound(t *testing.T) {
 	story.grow(1)
 	r := s.cold(t).verified(t, "p")
 	if len(r.Broken) != 1 || r.Broken[0].Item != ManifestName("p", 3) ||
-		r.Broken[0].Problem != "its parent is not the Idea before it" || len(r.Unreadable) > 0 {
+		r.Broken[0].Problem != "its parent is not the Idea before it" || len(r.UnreadableIdeas) > 0 {
 		t.Errorf("%+v", r)
 	}
 	s.cold(t).load(t, "p", 3)

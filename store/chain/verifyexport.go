@@ -70,7 +70,7 @@ func (v *exportVerifier) readLine(data []byte) {
 	v.addBroken(v.line, "%s", err)
 	if v.line > 1 {
 		v.report.Ideas++
-		v.report.Unreadable = append(v.report.Unreadable, v.line-1)
+		v.report.UnreadableIdeas = append(v.report.UnreadableIdeas, v.line-1)
 		v.report.addUnloadable(fmt.Sprintf("line %d", v.line), v.line-1)
 		v.previousDigest = ""
 	}
@@ -188,7 +188,7 @@ func (v *exportVerifier) checkLog(meta, line jsonval.Object) error {
 }
 
 func (v *exportVerifier) requireHandles(value any) {
-	for _, digest := range handleDigests(value) {
+	for _, digest := range digestsOfHandles(value) {
 		v.neededValues[digest] = true
 	}
 }
@@ -196,13 +196,13 @@ func (v *exportVerifier) requireHandles(value any) {
 // checkHead checks the head against the Ideas that followed it.
 func (v *exportVerifier) checkHead() {
 	v.report.Process, v.report.Digest = v.process, v.previousDigest
-	v.redactions.compare(v.report, fmt.Sprintf("line %d", v.line-1))
+	v.redactions.reportMismatches(v.report, fmt.Sprintf("line %d", v.line-1))
 	v.report.Decisions = v.audit.Counts
 	switch {
 	case v.process != "" && v.header.Process != v.process:
 		v.addBroken(1, "it says that the process is %s, but it is %s", v.header.Process, v.process)
-	case v.header.Ideas != v.report.Ideas:
-		v.addBroken(1, "it says that there are %d Ideas, but there are %d", v.header.Ideas, v.report.Ideas)
+	case v.header.IdeaCount != v.report.Ideas:
+		v.addBroken(1, "it says that there are %d Ideas, but there are %d", v.header.IdeaCount, v.report.Ideas)
 	case v.previousDigest != "" && v.header.Digest != v.previousDigest:
 		v.addBroken(1, "it says that the last Idea is another")
 	case v.report.Ideas == 0:

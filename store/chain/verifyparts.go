@@ -8,11 +8,11 @@ import (
 	"processidea/store/blobs"
 )
 
-// checkParts checks every part that a manifest names.
-func (v *verifier) checkParts(ctx context.Context, m *manifest) (isIntact bool, err error) {
-	number, parts := m.metaNumber("at"), partsOf(m.Body, "")
+// checkStoredParts checks every part that a manifest names.
+func (v *verifier) checkStoredParts(ctx context.Context, m *manifest) (isIntact bool, err error) {
+	number, parts := m.metaNumber("at"), storedParts(m.Body, "")
 	if m.Log != nil {
-		parts = append(parts, partsOf(m.Log, "log")...)
+		parts = append(parts, storedParts(m.Log, "log")...)
 	}
 	isIntact = true
 	for _, p := range parts {
@@ -37,7 +37,7 @@ func withoutPartName(err error) error {
 			return known
 		}
 	}
-	if b, is := errors.AsType[*brokenPartError](err); is {
+	if b, isPart := errors.AsType[*brokenPartError](err); isPart {
 		return b.cause
 	}
 	return err
@@ -50,7 +50,7 @@ func (v *verifier) checkValue(ctx context.Context, digest string) error {
 	}
 	_, err := v.values.GetUncached(ctx, digest)
 	if err != nil {
-		err = v.partError(ctx, digest, err)
+		err = v.storedPartError(ctx, digest, err)
 	}
 	v.errorByDigest[digest] = err
 	return err
@@ -59,7 +59,7 @@ func (v *verifier) checkValue(ctx context.Context, digest string) error {
 // checkStoredValues checks the stored values that a value holds, and those that they hold in turn. The error is for a
 // store that does not answer, or for a lost value.
 func (v *verifier) checkStoredValues(ctx context.Context, number int, value any) (err error) {
-	for _, digest := range handleDigests(value) {
+	for _, digest := range digestsOfHandles(value) {
 		err = mostSevere(err, v.checkHandle(ctx, number, digest))
 	}
 	return err
@@ -76,7 +76,7 @@ func (v *verifier) checkHandle(ctx context.Context, number int, digest string) e
 	}
 	if err == nil {
 		var value any
-		value, err = v.readPart(ctx, digest)
+		value, err = v.readStoredPart(ctx, digest)
 		if err == nil {
 			err = v.checkStoredValues(ctx, number, value)
 		}
@@ -93,25 +93,25 @@ func mostSevere(a, b error) error {
 	return a
 }
 
-// namedPart is a part that a manifest names, and its place in the Idea.
-type namedPart struct{ path, digest string }
+// storedPart is a part that a manifest names, and its place in the Idea.
+type storedPart struct{ path, digest string }
 
-// partsOf lists the parts of a node.
-func partsOf(node any, path string) []namedPart {
+// storedParts lists the parts of a node.
+func storedParts(node any, path string) []storedPart {
 	m := jsonval.AsObject(node)
 	if digest, ok := m[nodeByDigest].(string); ok && len(m) == 1 {
 		if path != "" {
 			path += ": "
 		}
-		return []namedPart{{path, digest}}
+		return []storedPart{{path, digest}}
 	}
-	var all []namedPart
+	var all []storedPart
 	members := jsonval.AsObject(m[nodeObject])
 	for k, v := range jsonval.Sorted(members) {
-		all = append(all, partsOf(v, joinPath(path, k))...)
+		all = append(all, storedParts(v, joinPath(path, k))...)
 	}
 	for _, n := range jsonval.AsList(m[nodeRuns]) {
-		all = append(all, partsOf(n, path)...)
+		all = append(all, storedParts(n, path)...)
 	}
 	return all
 }

@@ -173,7 +173,7 @@ func diffUndone(from, to jsonval.Object) (changes []CallChange) {
 // undoneTools returns the Tools of the Calls that an Idea's records call undone, by Call id.
 func undoneTools(source jsonval.Object) map[string]string {
 	tools := map[string]string{}
-	idea, _ := ideafile.ReadIdeaWithCheckedTools(jsonval.Object{"context": source["context"]})
+	idea, _ := ideafile.ReadIdeaWithoutCheckingTools(jsonval.Object{"context": source["context"]})
 	tokens := idea.InstanceTokens()
 	for _, m := range idea.Context {
 		for _, p := range turn.ReadRecord(m, tokens) {

@@ -127,7 +127,7 @@ func (d *Diff) compareValues(instance string, from, to jsonval.Object, format fu
 	if err != nil {
 		return err
 	}
-	places := patchPaths{oldValues: from, seenByPointer: map[string]int{}}
+	places := patchPaths{oldValues: from, countByPointer: map[string]int{}}
 	for _, op := range patch {
 		c := Change{Instance: instance, Kind: Changed, Path: format(places.pathOf(op)), From: op.OldValue, To: op.Value}
 		switch op.Type {
@@ -152,8 +152,8 @@ func emptyIfNil(m jsonval.Object) any {
 // patchPaths converts the pointers of a JSON Patch into the places that people see. A patch appends to a list at "-",
 // and removes elements from a list's end by removing the same index repeatedly.
 type patchPaths struct {
-	oldValues     jsonval.Object
-	seenByPointer map[string]int // how often a pointer occurred in the patch
+	oldValues      jsonval.Object
+	countByPointer map[string]int // how often a pointer occurred in the patch
 }
 
 var unescapePointer = strings.NewReplacer("~1", "/", "~0", "~")
@@ -172,8 +172,8 @@ func (p patchPaths) pathOf(op jsondiff.Operation) jsonval.Path {
 	if err != nil {
 		index = len(list)
 	}
-	path[last] = strconv.Itoa(index + p.seenByPointer[op.Path])
-	p.seenByPointer[op.Path]++
+	path[last] = strconv.Itoa(index + p.countByPointer[op.Path])
+	p.countByPointer[op.Path]++
 	return path
 }
 

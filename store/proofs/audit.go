@@ -65,7 +65,7 @@ func (a *Audit) CheckLog(process string, log any) (problems []string) {
 			plan := approval.Plan{Request: *d.PlanRequest}
 			d.CallID, subject = plan.ProofCallID(), plan.Name()
 		}
-		if reason := a.checkDecision(process, d); reason != "" {
+		if reason := a.decisionProblem(process, d); reason != "" {
 			problems = append(problems, fmt.Sprintf("the decision on %s by %s: %s", subject, d.DecidedBy, reason))
 		}
 	}
@@ -78,11 +78,11 @@ func isByPerson(d approval.Decision) bool {
 		return d.Proof != "" || d.Signature != nil
 	}
 	systemDeciders := []string{approval.DecidedByTimeout, approval.DecidedByProcess, ideafile.SimulatedPerson}
-	isDecision := d.PlanRequest != nil || slices.Contains(policy.AllKinds(), d.Kind) && d.CallID != ""
+	isDecision := d.PlanRequest != nil || slices.Contains(policy.DecisionKinds(), d.Kind) && d.CallID != ""
 	return isDecision && !slices.Contains(systemDeciders, d.DecidedBy)
 }
 
-func (a *Audit) checkDecision(process string, d approval.Decision) string {
+func (a *Audit) decisionProblem(process string, d approval.Decision) string {
 	if reason := a.deputyDenial(process, d); reason != "" {
 		return reason
 	}
@@ -107,7 +107,7 @@ func (a *Audit) checkDecision(process string, d approval.Decision) string {
 		return "its proof counts for another decision already"
 	}
 	a.usedProofs[id] = true
-	if reason := a.checkProof(process, d); reason != "" {
+	if reason := a.proofProblem(process, d); reason != "" {
 		return reason
 	}
 	if d.Kind == policy.Amend && !ranAsAmended(d) {
@@ -116,14 +116,14 @@ func (a *Audit) checkDecision(process string, d approval.Decision) string {
 	return ""
 }
 
-// checkProof compares a proof with its decision, and with the keys.
-func (a *Audit) checkProof(process string, d approval.Decision) string {
-	f := a.readProof(d.Proof)
+// proofProblem compares a proof with its decision, and with the keys.
+func (a *Audit) proofProblem(process string, d approval.Decision) string {
+	verification := a.readProof(d.Proof)
 	if a.keys == nil {
-		f.Key = d.Signature.Key
+		verification.KeyThumbprint = d.Signature.KeyThumbprint
 	}
-	c := f.Claims
-	if err := f.CheckTime(time.Time{}, d.DecidedAt); err != nil {
+	c := verification.Claims
+	if err := verification.CheckTime(time.Time{}, d.DecidedAt); err != nil {
 		return err.Error()
 	}
 	if process == "" {
@@ -141,7 +141,7 @@ func (a *Audit) checkProof(process string, d approval.Decision) string {
 	case !slices.Equal(c.Groups, d.Groups):
 		return fmt.Sprintf("its proof names the groups %q, and the decision %q", c.Groups, d.Groups)
 	case c.SubjectID.Account != d.Account, c.Issuer != d.Signature.Issuer, c.ID != d.Signature.ID,
-		d.Signature.Name != "" && d.Signature.Name != c.Name, f.Key != d.Signature.Key:
+		d.Signature.Name != "" && d.Signature.Name != c.Name, verification.KeyThumbprint != d.Signature.KeyThumbprint:
 		return "its proof is another than the one that was checked when it was taken"
 	}
 	if a.keys != nil {
@@ -151,12 +151,12 @@ func (a *Audit) checkProof(process string, d approval.Decision) string {
 }
 
 // readProof checks a proof with the keys; without keys it reads what the proof says.
-func (a *Audit) readProof(jws string) (f proof.Verification) {
+func (a *Audit) readProof(jws string) (verification proof.Verification) {
 	if a.keys != nil {
 		return a.keys.Verify(jws)
 	}
-	f.Claims, f.RefusalReason = readUnchecked(jws)
-	return f
+	verification.Claims, verification.RefusalReason = readUnchecked(jws)
+	return verification
 }
 
 // readUnchecked reads what a proof says without a key.
@@ -178,7 +178,7 @@ func readUnchecked(jws string) (c proof.Claims, reason string) {
 // ranAsAmended reports whether an amended Call ran with the shown parameters as the amendment changed them; null
 // removes a member.
 func ranAsAmended(d approval.Decision) bool {
-	signedParams := d.Signature.Params
+	signedParams := d.Signature.AmendedParams
 	for k, v := range jsonval.Sorted(d.ShownParams) {
 		if _, isSigned := signedParams[k]; !isSigned && !jsonval.Equal(d.AmendedParams[k], v) {
 			return false
@@ -224,7 +224,7 @@ func (a *Audit) VerifyInherited(idea jsonval.Object) (problems []string) {
 		for _, v := range jsonval.Sorted(record) {
 			for _, d := range turn.RecordedDecisions(v) {
 				if d.Proof != "" && d.Signature != nil {
-					addProblem(d.CallID, d.DecidedBy, a.verifyInherited(d))
+					addProblem(d.CallID, d.DecidedBy, a.inheritedProofProblem(d))
 				}
 			}
 		}
@@ -234,8 +234,8 @@ func (a *Audit) VerifyInherited(idea jsonval.Object) (problems []string) {
 			continue
 		}
 		a.Counts.Inherited++
-		f := a.readProof(e.Proof)
-		c, reason := f.Claims, f.RefusalReason
+		verification := a.readProof(e.Proof)
+		c, reason := verification.Claims, verification.RefusalReason
 		if reason == "" && (!ideafile.MatchesCallID(c.Call, e.CallID) || !policy.SameName(c.Subject, e.DecidedBy)) {
 			reason = fmt.Sprintf("its proof is that of %s, for %s", c.Subject, c.Call)
 		}
@@ -244,10 +244,10 @@ func (a *Audit) VerifyInherited(idea jsonval.Object) (problems []string) {
 	return problems
 }
 
-func (a *Audit) verifyInherited(d approval.Decision) string {
+func (a *Audit) inheritedProofProblem(d approval.Decision) string {
 	a.Counts.Inherited++
 	proven := a.Proven
-	reason := a.checkProof("", d)
+	reason := a.proofProblem("", d)
 	a.Proven = proven
 	return reason
 }

@@ -49,13 +49,13 @@ func decided(t *testing.T, k *signing.PrivateKey, keys *signing.Keys, d approval
 		d.CallID = approval.Plan{Request: *d.PlanRequest}.ProofCallID()
 	}
 	want := d.DecisionToProve("refunds")
-	jws, err := k.Sign(proof.Claims{Groups: []string{"finance"}, IssuedAt: at.Unix(), ID: "1", Process: want.Process,
-		Call: d.CallID, Digest: want.Digest, Decision: d.Kind, Details: want.Details})
+	jws, err := k.Sign(proof.Claims{Groups: []string{"finance"}, IssuedAt: at.Unix(), ID: "1", Process: want.ProcessID,
+		Call: d.CallID, Digest: want.Digest, Decision: d.Kind, DetailsDigest: want.DetailsDigest})
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := keys.Verify(jws)
-	f.Process = "refunds"
+	f.ProcessID = "refunds"
 	d.Proof, d.Verification = jws, &f
 	d, err = d.VerifyProof(approval.Pending{CallID: d.CallID, Digest: "ab", Since: at}, nil, at)
 	if err != nil {
@@ -90,7 +90,7 @@ func TestADecisionOfEveryKindIsProvenAgain(t *testing.T) {
 		{Kind: approval.SteerApprovePlan, PlanRequest: &request},
 		{Kind: approval.SteerRejectPlan, PlanRequest: &request, Reason: "no"},
 		{Kind: approval.SteerAmendPlan, PlanRequest: &request,
-			Calls: []ideafile.WrittenCall{ideafile.ParseWrittenCall(map[string]any{"_tool": "x", "n": handle})}},
+			AmendedCalls: []ideafile.WrittenCall{ideafile.ParseWrittenCall(map[string]any{"_tool": "x", "n": handle})}},
 	} {
 		d = decided(t, k, keys, d)
 		for _, with := range []proofs.Keys{nil, keys} {
@@ -159,7 +159,7 @@ func TestAProofThatWasTouchedIsFound(t *testing.T) {
 		{"another group", "refunds", "names the groups", nil,
 			func(d *approval.Decision) { d.Groups = []string{"heads"} }},
 		{"another key", "refunds", "another than the one that was checked", keys,
-			func(d *approval.Decision) { d.Signature.Key = "x" }},
+			func(d *approval.Decision) { d.Signature.KeyThumbprint = "x" }},
 		{"a changed signature", "refunds", "the signature does not match", keys,
 			func(d *approval.Decision) { d.Proof = d.Proof[:len(d.Proof)-8] + "AAAAAAAA" }},
 		{"no JWS", "refunds", "no compact JWS", nil, func(d *approval.Decision) { d.Proof = "x" }},
@@ -220,10 +220,10 @@ func TestApprovalsUnderASignedOrderAreProvenByTheOrder(t *testing.T) {
 	t.Parallel()
 	k, keys := signer(t, "")
 	o := approval.StandingOrder{ID: "small", Tool: "pay", Count: 2, Until: at.Add(time.Hour), Reason: "routine",
-		When: map[string]any{"properties": map[string]any{"cents": map[string]any{"maximum": json.Number("50")}}}}
+		ParamsCondition: map[string]any{"properties": map[string]any{"cents": map[string]any{"maximum": json.Number("50")}}}}
 	want := o.DecisionToProve("refunds")
-	jws, err := k.Sign(proof.Claims{IssuedAt: at.Unix(), ID: "1", Process: want.Process, Call: o.ID,
-		Digest: want.Digest, Decision: want.Kind, Details: want.Details})
+	jws, err := k.Sign(proof.Claims{IssuedAt: at.Unix(), ID: "1", Process: want.ProcessID, Call: o.ID,
+		Digest: want.Digest, Decision: want.Kind, DetailsDigest: want.DetailsDigest})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func TestApprovalsUnderASignedOrderAreProvenByTheOrder(t *testing.T) {
 	under := func(call, cents string, when time.Duration) approval.Decision {
 		return approval.Decision{Kind: policy.Approve, CallID: call, ApprovalDigest: call, DecidedBy: "ann",
 			Groups: []string{"finance"}, Reason: o.Reason, Proof: jws,
-			Signature: &proof.Signed{Key: k.Thumbprint, Issuer: "ann", ID: "1"}, DecidedAt: at.Add(when), Tool: "pay",
+			Signature: &proof.Signature{KeyThumbprint: k.Thumbprint, Issuer: "ann", ID: "1"}, DecidedAt: at.Add(when), Tool: "pay",
 			OrderID:     o.ID,
 			ShownParams: map[string]any{"cents": json.Number(cents)}}
 	}

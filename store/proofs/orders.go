@@ -15,8 +15,8 @@ import (
 // standingOrder is a standing order from a log, and how many Calls were approved under it.
 type standingOrder struct {
 	approval.StandingOrder
-	giver         policy.Person
-	approvedCalls int
+	giver             policy.Person
+	approvedCallCount int
 }
 
 // collectOrders collects the standing orders in a log, and reports wrong proofs.
@@ -30,28 +30,28 @@ func (a *Audit) collectOrders(process string, entries []turn.LogEntry) (problems
 		if a.ordersByID[d.Order.ID] = newOrder; d.Order.To != "" {
 			a.deputyOrders = append(a.deputyOrders, newOrder)
 		}
-		if reason := a.checkOrder(process, *d); reason != "" {
+		if reason := a.orderProblem(process, *d); reason != "" {
 			problems = append(problems, fmt.Sprintf("the standing order %s by %s: %s", d.Order.ID, d.DecidedBy, reason))
 		}
 	}
 	return problems
 }
 
-// checkOrder compares the proof of an order with the order, and with the keys.
-func (a *Audit) checkOrder(process string, d approval.Decision) string {
+// orderProblem compares the proof of an order with the order, and with the keys.
+func (a *Audit) orderProblem(process string, d approval.Decision) string {
 	if d.Proof == "" {
 		return ""
 	}
-	f := a.readProof(d.Proof)
-	err := f.CheckTime(time.Time{}, d.DecidedAt)
+	verification := a.readProof(d.Proof)
+	err := verification.CheckTime(time.Time{}, d.DecidedAt)
 	if err == nil {
-		err = f.Claims.CheckMatches(d.Order.DecisionToProve(process))
+		err = verification.Claims.CheckMatches(d.Order.DecisionToProve(process))
 	}
 	switch {
 	case err != nil:
 		return err.Error()
-	case !policy.SameName(f.Claims.Subject, d.DecidedBy):
-		return fmt.Sprintf("its proof is that of %s", f.Claims.Subject)
+	case !policy.SameName(verification.Claims.Subject, d.DecidedBy):
+		return fmt.Sprintf("its proof is that of %s", verification.Claims.Subject)
 	}
 	return ""
 }
@@ -82,12 +82,12 @@ func (a *Audit) expectedProof(process string, d approval.Decision,
 	}
 	o := a.ordersByID[d.OrderID]
 	if o == nil {
-		return proof.Decision{Process: process, CallIDs: []string{d.OrderID}, Digest: c.Digest,
-			Kind: approval.SteerAllow, Details: c.Details}, ""
+		return proof.Decision{ProcessID: process, CallIDs: []string{d.OrderID}, Digest: c.Digest,
+			Kind: approval.SteerAllow, DetailsDigest: c.DetailsDigest}, ""
 	}
-	o.approvedCalls++
+	o.approvedCallCount++
 	reason = o.NotCoveredReason(approval.Pending{Tool: d.Tool, Params: d.ShownParams}, d.DecidedAt)
-	if o.Count > 0 && o.approvedCalls > o.Count {
+	if o.Count > 0 && o.approvedCallCount > o.Count {
 		reason = fmt.Sprintf("the standing order %s gives leave for %d Calls, and this is one more", o.ID, o.Count)
 	}
 	return o.DecisionToProve(process), reason

@@ -8,8 +8,8 @@ import (
 
 // Keys are the keys that may speak for people, by their ids. A nil Keys has none.
 type Keys struct {
-	keyByID     map[string]*Key
-	inFileOrder []*Key // in the order of the JWKS
+	keyByID         map[string]*Key
+	keysInFileOrder []*Key // in the order of the JWKS
 }
 
 // maxKeysBytes bounds a JWKS, in bytes.
@@ -39,7 +39,7 @@ func ParseKeys(data []byte) (*Keys, error) {
 				jsonval.ClipForError(jsonval.EncodeToString(jsonval.AsObject(entry)["kid"])), err)
 		}
 		keys.keyByID[k.ID] = k
-		keys.inFileOrder = append(keys.inFileOrder, k)
+		keys.keysInFileOrder = append(keys.keysInFileOrder, k)
 	}
 	return keys, nil
 }
@@ -49,7 +49,7 @@ func (k *Keys) Len() int {
 	if k == nil {
 		return 0
 	}
-	return len(k.inFileOrder)
+	return len(k.keysInFileOrder)
 }
 
 // Find returns the key with an id, or nil.

@@ -26,8 +26,8 @@ func (k *Key) readPasskey(m jsonval.Object) (err error) {
 	return err
 }
 
-// openAssertion is open for a proof that a passkey signed.
-func (k *Key) openAssertion(h header) (payload []byte, err error) {
+// verifiedPasskeyPayload is open for a proof that a passkey signed.
+func (k *Key) verifiedPasskeyPayload(h header) (payload []byte, err error) {
 	switch {
 	case k.Passkey == nil:
 		return nil, fmt.Errorf("the proof says that a passkey signed it, but the key %s is not a passkey", k.ID)
@@ -49,7 +49,7 @@ func (k *Keys) Passkeys(person string, validAt time.Time) (valid []*Key) {
 	if k == nil {
 		return nil
 	}
-	for _, key := range k.inFileOrder {
+	for _, key := range k.keysInFileOrder {
 		if key.Passkey != nil && policy.SameName(key.People[0], person) &&
 			(key.WithdrawnAt.IsZero() || validAt.Before(key.WithdrawnAt)) {
 			valid = append(valid, key)
@@ -65,9 +65,9 @@ func (k *Key) OwnClaims(c proof.Claims) proof.Claims {
 }
 
 // PasskeyEntry returns the JWKS entry of a passkey, on one line. The person is its issuer.
-func PasskeyEntry(created passkey.Registration, site *passkey.Site, person string, groups []string) ([]byte, error) {
+func PasskeyEntry(registration passkey.Registration, site *passkey.Site, person string, groups []string) ([]byte, error) {
 	k := &Key{}
-	jwk := jose.JSONWebKey{Key: created.Public, KeyID: created.ID, Use: "sig"}
+	jwk := jose.JSONWebKey{Key: registration.Public, KeyID: registration.ID, Use: "sig"}
 	err := k.setPublic(jwk)
 	var m jsonval.Object
 	if err == nil {

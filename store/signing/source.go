@@ -107,16 +107,16 @@ func (s *Source) Verify(ctx context.Context, jws string) proof.Verification {
 	if err != nil {
 		return proof.Verification{RefusalReason: "the keys to check the proof with cannot be read: " + err.Error()}
 	}
-	f, err := keys.verify(jws)
+	verification, err := keys.verify(jws)
 	if _, isUnknownKey := errors.AsType[unknownKeyError](err); isUnknownKey && s.http != nil {
 		if keys, retryErr := s.currentKeys(ctx, retryAfter); retryErr == nil {
-			f, err = keys.verify(jws)
+			verification, err = keys.verify(jws)
 		}
 	}
 	if err != nil {
-		f.RefusalReason = err.Error()
+		verification.RefusalReason = err.Error()
 	}
-	return f
+	return verification
 }
 
 // currentKeys reads the keys again if the file has changed, or if the keys behind an address are due for a refresh.

@@ -20,43 +20,43 @@ var algorithms = []jose.SignatureAlgorithm{jose.EdDSA, jose.ES256, jose.RS256}
 // Verify checks the form and the signature of a proof, and that the key may speak for the person and the groups that it
 // names. The caller must check what the proof is for, and when, by the Finding's Claims.
 func (k *Keys) Verify(jws string) proof.Verification {
-	f, err := k.verify(jws)
+	verification, err := k.verify(jws)
 	if err != nil {
-		f.RefusalReason = err.Error()
+		verification.RefusalReason = err.Error()
 	}
-	return f
+	return verification
 }
 
-func (k *Keys) verify(jws string) (f proof.Verification, err error) {
+func (k *Keys) verify(jws string) (verification proof.Verification, err error) {
 	h, err := readHeader(jws)
 	if err != nil {
-		return f, err
+		return verification, err
 	}
 	key := k.Find(h.keyID)
 	if key == nil {
-		return f, unknownKeyError(h.keyID)
+		return verification, unknownKeyError(h.keyID)
 	}
 	if h.algorithm != string(key.algorithm) {
-		return f, fmt.Errorf("the proof says alg %s, and the key %s is one for %s", h.algorithm, key.ID, key.algorithm)
+		return verification, fmt.Errorf("the proof says alg %s, and the key %s is one for %s", h.algorithm, key.ID, key.algorithm)
 	}
-	payload, err := key.open(jws, h)
+	payload, err := key.verifiedPayload(jws, h)
 	if err != nil {
-		return f, err
+		return verification, err
 	}
-	f.Key, f.KeyWithdrawnAt = key.Thumbprint, key.WithdrawnAt
-	if f.Claims, err = proof.ReadClaims(payload); err != nil {
-		return f, err
+	verification.KeyThumbprint, verification.KeyWithdrawnAt = key.Thumbprint, key.WithdrawnAt
+	if verification.Claims, err = proof.ReadClaims(payload); err != nil {
+		return verification, err
 	}
-	if reason := key.denialReason(f.Claims); reason != "" {
-		return f, errors.New(reason)
+	if reason := key.denialReason(verification.Claims); reason != "" {
+		return verification, errors.New(reason)
 	}
-	return f, nil
+	return verification, nil
 }
 
-// open checks the signature of a proof and returns its payload.
-func (k *Key) open(jws string, h header) (payload []byte, err error) {
+// verifiedPayload checks the signature of a proof and returns its payload.
+func (k *Key) verifiedPayload(jws string, h header) (payload []byte, err error) {
 	if k.Passkey != nil || h.kind == passkey.Type {
-		return k.openAssertion(h)
+		return k.verifiedPasskeyPayload(h)
 	}
 	signed, err := jose.ParseSignedCompact(jws, []jose.SignatureAlgorithm{k.algorithm})
 	if err != nil {

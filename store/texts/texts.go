@@ -19,7 +19,7 @@ type Place struct {
 	depth int
 }
 
-const maxPartDepth = 3
+const maxPathDepth = 3
 
 // Walker says what to do with the texts of a value.
 type Walker struct {
@@ -99,7 +99,7 @@ func ownerToken(m jsonval.Object) string {
 }
 
 func (p Place) child(key string) Place {
-	if p.depth++; p.depth <= maxPartDepth {
+	if p.depth++; p.depth <= maxPathDepth {
 		p.Path = strings.TrimPrefix(p.Path+"."+key, ".")
 	}
 	return p

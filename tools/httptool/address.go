@@ -29,8 +29,8 @@ var guardedRanges = parsePrefixes("0.0.0.0/8", "169.254.0.0/16", "168.63.129.16/
 
 // publicIPv6 contains the public IPv6 addresses; nat64 contains translated IPv4 addresses.
 var (
-	publicIPv6 = netip.MustParsePrefix("2000::/3")
-	nat64      = netip.MustParsePrefix("64:ff9b::/96")
+	publicIPv6  = netip.MustParsePrefix("2000::/3")
+	nat64Prefix = netip.MustParsePrefix("64:ff9b::/96")
 )
 
 func parsePrefixes(texts ...string) []netip.Prefix {
@@ -48,7 +48,7 @@ func isWithin(ip netip.Addr, list []netip.Prefix) bool {
 // effectiveAddr returns the effective address: an IPv4 address if it is mapped into IPv6 or translated by NAT64.
 func effectiveAddr(ip netip.Addr) netip.Addr {
 	ip = ip.Unmap().WithZone("")
-	if nat64.Contains(ip) {
+	if nat64Prefix.Contains(ip) {
 		b := ip.As16()
 		return netip.AddrFrom4([4]byte(b[12:]))
 	}
@@ -63,8 +63,8 @@ func isPublic(ip netip.Addr) bool {
 // dialer connects to what the list allows. It checks the address that is really dialled, after the name was resolved: a
 // name that changes its address in between gains nothing.
 type dialer struct {
-	allow    *allowList
-	resolver *net.Resolver // nil for the system's
+	allowList *allowList
+	resolver  *net.Resolver // nil for the system's
 }
 
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -79,7 +79,7 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 		Control: func(_, address string, _ syscall.RawConn) error {
 			// Control is called on goroutines of the transport and of package net.
 			return safego.Run("http.dial",
-				func() error { return d.checkAddress(address, d.allow.namesHost(normalizeHost(host), port)) })
+				func() error { return d.checkAddress(address, d.allowList.namesHost(normalizeHost(host), port)) })
 		},
 	}
 	return inner.DialContext(ctx, network, address)
@@ -92,8 +92,8 @@ func (d *dialer) checkAddress(address string, isNamed bool) error {
 	}
 	ip := effectiveAddr(addrPort.Addr())
 	_, port, _ := net.SplitHostPort(address)
-	if isPublic(ip) || d.allow.namesHost(ip.String(), port) || (isNamed && !isWithin(ip, guardedRanges)) {
+	if isPublic(ip) || d.allowList.namesHost(ip.String(), port) || (isNamed && !isWithin(ip, guardedRanges)) {
 		return nil
 	}
-	return refusef("address %s is not public: name the host in %s", ip, AllowVariable)
+	return refusedErrorf("address %s is not public: name the host in %s", ip, AllowVariable)
 }

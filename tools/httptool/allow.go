@@ -18,19 +18,19 @@ const AllowVariable = "PROCESSIDEA_HTTP_ALLOW"
 
 // allowList says which hosts may be reached: named hosts, the hosts below a domain, or all public ones.
 type allowList struct {
-	allowedHosts map[string]bool // "host" for all ports, "host:port" for one
-	suffixes     []string        // ".example.com", for public addresses only
-	allPublic    bool            // "*", for public addresses only
+	allowedHosts    map[string]bool // "host" for all ports, "host:port" for one
+	domainSuffixes  []string        // ".example.com", for public addresses only
+	allowsAllPublic bool            // "*", for public addresses only
 }
 
-// CheckAllow returns the error in an allow-list: `host[:port],…`, `*.domain` for the hosts below a domain, `*` for all
+// CheckAllowList returns the error in an allow-list: `host[:port],…`, `*.domain` for the hosts below a domain, `*` for all
 // public ones.
-func CheckAllow(text string) error {
-	_, err := parseAllow(text)
+func CheckAllowList(text string) error {
+	_, err := parseAllowList(text)
 	return err
 }
 
-func parseAllow(text string) (*allowList, error) {
+func parseAllowList(text string) (*allowList, error) {
 	list := &allowList{allowedHosts: map[string]bool{}}
 	for entry := range strings.SplitSeq(text, ",") {
 		entry = strings.TrimSpace(entry)
@@ -47,11 +47,11 @@ func parseAllow(text string) (*allowList, error) {
 
 func (l *allowList) add(entry string) error {
 	if entry == "*" {
-		l.allPublic = true
+		l.allowsAllPublic = true
 		return nil
 	}
 	if domain, ok := strings.CutPrefix(entry, "*."); ok && hostPattern.MatchString(normalizeHost(domain)) {
-		l.suffixes = append(l.suffixes, "."+normalizeHost(domain))
+		l.domainSuffixes = append(l.domainSuffixes, "."+normalizeHost(domain))
 		return nil
 	}
 	host, port := entry, ""
@@ -75,7 +75,7 @@ func (l *allowList) add(entry string) error {
 }
 
 func (l *allowList) isEmpty() bool {
-	return len(l.allowedHosts) == 0 && len(l.suffixes) == 0 && !l.allPublic
+	return len(l.allowedHosts) == 0 && len(l.domainSuffixes) == 0 && !l.allowsAllPublic
 }
 
 // namesHost reports whether the list names exactly this host, with this port or without a port.
@@ -85,8 +85,8 @@ func (l *allowList) namesHost(host, port string) bool {
 
 // allows reports whether the host may be contacted at all. Its address is checked when it is dialled.
 func (l *allowList) allows(host, port string) bool {
-	return l.allPublic || l.namesHost(host, port) ||
-		slices.ContainsFunc(l.suffixes, func(suffix string) bool { return strings.HasSuffix(host, suffix) })
+	return l.allowsAllPublic || l.namesHost(host, port) ||
+		slices.ContainsFunc(l.domainSuffixes, func(suffix string) bool { return strings.HasSuffix(host, suffix) })
 }
 
 // hostPattern matches a host's name. The last label must not be a number: 10.0.0.256 would pass as a name.

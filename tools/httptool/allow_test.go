@@ -25,7 +25,7 @@ func TestOnlyHostsOfTheListAreAsked(t *testing.T) {
 		{"my_service", "my_service:80", ""},
 		{"", "", "a.org:443"},
 	} {
-		list, err := parseAllow(row.allow)
+		list, err := parseAllowList(row.allow)
 		if err != nil {
 			t.Fatalf("%q: %v", row.allow, err)
 		}
@@ -45,16 +45,16 @@ func TestAListThatDoesNotParseIsAFinalErrorOfEachRequest(t *testing.T) {
 	for _, text := range []string{"https://a.org", "a.org/x", "a.org:http", "a.org:0", "a.org:70000", "a.org:080",
 		"a:b:c", "u@h", "*.", "**", "a.*", ":80", "a b", "a..b", ".", "a.org;b.org", "*.a;b", "[::1", "a.org]", "[a.org]",
 		"10.0.0.256", "10.0.0", "'a.org'", `"a.org"`} {
-		err := CheckAllow(text)
+		err := CheckAllowList(text)
 		if err == nil || !strings.Contains(err.Error(), AllowVariable) {
 			t.Errorf("%q: %v", text, err)
 		}
-		_, err = New(Options{Allow: text}).Do(bg, Spec{URL: "http://a.org"}, nil, nil, "k")
-		if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "entry") {
+		_, err = New(Options{AllowList: text}).Do(bg, Spec{URL: "http://a.org"}, nil, nil, "k")
+		if e := asError(t, err); e.IsRetryable || !strings.Contains(e.Error(), "entry") {
 			t.Errorf("%q: %v", text, e)
 		}
 	}
-	if err := CheckAllow("a.org,b.org:80,*,*.c.org,127.0.0.1,[::1]:80"); err != nil {
+	if err := CheckAllowList("a.org,b.org:80,*,*.c.org,127.0.0.1,[::1]:80"); err != nil {
 		t.Error(err)
 	}
 }
@@ -62,13 +62,13 @@ func TestAListThatDoesNotParseIsAFinalErrorOfEachRequest(t *testing.T) {
 func TestWithoutAListNothingIsAskedAndTheVariableIsNamed(t *testing.T) {
 	t.Parallel()
 	s, asked := serve(t, nil)
-	_, err := New(Options{Allow: " ,"}).Do(bg, Spec{URL: s.URL}, nil, nil, "k")
-	if e := asError(t, err); e.Retry ||
+	_, err := New(Options{AllowList: " ,"}).Do(bg, Spec{URL: s.URL}, nil, nil, "k")
+	if e := asError(t, err); e.IsRetryable ||
 		!strings.Contains(e.Error(), "no host is allowed: set PROCESSIDEA_HTTP_ALLOW") || len(asked.take()) != 0 {
 		t.Errorf("%v", e)
 	}
-	_, err = New(Options{Allow: "a.org"}).Do(bg, Spec{URL: s.URL}, nil, nil, "k")
-	if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "is not in PROCESSIDEA_HTTP_ALLOW") ||
+	_, err = New(Options{AllowList: "a.org"}).Do(bg, Spec{URL: s.URL}, nil, nil, "k")
+	if e := asError(t, err); e.IsRetryable || !strings.Contains(e.Error(), "is not in PROCESSIDEA_HTTP_ALLOW") ||
 		len(asked.take()) != 0 {
 		t.Errorf("%v", e)
 	}
@@ -95,9 +95,9 @@ func TestWhatTheWorkerLacksForAToolIsToldApart(t *testing.T) {
 		"where the server sends": {there, Spec{URL: redirects.URL}, ""},
 		"a missing parameter":    {here, Spec{URL: s.URL + "/{id}"}, ""},
 	} {
-		_, err := New(Options{Allow: c.allow, LookupEnv: func(string) (string, bool) { return "", false }}).Do(bg,
+		_, err := New(Options{AllowList: c.allow, LookupEnv: func(string) (string, bool) { return "", false }}).Do(bg,
 			c.spec, nil, nil, "k")
-		if e := asError(t, err); e.Retry || e.FaultCode() != c.want {
+		if e := asError(t, err); e.IsRetryable || e.FaultCode() != c.want {
 			t.Errorf("%s: %q, %v", name, e.FaultCode(), e)
 		}
 	}
@@ -159,11 +159,11 @@ func TestTheAddressThatIsDialledIsLookedAt(t *testing.T) {
 		{"crm.internal", "[fd12::1]:80", true, true},
 		{"crm.internal", "nonsense", true, false},
 	} {
-		list, err := parseAllow(row.allow)
+		list, err := parseAllowList(row.allow)
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = (&dialer{allow: list}).checkAddress(row.address, row.named)
+		err = (&dialer{allowList: list}).checkAddress(row.address, row.named)
 		if (err == nil) != row.want || (err != nil && !IsRefused(err)) {
 			t.Errorf("%+v: %v", row, err)
 		}
@@ -179,14 +179,14 @@ func TestANameThatResolvesToThisHostIsRefusedUnlessItIsNamed(t *testing.T) {
 		"*": false, "*.localhost,*": false, "localhost": true, "localhost:" + port: true, "localhost:1,*": false,
 		"*,127.0.0.1:" + port + ",::1": true,
 	} {
-		c := New(Options{Allow: allow})
+		c := New(Options{AllowList: allow})
 		_, err := c.Do(bg, Spec{URL: byName}, nil, nil, "k")
 		c.Close()
 		if n := len(asked.take()); (err == nil) != want || (n == 1) != want {
 			t.Errorf("%s: %v, %d requests", allow, err, n)
 		}
 		if err != nil {
-			if e := asError(t, err); e.Retry ||
+			if e := asError(t, err); e.IsRetryable ||
 				!strings.Contains(e.Error(), "is not public: name the host in PROCESSIDEA_HTTP_ALLOW") {
 				t.Errorf("%s: %v", allow, e)
 			}
@@ -199,7 +199,7 @@ func TestProxiesOfTheEnvironmentAreNotUsed(t *testing.T) {
 	proxy, through := serve(t, nil)
 	t.Setenv("HTTP_PROXY", proxy.URL)
 	t.Setenv("http_proxy", proxy.URL)
-	c := New(Options{Allow: "*"})
+	c := New(Options{AllowList: "*"})
 	defer c.Close()
 	// The address is refused before anything is sent, by whichever way.
 	if _, err := c.Do(bg, Spec{URL: "http://10.255.255.1/"}, nil, nil, "k"); err == nil || len(through.take()) != 0 {

@@ -36,7 +36,7 @@ func (c *Client) readResponse(resp *http.Response) (*response, error) {
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, min(memory.UncountedSize, c.maxBytes)+1))
 	if err == nil && len(body) > memory.UncountedSize {
-		body, err = readRest(resp, body, c.maxBytes)
+		body, err = readLargeBody(resp, body, c.maxBytes)
 	}
 	if err != nil {
 		return nil, err
@@ -48,48 +48,48 @@ func (c *Client) readResponse(resp *http.Response) (*response, error) {
 		status: resp.StatusCode, contentType: resp.Header.Get("Content-Type"),
 		header: resp.Header, body: body,
 	}
-	if to, err := resp.Location(); err == nil && (a.status == http.StatusCreated || a.status == http.StatusAccepted) {
-		a.location = to.String()
+	if locationURL, err := resp.Location(); err == nil && (a.status == http.StatusCreated || a.status == http.StatusAccepted) {
+		a.location = locationURL.String()
 	}
 	return a, nil
 }
 
-// readRest reads the rest of a large answer, once the worker has memory for the largest allowed answer.
-func readRest(resp *http.Response, head []byte, limit int64) ([]byte, error) {
+// readLargeBody reads the rest of a large answer, once the worker has memory for the largest allowed answer.
+func readLargeBody(resp *http.Response, firstPart []byte, limit int64) ([]byte, error) {
 	if err := memory.Reserve(resp.Request.Context(), int(limit)); err != nil {
 		return nil, err
 	}
-	rest, err := io.ReadAll(io.LimitReader(resp.Body, limit+1-int64(len(head))))
-	return append(head, rest...), err
+	rest, err := io.ReadAll(io.LimitReader(resp.Body, limit+1-int64(len(firstPart))))
+	return append(firstPart, rest...), err
 }
 
 // maxErrorBody bounds the bodies, in bytes, that are searched for the pause that a server demands.
 const maxErrorBody = 64 << 10
 
 // statusError returns the Error of a status that is not a success; nil if the answer is a result.
-func (a *response) statusError(anyStatus bool, now time.Time) error {
+func (a *response) statusError(acceptsAnyStatus bool, now time.Time) error {
 	wait := retryafter.FromHeader(a.header, now)
 	if wait == 0 && a.status >= 400 && len(a.body) <= maxErrorBody {
 		errorBody, _ := a.parseJSON()
 		wait = retryafter.FromErrorBody(errorBody, now)
 	}
 	isThrottled := a.status == 429 || a.status == 403 && wait > 0 // as GitHub does
-	retry := isThrottled || a.status == 408 || a.status >= 500
-	if (a.status >= 200 && a.status < 300) || (anyStatus && !retry) {
+	isRetryable := isThrottled || a.status == 408 || a.status >= 500
+	if (a.status >= 200 && a.status < 300) || (acceptsAnyStatus && !isRetryable) {
 		return nil
 	}
-	e := a.unfitError(nil)
-	e.Retry, e.throttled = retry, isThrottled
-	if retry {
+	e := a.unusableError(nil)
+	e.IsRetryable, e.isThrottled = isRetryable, isThrottled
+	if isRetryable {
 		e.RetryAfter = wait
 	}
 	return e
 }
 
-// unfitError returns the final Error of an answer that cannot be a result.
-func (a *response) unfitError(cause error) *Error {
+// unusableError returns the final Error of an answer that cannot be a result.
+func (a *response) unusableError(cause error) *Error {
 	text, err := a.decodedBody()
-	if c := a.compression(); c != "" {
+	if c := a.compressionProblem(); c != "" {
 		text = c
 	} else if err != nil {
 		text = strings.ToValidUTF8(string(a.body), "\uFFFD")
@@ -114,7 +114,7 @@ func (a *response) parseValue(firstFit func(readings ...any) any) (any, error) {
 	if isJSON(mediaType) {
 		v, err := a.parseJSON()
 		if err != nil {
-			return nil, a.unfitError(fmt.Errorf("the answer is not the JSON that it says it is: %w", err))
+			return nil, a.unusableError(fmt.Errorf("the answer is not the JSON that it says it is: %w", err))
 		}
 		return v, nil
 	}
@@ -139,8 +139,8 @@ func (a *response) parseJSON() (any, error) {
 	if err == nil {
 		return v, nil
 	}
-	if text, unreadable := a.decodedBody(); unreadable == nil {
-		if v, other := decodeJSON([]byte(text)); other == nil {
+	if text, decodeErr := a.decodedBody(); decodeErr == nil {
+		if v, textErr := decodeJSON([]byte(text)); textErr == nil {
 			return v, nil
 		}
 	}
@@ -149,11 +149,11 @@ func (a *response) parseJSON() (any, error) {
 
 // answerLimits allow deeper values than the engine accepts from LLMs, because servers write them.
 var answerLimits = jsonval.DecodeLimits{MaxDepth: 500, MaxNumberLen: 400, IntegersFitFloat64: true,
-	WholeCharacters: true}
+	RefusesLoneSurrogates: true}
 
-// decodeJSON is jsonval.DecodeWithBounds, but accepts a byte order mark.
+// decodeJSON is jsonval.DecodeWithLimits, but accepts a byte order mark.
 func decodeJSON(raw []byte) (any, error) {
-	return jsonval.DecodeWithBounds(bytes.TrimPrefix(raw, []byte("\uFEFF")), answerLimits)
+	return jsonval.DecodeWithLimits(bytes.TrimPrefix(raw, []byte("\uFEFF")), answerLimits)
 }
 
 func (a *response) decodeText() (string, error) {
@@ -170,24 +170,24 @@ var xmlEncoding = regexp.MustCompile(`^<\?xml[^>]*\sencoding=["']([\w.-]+)["']`)
 // decodedBody returns the body in UTF-8, without a byte order mark. It is converted from UTF-16 if it begins with its
 // mark, or else from the character set that its type or, in XML, its first line declares.
 func (a *response) decodedBody() (string, error) {
-	if c := a.compression(); c != "" {
+	if c := a.compressionProblem(); c != "" {
 		return "", errors.New(c)
 	}
 	_, params, _ := mime.ParseMediaType(a.contentType)
-	set, err := htmlindex.Get(params["charset"])
+	charset, err := htmlindex.Get(params["charset"])
 	isMarked := len(a.body) > 2 &&
 		(bytes.HasPrefix(a.body, []byte("\xff\xfe")) || bytes.HasPrefix(a.body, []byte("\xfe\xff")))
-	declared := xmlEncoding.FindSubmatch(a.body)
+	declaredCharset := xmlEncoding.FindSubmatch(a.body)
 	switch {
 	case isMarked:
-		set, err = unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM), nil
+		charset, err = unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM), nil
 	case strings.HasPrefix(strings.ToLower(params["charset"]), "utf-16") && isText(a.body):
-		set = unicode.UTF8 // it cannot be both
-	case declared != nil && params["charset"] == "" && !isText(a.body):
-		set, err = htmlindex.Get(string(declared[1]))
+		charset = unicode.UTF8 // it cannot be both
+	case declaredCharset != nil && params["charset"] == "" && !isText(a.body):
+		charset, err = htmlindex.Get(string(declaredCharset[1]))
 	}
-	if err == nil && set != unicode.UTF8 {
-		decoded, err := set.NewDecoder().Bytes(a.body)
+	if err == nil && charset != unicode.UTF8 {
+		decoded, err := charset.NewDecoder().Bytes(a.body)
 		if err == nil && isText(decoded) && !bytes.ContainsRune(decoded, utf8.RuneError) { // else it is in another set
 			return string(bytes.TrimPrefix(decoded, []byte("\uFEFF"))), nil
 		}
@@ -200,12 +200,12 @@ func (a *response) decodedBody() (string, error) {
 
 func isText(body []byte) bool { return utf8.Valid(body) && bytes.IndexByte(body, 0) < 0 }
 
-// compression says that the body is compressed in a way that nobody has asked for; "" if it is not.
-func (a *response) compression() string {
-	by := a.header.Get("Content-Encoding")
-	if by == "" || by == "identity" || isText(a.body) { // some servers write utf-8 there
+// compressionProblem says that the body is compressed in a way that nobody has asked for; "" if it is not.
+func (a *response) compressionProblem() string {
+	encoding := a.header.Get("Content-Encoding")
+	if encoding == "" || encoding == "identity" || isText(a.body) { // some servers write utf-8 there
 		return ""
 	}
 	return fmt.Sprintf("the answer is compressed in a way that is not read (Content-Encoding: %s): have the server "+
-		"send it as it is, or as gzip", excerpt(by))
+		"send it as it is, or as gzip", excerpt(encoding))
 }

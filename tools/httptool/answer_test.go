@@ -173,7 +173,7 @@ func TestAnAnswerThatIsNeitherJSONNorTextIsAFinalError(t *testing.T) {
 	} {
 		contentType, body = row.contentType, row.body
 		_, err := c.Do(bg, Spec{URL: s.URL}, nil, nil, "k")
-		if e := asError(t, err); e.Retry || e.Status != 200 || !strings.Contains(e.Error(), row.want) {
+		if e := asError(t, err); e.IsRetryable || e.Status != 200 || !strings.Contains(e.Error(), row.want) {
 			t.Errorf("%q: %v, want %q", row.body, e, row.want)
 		}
 	}
@@ -192,7 +192,7 @@ func TestACompressedAnswerThatIsNotReadIsNamed(t *testing.T) {
 	for _, status = range []int{200, 400} {
 		for _, encoding = range []string{"br", "zstd"} {
 			_, err := c.Do(bg, Spec{URL: s.URL}, nil, nil, "k")
-			if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "(Content-Encoding: "+encoding+"): have the") {
+			if e := asError(t, err); e.IsRetryable || !strings.Contains(e.Error(), "(Content-Encoding: "+encoding+"): have the") {
 				t.Errorf("%d: %v", status, e)
 			}
 		}
@@ -226,7 +226,7 @@ func TestTheStatusSaysWhetherToTryAgain(t *testing.T) {
 			}
 			e := asError(t, err)
 			text := fmt.Sprintf("httptool: POST %s: status %d: because", s.URL, status)
-			if e.Status != status || e.Body != "because" || e.Retry != (want == "retry") || e.Final() == e.Retry ||
+			if e.Status != status || e.Body != "because" || e.IsRetryable != (want == "retry") || e.Final() == e.IsRetryable ||
 				e.Error() != text {
 				t.Errorf("%d: %#v", status, e)
 			}
@@ -271,7 +271,7 @@ func TestAServerThatWantsToBeLeftAloneIsNotAskedBefore(t *testing.T) {
 		status, after, left = row.status, row.after, row.left
 		_, err := c.Do(bg, Spec{URL: s.URL}, nil, nil, "k")
 		e := asError(t, err)
-		if e.RetryAfter != row.want || runner.IsThrottled(err) != row.throttled || row.throttled && !e.Retry {
+		if e.RetryAfter != row.want || runner.IsThrottled(err) != row.throttled || row.throttled && !e.IsRetryable {
 			t.Errorf("%d %q: %v, %v", row.status, row.after, e.RetryAfter, err)
 		}
 	}
@@ -283,7 +283,7 @@ func TestAServerThatWantsToBeLeftAloneIsNotAskedBefore(t *testing.T) {
 	} {
 		body = said
 		_, err := c.Do(bg, Spec{URL: s.URL}, nil, nil, "k")
-		if e := asError(t, err); e.RetryAfter != want || !e.Retry {
+		if e := asError(t, err); e.RetryAfter != want || !e.IsRetryable {
 			t.Errorf("%s: %v, %v", said, e.RetryAfter, err)
 		}
 	}
@@ -319,7 +319,7 @@ func TestAnAnswerOverTheLimitIsAFinalError(t *testing.T) {
 			if err != nil || got != body {
 				t.Errorf("%+v: %v", row, err)
 			}
-		} else if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "the answer is over 1000 bytes") {
+		} else if e := asError(t, err); e.IsRetryable || !strings.Contains(e.Error(), "the answer is over 1000 bytes") {
 			t.Errorf("%+v: %v", row, e)
 		}
 	}
@@ -333,12 +333,12 @@ func TestABrokenConnectionIsTriedAgain(t *testing.T) {
 	})
 	c := client(t, nil, s)
 	_, err := c.Do(bg, Spec{URL: s.URL}, nil, nil, "k")
-	if e := asError(t, err); !e.Retry || e.Status != 0 || !strings.Contains(e.Error(), "unexpected EOF") {
+	if e := asError(t, err); !e.IsRetryable || e.Status != 0 || !strings.Contains(e.Error(), "unexpected EOF") {
 		t.Errorf("cut: %v", e)
 	}
 	s.Close()
 	_, err = c.Do(bg, Spec{URL: s.URL}, nil, nil, "k")
-	if e := asError(t, err); !e.Retry || !strings.Contains(e.Error(), "refused") {
+	if e := asError(t, err); !e.IsRetryable || !strings.Contains(e.Error(), "refused") {
 		t.Errorf("closed: %v", e)
 	}
 }
@@ -352,7 +352,7 @@ func TestTheContextEndsARequest(t *testing.T) {
 	go func() { <-inside; cancel() }()
 	_, err := c.Do(ctx, Spec{URL: s.URL}, nil, nil, "k")
 	close(release)
-	if e := asError(t, err); !e.Retry || !errors.Is(err, context.Canceled) ||
+	if e := asError(t, err); !e.IsRetryable || !errors.Is(err, context.Canceled) ||
 		!strings.HasSuffix(e.Error(), "context canceled") {
 		t.Errorf("%v", e)
 	}

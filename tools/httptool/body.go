@@ -15,7 +15,7 @@ const scopesField = "_scopes"
 // declared is the content type that the tool names.
 func fillBody(s Spec, f *templateFiller, scopes jsonval.Object, declaredType string) (body []byte, contentType string,
 	err error) {
-	if s.paramsInQuery() {
+	if s.sendsParamsInQuery() {
 		return nil, "", nil
 	}
 	v := any(f.params)

@@ -16,7 +16,7 @@ func (c *Client) CheckTool(t *ideafile.Tool, spec any) (ps diag.Problems) {
 		return nil
 	}
 	declared := jsonval.SortedKeys(t.SchemaByParam)
-	for _, template := range s.templates() {
+	for _, template := range s.templateTexts() {
 		for _, part := range placeholder.Split(template.text) {
 			if part.Name == "" || isParameter(t, part.Name) {
 				continue

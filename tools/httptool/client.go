@@ -14,9 +14,9 @@ import (
 
 // Options configure a Client.
 type Options struct {
-	Allow     string                      // the allow-list, in the form of AllowVariable
-	Secrets   string                      // what $env:NAME may name, in the form of SecretsVariable; empty: nothing
-	LookupEnv func(string) (string, bool) // looks up the secrets; nil: os.LookupEnv
+	AllowList      string                      // the allow-list, in the form of AllowVariable
+	AllowedSecrets string                      // what $env:NAME may name, in the form of SecretsVariable; empty: nothing
+	LookupEnv      func(string) (string, bool) // looks up the secrets; nil: os.LookupEnv
 }
 
 // maxBytes bounds an answer, in bytes after decompression.
@@ -25,29 +25,29 @@ const maxBytes = 20 << 20
 // Client sends the requests of HTTP tools. It keeps connections alive, uses no proxy and no cookies, and is safe
 // for concurrent use.
 type Client struct {
-	allow       *allowList
-	allowErr    error
-	secrets     secretNames
-	lookupEnv   func(string) (string, bool)
-	maxBytes    int64
-	usedSecrets sync.Map // name → value of the secrets that were used
-	dialer      *dialer
-	transport   *http.Transport // no http.Client, because send follows redirects
-	now         func() time.Time
+	allowList      *allowList
+	allowErr       error
+	allowedSecrets secretEntries
+	lookupEnv      func(string) (string, bool)
+	maxBytes       int64
+	usedSecrets    sync.Map // name → value of the secrets that were used
+	dialer         *dialer
+	transport      *http.Transport // no http.Client, because send follows redirects
+	now            func() time.Time
 }
 
-// New returns a Client. If the allow-list is invalid, every request fails; CheckAllow reports that beforehand.
+// New returns a Client. If the allow-list is invalid, every request fails; CheckAllowList reports that beforehand.
 func New(o Options) *Client {
 	c := &Client{lookupEnv: o.LookupEnv, maxBytes: maxBytes, now: time.Now}
 	if c.lookupEnv == nil {
 		c.lookupEnv = os.LookupEnv
 	}
-	c.allow, c.allowErr = parseAllow(o.Allow)
+	c.allowList, c.allowErr = parseAllowList(o.AllowList)
 	if c.allowErr != nil {
-		c.allow = &allowList{}
+		c.allowList = &allowList{}
 	}
-	c.secrets, _ = parseSecretNames(o.Secrets) // a list that does not parse allows none
-	c.dialer = &dialer{allow: c.allow}
+	c.allowedSecrets, _ = parseSecretNames(o.AllowedSecrets) // a list that does not parse allows none
+	c.dialer = &dialer{allowList: c.allowList}
 	c.transport = &http.Transport{
 		DialContext:            c.dialer.dial,
 		ForceAttemptHTTP2:      true,
@@ -72,7 +72,7 @@ func (c *Client) do(ctx context.Context, s Spec, in runner.Input) (any, error) {
 	v := c.newVault()
 	fail := func(err error) (any, error) {
 		e := c.errorWithoutSecrets(s.method()+" "+s.URL, err, v)
-		e.NotAllowed = isNotAllowed(err)
+		e.IsNotAllowed = isNotAllowed(err)
 		return nil, e
 	}
 	if err := s.check(); err != nil {
@@ -98,7 +98,7 @@ func (c *Client) do(ctx context.Context, s Spec, in runner.Input) (any, error) {
 }
 
 func (c *Client) newVault() *vault {
-	return &vault{allowedSecrets: c.secrets, lookup: c.lookupEnv, valueByName: map[string]string{},
+	return &vault{allowedSecrets: c.allowedSecrets, lookupEnv: c.lookupEnv, valueByName: map[string]string{},
 		usedSecrets: &c.usedSecrets}
 }
 
@@ -113,7 +113,7 @@ func (c *Client) Get(ctx context.Context, address string) (status int, contentTy
 	if err != nil {
 		return fail(finalError{err})
 	}
-	a, err := c.send(ctx, &request{method: "GET", url: u, header: http.Header{}, vault: v, anyStatus: true})
+	a, err := c.send(ctx, &request{method: "GET", url: u, ownHeader: http.Header{}, vault: v, acceptsAnyStatus: true})
 	if err != nil {
 		return fail(err)
 	}
@@ -129,7 +129,7 @@ func (c *Client) Get(ctx context.Context, address string) (status int, contentTy
 func (c *Client) errorWithoutSecrets(action string, err error, v *vault) *Error {
 	var e *Error
 	if !errors.As(err, &e) {
-		e = &Error{Retry: !IsRefused(err), Err: err}
+		e = &Error{IsRetryable: !IsRefused(err), Err: err}
 	}
 	s := v.redactor()
 	if e.Err != nil {

@@ -12,16 +12,16 @@ import (
 // Error says why a request has no result. It contains no secret of the request. It does not unwrap to the causes of
 // Err, which might contain a secret.
 type Error struct {
-	Status     int           // status of the answer; 0: none
-	Body       string        // the answer's first 1,000 characters
-	RetryAfter time.Duration // the pause that the server demands; 0: none
-	Retry      bool          // whether another attempt may succeed
-	Err        error         // the cause, if it is not the status
-	// NotAllowed reports that this worker lacks what the tool needs, whatever its parameters: a host in its allow-list,
+	Status      int           // status of the answer; 0: none
+	Body        string        // the answer's first 1,000 characters
+	RetryAfter  time.Duration // the pause that the server demands; 0: none
+	IsRetryable bool          // whether another attempt may succeed
+	Err         error         // the cause, if it is not the status
+	// IsNotAllowed reports that this worker lacks what the tool needs, whatever its parameters: a host in its allow-list,
 	// or a secret. Only the operator of the worker can fix that.
-	NotAllowed bool
-	action     string // method and URL template
-	throttled  bool   // the server's rate limit refused the request unread
+	IsNotAllowed bool
+	action       string // method and URL template
+	isThrottled  bool   // the server's rate limit refused the request unread
 }
 
 // Error reads `httptool: act thing: cause`.
@@ -43,11 +43,11 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Final reports whether another attempt would only repeat the error.
-func (e *Error) Final() bool { return !e.Retry }
+func (e *Error) Final() bool { return !e.IsRetryable }
 
 // FaultCode returns ideafile.CodeNotAllowed if the worker lacks something, for runner.FaultCode.
 func (e *Error) FaultCode() string {
-	if e.NotAllowed {
+	if e.IsNotAllowed {
 		return ideafile.CodeNotAllowed
 	}
 	return ""
@@ -57,7 +57,7 @@ func (e *Error) FaultCode() string {
 func (e *Error) RetryDelay() time.Duration { return e.RetryAfter }
 
 // Throttled reports whether the server's rate limit refused the request, for runner.IsThrottled.
-func (e *Error) Throttled() bool { return e.throttled }
+func (e *Error) Throttled() bool { return e.isThrottled }
 
 // RedactError returns an error without the secrets in its text. errors.Is finds the original error, but the result does
 // not unwrap to it.
@@ -82,7 +82,7 @@ func (f finalError) Unwrap() error { return f.error }
 // notAllowedError marks the lack of something at this worker: a host in its allow-list, or a secret.
 type notAllowedError struct{ error }
 
-func refusef(format string, args ...any) error {
+func refusedErrorf(format string, args ...any) error {
 	return finalError{notAllowedError{fmt.Errorf(format, args...)}}
 }
 

@@ -27,7 +27,7 @@ func TestGetReadsAURLAsItIs(t *testing.T) {
 	}
 	for _, status = range []int{408, 429, 500} {
 		_, _, _, err := c.Get(bg, s.URL)
-		if e := asError(t, err); !e.Retry || e.Status != status {
+		if e := asError(t, err); !e.IsRetryable || e.Status != status {
 			t.Errorf("%d: %v", status, e)
 		}
 	}
@@ -46,7 +46,7 @@ func TestGetGoesWhereTheListAllowsAndNowhereElse(t *testing.T) {
 		s.URL:                  "not text",
 	} {
 		_, _, _, err := c.Get(bg, address)
-		if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), want) ||
+		if e := asError(t, err); e.IsRetryable || !strings.Contains(e.Error(), want) ||
 			!strings.HasPrefix(e.Error(), "httptool: GET "+address) {
 			t.Errorf("%s: %v", address, e)
 		}
@@ -60,13 +60,13 @@ func TestACertificateNobodyKnowsIsNotTrusted(t *testing.T) {
 	t.Parallel()
 	s, asked := serveTLS(t)
 	allow := strings.TrimPrefix(s.URL, "https://")
-	c := New(Options{Allow: allow})
+	c := New(Options{AllowList: allow})
 	defer c.Close()
 	_, _, _, err := c.Get(bg, s.URL)
 	if e := asError(t, err); !strings.Contains(e.Error(), "certificate") || len(asked.take()) != 0 {
 		t.Errorf("%v", e)
 	}
-	trusting := New(Options{Allow: allow})
+	trusting := New(Options{AllowList: allow})
 	defer trusting.Close()
 	trusting.transport.TLSClientConfig = s.Client().Transport.(*http.Transport).TLSClientConfig
 	if _, err := trusting.Do(bg, Spec{URL: s.URL}, nil, nil, "key"); err != nil {

@@ -17,9 +17,9 @@ func (c *Client) Missing(spec any) []error {
 
 // MissingFor is Lacks for a server and texts that are sent to it, such as headers. An empty address means a program on
 // this machine.
-func (c *Client) MissingFor(address string, texts map[string]string) []error {
+func (c *Client) MissingFor(address string, textByName map[string]string) []error {
 	names := SecretsIn(address)
-	for _, text := range texts {
+	for _, text := range textByName {
 		names = append(names, SecretsIn(text)...)
 	}
 	return c.missing(address, names)
@@ -32,14 +32,14 @@ func (c *Client) missing(address string, secrets []string) (list []error) {
 			list = append(list, err)
 		}
 	}
-	filled, err := v.insertSecrets(address, nil)
+	filledAddress, err := v.insertSecrets(address, nil)
 	if err != nil {
 		return list // an error about a secret, which is reported already
 	}
 	var u *url.URL
 	if address != "" {
 		// No parameter can change the host, which ends before the first parameter.
-		urlStart, _, _ := strings.Cut(filled, "{")
+		urlStart, _, _ := strings.Cut(filledAddress, "{")
 		if u, err = parseHTTPURL(urlStart, ""); err != nil {
 			return list
 		}

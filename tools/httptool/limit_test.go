@@ -27,7 +27,7 @@ func TestABodyThatDripsEndsWithTheTimeOfItsCall(t *testing.T) {
 	ctx, cancel := context.WithTimeout(bg, 50*time.Millisecond)
 	defer cancel()
 	_, err := client(t, nil, s).Do(ctx, Spec{URL: s.URL}, nil, nil, "k")
-	if e := asError(t, err); !e.Retry || !errors.Is(err, context.DeadlineExceeded) {
+	if e := asError(t, err); !e.IsRetryable || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", e)
 	}
 	<-gone // the server was hung up on
@@ -53,7 +53,7 @@ func TestALocationThatRepeatsASecretDoesNotCarryItAway(t *testing.T) {
 	spec := Spec{URL: s.URL + "/?k=$env:TOKEN", Method: "GET"}
 	to = other.URL + "/end"
 	_, err := c.Do(bg, spec, nil, nil, "k")
-	if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "it would carry a secret to another host") ||
+	if e := asError(t, err); e.IsRetryable || !strings.Contains(e.Error(), "it would carry a secret to another host") ||
 		len(reached.take()) != 0 {
 		t.Errorf("%v", e)
 	}

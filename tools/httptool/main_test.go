@@ -83,7 +83,7 @@ func client(t *testing.T, env map[string]string, servers ...*httptest.Server) *C
 		allow = append(allow, strings.TrimPrefix(s.URL, "http://"))
 	}
 	names := append(slices.Collect(maps.Keys(env)), "GONE", "NOT_THERE")
-	c := New(Options{Allow: strings.Join(allow, ","), Secrets: secretsFor(names),
+	c := New(Options{AllowList: strings.Join(allow, ","), AllowedSecrets: secretsFor(names),
 		LookupEnv: func(name string) (string, bool) {
 			v, ok := env[name]
 			return v, ok
@@ -95,7 +95,7 @@ func client(t *testing.T, env map[string]string, servers ...*httptest.Server) *C
 // secretsFor lists those names that a list may hold, for any host.
 func secretsFor(names []string) (list string) {
 	for _, name := range names {
-		if _, err := ReadSecretNames(name + "@*"); err == nil {
+		if _, err := CheckSecretNames(name + "@*"); err == nil {
 			list += name + "@*,"
 		}
 	}

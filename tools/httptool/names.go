@@ -16,7 +16,7 @@ import (
 // Parameters lists the names in the templates of the spec, sorted. A dotted name is a path into a parameter.
 func (s Spec) Parameters() []string {
 	names := map[string]bool{}
-	for _, t := range s.templates() {
+	for _, t := range s.templateTexts() {
 		for _, part := range placeholder.Split(t.text) {
 			if part.Name != "" {
 				names[part.Name] = true
@@ -29,7 +29,7 @@ func (s Spec) Parameters() []string {
 // Secrets lists the environment variables that the spec names, sorted.
 func (s Spec) Secrets() []string {
 	names := map[string]bool{}
-	for _, t := range s.templates() {
+	for _, t := range s.templateTexts() {
 		for _, name := range SecretsIn(t.text) {
 			names[name] = true
 		}
@@ -37,16 +37,16 @@ func (s Spec) Secrets() []string {
 	return jsonval.SortedKeys(names)
 }
 
-// template is a string of a spec that may contain names, and its path.
-type template struct{ path, text string }
+// templateText is a string of a spec that may contain names, and its path.
+type templateText struct{ path, text string }
 
-func (s Spec) templates() []template {
-	list := []template{{".url", s.URL}}
+func (s Spec) templateTexts() []templateText {
+	list := []templateText{{".url", s.URL}}
 	for _, name := range jsonval.SortedKeys(s.Headers) {
-		list = append(list, template{jsonval.JSONPathWithKey(".headers", name), s.Headers[name]})
+		list = append(list, templateText{jsonval.JSONPathWithKey(".headers", name), s.Headers[name]})
 	}
 	for _, text := range appendStrings(nil, s.Body) {
-		list = append(list, template{".body", text})
+		list = append(list, templateText{".body", text})
 	}
 	return list
 }
@@ -104,9 +104,9 @@ func reservedVariableText(name string) string {
 // localhost.
 const SecretsVariable = "PROCESSIDEA_TOOL_SECRETS"
 
-// secretNames are the environment variables that tools may receive, with the hosts that each may be sent to. All others
+// secretEntries are the environment variables that tools may receive, with the hosts that each may be sent to. All others
 // are the worker's own: keys of LLMs, of clouds, of databases.
-type secretNames []secretEntry
+type secretEntries []secretEntry
 
 type secretEntry struct {
 	name            string
@@ -120,15 +120,15 @@ var (
 	isListSeparator    = func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' }
 )
 
-// ReadSecretNames returns the error in a list of secrets, and the entries whose secrets any host may receive.
-func ReadSecretNames(text string) (unrestricted []string, err error) {
+// CheckSecretNames returns the error in a list of secrets, and the entries whose secrets any host may receive.
+func CheckSecretNames(text string) (unrestrictedEntries []string, err error) {
 	list, err := parseSecretNames(text)
 	for _, e := range list {
-		if e.hosts.allPublic {
-			unrestricted = append(unrestricted, e.String())
+		if e.hosts.allowsAllPublic {
+			unrestrictedEntries = append(unrestrictedEntries, e.String())
 		}
 	}
-	return unrestricted, err
+	return unrestrictedEntries, err
 }
 
 func (e secretEntry) String() string {
@@ -138,12 +138,12 @@ func (e secretEntry) String() string {
 	return e.name
 }
 
-func parseSecretNames(text string) (list secretNames, err error) {
+func parseSecretNames(text string) (list secretEntries, err error) {
 	for entry := range strings.FieldsFuncSeq(text, isListSeparator) {
 		name, host, hasHost := strings.Cut(entry, "@")
 		e := secretEntry{hosts: &allowList{allowedHosts: map[string]bool{}}}
 		e.name, e.isPrefix = strings.CutSuffix(name, "*")
-		host, e.allowsPlainText = strings.CutPrefix(host, plainScheme)
+		host, e.allowsPlainText = strings.CutPrefix(host, plainTextScheme)
 		switch {
 		case !secretEntryPattern.MatchString(name):
 			err = errors.New("want NAME@HOST, where NAME is a variable, or the beginning of one and a *")
@@ -164,10 +164,10 @@ func parseSecretNames(text string) (list secretNames, err error) {
 	return list, nil
 }
 
-func (s secretNames) allows(name string) bool { return len(s.entriesOf(name)) > 0 }
+func (s secretEntries) allowsName(name string) bool { return len(s.entriesOf(name)) > 0 }
 
 // entriesOf returns the entries that match a name.
-func (s secretNames) entriesOf(name string) (list secretNames) {
+func (s secretEntries) entriesOf(name string) (list secretEntries) {
 	for _, e := range s {
 		if e.name == name || e.isPrefix && strings.HasPrefix(name, e.name) {
 			list = append(list, e)
@@ -177,13 +177,13 @@ func (s secretNames) entriesOf(name string) (list secretNames) {
 }
 
 // mayReceive reports whether a host may receive the secret with a name; with plain, in plain text.
-func (s secretNames) mayReceive(name, host, port string, inPlainText bool) bool {
+func (s secretEntries) mayReceive(name, host, port string, inPlainText bool) bool {
 	return slices.ContainsFunc(s.entriesOf(name), func(e secretEntry) bool {
-		return e.hosts.allows(host, port) && (!inPlainText || e.allowsPlainText || e.hosts.allPublic)
+		return e.hosts.allows(host, port) && (!inPlainText || e.allowsPlainText || e.hosts.allowsAllPublic)
 	})
 }
 
-const plainScheme = "http://"
+const plainTextScheme = "http://"
 
 // isPlainText reports whether others can read what is sent to a URL.
 func isPlainText(u *url.URL) bool {
@@ -194,7 +194,7 @@ func isPlainText(u *url.URL) bool {
 
 // HostOf returns the host of a server's address, in the form of AllowVariable. It is "localhost" for a program on this
 // machine, which has an empty address, and "HOST" if the host depends on a Call's parameters or secrets.
-func HostOf(address string) string { return strings.TrimPrefix(OriginOf(address), plainScheme) }
+func HostOf(address string) string { return strings.TrimPrefix(OriginOf(address), plainTextScheme) }
 
 // OriginOf is HostOf in the form of SecretsVariable.
 func OriginOf(address string) string {
@@ -212,7 +212,7 @@ func OriginOf(address string) string {
 	}
 	origin := hostWithPort(normalizeHost(u.Hostname()), u.Port())
 	if isPlainText(u) {
-		origin = plainScheme + origin
+		origin = plainTextScheme + origin
 	}
 	return origin
 }

@@ -12,20 +12,20 @@ import (
 
 // request is a filled Spec, on its way from hop to hop.
 type request struct {
-	method         string
-	url            *url.URL
-	header         http.Header // the tool's own headers, which only the first host receives
-	body           []byte      // nil if there is none
-	bodyHasSecret  bool
-	idempotencyKey string // idempotency key
-	vault          *vault // the secrets in the request
-	anyStatus      bool   // an answer of any status is a result
+	method           string
+	url              *url.URL
+	ownHeader        http.Header // the tool's own headers, which only the first host receives
+	body             []byte      // nil if there is none
+	bodyHasSecret    bool
+	idempotencyKey   string // idempotency key
+	vault            *vault // the secrets in the request
+	acceptsAnyStatus bool   // an answer of any status is a result
 }
 
 func (c *Client) prepare(s Spec, f *templateFiller, scopes jsonval.Object) (*request, error) {
 	r := &request{method: s.method(), bodyHasSecret: s.bodyHasSecret()}
 	var err error
-	r.header, err = fillHeaders(s.Headers, f)
+	r.ownHeader, err = fillHeaders(s.Headers, f)
 	if err != nil {
 		return nil, err
 	}
@@ -35,19 +35,19 @@ func (c *Client) prepare(s Spec, f *templateFiller, scopes jsonval.Object) (*req
 		return nil, fmt.Errorf("url: %w", err)
 	}
 	var contentType string
-	r.body, contentType, err = fillBody(s, f, scopes, r.header.Get("Content-Type"))
+	r.body, contentType, err = fillBody(s, f, scopes, r.ownHeader.Get("Content-Type"))
 	if err != nil {
 		return nil, fmt.Errorf("body: %w", err)
 	}
 	if contentType != "" {
-		r.header.Set("Content-Type", contentType)
+		r.ownHeader.Set("Content-Type", contentType)
 	}
 	return r, nil
 }
 
 // fillHeaders fills the tool's headers. A header that consists of one absent parameter is left out.
 func fillHeaders(headers map[string]string, f *templateFiller) (http.Header, error) {
-	filled := http.Header{}
+	header := http.Header{}
 	for _, name := range jsonval.SortedKeys(headers) {
 		if paramName, ok := solePlaceholder(headers[name]); ok {
 			if v, _ := f.findParam(paramName); v == nil {
@@ -61,7 +61,7 @@ func fillHeaders(headers map[string]string, f *templateFiller) (http.Header, err
 		if !httpguts.ValidHeaderFieldValue(value) {
 			return nil, fmt.Errorf("header %s: its value holds a line break or another control character", name)
 		}
-		filled.Set(name, value)
+		header.Set(name, value)
 	}
-	return filled, nil
+	return header, nil
 }

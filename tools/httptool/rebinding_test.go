@@ -116,7 +116,7 @@ func neighbours(t *testing.T, honest http.HandlerFunc) (port string, secret *rec
 // atPlace is a client that may reach names under .test, and 127.0.0.2, and asks the name server.
 func atPlace(t *testing.T, port string, names *nameServer) *Client {
 	t.Helper()
-	c := New(Options{Allow: "*.test,127.0.0.2:" + port})
+	c := New(Options{AllowList: "*.test,127.0.0.2:" + port})
 	c.dialer.resolver = names.resolver()
 	t.Cleanup(c.Close)
 	return c
@@ -135,7 +135,7 @@ func TestANameThatIsBoundAnewLeadsNowhereElse(t *testing.T) {
 		t.Fatalf("%v, %v after %d look-ups", got, err, names.lookups())
 	}
 	_, err := c.Do(bg, spec, nil, nil, "k")
-	if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "address 127.0.0.1 is not public") ||
+	if e := asError(t, err); e.IsRetryable || !strings.Contains(e.Error(), "address 127.0.0.1 is not public") ||
 		names.lookups() != 2 {
 		t.Errorf("%v after %d look-ups", e, names.lookups())
 	}
@@ -168,7 +168,7 @@ func TestARedirectToANameOfAPrivateAddressIsRefused(t *testing.T) {
 		to = "http://" + host + ":" + port + "/inner"
 		c := atPlace(t, port, serveNames(t, []string{"127.0.0.2"}, []string{"127.0.0.1"}))
 		_, err := c.Do(bg, Spec{URL: "http://shop.test:" + port + "/"}, nil, nil, "k")
-		if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "is not public") || len(secret.take()) != 0 {
+		if e := asError(t, err); e.IsRetryable || !strings.Contains(e.Error(), "is not public") || len(secret.take()) != 0 {
 			t.Errorf("%s: %v", host, e)
 		}
 	}
@@ -177,7 +177,7 @@ func TestARedirectToANameOfAPrivateAddressIsRefused(t *testing.T) {
 func TestANameWithoutAnAddressIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	c := atPlace(t, "1", serveNames(t, nil))
-	if _, err := c.Do(bg, Spec{URL: "http://gone.test/"}, nil, nil, "k"); !asError(t, err).Retry {
+	if _, err := c.Do(bg, Spec{URL: "http://gone.test/"}, nil, nil, "k"); !asError(t, err).IsRetryable {
 		t.Errorf("%v", err)
 	}
 }

@@ -64,7 +64,7 @@ func TestARedirectToTheSamePageIsNoResultOfARequestThatActs(t *testing.T) {
 			})
 			c := client(t, map[string]string{"TOKEN": "t0p-secret"}, s, other)
 			_, err := c.Do(bg, Spec{URL: s.URL + path}, object(t, `{"a":1}`), nil, "k")
-			if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "/orders, and has not taken") ||
+			if e := asError(t, err); e.IsRetryable || !strings.Contains(e.Error(), "/orders, and has not taken") ||
 				strings.Contains(e.Error(), "t0p-secret") || len(asked.take()) != 1 || len(reached.take()) != 0 {
 				t.Errorf("%d %s: %v", status, path, e)
 			}
@@ -113,7 +113,7 @@ func TestARedirectToALoginIsNoResult(t *testing.T) {
 				if !row.isLogin && (err != nil || got == nil) || row.isLogin && err == nil {
 					t.Errorf("%s %d %s: %v, %v", method, status, row.to, got, err)
 				}
-				if err != nil && (asError(t, err).Retry || !strings.Contains(err.Error(), "is a page to log in at") ||
+				if err != nil && (asError(t, err).IsRetryable || !strings.Contains(err.Error(), "is a page to log in at") ||
 					strings.Contains(err.Error(), "t0p-secret")) {
 					t.Errorf("%s %d %s: %v", method, status, row.to, err)
 				}
@@ -148,7 +148,7 @@ func TestAtMostFiveRedirectsAreFollowed(t *testing.T) {
 	}
 	asked.take()
 	_, err := c.Do(bg, Spec{URL: s.URL + "/6", Method: "GET"}, nil, nil, "k")
-	if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "more than 5 redirects") ||
+	if e := asError(t, err); e.IsRetryable || !strings.Contains(e.Error(), "more than 5 redirects") ||
 		len(asked.take()) != 6 {
 		t.Errorf("six: %v", e)
 	}
@@ -167,17 +167,17 @@ func TestEachHopIsCheckedAgainstTheList(t *testing.T) {
 	} {
 		s, _ := redirecting(t, 307, func(*http.Request) string { return location })
 		_, err := client(t, nil, s).Do(bg, Spec{URL: s.URL}, nil, nil, "k")
-		if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), want) {
+		if e := asError(t, err); e.IsRetryable || !strings.Contains(e.Error(), want) {
 			t.Errorf("%s: %v", location, e)
 		}
 	}
 	s, _ := redirecting(t, 307, func(*http.Request) string {
 		return strings.Replace(other.URL, "127.0.0.1", "localhost", 1)
 	})
-	c := New(Options{Allow: "*," + strings.TrimPrefix(s.URL, "http://")})
+	c := New(Options{AllowList: "*," + strings.TrimPrefix(s.URL, "http://")})
 	defer c.Close()
 	_, err := c.Do(bg, Spec{URL: s.URL}, nil, nil, "k")
-	if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "is not public") {
+	if e := asError(t, err); e.IsRetryable || !strings.Contains(e.Error(), "is not public") {
 		t.Errorf("a public list and a redirect to this host: %v", e)
 	}
 	if len(reached.take()) != 0 {
@@ -208,7 +208,7 @@ func TestAnotherHostGetsNeitherTheHeadersNorTheSecrets(t *testing.T) {
 		}
 	}
 	_, err := c.Do(bg, Spec{URL: s.URL, Body: map[string]any{"k": "$env:TOKEN"}}, nil, nil, "k")
-	if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "it would carry a secret to another host") ||
+	if e := asError(t, err); e.IsRetryable || !strings.Contains(e.Error(), "it would carry a secret to another host") ||
 		len(reached.take()) != 0 {
 		t.Errorf("a secret in the body: %v", e)
 	}

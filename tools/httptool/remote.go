@@ -8,28 +8,28 @@ import (
 
 // FillSecrets puts the secrets into the address of a server and into texts such as headers, and returns the Redactor
 // for the server's answers. An empty address means a program on this machine.
-func (c *Client) FillSecrets(address string, texts map[string]string) (
-	filledAddress string, filled map[string]string, s *secret.Redactor, err error,
+func (c *Client) FillSecrets(address string, textByName map[string]string) (
+	filledAddress string, filledTextByName map[string]string, s *secret.Redactor, err error,
 ) {
 	v := c.newVault()
 	filledAddress, err = v.insertSecrets(address, nil)
 	if err != nil {
 		return "", nil, nil, err
 	}
-	filled = make(map[string]string, len(texts))
-	for name, text := range texts {
-		if filled[name], err = v.insertSecrets(text, nil); err != nil {
+	filledTextByName = make(map[string]string, len(textByName))
+	for name, text := range textByName {
+		if filledTextByName[name], err = v.insertSecrets(text, nil); err != nil {
 			return "", nil, nil, err
 		}
 	}
 	if address == "" {
-		return "", filled, v.redactor(), v.checkHost(nil)
+		return "", filledTextByName, v.redactor(), v.checkHost(nil)
 	}
 	u, err := parseHTTPURL(filledAddress, "")
 	if err != nil {
 		return "", nil, nil, finalError{err}
 	}
-	return filledAddress, filled, v.redactor(), v.checkHost(u)
+	return filledAddress, filledTextByName, v.redactor(), v.checkHost(u)
 }
 
 // RoundTripper sends requests under the same rules as those of HTTP tools: to allowed hosts, at addresses that are

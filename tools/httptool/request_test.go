@@ -117,7 +117,7 @@ func TestHeadersAreTheToolsOwn(t *testing.T) {
 		_, err := c.Do(bg, spec, object(t, `{"user":{"name":"a\r\nX-Admin: 1"}}`), nil, "k")
 		return err
 	}())
-	if e.Retry || len(asked.take()) != 0 || !strings.Contains(e.Error(), "header X-User") {
+	if e.IsRetryable || len(asked.take()) != 0 || !strings.Contains(e.Error(), "header X-User") {
 		t.Errorf("a line break in a header: %v", e)
 	}
 }
@@ -157,7 +157,7 @@ func TestATemplateThatCannotBeFilledIsAFinalErrorAndNothingIsSent(t *testing.T) 
 		{URL: s.URL, Body: "{absent}"},
 	} {
 		_, err := c.Do(bg, spec, nil, nil, "k")
-		if e := asError(t, err); e.Retry || !e.Final() || e.Status != 0 {
+		if e := asError(t, err); e.IsRetryable || !e.Final() || e.Status != 0 {
 			t.Errorf("%+v: %v", spec, e)
 		}
 	}
@@ -182,7 +182,7 @@ func TestACallIsNotSentAgainByTheConnection(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := c.Do(bg, Spec{URL: s.URL + "/hang", Method: method}, nil, nil, "k")
-		if e, all := asError(t, err), asked.take(); !e.Retry || len(all) != 2 {
+		if e, all := asError(t, err), asked.take(); !e.IsRetryable || len(all) != 2 {
 			t.Errorf("%s: %d requests instead of 2, %v", method, len(all), e)
 		}
 	}

@@ -69,7 +69,7 @@ func TestAMissingSecretIsNamedAndNoOther(t *testing.T) {
 		_, err := c.Do(bg, Spec{URL: s.URL, Headers: map[string]string{"A": "$env:HERE", "B": "$env:" + name}},
 			nil, nil, "k")
 		e := asError(t, err)
-		if e.Retry || !strings.Contains(e.Error(), "environment variable "+name+" is not set") ||
+		if e.IsRetryable || !strings.Contains(e.Error(), "environment variable "+name+" is not set") ||
 			strings.Contains(e.Error(), "t0p-secret") {
 			t.Errorf("%v", e)
 		}
@@ -79,7 +79,7 @@ func TestAMissingSecretIsNamedAndNoOther(t *testing.T) {
 func TestASecretHostStandsInNoErrorOfTheConnection(t *testing.T) {
 	t.Parallel()
 	c := client(t, map[string]string{"BASE": "http://secret-host.invalid:81"})
-	c.allow.allPublic = true
+	c.allowList.allowsAllPublic = true
 	_, err := c.Do(bg, Spec{URL: "$env:BASE/x"}, nil, nil, "k")
 	e := asError(t, err)
 	if e.Status != 0 || strings.Contains(e.Error(), "secret-host.invalid:81") ||
@@ -140,7 +140,7 @@ func TestWhatTheProgramKeepsForItselfIsNoSecretForTools(t *testing.T) {
 			{URL: s.URL, Body: map[string]any{"a": []any{"x $env:" + name}}},
 		} {
 			_, err := c.Do(bg, spec, nil, nil, "k")
-			if e := asError(t, err); e.Retry ||
+			if e := asError(t, err); e.IsRetryable ||
 				!strings.Contains(e.Error(), "environment variable "+name+" is not for tools") ||
 				len(asked.take()) != 0 {
 				t.Errorf("%v", e)
@@ -156,7 +156,7 @@ func TestTheEnvironmentIsAskedOnlyForNamesOfTheSpec(t *testing.T) {
 	t.Parallel()
 	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, `{"a":"$env:OTHER"}`) })
 	var asked []string
-	c := New(Options{Allow: strings.TrimPrefix(s.URL, "http://"), Secrets: "NAME@127.0.0.1",
+	c := New(Options{AllowList: strings.TrimPrefix(s.URL, "http://"), AllowedSecrets: "NAME@127.0.0.1",
 		LookupEnv: func(n string) (string, bool) { asked = append(asked, n); return "value", true }})
 	defer c.Close()
 	if _, err := c.Do(bg, Spec{URL: s.URL, Headers: map[string]string{"A": "$env:NAME"}},
@@ -180,7 +180,7 @@ func TestOnlyWhatTheListNamesIsGivenToTools(t *testing.T) {
 		{"OPENAI_API_KEY@*", "OPENAI_API_KEY"}, {"SHOP_TOKEN@*, *@*", ""}, {"SHOP-TOKEN@* SHOP_TOKEN@*", ""},
 		{"SHOP_TOKEN", ""},
 	} {
-		c0 := New(Options{Allow: strings.TrimPrefix(s.URL, "http://"), Secrets: c.list,
+		c0 := New(Options{AllowList: strings.TrimPrefix(s.URL, "http://"), AllowedSecrets: c.list,
 			LookupEnv: func(n string) (string, bool) { v, ok := env[n]; return v, ok }})
 		for name, value := range env {
 			_, err := c0.Do(bg, Spec{URL: s.URL, Headers: map[string]string{"K": "$env:" + name}}, nil, nil, "k")
@@ -192,7 +192,7 @@ func TestOnlyWhatTheListNamesIsGivenToTools(t *testing.T) {
 				}
 				continue
 			}
-			if e := asError(t, err); e.Retry || len(sent) != 0 || fillErr == nil ||
+			if e := asError(t, err); e.IsRetryable || len(sent) != 0 || fillErr == nil ||
 				strings.Contains(e.Error(), value) ||
 				!strings.Contains(e.Error(), "variable "+name+" may not be given to tools") ||
 				!strings.Contains(e.Error(), SecretsVariable) {
@@ -223,7 +223,7 @@ func TestASecretIsToldToItsHostAlone(t *testing.T) {
 		"KEY@shop.example":            false, "KEY@127.0.0.1:1": false, "KEY@localhost": false, "KEY@*.example": false,
 		"OTHER@" + own: false,
 	} {
-		c := New(Options{Allow: own, Secrets: list,
+		c := New(Options{AllowList: own, AllowedSecrets: list,
 			LookupEnv: func(string) (string, bool) { return "the-very-secret", true }})
 		for _, how := range []string{"header", "path", "query", "body"} {
 			_, err := c.Do(bg, spec(how), nil, nil, "k")
@@ -284,7 +284,7 @@ func TestASecretGoesToAHostInPlainTextOnlyWhereThatIsWritten(t *testing.T) {
 		{"KEY@127.0.0.1 KEY@::1", "http://[::1]:8080", true},
 	} {
 		told := func(secrets string) ([]error, error) {
-			client := New(Options{Allow: "*,10.0.0.7,localhost,::1", Secrets: secrets,
+			client := New(Options{AllowList: "*,10.0.0.7,localhost,::1", AllowedSecrets: secrets,
 				LookupEnv: func(string) (string, bool) { return "the-very-secret", true }})
 			defer client.Close()
 			texts := map[string]string{"K": "$env:KEY"}
@@ -320,7 +320,7 @@ func TestAListOfSecretsThatCannotBeMeantIsRefused(t *testing.T) {
 		"A@": false, "@h": false, "A@h@i": false, "A@https://h": false, "A@http://": false, "A@h:0": false, "A@h/path": false,
 		"PROCESSIDEA_KEYS@h": false, "PROCESSIDEA_*@h": false, "TEMPORAL_API_KEY@h": false, "TEMPORAL_*@h": false,
 	} {
-		if _, err := ReadSecretNames(text); (err == nil) != ok ||
+		if _, err := CheckSecretNames(text); (err == nil) != ok ||
 			(err != nil && !strings.Contains(err.Error(), SecretsVariable)) {
 			t.Errorf("%q: %v", text, err)
 		}

@@ -20,7 +20,7 @@ func (c *Client) send(ctx context.Context, r *request) (*response, error) {
 		err := c.checkAllowed(r.url)
 		var resp *http.Response
 		if err == nil {
-			resp, err = c.attempt(ctx, r)
+			resp, err = c.sendOnce(ctx, r)
 		}
 		if err != nil && hop > 0 && isNotAllowed(err) {
 			err = finalErrorf("redirect: %s", err) // the server chose the host, not the author of the tool
@@ -28,17 +28,17 @@ func (c *Client) send(ctx context.Context, r *request) (*response, error) {
 		if err != nil {
 			return nil, transportError(ctx, err)
 		}
-		next, err := redirectRequest(r, resp)
+		next, err := nextRedirectRequest(r, resp)
 		if next == nil && err == nil {
 			a, err := c.readResponse(resp)
 			if err != nil {
 				return nil, transportError(ctx, err)
 			}
-			if hop > 0 && !r.anyStatus && a.isLoginPage(r.url) {
+			if hop > 0 && !r.acceptsAnyStatus && a.isLoginPage(r.url) {
 				return nil, finalErrorf("redirect: %s://%s%s is a page to log in at, so the server does not know who "+
 					"calls: see that the tool sends a valid key", r.url.Scheme, r.url.Host, r.url.EscapedPath())
 			}
-			return a, a.statusError(r.anyStatus, c.now())
+			return a, a.statusError(r.acceptsAnyStatus, c.now())
 		}
 		_ = resp.Body.Close()
 		if err == nil && hop == maxRedirects {
@@ -55,16 +55,16 @@ func (c *Client) checkAllowed(u *url.URL) error {
 	host, port := hostAndPort(u)
 	switch {
 	case c.allowErr != nil:
-		return refusef("%w", c.allowErr)
-	case c.allow.isEmpty():
-		return refusef("no host is allowed: set %s=%s", AllowVariable, hostWithPort(host, port))
-	case !c.allow.allows(host, port):
-		return refusef("host %s is not in %s", hostWithPort(host, port), AllowVariable)
+		return refusedErrorf("%w", c.allowErr)
+	case c.allowList.isEmpty():
+		return refusedErrorf("no host is allowed: set %s=%s", AllowVariable, hostWithPort(host, port))
+	case !c.allowList.allows(host, port):
+		return refusedErrorf("host %s is not in %s", hostWithPort(host, port), AllowVariable)
 	}
 	return nil
 }
 
-func (c *Client) attempt(ctx context.Context, r *request) (*http.Response, error) {
+func (c *Client) sendOnce(ctx context.Context, r *request) (*http.Response, error) {
 	var body io.Reader
 	if r.body != nil {
 		body = bytes.NewReader(r.body)
@@ -75,7 +75,7 @@ func (c *Client) attempt(ctx context.Context, r *request) (*http.Response, error
 	}
 	req.Header.Set("User-Agent", "processidea")
 	req.Header.Set("Accept", "application/json, text/*;q=0.9, */*;q=0.8")
-	maps.Copy(req.Header, r.header)
+	maps.Copy(req.Header, r.ownHeader)
 	if r.idempotencyKey != "" {
 		// Not under its canonical name, by which net/http would send the request again by itself when a connection
 		// breaks. A Call with one attempt must run at most once.
@@ -84,9 +84,9 @@ func (c *Client) attempt(ctx context.Context, r *request) (*http.Response, error
 	return c.transport.RoundTrip(req)
 }
 
-// redirectRequest returns the request that an answer redirects to; nil if it does not redirect. Another host receives
+// nextRedirectRequest returns the request that an answer redirects to; nil if it does not redirect. Another host receives
 // neither the tool's headers nor a body with a secret.
-func redirectRequest(r *request, resp *http.Response) (*request, error) {
+func nextRedirectRequest(r *request, resp *http.Response) (*request, error) {
 	keepsMethod := resp.StatusCode == 307 || resp.StatusCode == 308
 	if !keepsMethod && resp.StatusCode != 301 && resp.StatusCode != 302 && resp.StatusCode != 303 {
 		return nil, nil
@@ -103,23 +103,23 @@ func redirectRequest(r *request, resp *http.Response) (*request, error) {
 		return nil, finalErrorf("redirect: not an http or https URL")
 	}
 	next := *r
-	next.url, next.header = target, r.header.Clone()
+	next.url, next.ownHeader = target, r.ownHeader.Clone()
 	if !keepsMethod && r.method != "GET" && r.method != "HEAD" {
 		if isSamePage(r.url, target) {
 			return nil, finalErrorf("redirect: the server is at %s://%s%s, and has not taken the request: write that "+
 				"address in the file", target.Scheme, target.Host, target.EscapedPath())
 		}
 		next.method, next.body, next.bodyHasSecret = "GET", nil, false
-		next.header.Del("Content-Type")
+		next.ownHeader.Del("Content-Type")
 	}
 	if !isSameHost(r.url, target) {
 		// If a server repeats its URL in the Location, the other host would receive the secrets in that URL.
 		if next.bodyHasSecret || r.vault.containsSecret(target.String()) {
 			return nil, finalErrorf("redirect: it would carry a secret to another host")
 		}
-		next.header = http.Header{}
+		next.ownHeader = http.Header{}
 		if next.body != nil {
-			next.header.Set("Content-Type", r.header.Get("Content-Type"))
+			next.ownHeader.Set("Content-Type", r.ownHeader.Get("Content-Type"))
 		}
 	}
 	return &next, nil

@@ -58,9 +58,9 @@ func decodeSpec(raw any) (s Spec, err error) {
 		}
 	}
 	if err := jsonval.Unmarshal(text, &s); err != nil {
-		var wrong *json.UnmarshalTypeError
-		if errors.As(err, &wrong) {
-			return Spec{}, fmt.Errorf("%s: a %s does not fit", wrong.Field, wrong.Value)
+		var typeErr *json.UnmarshalTypeError
+		if errors.As(err, &typeErr) {
+			return Spec{}, fmt.Errorf("%s: a %s does not fit", typeErr.Field, typeErr.Value)
 		}
 		return Spec{}, err
 	}
@@ -85,7 +85,7 @@ func (s Spec) check() error {
 			return fmt.Errorf("headers: %s: not a header's value", name)
 		}
 	}
-	for _, t := range s.templates() {
+	for _, t := range s.templateTexts() {
 		if err := CheckSecrets(t.text); err != nil {
 			return err
 		}
@@ -100,8 +100,8 @@ func (s Spec) method() string {
 	return strings.ToUpper(s.Method)
 }
 
-// paramsInQuery reports whether the request carries its parameters in the query.
-func (s Spec) paramsInQuery() bool {
+// sendsParamsInQuery reports whether the request carries its parameters in the query.
+func (s Spec) sendsParamsInQuery() bool {
 	switch s.method() {
 	case "GET", "HEAD":
 		return true

@@ -82,7 +82,7 @@ func TestASpecMadeByHandIsCheckedWhenItIsUsed(t *testing.T) {
 		_, err := New(Options{}).Do(bg, Spec{URL: "gopher://h"}, nil, nil, "k")
 		return err
 	}())
-	if e.Retry || !strings.Contains(e.Error(), "does not begin with http") {
+	if e.IsRetryable || !strings.Contains(e.Error(), "does not begin with http") {
 		t.Errorf("%v", e)
 	}
 }

@@ -24,7 +24,7 @@ func TestTheClientServesTheFetchTool(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 	if _, err := fetch.Call(bg, map[string]any{"url": "http://169.254.169.254/"}); !tools.IsFinal(err) ||
-		asError(t, err).Retry {
+		asError(t, err).IsRetryable {
 		t.Errorf("a host that is not allowed: %v", err)
 	}
 	status = 503

@@ -53,7 +53,7 @@ func splitURL(text string) (urlTemplate, error) {
 
 // validate parses the URL with the digit 1 in place of every parameter and secret.
 func (t urlTemplate) validate() error {
-	fill := func(text string) string {
+	fillWithOnes := func(text string) string {
 		var b strings.Builder
 		for _, part := range placeholder.Split(secretPattern.ReplaceAllString(text, "1")) {
 			if part.Name != "" {
@@ -69,9 +69,9 @@ func (t urlTemplate) validate() error {
 	}
 	path := ""
 	for _, segment := range t.segments {
-		path += "/" + fill(segment)
+		path += "/" + fillWithOnes(segment)
 	}
-	_, err := parseHTTPURL(fill(base)+path, fill(t.query))
+	_, err := parseHTTPURL(fillWithOnes(base)+path, fillWithOnes(t.query))
 	return err
 }
 

@@ -22,7 +22,7 @@ func fillFor(text, method string, params map[string]any, env map[string]string) 
 		return "", err
 	}
 	v := &vault{allowedSecrets: allowed, valueByName: map[string]string{}, usedSecrets: &sync.Map{},
-		lookup: func(n string) (string, bool) { x, ok := env[n]; return x, ok }}
+		lookupEnv: func(n string) (string, bool) { x, ok := env[n]; return x, ok }}
 	u, err := fillURL(s, &templateFiller{params: params, vault: v, usedParams: map[string]bool{}})
 	if err != nil {
 		return "", err

@@ -32,8 +32,8 @@ func fillURL(s Spec, f *templateFiller) (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.paramsInQuery() {
-		query = append(query, f.unusedPairs()...)
+	if s.sendsParamsInQuery() {
+		query = append(query, f.unusedParamPairs()...)
 	}
 	u, err := parseHTTPURL(strings.TrimSuffix(base, "/")+path, strings.Join(query, "&"))
 	if err == nil && !strings.HasSuffix(u.EscapedPath(), path) {
@@ -50,8 +50,8 @@ func fillPath(segments []string, f *templateFiller) (string, error) {
 			return "", err
 		}
 		// A dot segment cannot be encoded: servers treat %2E as a dot, and climb to the parent folder.
-		plain, err := url.PathUnescape(text)
-		if hasParam && (err != nil || plain == "" || plain == "." || plain == "..") {
+		unescaped, err := url.PathUnescape(text)
+		if hasParam && (err != nil || unescaped == "" || unescaped == "." || unescaped == "..") {
 			return "", fmt.Errorf("parameters make %q of the path segment %q: a segment may not be empty, "+
 				`"." or ".."`, text, segment)
 		}
@@ -103,8 +103,8 @@ func queryPairs(key string, v any) []string {
 	return pairs
 }
 
-// unusedPairs returns the query pairs of the parameters that no template has used.
-func (f *templateFiller) unusedPairs() []string {
+// unusedParamPairs returns the query pairs of the parameters that no template has used.
+func (f *templateFiller) unusedParamPairs() []string {
 	unused := maps.Clone(f.params)
 	maps.DeleteFunc(unused, func(name string, _ any) bool { return f.usedParams[name] })
 	return formPairs(unused)

@@ -13,8 +13,8 @@ import (
 
 // vault provides the secrets of one request and remembers them, so that they can be removed from its answers.
 type vault struct {
-	allowedSecrets secretNames
-	lookup         func(string) (string, bool)
+	allowedSecrets secretEntries
+	lookupEnv      func(string) (string, bool)
 	valueByName    map[string]string // name → value
 	usedSecrets    *sync.Map         // name → value, shared by all requests of the client
 }
@@ -29,15 +29,15 @@ func (v *vault) secret(name, host string) (string, error) {
 	if !isAllowedForTools(name) {
 		return "", errors.New(reservedVariableText(name))
 	}
-	if !v.allowedSecrets.allows(name) {
+	if !v.allowedSecrets.allowsName(name) {
 		return "",
-			refusef("environment variable %s may not be given to tools: whoever runs the worker adds %s@%s to %s",
+			refusedErrorf("environment variable %s may not be given to tools: whoever runs the worker adds %s@%s to %s",
 				name, name, host, SecretsVariable)
 	}
-	value, ok := v.lookup(name)
+	value, ok := v.lookupEnv(name)
 	value = strings.TrimRight(value, "\r\n")
 	if !ok || value == "" {
-		return "", refusef("environment variable %s is not set", name)
+		return "", refusedErrorf("environment variable %s is not set", name)
 	}
 	v.valueByName[name] = value
 	if len(value) >= minRedactedLength {
@@ -59,16 +59,16 @@ func (v *vault) checkHost(u *url.URL) error {
 		destination = hostWithPort(host, port)
 	}
 	if inPlainText {
-		destination = plainScheme + destination
+		destination = plainTextScheme + destination
 	}
 	for _, name := range jsonval.SortedKeys(v.valueByName) {
 		switch {
 		case v.allowedSecrets.mayReceive(name, host, port, inPlainText):
 		case v.allowedSecrets.mayReceive(name, host, port, false):
-			return refusef("environment variable %s may not be sent to %s in plain text: write https; or, to allow "+
+			return refusedErrorf("environment variable %s may not be sent to %s in plain text: write https; or, to allow "+
 				"it, the worker's operator adds %s@%s to %s", name, destination, name, destination, SecretsVariable)
 		default:
-			return refusef("environment variable %s may not be sent to %s: to allow it, the worker's operator adds "+
+			return refusedErrorf("environment variable %s may not be sent to %s: to allow it, the worker's operator adds "+
 				"%s@%s to %s", name, destination, name, destination, SecretsVariable)
 		}
 	}
@@ -101,13 +101,13 @@ func (v *vault) insertSecrets(text string, encode func(string) string) (string, 
 // redactor removes the secrets of this request, and those that the client has used before: a server may store a secret
 // of one request, and return it to another without secrets.
 func (v *vault) redactor() *secret.Redactor {
-	all := maps.Clone(v.valueByName)
+	valueByName := maps.Clone(v.valueByName)
 	for name, value := range v.usedSecrets.Range {
-		if _, used := v.valueByName[name.(string)]; !used {
-			all[name.(string)] = value.(string)
+		if _, isUsed := v.valueByName[name.(string)]; !isUsed {
+			valueByName[name.(string)] = value.(string)
 		}
 	}
-	return secret.NewRedactor(all)
+	return secret.NewRedactor(valueByName)
 }
 
 // containsSecret reports whether a text contains a secret.

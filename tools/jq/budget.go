@@ -12,7 +12,7 @@ import (
 const (
 	maxIntegerBits = 4096 // bits of a whole number: squaring doubles them
 	nodeBytes      = 16   // bytes of a value without its text and its items
-	slotBytes      = 48   // bytes of a place in a growing list, with the garbage from growing
+	listItemBytes  = 48   // bytes of a place in a growing list, with the garbage from growing
 )
 
 var (
@@ -35,7 +35,7 @@ func (b *budget) charge(v any, _ []any) any {
 	return b.spend(n, v)
 }
 
-func (b *budget) chargeSlot(v any, _ []any) any { return b.spend(slotBytes, v) }
+func (b *budget) chargeSlot(v any, _ []any) any { return b.spend(listItemBytes, v) }
 
 func (b *budget) valueSize(v any, _ []any) any { return sizeOf(v, b.MaxValueBytes) }
 
@@ -82,9 +82,9 @@ func isInteger(v any, _ []any) any {
 
 func numberLiteral(_ any, text []any) any { return json.Number(text[0].(string)) }
 
-// prelude holds checked forms of functions whose work can exceed their input (as a product, by repeating, or in numbers
+// checkedFunctionDefs holds checked forms of functions whose work can exceed their input (as a product, by repeating, or in numbers
 // of a million digits), and of functions that would lose digits.
-var prelude = mustParse(`
+var checkedFunctionDefs = mustParse(`
 def _small: if _size > 1000000 then error("it works on a value that is too large") else . end;
 def _number: if type == "number" then . else error("only numbers can be computed with, not \(type)") end;
 def _split($s): _small | split($s);

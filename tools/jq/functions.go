@@ -36,10 +36,10 @@ func pipeInto(q *gojq.Query, name string) *gojq.Query {
 	return &gojq.Query{Left: q, Op: gojq.OpPipe, Right: &gojq.Query{Term: call}}
 }
 
-// keepDigits turns a decimal with more digits than a float holds into `_literal("1.…")`.
-func keepDigits(t *gojq.Term) {
-	const digitsOfFloat = 15
-	if _, err := jsonval.Decode([]byte(t.Number)); err != nil || len(t.Number) <= digitsOfFloat ||
+// keepDecimalDigits turns a decimal with more digits than a float holds into `_literal("1.…")`.
+func keepDecimalDigits(t *gojq.Term) {
+	const maxFloatDigits = 15
+	if _, err := jsonval.Decode([]byte(t.Number)); err != nil || len(t.Number) <= maxFloatDigits ||
 		!strings.ContainsAny(t.Number, ".eE") {
 		return
 	}

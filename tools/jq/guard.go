@@ -77,7 +77,7 @@ func guardTerm(t *gojq.Term) error {
 		gojq.TermTypeIndex, gojq.TermTypeUnary, gojq.TermTypeQuery,
 		gojq.TermTypeIf, gojq.TermTypeTry, gojq.TermTypeReduce, gojq.TermTypeForeach:
 	case gojq.TermTypeNumber:
-		keepDigits(t)
+		keepDecimalDigits(t)
 	case gojq.TermTypeFunc:
 		return guardFunction(t)
 	case gojq.TermTypeObject, gojq.TermTypeFormat:

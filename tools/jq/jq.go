@@ -42,7 +42,7 @@ func Compile(text string, limits Limits) (*Query, error) {
 	if err := guardNode(reflect.ValueOf(query)); err != nil {
 		return nil, err
 	}
-	query.FuncDefs = prelude
+	query.FuncDefs = checkedFunctionDefs
 	queryBudget := &budget{Limits: limits}
 	code, err := gojq.Compile(query,
 		gojq.WithFunction("_charge", 0, 0, queryBudget.charge),
@@ -75,7 +75,7 @@ func (q *Query) collectResults(ctx context.Context, v any, maxResults int) ([]an
 		if !ok {
 			break
 		}
-		if err, failed := v.(error); failed {
+		if err, isError := v.(error); isError {
 			return nil, errors.New(jsonval.Clip(strings.TrimPrefix(err.Error(), "error: "), maxErrorLength))
 		}
 		if size += sizeOf(v, q.budget.MaxValueBytes); size > q.budget.MaxValueBytes {

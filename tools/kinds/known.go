@@ -19,12 +19,12 @@ type KnownTools struct {
 
 // NewKnownTools returns what a program knows with these Go functions, and with runners of further kinds. It serves to
 // check Ideas, and runs nothing.
-func NewKnownTools(functions *tools.Registry, extraRunners map[ideafile.ToolKind]runner.Runner) KnownTools {
+func NewKnownTools(functions *tools.Registry, extraRunnerByKind map[ideafile.ToolKind]runner.Runner) KnownTools {
 	if functions == nil {
 		functions = tools.NewRegistry()
 	}
 	k := KnownTools{functions, New(Deps{Tools: functions})}
-	for kind, r := range extraRunners {
+	for kind, r := range extraRunnerByKind {
 		k.Runners.Register(kind, r)
 	}
 	return k
@@ -57,7 +57,7 @@ func (k KnownTools) Bind(idea *ideafile.Idea) (bindings map[string]ideafile.Tool
 		bindings[t.Name] = b
 	}
 	for _, s := range idea.Config.MCPServers {
-		if err := mcptool.Check(s); err != nil {
+		if err := mcptool.CheckServerConfig(s); err != nil {
 			problems.AddAt("$.config.mcp", s.Name, "%s", err)
 		}
 	}
@@ -66,9 +66,9 @@ func (k KnownTools) Bind(idea *ideafile.Idea) (bindings map[string]ideafile.Tool
 
 // bind binds one Tool. In a simulation, functions and kinds may be unknown, since they do not run.
 func (k KnownTools) bind(idea *ideafile.Idea, t *ideafile.Tool) (ideafile.ToolBinding, diag.Problems, error) {
-	b, err := t.BindToRunner(func(name string) (pure, ok bool) {
-		known, ok := k.Functions.Lookup(name)
-		return ok && known.Pure, ok
+	b, err := t.BindToRunner(func(name string) (isPure, ok bool) {
+		function, ok := k.Functions.Lookup(name)
+		return ok && function.Pure, ok
 	})
 	if err != nil {
 		if idea.Simulation != nil {
@@ -81,8 +81,8 @@ func (k KnownTools) bind(idea *ideafile.Idea, t *ideafile.Tool) (ideafile.ToolBi
 	}
 	spec := t.RunnerSpec(b, idea.Config.MCPServers)
 	err = k.Runners.Validate(b.Kind, spec)
-	var unknown *runner.UnknownKindError
-	if idea.Simulation != nil && (err == nil || errors.As(err, &unknown)) {
+	var unknownKindErr *runner.UnknownKindError
+	if idea.Simulation != nil && (err == nil || errors.As(err, &unknownKindErr)) {
 		return b, nil, nil
 	}
 	if err != nil {

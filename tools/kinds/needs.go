@@ -14,7 +14,7 @@ import (
 // WorkerRequirements lists, one a line, what a worker needs for the Tools, the MCP servers and the LLMs of Ideas:
 // hosts, secrets, programs, servers. When a process starts, the worker checks that it has them before anything runs.
 func WorkerRequirements(ideas ...*ideafile.Idea) string {
-	secrets, hosts, commands, llms := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+	secrets, hosts, commands, llmServers := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	collect := func(v any, address string) {
 		host := httptool.HostOf(address)
 		if address != "" { // the host is "HOST" if a secret contains it
@@ -26,8 +26,8 @@ func WorkerRequirements(ideas ...*ideafile.Idea) string {
 	}
 	for _, idea := range ideas {
 		for _, t := range idea.Tools {
-			activity := jsonval.AsObject(t.Source["_activity"])
-			collect(activity, jsonval.AsText(jsonval.Lookup(activity, "http", "url")))
+			activitySpec := jsonval.AsObject(t.Source["_activity"])
+			collect(activitySpec, jsonval.AsText(jsonval.Lookup(activitySpec, "http", "url")))
 		}
 		for _, s := range idea.Config.MCPServers {
 			collect(s, s.URL)
@@ -35,24 +35,24 @@ func WorkerRequirements(ideas ...*ideafile.Idea) string {
 				commands[mcptool.CommandEntryFor(s)] = true
 			}
 		}
-		for _, model := range slices.Concat(idea.Config.LLMs, idea.Config.RecheckLLMs()) {
-			if model.Server != "" {
-				llms[model.Server] = true
+		for _, llm := range slices.Concat(idea.Config.LLMs, idea.Config.RecheckLLMs()) {
+			if llm.Server != "" {
+				llmServers[llm.Server] = true
 			}
 		}
 	}
 	var b strings.Builder
-	for _, need := range []struct {
+	for _, requirement := range []struct {
 		variable  string
 		separator string
 		values    map[string]bool
 	}{
 		{httptool.AllowVariable, ",", hosts}, {httptool.SecretsVariable, ", ", secrets},
-		{mcptool.CommandsVariable, "; ", commands}, {"OPENAI_SERVERS", ",", llms},
+		{mcptool.CommandsVariable, "; ", commands}, {"OPENAI_SERVERS", ",", llmServers},
 	} {
-		if len(need.values) > 0 {
-			fmt.Fprintf(&b, "where its worker runs, %s must list %s\n", need.variable,
-				strings.Join(jsonval.SortedKeys(need.values), need.separator))
+		if len(requirement.values) > 0 {
+			fmt.Fprintf(&b, "where its worker runs, %s must list %s\n", requirement.variable,
+				strings.Join(jsonval.SortedKeys(requirement.values), requirement.separator))
 		}
 	}
 	return b.String()

@@ -20,16 +20,16 @@ import (
 const idempotencyKeyMeta = "processidea/idempotency-key"
 
 // call calls a tool.
-func (c *conn) call(ctx context.Context, tool string, in runner.Input) (any, *Error) {
-	takeQuestion := c.elicitations.listen()
+func (c *conn) call(ctx context.Context, toolName string, in runner.Input) (any, *Error) {
+	endListening := c.elicitations.beginListening()
 	var r *mcp.CallToolResult
 	err := c.runExchange(ctx, func(ctx context.Context) (err error) {
 		r, err = c.session.CallTool(ctx, &mcp.CallToolParams{Meta: mcp.Meta{idempotencyKeyMeta: in.IdempotencyKey},
-			Name: tool, Arguments: in.Params})
+			Name: toolName, Arguments: in.Params})
 		return err
 	})
-	if elicited := takeQuestion(); elicited != nil && err == nil {
-		return nil, c.elicitError(elicited)
+	if question := endListening(); question != nil && err == nil {
+		return nil, c.elicitError(question)
 	}
 	if err != nil {
 		return nil, c.callError(ctx, err)
@@ -37,13 +37,13 @@ func (c *conn) call(ctx context.Context, tool string, in runner.Input) (any, *Er
 	if r.NeedsInput() {
 		return nil, c.inputError(r.InputRequests)
 	}
-	meta, _, err := decodeExact(r.Meta)
+	resultFields, _, err := decodeExact(r.Meta)
 	if err != nil {
 		return nil, &Error{Code: ideafile.CodeBadOutput,
 			Err: c.redactError(fmt.Errorf("the result cannot be read: %w", err))}
 	}
-	value, text := parseResult(meta, in.FirstFit)
-	if isError := meta["isError"]; isError == true || isError == "true" {
+	value, text := parseResult(resultFields, in.FirstFit)
+	if isError := resultFields["isError"]; isError == true || isError == "true" {
 		return nil, &Error{Code: ideafile.CodeToolFailed, Err: errors.New(c.excerpt(text))}
 	}
 	return c.redactor.RedactValue(value), nil
@@ -59,16 +59,16 @@ func (c *conn) callError(ctx context.Context, err error) *Error {
 	case isRefused(err):
 		return &Error{Code: ideafile.CodeMCPRefused, Err: c.redactError(err)}
 	case ctx.Err() != nil:
-		return &Error{Code: ideafile.CodeToolFailed, Retry: true, Err: ctx.Err()}
+		return &Error{Code: ideafile.CodeToolFailed, IsRetryable: true, Err: ctx.Err()}
 	case message != nil && message.Code == codeUnreadable:
 		return &Error{Code: ideafile.CodeBadOutput, Err: errors.New(message.Message)}
 	case message != nil:
 		return &Error{Code: ideafile.CodeToolFailed, Err: errors.New(c.excerpt(errorText(message)))}
 	}
-	if errors.Is(err, errTooLarge) || isSizeError(err) || (c.sentTooLarge != nil && c.sentTooLarge()) {
+	if errors.Is(err, errTooLarge) || isSizeError(err) || (c.hasSentTooLarge != nil && c.hasSentTooLarge()) {
 		return &Error{Code: ideafile.CodeBadOutput, Err: errTooLarge}
 	}
-	return &Error{Code: ideafile.CodeOutcomeUnknown, Retry: true,
+	return &Error{Code: ideafile.CodeOutcomeUnknown, IsRetryable: true,
 		Err: c.redactError(fmt.Errorf("the connection broke during the call: %w%s", err, c.stderrText()))}
 }
 
@@ -98,7 +98,7 @@ func (c *conn) inputError(requests mcp.InputRequestMap) *Error {
 		}
 		return c.elicitError(question)
 	}
-	return &Error{Code: ideafile.CodeMCPUnreachable, Retry: true, Err: errors.New("the server is busy")}
+	return &Error{Code: ideafile.CodeMCPUnreachable, IsRetryable: true, Err: errors.New("the server is busy")}
 }
 
 func (c *conn) elicitError(question *mcp.ElicitParams) *Error {
@@ -106,8 +106,8 @@ func (c *conn) elicitError(question *mcp.ElicitParams) *Error {
 	if question.URL != "" {
 		text += " (at " + c.excerpt(question.URL) + ")"
 	}
-	if meta, _, _ := decodeExact(question.Meta); meta["requestedSchema"] != nil {
-		text += " Wanted: " + c.excerpt(jsonval.EncodeToString(meta["requestedSchema"]))
+	if questionFields, _, _ := decodeExact(question.Meta); questionFields["requestedSchema"] != nil {
+		text += " Wanted: " + c.excerpt(jsonval.EncodeToString(questionFields["requestedSchema"]))
 	} else if form := jsonval.ToJSONValue(question.RequestedSchema); form != nil {
 		text += " Wanted: " + c.excerpt(jsonval.EncodeToString(form))
 	}

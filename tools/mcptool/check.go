@@ -10,8 +10,8 @@ import (
 	"processidea/tools/httptool"
 )
 
-// Check returns the error in an Idea's MCP server, as far as it shows without contacting the server.
-func Check(s ideafile.MCPServer) error {
+// CheckServerConfig returns the error in an Idea's MCP server, as far as it shows without contacting the server.
+func CheckServerConfig(s ideafile.MCPServer) error {
 	for _, part := range []struct {
 		name  string
 		texts map[string]string

@@ -19,11 +19,11 @@ import (
 // with =.
 const CommandsVariable = "PROCESSIDEA_MCP_COMMANDS"
 
-// command is one entry of the list.
-type command struct {
-	words      []string
-	allowsMore bool // any words may follow
-	env        []string
+// allowedCommand is one entry of the list.
+type allowedCommand struct {
+	words           []string
+	allowsMoreWords bool // any words may follow
+	env             []string
 }
 
 // CheckCommands returns the error in a list of commands.
@@ -32,15 +32,15 @@ func CheckCommands(text string) error {
 	return err
 }
 
-func parseCommands(text string) ([]command, error) {
-	var list []command
+func parseCommands(text string) ([]allowedCommand, error) {
+	var list []allowedCommand
 	for entry := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ';' || r == '\n' }) {
-		c := command{words: strings.Fields(entry)}
+		c := allowedCommand{words: strings.Fields(entry)}
 		for len(c.words) > 0 && strings.HasSuffix(c.words[0], "=") && len(c.words[0]) > 1 {
 			c.env, c.words = append(c.env, strings.TrimSuffix(c.words[0], "=")), c.words[1:]
 		}
 		if n := len(c.words); n > 0 && c.words[n-1] == "*" {
-			c.allowsMore, c.words = true, c.words[:n-1]
+			c.allowsMoreWords, c.words = true, c.words[:n-1]
 		}
 		entry = strings.TrimSpace(entry)
 		switch {
@@ -58,9 +58,9 @@ func parseCommands(text string) ([]command, error) {
 }
 
 // allows reports whether the entry matches a server's command.
-func (c command) allows(words []string) bool {
+func (c allowedCommand) allows(words []string) bool {
 	return slices.Equal(c.words, words) ||
-		(c.allowsMore && len(words) > len(c.words) && slices.Equal(c.words, words[:len(c.words)]))
+		(c.allowsMoreWords && len(words) > len(c.words) && slices.Equal(c.words, words[:len(c.words)]))
 }
 
 // CommandEntryFor returns the entry of the list that admits a server's command with its variables. If an entry cannot
@@ -109,19 +109,19 @@ func (h *Hub) checkAllowed(server ideafile.MCPServer) error {
 // inheritedVariables are the variables that a command inherits from the worker. None of them holds a secret.
 var inheritedVariables = []string{"HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER"}
 
-func labelText(label, text string) string {
+func labelIfPresent(label, text string) string {
 	if text == "" {
 		return ""
 	}
 	return label + text
 }
 
-// runProgram returns the transport to a program that is run for the server.
-func (h *Hub) runProgram(server ideafile.MCPServer, c *conn) (mcp.Transport, func() string, error) {
+// newProgramTransport returns the transport to a program that is run for the server.
+func (h *Hub) newProgramTransport(server ideafile.MCPServer, c *conn) (mcp.Transport, func() string, error) {
 	if err := h.checkAllowed(server); err != nil {
 		return nil, nil, err
 	}
-	_, filled, redactor, err := h.options.HTTP.FillSecrets("", server.Env)
+	_, filledEnv, redactor, err := h.options.HTTP.FillSecrets("", server.Env)
 	if err != nil {
 		return nil, nil, refusedError{fmt.Errorf("env: %w", err)}
 	}
@@ -135,7 +135,7 @@ func (h *Hub) runProgram(server ideafile.MCPServer, c *conn) (mcp.Transport, fun
 			cmd.Env = append(cmd.Env, name+"="+v)
 		}
 	}
-	for name, value := range filled {
+	for name, value := range filledEnv {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
 	detachFromTerminal(cmd)
@@ -143,10 +143,10 @@ func (h *Hub) runProgram(server ideafile.MCPServer, c *conn) (mcp.Transport, fun
 	cmd.Stderr = stderr
 	strayOutput := &stderrTail{log: stderr.log, redactor: redactor}
 	p := &programTransport{conn: c, cmd: cmd, strayOutput: strayOutput}
-	c.sentTooLarge = p.sawTooLarge.Load
+	c.hasSentTooLarge = p.hasSeenTooLarge.Load
 	return p, func() string {
-		return labelText("; it wrote: ", stderr.text()) +
-			labelText("; on standard output, where nothing but messages of the protocol may stand, it wrote: ",
+		return labelIfPresent("; it wrote: ", stderr.text()) +
+			labelIfPresent("; on standard output, where nothing but messages of the protocol may stand, it wrote: ",
 				strayOutput.text())
 	}, nil
 }

@@ -27,18 +27,18 @@ type conn struct {
 	session      *mcp.ClientSession
 	redactor     *secret.Redactor
 	closeOnce    sync.Once
-	users        int // held by the session
+	userCount    int // held by the session
 	elicitations elicitations
-	// sentTooLarge reports whether the server sent a message that is too large to be read; nil if that is unknown.
-	sentTooLarge func() bool
-	stderrText   func() string
+	// hasSentTooLarge reports whether the server sent a message that is too large to be read; nil if that is unknown.
+	hasSentTooLarge func() bool
+	stderrText      func() string
 	// brokenCtx ends when an answer of the server exceeds the limit. That answer will never be complete.
 	brokenCtx  context.Context
 	markBroken context.CancelCauseFunc
 	// protocolVersion is the version of the protocol that the server agreed to; nil before that.
 	protocolVersion atomic.Pointer[string]
-	// beginID is the id of the request initialize.
-	beginID atomic.Pointer[jsonrpc.ID]
+	// initializeID is the id of the request initialize.
+	initializeID atomic.Pointer[jsonrpc.ID]
 }
 
 // runExchange runs an exchange with the server, until an answer exceeds the limit.
@@ -66,17 +66,17 @@ func (c *conn) close(closing *sync.WaitGroup) {
 func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error) {
 	c := &conn{}
 	c.brokenCtx, c.markBroken = context.WithCancelCause(h.ctx)
-	transport, stderr, err := h.transport(server, c)
+	transport, stderrText, err := h.transport(server, c)
 	if err != nil {
 		return nil, err
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "processidea", Version: "1"}, &mcp.ClientOptions{
 		Capabilities:       &mcp.ClientCapabilities{}, // no roots: a server sees nothing of the worker
-		ElicitationHandler: c.elicitations.record,
+		ElicitationHandler: c.elicitations.recordQuestion,
 		MultiRoundTrip:     &mcp.MultiRoundTripOptions{Disabled: true}, // people are asked, which takes time
 	})
 	client.AddReceivingMiddleware(safemcp.Middleware("mcp.receive"))
-	c.stderrText = stderr
+	c.stderrText = stderrText
 	err = c.runExchange(ctx, func(ctx context.Context) (err error) {
 		c.session, err = client.Connect(ctx, exactTransport{c, transport}, nil)
 		return err
@@ -86,7 +86,7 @@ func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error
 		if u := asRefusal(err); u != nil {
 			return nil, u
 		}
-		return nil, c.redactError(fmt.Errorf("connect: %w%s", err, stderr()))
+		return nil, c.redactError(fmt.Errorf("connect: %w%s", err, stderrText()))
 	}
 	return c, nil
 }
@@ -95,7 +95,7 @@ func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error
 // that does not answer.
 func (h *Hub) transport(server ideafile.MCPServer, c *conn) (t mcp.Transport, stderr func() string, err error) {
 	if len(server.Command) > 0 {
-		return h.runProgram(server, c)
+		return h.newProgramTransport(server, c)
 	}
 	address, headers, redactor, err := h.options.HTTP.FillSecrets(server.URL, server.Headers)
 	if err != nil {
@@ -106,7 +106,7 @@ func (h *Hub) transport(server ideafile.MCPServer, c *conn) (t mcp.Transport, st
 		Endpoint: address, DisableStandaloneSSE: true, MaxRetries: -1,
 		HTTPClient: &http.Client{
 			Transport: headerTransport{&memory.Transport{
-				Next: h.options.HTTP.RoundTripper(), MaxBytes: maxMessage + maxExtraBytes,
+				Next: h.options.HTTP.RoundTripper(), MaxBytes: maxMessageBytes + maxExtraBytes,
 				OnTooLarge: func() { c.markBroken(errTooLarge) },
 			}, headers, c},
 			CheckRedirect: func(to *http.Request, via []*http.Request) error {
@@ -134,16 +134,16 @@ const headerProtocol = "MCP-Protocol-Version"
 // headerTransport sends the headers of the file with every request, and the version of the protocol once it is agreed
 // on. If the server refuses a request unread, the error is a *refusedRequest.
 type headerTransport struct {
-	next    http.RoundTripper
-	headers map[string]string
-	conn    *conn
+	next        http.RoundTripper
+	fileHeaders map[string]string
+	conn        *conn
 }
 
 // RoundTrip is called on goroutines of the SDK.
 func (t headerTransport) RoundTrip(r *http.Request) (answer *http.Response, err error) {
 	err = safego.Run("mcp.send", func() (err error) {
 		r = r.Clone(r.Context())
-		for name, value := range t.headers {
+		for name, value := range t.fileHeaders {
 			r.Header.Set(name, value)
 		}
 		if version := t.conn.protocolVersion.Load(); version != nil && r.Header.Get(headerProtocol) == "" {
@@ -157,8 +157,8 @@ func (t headerTransport) RoundTrip(r *http.Request) (answer *http.Response, err 
 		if isSameServerRedirect(answer) {
 			return nil
 		}
-		if err = t.conn.refusalFromResponse(answer, method); err == nil {
-			t.conn.replaceUnreadable(answer, id)
+		if err = t.conn.closeIfRefused(answer, method); err == nil {
+			t.conn.wrapAnswerBody(answer, id)
 		}
 		return err
 	})
@@ -170,16 +170,16 @@ func (t headerTransport) RoundTrip(r *http.Request) (answer *http.Response, err 
 
 // requestIDAndMethod returns the JSON-RPC id and method of an HTTP request.
 func requestIDAndMethod(r *http.Request) (id json.RawMessage, method string) {
-	var known struct {
+	var fields struct {
 		ID     json.RawMessage `json:"id"`
 		Method string          `json:"method"`
 	}
 	if r.GetBody != nil {
 		if body, err := r.GetBody(); err == nil {
-			_ = json.NewDecoder(body).Decode(&known)
+			_ = json.NewDecoder(body).Decode(&fields)
 		}
 	}
-	return known.ID, known.Method
+	return fields.ID, fields.Method
 }
 
 func (c *conn) redactError(err error) error {

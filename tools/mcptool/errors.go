@@ -12,11 +12,11 @@ import (
 
 // Error says why a tool has no result. It contains no secret that the server was given.
 type Error struct {
-	Code       string // a code of package ideafile
-	Retry      bool   // whether another attempt may succeed
-	Err        error
-	retryAfter time.Duration
-	action     string
+	Code        string // a code of package ideafile
+	IsRetryable bool   // whether another attempt may succeed
+	Err         error
+	retryAfter  time.Duration
+	action      string
 }
 
 // Error reads `mcptool: act thing: cause`.
@@ -26,7 +26,7 @@ func (e *Error) Error() string { return "mcptool: " + e.action + ": " + e.Err.Er
 func (e *Error) Unwrap() error { return e.Err }
 
 // Final reports whether another attempt would only repeat the error.
-func (e *Error) Final() bool { return !e.Retry }
+func (e *Error) Final() bool { return !e.IsRetryable }
 
 // FaultCode returns Code, for runner.FaultCode.
 func (e *Error) FaultCode() string { return e.Code }
@@ -75,5 +75,5 @@ func unsentError(action string, err error) *Error {
 	if isRefused(err) {
 		code = ideafile.CodeMCPRefused
 	}
-	return &Error{action: action, Code: code, Retry: !isRefused(err), Err: err}
+	return &Error{action: action, Code: code, IsRetryable: !isRefused(err), Err: err}
 }

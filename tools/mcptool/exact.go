@@ -23,13 +23,13 @@ import (
 // exactTransport is a transport that preserves the exact JSON of a server. The SDK decodes results and schemas into
 // types of its own, and into `any`, where a number is a float64: 9007199254740993 becomes …992, and a value that fits
 // no type ends the connection. So the SDK gets an object that it can read, with the server's JSON text in the field
-// keyExact of its _meta.
+// exactTextKey of its _meta.
 type exactTransport struct {
 	conn *conn
 	mcp.Transport
 }
 
-const keyExact = "processidea/exact"
+const exactTextKey = "processidea/exact"
 
 // Connect connects through the wrapped transport.
 func (t exactTransport) Connect(ctx context.Context) (mcp.Connection, error) {
@@ -51,16 +51,16 @@ func (c exactConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return m, safego.Run("mcp.exact", func() error {
 		switch m := m.(type) {
 		case *jsonrpc.Response:
-			if begin := c.conn.beginID.Load(); begin != nil && m.ID == *begin && m.Error == nil {
-				m.Result, m.Error = c.introduced(m.Result)
+			if initializeID := c.conn.initializeID.Load(); initializeID != nil && m.ID == *initializeID && m.Error == nil {
+				m.Result, m.Error = c.initializeResultForSDK(m.Result)
 				return nil
 			}
-			m.Result = c.forSDK(m.Result)
-			if code := withoutSDKCode(m.Error); code != nil {
-				m.Error = code
+			m.Result = c.resultForSDK(m.Result)
+			if replacedErr := replaceSDKCode(m.Error); replacedErr != nil {
+				m.Error = replacedErr
 			}
 		case *jsonrpc.Request:
-			m.Params = withExact[struct{}](m.Params)
+			m.Params = withExactText[struct{}](m.Params)
 		}
 		return nil
 	})
@@ -69,52 +69,52 @@ func (c exactConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 // Write is called on a goroutine of the SDK.
 func (c exactConnection) Write(ctx context.Context, m jsonrpc.Message) error {
 	if r, ok := m.(*jsonrpc.Request); ok && r.Method == methodInitialize {
-		c.conn.beginID.Store(&r.ID)
+		c.conn.initializeID.Store(&r.ID)
 	}
 	return c.Connection.Write(ctx, m)
 }
 
-// versionForm is the form of the protocol's versions.
-var versionForm = regexp.MustCompile(`^\d{4}-\d\d-\d\d$`)
+// versionPattern is the form of the protocol's versions.
+var versionPattern = regexp.MustCompile(`^\d{4}-\d\d-\d\d$`)
 
-// unnamedVersion is the version of a server that names none, as servers assume it of a client that names none.
-const unnamedVersion = "2025-03-26"
+// defaultVersion is the version of a server that names none, as servers assume it of a client that names none.
+const defaultVersion = "2025-03-26"
 
 // firstVersion is the first version of the protocol that was published.
 const firstVersion = "2024-10-07"
 
-// introduced returns the form of an answer to initialize that the SDK gets: the version alone, since servers write the
+// initializeResultForSDK returns the form of an answer to initialize that the SDK gets: the version alone, since servers write the
 // rest in odd forms, and it is not used. An earlier version that the SDK does not know is spoken like the one before
 // it. The version is also recorded: the SDK passes it only to its own connections, and servers want it with every
 // request.
-func (c exactConnection) introduced(result json.RawMessage) (json.RawMessage, error) {
-	var said map[string]json.RawMessage
-	if json.Unmarshal(result, &said) != nil || said == nil {
+func (c exactConnection) initializeResultForSDK(result json.RawMessage) (json.RawMessage, error) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(result, &fields) != nil || fields == nil {
 		return nil, refusedError{fmt.Errorf("its answer to initialize is no JSON object: %s",
 			c.conn.excerpt(string(result)))}
 	}
-	version, text := said["protocolVersion"], ""
+	version, text := fields["protocolVersion"], ""
 	isText := version == nil || json.Unmarshal(version, &text) == nil
-	spoken := mcp.SupportedProtocolVersions()
-	slices.Sort(spoken)
+	supportedVersions := mcp.SupportedProtocolVersions()
+	slices.Sort(supportedVersions)
 	switch {
 	case isText && text == "":
-		text = unnamedVersion
-	case !versionForm.MatchString(text), text < firstVersion, text > slices.Max(spoken):
+		text = defaultVersion
+	case !versionPattern.MatchString(text), text < firstVersion, text > slices.Max(supportedVersions):
 		return nil, refusedError{fmt.Errorf("it speaks version %s of the protocol, not one of %s",
-			c.conn.excerpt(string(version)), strings.Join(spoken, ", "))}
+			c.conn.excerpt(string(version)), strings.Join(supportedVersions, ", "))}
 	default:
 		c.conn.protocolVersion.Store(&text)
 	}
-	at, known := slices.BinarySearch(spoken, text)
-	if !known {
-		at = max(at-1, 0)
+	versionIndex, isKnown := slices.BinarySearch(supportedVersions, text)
+	if !isKnown {
+		versionIndex = max(versionIndex-1, 0)
 	}
-	return json.Marshal(jsonval.Object{"protocolVersion": spoken[at], "capabilities": jsonval.Object{}})
+	return json.Marshal(jsonval.Object{"protocolVersion": supportedVersions[versionIndex], "capabilities": jsonval.Object{}})
 }
 
-// withoutSDKCode replaces the code of a server's error if it is one of the SDK's own codes; nil for any other error.
-func withoutSDKCode(err error) *jsonrpc.Error {
+// replaceSDKCode replaces the code of a server's error if it is one of the SDK's own codes; nil for any other error.
+func replaceSDKCode(err error) *jsonrpc.Error {
 	var failure *jsonrpc.Error
 	if !errors.As(err, &failure) || failure.Code < codeRejected || failure.Code > codeUnknown {
 		return nil
@@ -122,29 +122,29 @@ func withoutSDKCode(err error) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: failure.Message, Data: failure.Data}
 }
 
-// forSDK returns the form of a result that the SDK gets.
-func (c exactConnection) forSDK(result json.RawMessage) json.RawMessage {
-	var known struct {
+// resultForSDK returns the form of a result that the SDK gets.
+func (c exactConnection) resultForSDK(result json.RawMessage) json.RawMessage {
+	var fields struct {
 		Tools             []json.RawMessage `json:"tools"`
 		Content           json.RawMessage   `json:"content"`
 		StructuredContent json.RawMessage   `json:"structuredContent"`
 	}
-	_ = json.Unmarshal(result, &known) // members of other types are ignored
+	_ = json.Unmarshal(result, &fields) // members of other types are ignored
 	switch {
-	case known.Content != nil || known.StructuredContent != nil:
-		return withExact[mcp.CallToolResult](result)
-	case len(known.Tools) == 0:
-		return withExact[struct{}](result)
+	case fields.Content != nil || fields.StructuredContent != nil:
+		return withExactText[mcp.CallToolResult](result)
+	case len(fields.Tools) == 0:
+		return withExactText[struct{}](result)
 	}
-	for n, tool := range known.Tools {
-		known.Tools[n] = withExact[mcp.Tool](tool)
+	for n, tool := range fields.Tools {
+		fields.Tools[n] = withExactText[mcp.Tool](tool)
 	}
-	return withKey(result, "tools", known.Tools)
+	return replaceMember(result, "tools", fields.Tools)
 }
 
-// withExact puts the text of an object into its own _meta. If the SDK cannot read the object as a T, only its name and
+// withExactText puts the text of an object into its own _meta. If the SDK cannot read the object as a T, only its name and
 // this _meta are left.
-func withExact[T any](object json.RawMessage) json.RawMessage {
+func withExactText[T any](object json.RawMessage) json.RawMessage {
 	if len(object) == 0 {
 		return object
 	}
@@ -153,40 +153,40 @@ func withExact[T any](object json.RawMessage) json.RawMessage {
 		return object
 	}
 	meta := map[string]json.RawMessage{}
-	var known struct {
+	var fields struct {
 		Meta json.RawMessage `json:"_meta"`
 	}
-	if json.Unmarshal(object, &known) == nil {
-		_ = json.Unmarshal(known.Meta, &meta) // another type remains in the text
+	if json.Unmarshal(object, &fields) == nil {
+		_ = json.Unmarshal(fields.Meta, &meta) // another type remains in the text
 	}
 	if meta == nil {
 		meta = map[string]json.RawMessage{}
 	}
-	meta[keyExact] = text
-	extended := withKey(object, "_meta", meta)
+	meta[exactTextKey] = text
+	extended := replaceMember(object, "_meta", meta)
 	if json.Unmarshal(extended, new(T)) == nil {
 		return extended
 	}
-	var named struct {
+	var fieldsWithName struct {
 		Name string `json:"name"`
 	}
-	_ = json.Unmarshal(object, &named)
-	least, err := json.Marshal(jsonval.Object{"name": named.Name, "_meta": map[string]json.RawMessage{keyExact: text}})
+	_ = json.Unmarshal(object, &fieldsWithName)
+	minimalObject, err := json.Marshal(jsonval.Object{"name": fieldsWithName.Name, "_meta": map[string]json.RawMessage{exactTextKey: text}})
 	if err != nil {
 		return object
 	}
-	return least
+	return minimalObject
 }
 
-// withKey returns an object with another value for a key.
-func withKey(object json.RawMessage, key string, value any) json.RawMessage {
-	var all map[string]json.RawMessage
+// replaceMember returns an object with another value for a key.
+func replaceMember(object json.RawMessage, key string, value any) json.RawMessage {
+	var members map[string]json.RawMessage
 	encoded, err := json.Marshal(value)
-	if err != nil || json.Unmarshal(object, &all) != nil || all == nil { // null is no object
+	if err != nil || json.Unmarshal(object, &members) != nil || members == nil { // null is no object
 		return object
 	}
-	all[key] = encoded
-	result, err := json.Marshal(all)
+	members[key] = encoded
+	result, err := json.Marshal(members)
 	if err != nil {
 		return object
 	}
@@ -196,11 +196,11 @@ func withKey(object json.RawMessage, key string, value any) json.RawMessage {
 // serverLimits are the bounds for values of servers, as for answers of HTTP tools: servers write deeper values than
 // LLMs.
 var serverLimits = jsonval.DecodeLimits{MaxDepth: 500, MaxNumberLen: 400, IntegersFitFloat64: true,
-	WholeCharacters: true}
+	RefusesLoneSurrogates: true}
 
-// decodeExact reads the object that a server sent, from the _meta that withExact has made.
+// decodeExact reads the object that a server sent, from the _meta that withExactText has made.
 func decodeExact(meta mcp.Meta) (jsonval.Object, jsonval.KeyOrder, error) {
-	text, isSent := meta[keyExact].(string)
+	text, isSent := meta[exactTextKey].(string)
 	if !isSent {
 		text = "null"
 	}

@@ -18,8 +18,8 @@ import (
 
 // Options configure a Hub.
 type Options struct {
-	// Commands lists the commands that may be run, in the form of CommandsVariable.
-	Commands string
+	// AllowedCommands lists the commands that may be run, in the form of CommandsVariable.
+	AllowedCommands string
 	// HTTP reaches servers at a URL, under the rules of HTTP tools, and knows the secrets.
 	HTTP *httptool.Client
 	// LookupEnv looks up the variables that a command inherits; nil: os.LookupEnv.
@@ -35,12 +35,12 @@ const defaultIdleTimeout = 10 * time.Minute
 // Hub holds a worker's sessions with MCP servers, one for each server, and replaces a broken one. It is safe for
 // concurrent use.
 type Hub struct {
-	options     Options
-	commands    []command
-	commandsErr error
-	ctx         context.Context // ends with the Hub: commands are killed
-	cancel      context.CancelFunc
-	closing     sync.WaitGroup
+	options      Options
+	commands     []allowedCommand
+	commandsErr  error
+	ctx          context.Context // ends with the Hub: commands are killed
+	cancel       context.CancelFunc
+	closingGroup sync.WaitGroup
 
 	mu              sync.Mutex
 	sessionByDigest map[string]*session // by the digest of the server's configuration in the file
@@ -64,7 +64,7 @@ func New(o Options) *Hub {
 	}
 	h := &Hub{options: o, sessionByDigest: map[string]*session{}}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
-	h.commands, h.commandsErr = parseCommands(o.Commands)
+	h.commands, h.commandsErr = parseCommands(o.AllowedCommands)
 	return h
 }
 
@@ -73,10 +73,10 @@ func (h *Hub) Close() {
 	h.mu.Lock()
 	h.isClosed = true
 	for _, s := range h.sessionByDigest {
-		s.drop(nil)
+		s.dropConn(nil)
 	}
 	h.mu.Unlock()
-	h.closing.Wait()
+	h.closingGroup.Wait()
 	h.cancel()
 }
 
@@ -105,12 +105,12 @@ func (h *Hub) List(ctx context.Context, server ideafile.MCPServer) ([]mcppalette
 	if err != nil {
 		return nil, unsentError(action, err)
 	}
-	_, offers, release, err := s.connWithTools(ctx)
+	_, toolSpecs, release, err := s.acquireConnWithTools(ctx)
 	if err != nil {
 		return nil, unsentError(action, err)
 	}
 	release()
-	return offers, nil
+	return toolSpecs, nil
 }
 
 func (h *Hub) run(ctx context.Context, server ideafile.MCPServer, tool ideafile.MCPToolRef,
@@ -126,11 +126,11 @@ func (h *Hub) run(ctx context.Context, server ideafile.MCPServer, tool ideafile.
 			return value, nil
 		}
 		u := asRefusal(callErr)
-		if u != nil && u.mayBeForgotten && !isReopened {
+		if u != nil && u.mayBeSessionUnknown && !isReopened {
 			isReopened = true
 			continue
 		}
-		if u == nil || !callErr.Retry || !waitWithin(ctx, max(callErr.retryAfter, time.Second)) {
+		if u == nil || !callErr.IsRetryable || !waitWithin(ctx, max(callErr.retryAfter, time.Second)) {
 			return nil, callErr.withAction(action)
 		}
 	}
@@ -138,32 +138,32 @@ func (h *Hub) run(ctx context.Context, server ideafile.MCPServer, tool ideafile.
 
 // call calls a tool, if the tool is still the pinned one.
 func (s *session) call(ctx context.Context, tool ideafile.MCPToolRef, in runner.Input) (any, *Error) {
-	c, offers, release, err := s.connWithTools(ctx)
+	c, toolSpecs, releaseConn, err := s.acquireConnWithTools(ctx)
 	if err != nil {
 		return nil, unsentError("", err)
 	}
-	defer release()
-	if err := checkPinned(offers, tool); err != nil {
+	defer releaseConn()
+	if err := checkToolUnchanged(toolSpecs, tool); err != nil {
 		return nil, &Error{Code: ideafile.CodeToolChanged, Err: err}
 	}
 	value, callErr := c.call(ctx, tool.ToolNameOnServer, in)
 	if callErr != nil {
-		if u := asRefusal(callErr); u != nil && (u.isSessionUnknown || u.mayBeForgotten) {
-			s.leave(c)
+		if u := asRefusal(callErr); u != nil && (u.isSessionUnknown || u.mayBeSessionUnknown) {
+			s.abandonConn(c)
 		} else if c.isTooLarge() {
-			s.drop(c)
+			s.dropConn(c)
 		}
 	}
 	return value, callErr
 }
 
-// checkPinned returns an error if the server's current tool differs from the pinned one.
-func checkPinned(specs []mcppalette.ToolSpec, tool ideafile.MCPToolRef) error {
-	for _, o := range specs {
-		if o.Name != tool.ToolNameOnServer {
+// checkToolUnchanged returns an error if the server's current tool differs from the pinned one.
+func checkToolUnchanged(specs []mcppalette.ToolSpec, tool ideafile.MCPToolRef) error {
+	for _, spec := range specs {
+		if spec.Name != tool.ToolNameOnServer {
 			continue
 		}
-		if digest := o.Digest(); digest != tool.SpecDigest {
+		if digest := spec.Digest(); digest != tool.SpecDigest {
 			return fmt.Errorf("the server now describes the tool otherwise than when the process was started (digest "+
 				"%.12s, pinned is %.12s)",
 				digest, tool.SpecDigest)

@@ -27,7 +27,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	mcptest.Main()
+	mcptest.RunIfServer()
 	goleak.VerifyTestMain(m)
 }
 
@@ -40,15 +40,15 @@ func hub(t *testing.T, commands, hosts string, env map[string]string) *mcptool.H
 		}
 		return os.LookupEnv(name)
 	}
-	client := httptool.New(httptool.Options{Allow: hosts, Secrets: "T*@*, NOT_THERE@*, SERVER_*@*", LookupEnv: lookup})
-	h := mcptool.New(mcptool.Options{Commands: commands, HTTP: client, LookupEnv: lookup})
+	client := httptool.New(httptool.Options{AllowList: hosts, AllowedSecrets: "T*@*, NOT_THERE@*, SERVER_*@*", LookupEnv: lookup})
+	h := mcptool.New(mcptool.Options{AllowedCommands: commands, HTTP: client, LookupEnv: lookup})
 	t.Cleanup(func() { h.Close(); client.Close() })
 	return h
 }
 
 // program is this test binary as an MCP server.
 func program(words ...string) ideafile.MCPServer {
-	return ideafile.MCPServer{Name: "own", Command: append([]string{os.Args[0], mcptest.Argument}, words...)}
+	return ideafile.MCPServer{Name: "own", Command: append([]string{os.Args[0], mcptest.ServerArgument}, words...)}
 }
 
 // served is an MCP server over HTTP.
@@ -120,7 +120,7 @@ func TestWhatAToolSaysWhenItFailsIsTheErrorAndFinal(t *testing.T) {
 	t.Parallel()
 	h := hub(t, os.Args[0]+" *", "", nil)
 	_, err := callOf(t, h, program(), "refuse", `{"text": "today"}`)
-	if err == nil || !strings.Contains(err.Error(), "call refuse of own: it is not allowed: today") || err.Retry ||
+	if err == nil || !strings.Contains(err.Error(), "call refuse of own: it is not allowed: today") || err.IsRetryable ||
 		err.Code != ideafile.CodeToolFailed {
 		t.Errorf("%+v", err)
 	}
@@ -134,7 +134,7 @@ func TestAnotherFormThanThePinnedOneIsNotCalled(t *testing.T) {
 	tool.SpecDigest = strings.Repeat("0", 64)
 	_, err := call(t.Context(), h, far, tool, map[string]any{"a": 1, "b": 2}, "")
 	var e *mcptool.Error
-	if !errors.As(err, &e) || e.Code != ideafile.CodeToolChanged || e.Retry ||
+	if !errors.As(err, &e) || e.Code != ideafile.CodeToolChanged || e.IsRetryable ||
 		!strings.Contains(err.Error(), "otherwise than when the process was started") {
 		t.Errorf("%v", err)
 	}
@@ -168,7 +168,7 @@ func TestAServerThatEndsIsStartedAgain(t *testing.T) {
 	t.Parallel()
 	h := hub(t, os.Args[0]+" *", "", nil)
 	_, err := callOf(t, h, program(), "die", `{}`)
-	if err == nil || err.Code != ideafile.CodeOutcomeUnknown || !err.Retry {
+	if err == nil || err.Code != ideafile.CodeOutcomeUnknown || !err.IsRetryable {
 		t.Fatalf("a call in which the server dies gives %+v", err)
 	}
 	if value, err := callOf(t, h, program(), "echo", `{"text": "again"}`); err != nil || value != "again" {
@@ -214,7 +214,7 @@ func TestAQuestionOfAToolIsForAPerson(t *testing.T) {
 	h := hub(t, os.Args[0]+" *", host+","+oldHost, nil)
 	for _, s := range []ideafile.MCPServer{far, old, program()} {
 		_, err := callOf(t, h, s, "book", `{}`)
-		if err == nil || err.Code != ideafile.CodeMCPInputRequired || err.Retry ||
+		if err == nil || err.Code != ideafile.CodeMCPInputRequired || err.IsRetryable ||
 			!strings.Contains(err.Error(), "For how many people?") ||
 			!strings.Contains(err.Error(), `"people":{"type":"integer"}`) {
 			t.Errorf("%s: %+v", s.Name, err)

@@ -34,20 +34,20 @@ func isMessage(line []byte) bool {
 	if len(line) == 0 || line[0] != '{' && line[0] != '[' {
 		return false
 	}
-	var all map[string]json.RawMessage
-	if json.Unmarshal(line, &all) != nil {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(line, &members) != nil {
 		return bytes.Contains(line, []byte(`"jsonrpc"`)) || idPattern.Match(line) &&
 			(bytes.Contains(line, []byte(`"result"`)) || bytes.Contains(line, []byte(`"error"`)))
 	}
-	others := maps.Clone(all)
+	otherMembers := maps.Clone(members)
 	for _, name := range []string{"jsonrpc", "id", "method", "params", "result", "error"} {
-		delete(others, name)
+		delete(otherMembers, name)
 	}
-	if all["jsonrpc"] != nil {
-		return len(others) == 0 || all["method"] != nil || all["result"] != nil || all["error"] != nil
+	if members["jsonrpc"] != nil {
+		return len(otherMembers) == 0 || members["method"] != nil || members["result"] != nil || members["error"] != nil
 	}
-	isObject := func(name string) bool { return bytes.HasPrefix(all[name], []byte("{")) }
-	return len(others) == 0 && all["id"] != nil && (isObject("result") || isObject("error"))
+	isObject := func(name string) bool { return bytes.HasPrefix(members[name], []byte("{")) }
+	return len(otherMembers) == 0 && members["id"] != nil && (isObject("result") || isObject("error"))
 }
 
 // ensureReadable returns a message unchanged, or an error in place of an unreadable one: the SDK would end the
@@ -69,8 +69,8 @@ func (c *conn) ensureReadable(message, id []byte) []byte {
 	if err == nil {
 		return repaired
 	}
-	if found := idPattern.FindSubmatch(message); id == nil && found != nil {
-		id = bytes.Join(found[1:], nil)
+	if match := idPattern.FindSubmatch(message); id == nil && match != nil {
+		id = bytes.Join(match[1:], nil)
 	}
 	if id == nil {
 		return message
@@ -97,22 +97,22 @@ func splitMessages(text []byte) (list []json.RawMessage) {
 
 // isResponse reports whether a message is neither a request nor a notification.
 func isResponse(message json.RawMessage) bool {
-	var known struct {
+	var fields struct {
 		Method string `json:"method"`
 	}
-	return json.Unmarshal(message, &known) == nil && known.Method == ""
+	return json.Unmarshal(message, &fields) == nil && fields.Method == ""
 }
 
 var byteOrderMark = []byte("\uFEFF")
 
 // isNamelessError reports whether a message is an error that names no request.
 func isNamelessError(message []byte) bool {
-	var known struct {
+	var fields struct {
 		ID     any    `json:"id"`
 		Method string `json:"method"`
 		Error  any    `json:"error"`
 	}
-	return json.Unmarshal(message, &known) == nil && known.ID == nil && known.Method == "" && known.Error != nil
+	return json.Unmarshal(message, &fields) == nil && fields.ID == nil && fields.Method == "" && fields.Error != nil
 }
 
 // repairAnswer repairs an answer: it adds the version that some servers omit, and removes the null method that some
@@ -143,20 +143,20 @@ func withSentID(m jsonrpc.Message, sentID, text []byte) ([]byte, error) {
 		return text, nil
 	}
 	_, isNumber := response.ID.Raw().(int64)
-	id, err := strconv.ParseFloat(fmt.Sprint(response.ID.Raw()), 64)
+	answeredID, err := strconv.ParseFloat(fmt.Sprint(response.ID.Raw()), 64)
 	hasNumber := err == nil
-	wantedID, err := strconv.ParseFloat(string(sentID), 64)
-	switch sentNumber := err == nil; {
-	case sentNumber && (!hasNumber || id != wantedID):
+	sentIDNumber, err := strconv.ParseFloat(string(sentID), 64)
+	switch isSentNumber := err == nil; {
+	case isSentNumber && (!hasNumber || answeredID != sentIDNumber):
 		if response.Error == nil {
 			return text, errors.New("it answers another request")
 		}
-		id = wantedID
+		answeredID = sentIDNumber
 	case !hasNumber, isNumber:
 		return text, nil
 	}
 	var encoded []byte
-	if response.ID, err = jsonrpc.MakeID(id); err == nil {
+	if response.ID, err = jsonrpc.MakeID(answeredID); err == nil {
 		encoded, err = jsonrpc.EncodeMessage(response)
 	}
 	if err == nil {
@@ -165,49 +165,49 @@ func withSentID(m jsonrpc.Message, sentID, text []byte) ([]byte, error) {
 	return text, nil // unchanged if it cannot be encoded
 }
 
-// pieceReader is a reader of what next returns, piece by piece.
-type pieceReader struct {
+// chunkReader is a reader of what next returns, piece by piece.
+type chunkReader struct {
 	io.Closer
-	next func() ([]byte, error)
-	rest []byte
-	err  error
+	nextChunk func() ([]byte, error)
+	remaining []byte
+	err       error
 }
 
 // Read is called on a goroutine of the SDK.
-func (p *pieceReader) Read(into []byte) (n int, err error) {
-	for len(p.rest) == 0 && p.err == nil {
-		if panicked := safego.Run("mcp.read", func() error { p.rest, p.err = p.next(); return nil }); panicked != nil {
-			p.err = panicked
+func (p *chunkReader) Read(into []byte) (n int, err error) {
+	for len(p.remaining) == 0 && p.err == nil {
+		if panicErr := safego.Run("mcp.read", func() error { p.remaining, p.err = p.nextChunk(); return nil }); panicErr != nil {
+			p.err = panicErr
 		}
 	}
-	if n = copy(into, p.rest); n > 0 {
-		p.rest = p.rest[n:]
+	if n = copy(into, p.remaining); n > 0 {
+		p.remaining = p.remaining[n:]
 		return n, nil
 	}
 	return 0, p.err
 }
 
-// replaceUnreadable makes the SDK read the answer to a request message by message, through readable.
-func (c *conn) replaceUnreadable(answer *http.Response, id []byte) {
+// wrapAnswerBody makes the SDK read the answer to a request message by message, through readable.
+func (c *conn) wrapAnswerBody(answer *http.Response, id []byte) {
 	in := bufio.NewReader(answer.Body)
-	p := &pieceReader{Closer: answer.Body}
+	p := &chunkReader{Closer: answer.Body}
 	switch kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); kind {
 	case "application/json":
-		p.next = func() ([]byte, error) {
+		p.nextChunk = func() ([]byte, error) {
 			body, err := io.ReadAll(in)
 			if err != nil {
 				return nil, err
 			}
-			return c.findAnswer(body, id), io.EOF
+			return c.findReadableAnswer(body, id), io.EOF
 		}
 	case "text/event-stream":
-		p.next = (&eventStream{conn: c, in: in, id: id}).next
+		p.nextChunk = (&eventStream{conn: c, reader: in, requestID: id}).readEvent
 	case "", "text/plain", "text/json", "application/octet-stream", "application/x-ndjson": // which the SDK refuses
-		p.rest, p.err = io.ReadAll(in)
+		p.remaining, p.err = io.ReadAll(in)
 		if p.err == nil {
 			p.err = io.EOF
-			if isMessage(splitMessages(p.rest)[0]) {
-				p.rest = c.findAnswer(p.rest, id)
+			if isMessage(splitMessages(p.remaining)[0]) {
+				p.remaining = c.findReadableAnswer(p.remaining, id)
 				answer.Header.Set("Content-Type", "application/json")
 			}
 		}
@@ -217,8 +217,8 @@ func (c *conn) replaceUnreadable(answer *http.Response, id []byte) {
 	answer.Body = p
 }
 
-// findAnswer returns the answer to a request from a text that may hold other messages too.
-func (c *conn) findAnswer(text, id []byte) []byte {
+// findReadableAnswer returns the answer to a request from a text that may hold other messages too.
+func (c *conn) findReadableAnswer(text, id []byte) []byte {
 	list := splitMessages(text)
 	return c.ensureReadable(list[max(0, slices.IndexFunc(list, isResponse))], id)
 }
@@ -226,19 +226,19 @@ func (c *conn) findAnswer(text, id []byte) []byte {
 // eventStream reads the messages of a server that answers a request with a stream of events.
 type eventStream struct {
 	conn      *conn
-	in        *bufio.Reader
-	id        []byte // id of the request
+	reader    *bufio.Reader
+	requestID []byte // requestID of the request
 	isAfterCR bool   // a line feed still belongs to the line before
 }
 
-// next reads an event, up to the empty line after it. An event without a message is left out: some servers send a text
+// readEvent reads an event, up to the empty line after it. An event without a message is left out: some servers send a text
 // to keep the connection open, or [DONE].
-func (s *eventStream) next() ([]byte, error) {
+func (s *eventStream) readEvent() ([]byte, error) {
 	var event, data []byte
 	for {
-		line, err := s.line()
-		if isData, ok := bytes.CutPrefix(line, []byte("data:")); ok {
-			data = append(append(data, isData...), '\n')
+		line, err := s.readLine()
+		if dataLine, ok := bytes.CutPrefix(line, []byte("data:")); ok {
+			data = append(append(data, dataLine...), '\n')
 		} else if len(line) > 0 {
 			event = append(append(event, line...), '\n')
 		}
@@ -251,7 +251,7 @@ func (s *eventStream) next() ([]byte, error) {
 			}
 			var id []byte // other messages may come before the answer
 			if isNamelessError(message) {
-				id = s.id
+				id = s.requestID
 			}
 			message = bytes.ReplaceAll(s.conn.ensureReadable(message, id), []byte("\n"), []byte(" "))
 			event = fmt.Appendf(event, "data: %s\n\n", message)
@@ -260,10 +260,10 @@ func (s *eventStream) next() ([]byte, error) {
 	}
 }
 
-// line reads a line, which ends with a line feed, a carriage return, or both.
-func (s *eventStream) line() (line []byte, err error) {
+// readLine reads a line, which ends with a line feed, a carriage return, or both.
+func (s *eventStream) readLine() (line []byte, err error) {
 	for {
-		b, err := s.in.ReadByte()
+		b, err := s.reader.ReadByte()
 		switch {
 		case err != nil:
 			return line, err

@@ -39,7 +39,7 @@ func TestTheReferenceServerEverythingIsUnderstood(t *testing.T) {
 	if weather, ok := value.(map[string]any); callErr != nil || !ok || weather["temperature"] == nil {
 		t.Errorf("%v %v", value, callErr)
 	}
-	if _, err := callOf(t, h, s, "get-sum", `{"a": "no number", "b": 3}`); err == nil || err.Retry {
+	if _, err := callOf(t, h, s, "get-sum", `{"a": "no number", "b": 3}`); err == nil || err.IsRetryable {
 		t.Errorf("%v", err)
 	}
 	// It is of an older protocol: its question comes while the call runs.

@@ -115,7 +115,7 @@ func TestAServersSchemaIsUsedAsFarAsItCanBe(t *testing.T) {
 	if got, failed := callOf(t, h, s, "mail", `{"to": "a@b.c"}`); failed != nil || got != "sent" {
 		t.Errorf("%v, %v", got, failed)
 	}
-	if _, err := hub(t, os.Args[0]+" *", "", nil).List(t.Context(), program(mcptest.Argument)); err != nil {
+	if _, err := hub(t, os.Args[0]+" *", "", nil).List(t.Context(), program(mcptest.ServerArgument)); err != nil {
 		t.Error(err)
 	}
 }

@@ -45,7 +45,7 @@ func TestAPanicWhileAServerIsHungUpOnIsLoggedAndTheCallEndsInItsTime(t *testing.
 
 func TestAPanicWhileAnIdleSessionIsClosedIsLogged(t *testing.T) {
 	panicked := safegotest.Panic(t, "mcp.idle")
-	h := mcptool.New(mcptool.Options{Commands: os.Args[0] + " *", IdleTimeout: time.Millisecond})
+	h := mcptool.New(mcptool.Options{AllowedCommands: os.Args[0] + " *", IdleTimeout: time.Millisecond})
 	t.Cleanup(h.Close)
 	for range 2 {
 		if _, err := callOf(t, h, program(), "add", `{"a": 1, "b": 2}`); err != nil {

@@ -19,20 +19,20 @@ import (
 	"processidea/internal/safego"
 )
 
-// maxMessage bounds one message of a server, in bytes.
-const maxMessage = 16 << 20
+// maxMessageBytes bounds one message of a server, in bytes.
+const maxMessageBytes = 16 << 20
 
 var errTooLarge = fmt.Errorf(
 	"the server's answer is larger than %d MB, which is the most that a message of an MCP server may have",
-	maxMessage>>20)
+	maxMessageBytes>>20)
 
 // programTransport is the transport to a program. Unlike the SDK's own, it checks the program's standard output, which
 // should contain only messages.
 type programTransport struct {
-	conn        *conn
-	cmd         *exec.Cmd
-	strayOutput *stderrTail // output that is not a message
-	sawTooLarge atomic.Bool // a message was too large
+	conn            *conn
+	cmd             *exec.Cmd
+	strayOutput     *stderrTail // output that is not a message
+	hasSeenTooLarge atomic.Bool // a message was too large
 }
 
 // Connect starts the program.
@@ -51,23 +51,23 @@ func (p *programTransport) Connect(ctx context.Context) (mcp.Connection, error) 
 	in := bufio.NewReader(stdout)
 	inner := &mcp.IOTransport{
 		// The connection is closed by closing standard input.
-		Reader:        io.NopCloser(&pieceReader{next: func() ([]byte, error) { return p.nextLine(in) }}),
-		Writer:        &programCloser{stdin, p.cmd},
-		MaxLineLength: maxMessage,
+		Reader:        io.NopCloser(&chunkReader{nextChunk: func() ([]byte, error) { return p.nextMessages(in) }}),
+		Writer:        &stdinCloser{stdin, p.cmd},
+		MaxLineLength: maxMessageBytes,
 	}
 	return inner.Connect(ctx)
 }
 
-// nextLine reads the next message that the program writes. Every other line is logged and left out, as other clients
+// nextMessages reads the next message that the program writes. Every other line is logged and left out, as other clients
 // do: many programs log on their standard output.
-func (p *programTransport) nextLine(in *bufio.Reader) ([]byte, error) {
+func (p *programTransport) nextMessages(in *bufio.Reader) ([]byte, error) {
 	for {
 		line, err := readLine(in)
 		text := bytes.TrimSpace(bytes.TrimPrefix(line, byteOrderMark))
-		at := answerBegin.FindIndex(text)
-		if at != nil && at[0] > 0 && !isMessage(text) && isWholeAnswer(text[at[0]:]) {
-			_, _ = p.strayOutput.Write(append(text[:at[0]:at[0]], '\n'))
-			text = text[at[0]:]
+		match := answerBeginPattern.FindIndex(text)
+		if match != nil && match[0] > 0 && !isMessage(text) && isWholeAnswer(text[match[0]:]) {
+			_, _ = p.strayOutput.Write(append(text[:match[0]:match[0]], '\n'))
+			text = text[match[0]:]
 		}
 		var lines []byte
 		for _, message := range splitMessages(text) {
@@ -77,7 +77,7 @@ func (p *programTransport) nextLine(in *bufio.Reader) ([]byte, error) {
 		}
 		switch {
 		case errors.Is(err, errTooLarge):
-			p.sawTooLarge.Store(true)
+			p.hasSeenTooLarge.Store(true)
 			return nil, err
 		case len(lines) > 0:
 			return lines, err
@@ -90,8 +90,8 @@ func (p *programTransport) nextLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// answerBegin finds where an answer may begin in a line that begins with other text, such as a progress bar.
-var answerBegin = regexp.MustCompile(`\{\s*"(?:jsonrpc|id|result|error)"\s*:`)
+// answerBeginPattern finds where an answer may begin in a line that begins with other text, such as a progress bar.
+var answerBeginPattern = regexp.MustCompile(`\{\s*"(?:jsonrpc|id|result|error)"\s*:`)
 
 func isWholeAnswer(text []byte) bool { return json.Valid(text) && isMessage(text) && isResponse(text) }
 
@@ -99,7 +99,7 @@ func readLine(in *bufio.Reader) (line []byte, err error) {
 	for {
 		piece, err := in.ReadSlice('\n')
 		line = append(line, piece...)
-		if len(line) > maxMessage {
+		if len(line) > maxMessageBytes {
 			return nil, errTooLarge
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
@@ -108,26 +108,26 @@ func readLine(in *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// programCloser ends a program in the way of the protocol: it closes the program's standard input, then terminates it,
+// stdinCloser ends a program in the way of the protocol: it closes the program's standard input, then terminates it,
 // then kills it.
-type programCloser struct {
+type stdinCloser struct {
 	io.WriteCloser
 	cmd *exec.Cmd
 }
 
 const stopTimeout = 5 * time.Second
 
-func (e *programCloser) Close() error {
+func (e *stdinCloser) Close() error {
 	err := e.WriteCloser.Close()
-	ended := make(chan struct{})
-	safego.Go("mcp.program", e.cmd.Wait, func(error) { close(ended) })
+	hasEnded := make(chan struct{})
+	safego.Go("mcp.program", e.cmd.Wait, func(error) { close(hasEnded) })
 	for _, stop := range []func() error{
 		func() error { return e.cmd.Process.Signal(syscall.SIGTERM) }, func() error { return e.cmd.Process.Kill() },
 		func() error { return nil },
 	} {
 		t := time.NewTimer(stopTimeout)
 		select {
-		case <-ended:
+		case <-hasEnded:
 			t.Stop()
 			return err
 		case <-t.C:

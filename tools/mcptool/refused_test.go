@@ -30,7 +30,7 @@ func refusal(t *testing.T, h *mcptool.Hub, s ideafile.MCPServer, want string) {
 	t.Helper()
 	_, err := h.List(t.Context(), s)
 	var e *mcptool.Error
-	if !errors.As(err, &e) || e.Code != ideafile.CodeMCPRefused || e.Retry || !strings.Contains(err.Error(), want) {
+	if !errors.As(err, &e) || e.Code != ideafile.CodeMCPRefused || e.IsRetryable || !strings.Contains(err.Error(), want) {
 		t.Errorf("%+v gives %v, want a refusal that says %q", s, err, want)
 	}
 }
@@ -38,7 +38,7 @@ func refusal(t *testing.T, h *mcptool.Hub, s ideafile.MCPServer, want string) {
 // An Idea file that could choose the program, its arguments, or what loads into it, could run anything on the worker.
 func TestNoProgramRunsThatTheWorkerDoesNotAllow(t *testing.T) {
 	t.Parallel()
-	exact := os.Args[0] + " " + mcptest.Argument
+	exact := os.Args[0] + " " + mcptest.ServerArgument
 	refusal(t, hub(t, "", "*", nil), program(), "is not in PROCESSIDEA_MCP_COMMANDS")
 	refusal(t, hub(t, "other; "+exact, "", nil), program("and", "more"), "is not in PROCESSIDEA_MCP_COMMANDS")
 	refusal(t, hub(t, exact, "", nil), ideafile.MCPServer{Name: "own", Command: []string{os.Args[0]}},
@@ -68,7 +68,7 @@ func TestWhatARefusalSaysToListAdmitsTheCommand(t *testing.T) {
 	t.Parallel()
 	withEnv := program("and more", "; ls")
 	withEnv.Env = map[string]string{"B": "2", "A": "1"}
-	exact := os.Args[0] + " " + mcptest.Argument
+	exact := os.Args[0] + " " + mcptest.ServerArgument
 	for want, s := range map[string]ideafile.MCPServer{exact: program(), "A= B= " + exact + " *": withEnv} {
 		refusal(t, hub(t, "", "*", nil), s, fmt.Sprintf("the command %q is not in", want))
 		if _, err := hub(t, want, "", nil).List(t.Context(), s); err != nil {
@@ -167,7 +167,7 @@ func TestAServerThatDoesNotStartSaysWhyWithoutItsSecrets(t *testing.T) {
 	h := hub(t, "TOKEN= BROKEN= "+os.Args[0]+" *", "", map[string]string{"SERVER_TOKEN": "the-servers-own-token"})
 	_, err := h.List(t.Context(), s)
 	var e *mcptool.Error
-	if !errors.As(err, &e) || e.Code != ideafile.CodeMCPUnreachable || !e.Retry {
+	if !errors.As(err, &e) || e.Code != ideafile.CodeMCPUnreachable || !e.IsRetryable {
 		t.Fatalf("%+v", err)
 	}
 	if !strings.Contains(err.Error(), "it wrote: ready with [secret SERVER_TOKEN]") ||
@@ -260,7 +260,7 @@ func TestAServerThatNobodyCallsIsLetGo(t *testing.T) {
 			once()
 		}
 	}))
-	client := httptool.New(httptool.Options{Allow: host})
+	client := httptool.New(httptool.Options{AllowList: host})
 	defer client.Close()
 	h := mcptool.New(mcptool.Options{HTTP: client, IdleTimeout: time.Millisecond})
 	defer h.Close()
@@ -304,7 +304,7 @@ func TestAResultThatIsTooLargeSaysSo(t *testing.T) {
 	t.Parallel()
 	h := hub(t, os.Args[0]+" *", "", nil)
 	_, err := callOf(t, h, program(), "large", `{}`)
-	if err == nil || err.Retry || err.Code != ideafile.CodeBadOutput ||
+	if err == nil || err.IsRetryable || err.Code != ideafile.CodeBadOutput ||
 		!strings.Contains(err.Error(), "larger than 16 MB") {
 		t.Errorf("%v", err)
 	}

@@ -17,18 +17,18 @@ func parseResult(fields jsonval.Object, firstFit func(readings ...any) any) (val
 		content = []any{block}
 	}
 	text, isText := joinText(content)
-	switch structured := fields["structuredContent"]; {
-	case structured != nil:
-		value = structured
+	switch structuredContent := fields["structuredContent"]; {
+	case structuredContent != nil:
+		value = structuredContent
 	case !isText:
 		value = content
 	case content == nil:
-		rest := maps.Clone(fields)
+		otherFields := maps.Clone(fields)
 		for _, k := range []string{"content", "structuredContent", "isError", "_meta"} {
-			delete(rest, k)
+			delete(otherFields, k)
 		}
-		if value = ""; len(rest) > 0 {
-			value = rest
+		if value = ""; len(otherFields) > 0 {
+			value = otherFields
 		}
 	default:
 		value = text

@@ -271,7 +271,7 @@ func TestAnAnswerThatCannotBeReadFailsItsCallAlone(t *testing.T) {
 					neighbour <- fmt.Sprint(v, err)
 				}()
 				_, err := callOf(t, h, s, "odd", `{}`)
-				if err == nil || err.Code != ideafile.CodeBadOutput || err.Retry ||
+				if err == nil || err.Code != ideafile.CodeBadOutput || err.IsRetryable ||
 					!strings.Contains(err.Error(), "the server's answer cannot be read: ") {
 					t.Errorf("%+v", err)
 				}

@@ -18,12 +18,12 @@ type session struct {
 	hub    *Hub
 	server ideafile.MCPServer
 
-	connectMu   sync.Mutex // held while connecting
-	mu          sync.Mutex
-	conn        *conn   // nil while not connected
-	left        []*conn // still used by calls, but no further call gets them
-	activeCalls int     // calls in progress
-	idleTimer   *time.Timer
+	connectMu       sync.Mutex // held while connecting
+	mu              sync.Mutex
+	conn            *conn   // nil while not connected
+	abandonedConns  []*conn // still used by calls, but no further call gets them
+	activeCallCount int     // calls in progress
+	idleTimer       *time.Timer
 }
 
 // Before a tool is called, trying again is harmless: a server that is just restarting is waited for.
@@ -34,25 +34,25 @@ const (
 	maxPause = 20 * time.Second
 )
 
-// connWithTools returns a working connection, with the server's current tools. The caller calls done when it no longer
+// acquireConnWithTools returns a working connection, with the server's current tools. The caller calls done when it no longer
 // needs it.
-func (s *session) connWithTools(ctx context.Context) (c *conn, specs []mcppalette.ToolSpec, release func(), err error) {
+func (s *session) acquireConnWithTools(ctx context.Context) (c *conn, toolSpecs []mcppalette.ToolSpec, release func(), err error) {
 	s.beginUse()
 	backoff, isReopened := firstPause, false
-	for try := 1; ; try++ {
+	for attempt := 1; ; attempt++ {
 		c, err = s.connect(ctx)
 		if err == nil {
-			specs, err = c.listTools(ctx)
+			toolSpecs, err = c.listTools(ctx)
 			if err == nil {
-				return c, specs, func() { s.release(c); s.endUse() }, nil
+				return c, toolSpecs, func() { s.releaseConn(c); s.endUse() }, nil
 			}
 			s.dropUnlessServerError(c, err)
-			s.release(c)
+			s.releaseConn(c)
 		}
 		delay := backoff
 		u := asRefusal(err)
-		isServersError := serverError(err) != nil
-		if u != nil && u.mayBeForgotten && !isReopened {
+		isServerError := serverError(err) != nil
+		if u != nil && u.mayBeSessionUnknown && !isReopened {
 			isReopened = true
 			continue
 		}
@@ -61,7 +61,7 @@ func (s *session) connWithTools(ctx context.Context) (c *conn, specs []mcppalett
 		} else if c != nil { // dial's errors are redacted already
 			err = c.redactError(err)
 		}
-		if try == maxAttempts || isRefused(err) || u != nil && !u.isRetryable() || isServersError || delay > maxPause ||
+		if attempt == maxAttempts || isRefused(err) || u != nil && !u.isRetryable() || isServerError || delay > maxPause ||
 			!waitWithin(ctx, delay) {
 			s.endUse()
 			return nil, nil, nil, err
@@ -82,7 +82,7 @@ func waitWithin(ctx context.Context, d time.Duration) bool {
 func (s *session) connect(ctx context.Context) (*conn, error) {
 	s.connectMu.Lock()
 	defer s.connectMu.Unlock()
-	if c := s.current(); c != nil {
+	if c := s.acquireConn(); c != nil {
 		return c, nil
 	}
 	c, err := s.hub.dial(ctx, s.server)
@@ -90,41 +90,41 @@ func (s *session) connect(ctx context.Context) (*conn, error) {
 		return nil, err
 	}
 	s.mu.Lock()
-	s.conn, c.users = c, 1
+	s.conn, c.userCount = c, 1
 	s.mu.Unlock()
-	s.hub.closing.Add(1)
+	s.hub.closingGroup.Add(1)
 	safego.Go("mcp.ended", c.session.Wait, func(error) {
-		defer s.hub.closing.Done()
-		s.drop(c)
+		defer s.hub.closingGroup.Done()
+		s.dropConn(c)
 	})
 	return c, nil
 }
 
-func (s *session) current() *conn {
+func (s *session) acquireConn() *conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.conn != nil {
-		s.conn.users++
+		s.conn.userCount++
 	}
 	return s.conn
 }
 
-// leave makes the next call open another session. This one is closed when its last user releases it: the server may
+// abandonConn makes the next call open another session. This one is closed when its last user releases it: the server may
 // still answer other calls.
-func (s *session) leave(c *conn) {
+func (s *session) abandonConn(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.conn == c {
-		s.conn, s.left = nil, append(s.left, c)
+		s.conn, s.abandonedConns = nil, append(s.abandonedConns, c)
 	}
 }
 
-func (s *session) release(c *conn) {
+func (s *session) releaseConn(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c.users--; c.users == 0 && s.conn != c {
-		s.left = slices.DeleteFunc(s.left, func(l *conn) bool { return l == c })
-		c.close(&s.hub.closing)
+	if c.userCount--; c.userCount == 0 && s.conn != c {
+		s.abandonedConns = slices.DeleteFunc(s.abandonedConns, func(l *conn) bool { return l == c })
+		c.close(&s.hub.closingGroup)
 	}
 }
 
@@ -132,20 +132,20 @@ func (s *session) release(c *conn) {
 func (s *session) dropUnlessServerError(c *conn, err error) {
 	switch {
 	case asRefusal(err) != nil:
-		s.leave(c)
+		s.abandonConn(c)
 	case serverError(err) == nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded):
-		s.drop(c)
+		s.dropConn(c)
 	}
 }
 
-// drop closes a connection and forgets it; nil means the current one and those that were left.
-func (s *session) drop(c *conn) {
+// dropConn closes a connection and forgets it; nil means the current one and those that were left.
+func (s *session) dropConn(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c == nil {
 		c = s.conn
-		for _, l := range s.left {
-			l.close(&s.hub.closing)
+		for _, l := range s.abandonedConns {
+			l.close(&s.hub.closingGroup)
 		}
 	}
 	if c == nil {
@@ -154,13 +154,13 @@ func (s *session) drop(c *conn) {
 	if s.conn == c {
 		s.conn = nil
 	}
-	c.close(&s.hub.closing)
+	c.close(&s.hub.closingGroup)
 }
 
 func (s *session) beginUse() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.activeCalls++
+	s.activeCallCount++
 	if s.idleTimer != nil {
 		s.idleTimer.Stop()
 	}
@@ -170,17 +170,17 @@ func (s *session) beginUse() {
 func (s *session) endUse() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.activeCalls--
-	if s.activeCalls == 0 {
+	s.activeCallCount--
+	if s.activeCallCount == 0 {
 		s.idleTimer = safego.AfterFunc(s.hub.options.IdleTimeout, "mcp.idle", s.closeIfIdle)
 	}
 }
 
 func (s *session) closeIfIdle() {
 	s.mu.Lock()
-	isBusy := s.activeCalls
+	activeCallCount := s.activeCallCount
 	s.mu.Unlock()
-	if isBusy == 0 {
-		s.drop(nil)
+	if activeCallCount == 0 {
+		s.dropConn(nil)
 	}
 }

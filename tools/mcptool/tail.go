@@ -21,8 +21,8 @@ type stderrTail struct {
 }
 
 const (
-	maxTail = 1000 // bytes that an error repeats
-	maxLine = 8000 // bytes that are kept; secrets are removed before cutting, since half a secret would not be found
+	maxTailBytes = 1000 // bytes that an error repeats
+	maxLineBytes = 8000 // bytes that are kept; secrets are removed before cutting, since half a secret would not be found
 )
 
 // lineEnds are the ends of lines: programs overwrite a line of progress by carriage returns.
@@ -41,8 +41,8 @@ func (t *stderrTail) appendPiece(p []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.line += string(p)
-	if first := strings.IndexAny(t.line, lineEnds); t.isSkipping && first >= 0 {
-		t.line, t.isSkipping = t.line[first:], false
+	if lineEndIndex := strings.IndexAny(t.line, lineEnds); t.isSkipping && lineEndIndex >= 0 {
+		t.line, t.isSkipping = t.line[lineEndIndex:], false
 	}
 	if lineEnd := strings.LastIndexAny(t.line, lineEnds); lineEnd >= 0 && !t.isSkipping {
 		if text := strings.TrimSpace(t.line[:lineEnd]); text != "" {
@@ -50,16 +50,16 @@ func (t *stderrTail) appendPiece(p []byte) {
 		}
 		t.line = t.line[lineEnd+1:]
 	}
-	if t.isSkipping || len(t.line) > maxLine {
+	if t.isSkipping || len(t.line) > maxLineBytes {
 		t.line, t.isSkipping = "", true
 	}
 	t.tail += string(p)
-	t.tail = t.tail[max(0, len(t.tail)-maxLine):]
+	t.tail = t.tail[max(0, len(t.tail)-maxLineBytes):]
 }
 
 func (t *stderrTail) text() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	text := t.redactor.RedactText(strings.TrimSpace(t.tail))
-	return strings.ToValidUTF8(text[max(0, len(text)-maxTail):], "")
+	return strings.ToValidUTF8(text[max(0, len(text)-maxTailBytes):], "")
 }

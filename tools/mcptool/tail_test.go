@@ -18,7 +18,7 @@ func TestWhatAProgramWritesOnStandardErrorTakesLittleMemory(t *testing.T) {
 		if n, err := tail.Write([]byte(text)); n != len(text) || err != nil {
 			t.Fatal(n, err)
 		}
-		if held := len(tail.line) + len(tail.tail); held > 2*maxLine {
+		if held := len(tail.line) + len(tail.tail); held > 2*maxLineBytes {
 			t.Fatalf("it holds %d bytes", held)
 		}
 	}

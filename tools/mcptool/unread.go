@@ -19,11 +19,11 @@ import (
 
 // refusedRequest is the answer of a server that refuses a request before reading it. The requested tool has not run.
 type refusedRequest struct {
-	status           int
-	retryAfter       time.Duration // the pause that the server demands; 0: none
-	isSessionUnknown bool          // the server no longer knows the session
-	mayBeForgotten   bool          // it may be the session that the server refuses; a new one tells
-	text             string
+	status              int
+	retryAfter          time.Duration // the pause that the server demands; 0: none
+	isSessionUnknown    bool          // the server no longer knows the session
+	mayBeSessionUnknown bool          // it may be the session that the server refuses; a new one tells
+	message             string
 }
 
 const (
@@ -39,9 +39,9 @@ var reportedMethods = []string{methodInitialize, "notifications/initialized", "t
 // sessionErrorPattern matches what servers say about a session that began before their restart.
 var sessionErrorPattern = regexp.MustCompile(`(?i)session|not initialized`)
 
-// refusalFromResponse returns a *refusedRequest for an answer that refuses a request of a method, and closes the
+// closeIfRefused returns a *refusedRequest for an answer that refuses a request of a method, and closes the
 // answer; nil for any other answer.
-func (c *conn) refusalFromResponse(r *http.Response, method string) error {
+func (c *conn) closeIfRefused(r *http.Response, method string) error {
 	mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	isPage := r.StatusCode == http.StatusOK && mediaType == "text/html"
 	if (r.StatusCode < 300 || r.StatusCode >= 500) && !isPage || r.Body == nil {
@@ -53,50 +53,50 @@ func (c *conn) refusalFromResponse(r *http.Response, method string) error {
 	case isPage && httptool.HasPasswordField(body): // of a proxy, which passes nothing on before the login
 		_ = r.Body.Close()
 		u.status = http.StatusUnauthorized
-		u.text = "the server refused the request: it answered with a login page (status 200)"
+		u.message = "the server refused the request: it answered with a login page (status 200)"
 		return u
 	case isPage:
-		r.Body = &pieceReader{Closer: r.Body, rest: body, err: io.EOF}
+		r.Body = &chunkReader{Closer: r.Body, remaining: body, err: io.EOF}
 		return nil
 	}
 	if r.Request.Header.Get(headerSession) != "" {
 		u.isSessionUnknown = u.status == http.StatusNotFound ||
 			u.status == http.StatusBadRequest && sessionErrorPattern.Match(body)
-		u.mayBeForgotten = u.status == http.StatusGone || u.status == http.StatusUnauthorized
+		u.mayBeSessionUnknown = u.status == http.StatusGone || u.status == http.StatusUnauthorized
 	}
 	if !slices.Contains(reportedMethods, method) && !u.isRetryable() && !u.isFixable() {
-		r.Body = &pieceReader{Closer: r.Body, rest: body, err: io.EOF}
+		r.Body = &chunkReader{Closer: r.Body, remaining: body, err: io.EOF}
 		return nil
 	}
 	_ = r.Body.Close()
-	u.text = fmt.Sprintf("the server refused the request: status %d", r.StatusCode)
+	u.message = fmt.Sprintf("the server refused the request: status %d", r.StatusCode)
 	if detail := c.excerpt(errorMessage(body)); detail != "" {
-		u.text += ": " + detail
+		u.message += ": " + detail
 	}
 	if location, err := r.Location(); err == nil {
-		u.text += ": it redirects to " + c.excerpt(location.Redacted()) +
+		u.message += ": it redirects to " + c.excerpt(location.Redacted()) +
 			"; if that is its address, write it in the file"
 	}
 	if method == methodInitialize && (u.status == http.StatusNotFound || u.status == http.StatusMethodNotAllowed) {
-		u.text += "; its address may be another, or of the older transport (SSE), which is not spoken here"
+		u.message += "; its address may be another, or of the older transport (SSE), which is not spoken here"
 	}
 	return u
 }
 
 // errorMessage returns the message of a protocol error; for any other answer, all of its text.
 func errorMessage(body []byte) string {
-	var known struct {
+	var fields struct {
 		Error struct {
 			Message string `json:"message"`
 		} `json:"error"`
 	}
-	if json.Unmarshal(body, &known) == nil && known.Error.Message != "" {
-		return known.Error.Message
+	if json.Unmarshal(body, &fields) == nil && fields.Error.Message != "" {
+		return fields.Error.Message
 	}
 	return strings.ToValidUTF8(string(body), "\ufffd")
 }
 
-func (u *refusedRequest) Error() string { return u.text }
+func (u *refusedRequest) Error() string { return u.message }
 
 func asRefusal(err error) *refusedRequest {
 	var u *refusedRequest
@@ -128,7 +128,7 @@ func (u *refusedRequest) isFixable() bool {
 func (u *refusedRequest) toError() *Error {
 	switch {
 	case u.isRetryable():
-		return &Error{Code: ideafile.CodeMCPUnreachable, Retry: true, Err: u, retryAfter: u.retryAfter}
+		return &Error{Code: ideafile.CodeMCPUnreachable, IsRetryable: true, Err: u, retryAfter: u.retryAfter}
 	case u.isFixable():
 		return &Error{Code: ideafile.CodeMCPRefused, Err: u}
 	}

@@ -35,13 +35,13 @@ var ErrFull = errors.New("the worker has no memory for it at the moment")
 
 // Budget is the memory that all Holds share. It is safe for concurrent use. A nil Budget is unlimited.
 type Budget struct {
-	available *semaphore.Weighted
-	total     int64
+	available  *semaphore.Weighted
+	totalBytes int64
 }
 
 // NewBudget returns a Budget of so many bytes.
 func NewBudget(bytes int64) *Budget {
-	return &Budget{available: semaphore.NewWeighted(bytes), total: bytes}
+	return &Budget{available: semaphore.NewWeighted(bytes), totalBytes: bytes}
 }
 
 // Reservation is the memory that one Call or Request has taken.
@@ -53,8 +53,8 @@ type Reservation struct {
 
 type contextKey struct{}
 
-// Begin returns a context under which Reserve takes from the Budget, and a function that returns all of it.
-func (b *Budget) Begin(ctx context.Context) (_ context.Context, release func()) {
+// WithReservation returns a context under which Reserve takes from the Budget, and a function that returns all of it.
+func (b *Budget) WithReservation(ctx context.Context) (_ context.Context, release func()) {
 	if b == nil {
 		return ctx, func() {}
 	}
@@ -72,19 +72,19 @@ func Reserve(ctx context.Context, size int) error {
 	return h.reserve(ctx, memoryPerJSONByte*int64(size))
 }
 
-func (h *Reservation) reserve(ctx context.Context, n int64) error {
+func (h *Reservation) reserve(ctx context.Context, byteCount int64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	n = min(n, h.budget.total-h.usedBytes)
+	byteCount = min(byteCount, h.budget.totalBytes-h.usedBytes)
 	if h.usedBytes > 0 {
 		timeoutCtx, cancel := context.WithTimeout(ctx, reserveTimeout)
 		defer cancel()
 		ctx = timeoutCtx
 	}
-	if err := h.budget.available.Acquire(ctx, n); err != nil {
-		return fmt.Errorf("memory: take %d bytes: %w", n, ErrFull)
+	if err := h.budget.available.Acquire(ctx, byteCount); err != nil {
+		return fmt.Errorf("memory: take %d bytes: %w", byteCount, ErrFull)
 	}
-	h.usedBytes += n
+	h.usedBytes += byteCount
 	return nil
 }
 

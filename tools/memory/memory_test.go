@@ -11,11 +11,11 @@ import (
 func TestWhatIsLargeWaitsUntilOthersHaveGivenTheirMemoryBack(t *testing.T) {
 	t.Parallel()
 	b := memory.NewBudget(40 * memory.UncountedSize)
-	first, release := b.Begin(context.Background())
+	first, release := b.WithReservation(context.Background())
 	if err := memory.Reserve(first, 3*memory.UncountedSize); err != nil {
 		t.Fatal(err)
 	}
-	second, done := b.Begin(context.Background())
+	second, done := b.WithReservation(context.Background())
 	defer done()
 	taken := make(chan error)
 	go func() { taken <- memory.Reserve(second, 3*memory.UncountedSize) }()
@@ -33,7 +33,7 @@ func TestWhatIsLargeWaitsUntilOthersHaveGivenTheirMemoryBack(t *testing.T) {
 func TestOneThatIsLargerThanAllThereIsRunsAlone(t *testing.T) {
 	t.Parallel()
 	b := memory.NewBudget(4 * memory.UncountedSize)
-	ctx, release := b.Begin(context.Background())
+	ctx, release := b.WithReservation(context.Background())
 	defer release()
 	for range 3 {
 		if err := memory.Reserve(ctx, 100*memory.UncountedSize); err != nil {
@@ -41,7 +41,7 @@ func TestOneThatIsLargerThanAllThereIsRunsAlone(t *testing.T) {
 		}
 	}
 	other, cancel := context.WithCancel(context.Background())
-	other, end := b.Begin(other)
+	other, end := b.WithReservation(other)
 	defer end()
 	cancel()
 	if err := memory.Reserve(other, 2*memory.UncountedSize); !errors.Is(err, memory.ErrFull) {
@@ -52,7 +52,7 @@ func TestOneThatIsLargerThanAllThereIsRunsAlone(t *testing.T) {
 func TestWhatIsSmallIsNotCounted(t *testing.T) {
 	t.Parallel()
 	b := memory.NewBudget(1)
-	ctx, release := b.Begin(context.Background())
+	ctx, release := b.WithReservation(context.Background())
 	defer release()
 	for range 100 {
 		if err := errors.Join(memory.Reserve(ctx, memory.UncountedSize),

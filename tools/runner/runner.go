@@ -39,12 +39,12 @@ type RequirementsChecker interface {
 
 // Input is one Call, ready to run: its parameters are checked, and stored values are restored.
 type Input struct {
-	Process string
-	Token   string // the instance's; empty for the anonymous instance
-	Call    string // the id, such as 3.2@①
-	Tool    string
-	Params  map[string]any
-	Scopes  map[string]any // the values that the Tool's _scopes let through, by path; nil without
+	ProcessID string
+	Token     string // the instance's; empty for the anonymous instance
+	CallID    string // the id, such as 3.2@①
+	Tool      string
+	Params    map[string]any
+	Scopes    map[string]any // the values that the Tool's _scopes let through, by path; nil without
 	// IdempotencyKey is the same on every attempt; Attempt counts from 1.
 	IdempotencyKey string
 	Attempt        int
@@ -81,9 +81,9 @@ func DecodeSpec[T any](spec any) (v T, err error) {
 // FaultCode returns the error code of a Runner's error: the result of its method `FaultCode() string`, or else
 // ideafile.CodeToolFailed.
 func FaultCode(err error) string {
-	var coded interface{ FaultCode() string }
-	if errors.As(err, &coded) && coded.FaultCode() != "" {
-		return coded.FaultCode()
+	var faultCoder interface{ FaultCode() string }
+	if errors.As(err, &faultCoder) && faultCoder.FaultCode() != "" {
+		return faultCoder.FaultCode()
 	}
 	return ideafile.CodeToolFailed
 }
@@ -91,9 +91,9 @@ func FaultCode(err error) string {
 // RetryDelay returns the minimum delay that a Runner's error demands before the next attempt: the result of its method
 // `RetryDelay() time.Duration`, or else 0.
 func RetryDelay(err error) time.Duration {
-	var delayed interface{ RetryDelay() time.Duration }
-	if errors.As(err, &delayed) {
-		return delayed.RetryDelay()
+	var retryDelayer interface{ RetryDelay() time.Duration }
+	if errors.As(err, &retryDelayer) {
+		return retryDelayer.RetryDelay()
 	}
 	return 0
 }

@@ -18,10 +18,10 @@ type Runner struct {
 	// Functions are the Go functions, whose results have a schema even if the Idea gives none; nil: no functions are
 	// known.
 	Functions *tools.Registry
-	// Output is the Tool's `_output` as written; nil: the Idea gives none.
-	Output any
-	// Contract says where the result goes, and what it must fit there; nil if it is not written to State.
-	Contract *statelog.ResultContract
+	// OutputSchema is the Tool's `_output` as written; nil: the Idea gives none.
+	OutputSchema any
+	// ResultContract says where the result goes, and what it must fit there; nil if it is not written to State.
+	ResultContract *statelog.ResultContract
 }
 
 // Validate accepts every spec, since a simulation does not use it.
@@ -29,13 +29,13 @@ func (Runner) Validate(any) error { return nil }
 
 // Run makes up a result.
 func (r Runner) Run(_ context.Context, in runner.Input) (any, error) {
-	output := r.Output
-	if name, ok := in.Spec.(string); ok && output == nil && r.Functions != nil {
+	outputSchema := r.OutputSchema
+	if name, ok := in.Spec.(string); ok && outputSchema == nil && r.Functions != nil {
 		if f, exists := r.Functions.Lookup(name); exists {
-			output, _ = jsonval.Decode(f.Result)
+			outputSchema, _ = jsonval.Decode(f.Result)
 		}
 	}
-	value, err := simulate.FakeResult(in.Tool, output, r.Contract)
+	value, err := simulate.FakeResult(in.Tool, outputSchema, r.ResultContract)
 	if err != nil {
 		return nil, tools.Final(fmt.Errorf("the tool %s cannot be simulated: %w", in.Tool, err))
 	}

@@ -36,26 +36,26 @@ func Handler(o Options) (http.Handler, error) {
 			return nil, fmt.Errorf("codecserver: allow origin %q: %w", origin, err)
 		}
 	}
-	payloads, err := converter.NewPayloadHTTPHandler(converter.PayloadHTTPHandlerOptions{
+	payloadHandler, err := converter.NewPayloadHTTPHandler(converter.PayloadHTTPHandlerOptions{
 		PreStorageCodecs: []converter.PayloadCodec{connect.Codec(o.Store.Keys())},
 		ExternalStorage:  o.Store.ExternalStorage(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("codecserver: %w", err)
 	}
-	return &originGuard{o, http.MaxBytesHandler(payloads, maxBodyBytes)}, nil
+	return &originGuard{o, http.MaxBytesHandler(payloadHandler, maxBodyBytes)}, nil
 }
 
 // originGuard decides who may ask.
 type originGuard struct {
 	Options
-	payloads http.Handler
+	payloadHandler http.Handler
 }
 
 func (d *originGuard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	origin := r.Header.Get("Origin")
 	if !d.allows(r, origin) {
-		http.Error(w, d.refusal(), http.StatusForbidden)
+		http.Error(w, d.refusalText(), http.StatusForbidden)
 		return
 	}
 	if origin != "" {
@@ -69,7 +69,7 @@ func (d *originGuard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		http.Error(w, "the bearer token is missing or wrong", http.StatusUnauthorized)
 	default:
-		d.payloads.ServeHTTP(w, r)
+		d.payloadHandler.ServeHTTP(w, r)
 	}
 }
 
@@ -86,7 +86,7 @@ func (d *originGuard) allows(r *http.Request, origin string) bool {
 	return isLocal(origin) && isLocal("http://"+r.Host)
 }
 
-func (d *originGuard) refusal() string {
+func (d *originGuard) refusalText() string {
 	if len(d.Origins) == 0 {
 		return "only pages from this machine may ask"
 	}

@@ -54,8 +54,8 @@ type Parts struct {
 	// LLMServers are more LLM servers, by the names that Ideas give them.
 	LLMServers map[string]llm.Config
 	Log        *slog.Logger
-	// Recorder receives the LLM's replies; nil: none.
-	Recorder activities.ReplyRecorder
+	// ReplyRecorder receives the LLM's replies; nil: none.
+	ReplyRecorder activities.ReplyRecorder
 	// PromptRecorder receives the prompts; nil: none.
 	PromptRecorder activities.PromptRecorder
 	// Observer receives the outcomes of Requests and Calls; nil: none.
@@ -101,12 +101,12 @@ func (p Parts) FromEnvironment() Parts {
 	}
 	if p.HTTP == nil {
 		p.HTTP = httptool.New(httptool.Options{
-			Allow: p.getenv(httptool.AllowVariable), Secrets: p.getenv(httptool.SecretsVariable),
+			AllowList: p.getenv(httptool.AllowVariable), AllowedSecrets: p.getenv(httptool.SecretsVariable),
 			LookupEnv: p.lookupEnv(),
 		})
 	}
 	if p.MCP == nil {
-		p.MCP = mcptool.New(mcptool.Options{Commands: p.getenv(mcptool.CommandsVariable), HTTP: p.HTTP,
+		p.MCP = mcptool.New(mcptool.Options{AllowedCommands: p.getenv(mcptool.CommandsVariable), HTTP: p.HTTP,
 			LookupEnv: p.lookupEnv(), Log: p.Log})
 	}
 	if p.Tools == nil {
@@ -140,15 +140,15 @@ func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
 	a.HoldUpRecorder, p.Store.OnFailure = holdUpTracker, holdUpTracker.RecordStoreFailure
 	o := p.workerOptions()
 	o.Identity = connect.WorkerIdentity(p.Store)
-	fatal := make(chan error, 2)
-	o.OnFatalError = func(err error) { fatal <- err }
+	fatalErrors := make(chan error, 2)
+	o.OnFatalError = func(err error) { fatalErrors <- err }
 	w := worker.New(c, protocol.TaskQueue, o)
 	workflows.Register(w)
 	requestWorker := worker.New(c, protocol.RequestQueue, p.requestOptions(o))
 	a.Register(w)
 	a.Register(requestWorker)
 	watchOrphans := func(ctx context.Context) { orphans.Watch(ctx, c, p.Log) }
-	return &workerSet{Worker: w, requestWorker: requestWorker, fatal: fatal, mcp: p.MCP, watchOrphans: watchOrphans,
+	return &workerSet{Worker: w, requestWorker: requestWorker, fatalErrors: fatalErrors, mcp: p.MCP, watchOrphans: watchOrphans,
 		watchHoldUps: holdUpTracker.Watch}, nil
 }
 
@@ -157,12 +157,12 @@ func (p Parts) newHoldUpTracker(c client.Client) *holdups.Tracker {
 	signal := func(ctx context.Context, process string, s protocol.WorkerHoldUpSignal) error {
 		return c.SignalWorkflow(ctx, process, "", protocol.SignalWorkerHoldUp, s)
 	}
-	o := holdups.Options{CheckStore: p.Store.CheckWritableAtRefusedSize, Signal: signal, Log: p.Log,
-		ListInTemporal: func(ctx context.Context) (map[string][]turn.HeldUp, error) {
+	o := holdups.Options{CheckStore: p.Store.CheckWritableAtRefusedSize, SendSignal: signal, Log: p.Log,
+		ListInTemporal: func(ctx context.Context) (map[string][]turn.HoldUp, error) {
 			return holdups.HoldUpsInTemporal(ctx, c, activities.Names())
 		}}
 	if observer, ok := p.Observer.(activities.HoldUpObserver); ok {
-		o.Observe = observer.HeldUp
+		o.ObserveCount = observer.ObserveHoldUps
 	}
 	return holdups.New(o)
 }
@@ -173,9 +173,9 @@ func (p Parts) Check() (Parts, error) {
 		return p, nil
 	}
 	p = p.FromEnvironment()
-	_, err := httptool.ReadSecretNames(p.getenv(httptool.SecretsVariable))
+	_, err := httptool.CheckSecretNames(p.getenv(httptool.SecretsVariable))
 	errs := []error{err, mcptool.CheckCommands(p.getenv(mcptool.CommandsVariable)),
-		httptool.CheckAllow(p.getenv(httptool.AllowVariable)), p.LLM.Check(), checkLLMServers(p.LLMServers)}
+		httptool.CheckAllowList(p.getenv(httptool.AllowVariable)), p.LLM.Check(), checkLLMServers(p.LLMServers)}
 	if p.Notifier == nil {
 		p.Notifier, err = notify.FromEnvironment(p.getenv)
 		errs = append(errs, err)
@@ -195,10 +195,10 @@ func (p Parts) Check() (Parts, error) {
 
 // logSettings logs what follows from valid settings.
 func (p Parts) logSettings() {
-	unrestricted, _ := httptool.ReadSecretNames(p.getenv(httptool.SecretsVariable))
-	if len(unrestricted) > 0 {
+	unrestrictedSecrets, _ := httptool.CheckSecretNames(p.getenv(httptool.SecretsVariable))
+	if len(unrestrictedSecrets) > 0 {
 		p.Log.Warn("any host may receive these secrets: everybody who may start processes can read them",
-			"variable", httptool.SecretsVariable, "names", strings.Join(unrestricted, ", "))
+			"variable", httptool.SecretsVariable, "names", strings.Join(unrestrictedSecrets, ", "))
 	}
 	if p.Limits.MaxDollarsPerDay > 0 && len(p.Prices) == 0 {
 		p.Log.Warn("--money-a-day counts no Request of an Idea without prices (config.prices): the worker has none",
@@ -217,7 +217,7 @@ func (p Parts) logSettings() {
 type workerSet struct {
 	worker.Worker
 	requestWorker              worker.Worker
-	fatal                      chan error // why Worker or requests cannot go on
+	fatalErrors                chan error // why Worker or requests cannot go on
 	mcp                        *mcptool.Hub
 	watchOrphans, watchHoldUps func(context.Context)
 	stopWatching               func()
@@ -256,7 +256,7 @@ func (r *workerSet) Run(interrupt <-chan any) error {
 	select {
 	case <-interrupt:
 		return nil
-	case err := <-r.fatal:
+	case err := <-r.fatalErrors:
 		return err
 	}
 }

@@ -12,7 +12,7 @@ import (
 func TestTheLLMComesFromTheEnvironment(t *testing.T) {
 	env := map[string]string{"OPENAI_BASE_URL": " http://h/v1 ", "OPENAI_API_KEY": "k\n", "OPENAI_MODEL": "m",
 		"OPENAI_RPM": " 60 ", "OPENAI_TPM": "9000"}
-	want := llm.Config{BaseURL: "http://h/v1", Key: "k", Model: "m", RPM: "60", TPM: "9000"}
+	want := llm.Config{BaseURL: "http://h/v1", APIKey: "k", Model: "m", RPM: "60", TPM: "9000"}
 	if got := LLMFromEnvironment(func(name string) string { return env[name] }); got != want {
 		t.Errorf("%+v", got)
 	}

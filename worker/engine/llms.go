@@ -10,9 +10,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// ServersVariable lists the names of more LLM servers, separated by commas. The server "backup" is configured by
+// LLMServersVariable lists the names of more LLM servers, separated by commas. The server "backup" is configured by
 // OPENAI_BASE_URL_BACKUP, OPENAI_API_KEY_BACKUP and so on.
-const ServersVariable = "OPENAI_SERVERS"
+const LLMServersVariable = "OPENAI_SERVERS"
 
 // LLMFromEnvironment reads the worker's LLM from OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL, and its limits from
 // OPENAI_RPM and OPENAI_TPM. Empty is unset.
@@ -21,17 +21,17 @@ func LLMFromEnvironment(getenv func(string) string) llm.Config { return llmFromV
 func llmFromVariables(getenv func(string) string, suffix string) llm.Config {
 	getVariable := func(name string) string { return strings.TrimSpace(getenv(name + suffix)) }
 	return llm.Config{
-		BaseURL: getVariable("OPENAI_BASE_URL"), Key: getVariable("OPENAI_API_KEY"), Model: getVariable("OPENAI_MODEL"),
+		BaseURL: getVariable("OPENAI_BASE_URL"), APIKey: getVariable("OPENAI_API_KEY"), Model: getVariable("OPENAI_MODEL"),
 		RPM: getVariable("OPENAI_RPM"), TPM: getVariable("OPENAI_TPM"),
 	}
 }
 
 func llmServersFromEnvironment(getenv func(string) string) map[string]llm.Config {
 	servers := map[string]llm.Config{}
-	for name := range strings.SplitSeq(getenv(ServersVariable), ",") {
+	for name := range strings.SplitSeq(getenv(LLMServersVariable), ",") {
 		if name = strings.TrimSpace(name); name != "" {
-			c := llmFromVariables(getenv, llm.VariableEnding(name))
-			c.Server = name
+			c := llmFromVariables(getenv, llm.VariableSuffix(name))
+			c.ServerName = name
 			servers[name] = c
 		}
 	}
@@ -43,29 +43,29 @@ func checkLLMServers(servers map[string]llm.Config) error {
 	var errs []error
 	for name, server := range jsonval.Sorted(servers) {
 		err := server.Check()
-		if !server.Configured() {
-			suffix := llm.VariableEnding(name)
+		if !server.IsConfigured() {
+			suffix := llm.VariableSuffix(name)
 			err = fmt.Errorf("it has neither OPENAI_BASE_URL%s nor OPENAI_API_KEY%s", suffix, suffix)
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("engine: read %s: %q: %w", ServersVariable, name, err))
+			errs = append(errs, fmt.Errorf("engine: read %s: %q: %w", LLMServersVariable, name, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
 // newLLMClients makes the Clients of servers. They share their limits with the Clients of other workers.
-func newLLMClients(servers map[string]llm.Config, maxPause time.Duration,
-	sharedRate func(name string) llm.SharedRate) (map[string]*llm.Client, error) {
-	clients := make(map[string]*llm.Client, len(servers))
-	for name, config := range servers {
+func newLLMClients(configByServer map[string]llm.Config, maxPause time.Duration,
+	sharedRate func(name string) llm.SharedRateLimit) (map[string]*llm.Client, error) {
+	clientByServer := make(map[string]*llm.Client, len(configByServer))
+	for name, config := range configByServer {
 		config.MaxPause = maxPause
 		config.SharedRequests, config.SharedTokens = sharedRate("_requests/"+name), sharedRate("_tokens/"+name)
 		c, err := llm.New(config)
 		if err != nil {
-			return nil, fmt.Errorf("engine: read %s: %q: %w", ServersVariable, name, err)
+			return nil, fmt.Errorf("engine: read %s: %q: %w", LLMServersVariable, name, err)
 		}
-		clients[name] = c
+		clientByServer[name] = c
 	}
-	return clients, nil
+	return clientByServer, nil
 }

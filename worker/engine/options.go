@@ -31,8 +31,8 @@ type Limits struct {
 	EagerCalls       int     // of one workflow task, run by the same worker
 	CallsPerSecond   float64 // Calls that begin, and as many Requests, over all workers
 	MaxDollarsPerDay float64 // dollars that Requests cost, over all workers
-	MaxResult        int     // bytes of one Call's result
-	Memory           int64   // bytes that Calls and Requests hold together, about; 0: memory.DefaultBudget
+	MaxResultBytes   int     // bytes of one Call's result
+	MemoryBytes      int64   // bytes that Calls and Requests hold together, about; 0: memory.DefaultBudget
 	WorkflowTasks    int     // at least 2
 	WorkflowPollers  int     // at least 2
 	ActivityPollers  int
@@ -49,35 +49,35 @@ type Limits struct {
 
 // EmbeddedLimits are the limits of a worker that runs in the same program as Temporal: no other worker would take the
 // Calls that its workflows start, so all of them come with the answer to the workflow task that started them.
-var EmbeddedLimits = Limits{EagerCalls: workflows.MaxRunningCalls, Memory: 256 << 20}
+var EmbeddedLimits = Limits{EagerCalls: workflows.MaxRunningCalls, MemoryBytes: 256 << 20}
 
 // MemoryVariable names in the environment how many bytes Calls and Requests may hold together, for a worker that has no
 // flags.
 const MemoryVariable = "PROCESSIDEA_MAX_MEMORY_BYTES"
 
-// PatienceVariable and PauseVariable name in the environment Limits.LLMPatience and Limits.LLMPause, for a worker
+// LLMPatienceVariable and LLMPauseVariable name in the environment Limits.LLMPatience and Limits.LLMPause, for a worker
 // that has no flags.
 const (
-	PatienceVariable = "PROCESSIDEA_LLM_PATIENCE"
-	PauseVariable    = "PROCESSIDEA_LLM_PAUSE"
+	LLMPatienceVariable = "PROCESSIDEA_LLM_PATIENCE"
+	LLMPauseVariable    = "PROCESSIDEA_LLM_PAUSE"
 )
 
-// MinPatience and MinPause are the minima of Limits.LLMPatience and Limits.LLMPause.
+// MinLLMPatience and MinLLMPause are the minima of Limits.LLMPatience and Limits.LLMPause.
 const (
-	MinPatience = time.Second
-	MinPause    = 10 * time.Millisecond
+	MinLLMPatience = time.Second
+	MinLLMPause    = 10 * time.Millisecond
 )
 
 // EmbeddedLimitsFromEnv returns the limits of a worker in the same program as Temporal, adjusted by the environment.
 func EmbeddedLimitsFromEnv(getenv func(string) string) (_ Limits, err error) {
 	l := EmbeddedLimits
 	memoryLimit, errs := heap.BytesFromEnv(getenv, MemoryVariable)
-	l.Memory = cmp.Or(memoryLimit, l.Memory)
+	l.MemoryBytes = cmp.Or(memoryLimit, l.MemoryBytes)
 	for _, v := range []struct {
 		name  string
 		into  *time.Duration
 		least time.Duration
-	}{{PatienceVariable, &l.LLMPatience, MinPatience}, {PauseVariable, &l.LLMMaxPause, MinPause}} {
+	}{{LLMPatienceVariable, &l.LLMPatience, MinLLMPatience}, {LLMPauseVariable, &l.LLMMaxPause, MinLLMPause}} {
 		text := getenv(v.name)
 		if text == "" {
 			continue
@@ -142,7 +142,7 @@ func (p Parts) requestOptions(o worker.Options) worker.Options {
 	o.DisableWorkflowWorker = true
 	o.MaxConcurrentActivityExecutionSize, o.MaxConcurrentActivityTaskPollers = p.Limits.Requests, 0
 	perMinute, _ := strconv.ParseFloat(p.LLM.RPM, 64) // Check has returned its errors
-	if calls := o.TaskQueueActivitiesPerSecond; perMinute > 0 && (calls == 0 || perMinute/60 < calls) {
+	if callsPerSecond := o.TaskQueueActivitiesPerSecond; perMinute > 0 && (callsPerSecond == 0 || perMinute/60 < callsPerSecond) {
 		o.TaskQueueActivitiesPerSecond = perMinute / 60
 	}
 	return o
@@ -156,7 +156,7 @@ func (p Parts) newActivities(c client.Client) (*activities.Activities, error) {
 	if err != nil {
 		return nil, err
 	}
-	servers, err := newLLMClients(p.LLMServers, p.Limits.LLMMaxPause, a.SharedRate)
+	llmClientByServer, err := newLLMClients(p.LLMServers, p.Limits.LLMMaxPause, a.SharedRate)
 	if err != nil {
 		return nil, err
 	}
@@ -167,13 +167,13 @@ func (p Parts) newActivities(c client.Client) (*activities.Activities, error) {
 	*a = activities.Activities{
 		Store: p.Store, Tools: p.Tools, Runners: runners, MCP: p.MCP, NoticeSender: p.Notifier,
 		DeciderKeys: p.DeciderKeys,
-		LLM:         llmClient, Client: c, Recorder: p.Recorder,
-		LLMPatience: p.Limits.LLMPatience, LLMRetryDelays: llm.Pauses{Max: p.Limits.LLMMaxPause},
-		LLMServers: servers, Prices: p.Prices, PromptRecorder: p.PromptRecorder, Observer: p.Observer,
-		MaxResultBytes: p.Limits.MaxResult,
+		LLM:         llmClient, Client: c, Recorder: p.ReplyRecorder,
+		LLMPatience: p.Limits.LLMPatience, LLMRetryDelays: llm.RetryPauses{Max: p.Limits.LLMMaxPause},
+		LLMClientByServer: llmClientByServer, DefaultPrices: p.Prices, PromptRecorder: p.PromptRecorder, Observer: p.Observer,
+		MaxResultBytes: p.Limits.MaxResultBytes,
 		SaveActions:    p.Limits.SaveActions, BatchesReports: p.Limits.hasManySlots(),
 		DailyBudget:  p.Limits.MaxDollarsPerDay,
-		MemoryBudget: memory.NewBudget(cmp.Or(p.Limits.Memory, memory.DefaultBudget)),
+		MemoryBudget: memory.NewBudget(cmp.Or(p.Limits.MemoryBytes, memory.DefaultBudget)),
 	}
 	queryClient := processes.New(c, "", p.Store) // queries by workflow id need no namespace
 	a.PendingApprovals = func(ctx context.Context, process string) ([]protocol.Approval, error) {

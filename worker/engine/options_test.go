@@ -47,17 +47,17 @@ func TestTheQueueOfRequestsHasTheLesserOfTwoRates(t *testing.T) {
 }
 
 func TestTheEnvironmentSaysHowMuchMemoryAWorkerBesideTheServerHolds(t *testing.T) {
-	for text, want := range map[string]int64{"": EmbeddedLimits.Memory, "12345": 12345, "a lot": -1} {
+	for text, want := range map[string]int64{"": EmbeddedLimits.MemoryBytes, "12345": 12345, "a lot": -1} {
 		l, err := EmbeddedLimitsFromEnv(func(name string) string { return map[string]string{MemoryVariable: text}[name] })
 		if (err != nil) != (want < 0) ||
-			(err == nil && (l.Memory != want || l.EagerCalls != EmbeddedLimits.EagerCalls)) {
+			(err == nil && (l.MemoryBytes != want || l.EagerCalls != EmbeddedLimits.EagerCalls)) {
 			t.Errorf("%q: %+v, %v", text, l, err)
 		}
 	}
 }
 
 func TestAWorkerBesideTheServerTakesNoTimesThatAreTooShort(t *testing.T) {
-	for name, text := range map[string]string{PatienceVariable: "10ms", PauseVariable: "1ms"} {
+	for name, text := range map[string]string{LLMPatienceVariable: "10ms", LLMPauseVariable: "1ms"} {
 		_, err := EmbeddedLimitsFromEnv(func(asked string) string { return map[string]string{name: text}[asked] })
 		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "at least") {
 			t.Errorf("%s=%s: %v", name, text, err)
@@ -69,7 +69,7 @@ func TestOnlyAWorkerWithALimitMakesRequestsWait(t *testing.T) {
 	if a, err := (Parts{}).newActivities(nil); err != nil || a.RequestSlots != nil {
 		t.Errorf("they wait without a limit, or %v", err)
 	}
-	a, err := Parts{Limits: Limits{Requests: 2, MaxResult: 10}}.newActivities(nil)
+	a, err := Parts{Limits: Limits{Requests: 2, MaxResultBytes: 10}}.newActivities(nil)
 	if err != nil || a.MaxResultBytes != 10 || !a.RequestSlots.TryAcquire(2) || a.RequestSlots.TryAcquire(1) {
 		t.Errorf("%+v, %v", a, err)
 	}

@@ -42,8 +42,8 @@ type Options struct {
 
 // Report lists what was checked.
 type Report struct {
-	Ideas     int `json:"ideas"`     // that were checked and simulated
-	Histories int `json:"histories"` // that were replayed
+	IdeaCount    int `json:"ideas"`     // that were checked and simulated
+	HistoryCount int `json:"histories"` // that were replayed
 	// Problems are the reasons for refusing the version; without any, the version fits.
 	Problems []string `json:"problems,omitempty"`
 }
@@ -86,7 +86,7 @@ func (o Options) check(ctx context.Context) (*Report, error) {
 	if err := o.replayHistories(ctx, r); err != nil {
 		return nil, err
 	}
-	o.Log.Info("the gate has looked", "ideas", r.Ideas, "histories", r.Histories, "problems", len(r.Problems))
+	o.Log.Info("the gate has looked", "ideas", r.IdeaCount, "histories", r.HistoryCount, "problems", len(r.Problems))
 	return r, nil
 }
 

@@ -72,7 +72,7 @@ func newSite(t *testing.T, files map[string]string) *site {
 	builtin.Register(known, nil)
 	return &site{t, temporal, gate.Options{
 		Temporal: temporal, Namespace: server.Namespace(), Store: store, IdeaFolder: folder,
-		Tools: ideafiles.Tools{Known: kinds.NewKnownTools(known, nil)}, MaxHistories: 50, Log: quiet,
+		Tools: ideafiles.Tools{Registry: kinds.NewKnownTools(known, nil)}, MaxHistories: 50, Log: quiet,
 	}}
 }
 
@@ -138,7 +138,7 @@ func TestAVersionThatFitsPassesBeforeItIsCurrent(t *testing.T) {
 	s := newSite(t, map[string]string{"asked.json": asked, "notes.txt": "no Idea"})
 	s.work("new")
 	r, err := s.pass()
-	if err != nil || r.Ideas != 1 || r.Histories == 0 || len(r.Problems) > 0 {
+	if err != nil || r.IdeaCount != 1 || r.HistoryCount == 0 || len(r.Problems) > 0 {
 		t.Errorf("%+v %v", r, err)
 	}
 }
@@ -166,7 +166,7 @@ func TestAPanicOfItsHeartbeatsEndsNoWorker(t *testing.T) {
 	s := newSite(t, map[string]string{"asked.json": asked})
 	safegotest.Panic(t, "activities.heartbeat")
 	s.work("")
-	if r, err := s.pass(); err != nil || r.Ideas != 1 || len(r.Problems) > 0 {
+	if r, err := s.pass(); err != nil || r.IdeaCount != 1 || len(r.Problems) > 0 {
 		t.Errorf("%+v %v", r, err)
 	}
 }

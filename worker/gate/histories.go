@@ -81,7 +81,7 @@ func (o Options) replay(ctx context.Context, e workflow.Execution, r *Report) er
 		return err
 	}
 	workflows.Register(replayer)
-	r.Histories++
+	r.HistoryCount++
 	options := worker.ReplayWorkflowHistoryOptions{OriginalExecution: e}
 	if err := replayer.ReplayWorkflowHistoryWithOptions(sdklog.NewStructuredLogger(o.Log), h, options); err != nil {
 		r.addProblem("the history of %s, run %s, does not replay: %v", e.ID, e.RunID, err)

@@ -13,8 +13,8 @@ import (
 	"processidea/model/loop"
 )
 
-// maxSimulationTime is how long a simulation may take: nothing in it takes long by itself.
-const maxSimulationTime = 5 * time.Minute
+// simulationTimeout is how long a simulation may take: nothing in it takes long by itself.
+const simulationTimeout = 5 * time.Minute
 
 // checkIdeas checks and simulates every Idea file of the folder.
 func (o Options) checkIdeas(ctx context.Context, r *Report) error {
@@ -27,7 +27,7 @@ func (o Options) checkIdeas(ctx context.Context, r *Report) error {
 	}
 	for _, s := range sources {
 		activity.RecordHeartbeat(ctx, s.Path)
-		r.Ideas++
+		r.IdeaCount++
 		prepared, err := o.prepare(s)
 		if err != nil {
 			r.addProblem("%s: %v", s.Path, err)
@@ -56,7 +56,7 @@ func (o Options) prepare(s ideafiles.Source) (*simulation.Prepared, error) {
 
 // simulate runs a simulation on this version.
 func (o Options) simulate(ctx context.Context, s ideafiles.Source, prepared *simulation.Prepared, r *Report) error {
-	simulationCtx, cancel := context.WithTimeout(ctx, maxSimulationTime)
+	simulationCtx, cancel := context.WithTimeout(ctx, simulationTimeout)
 	defer cancel()
 	defer activities.Heartbeat(ctx)()
 	start := prepared.StartOptions(client.NewID("gate-" + s.Name()))
@@ -70,7 +70,7 @@ func (o Options) simulate(ctx context.Context, s ideafiles.Source, prepared *sim
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case simulationCtx.Err() != nil:
-		r.addProblem("%s: its simulation %s has not ended after %s", s.Path, p.ID(), maxSimulationTime)
+		r.addProblem("%s: its simulation %s has not ended after %s", s.Path, p.ID(), simulationTimeout)
 		return p.Cancel(ctx)
 	case err != nil:
 		return err

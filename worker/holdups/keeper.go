@@ -32,23 +32,23 @@ const (
 type Options struct {
 	// CheckStore returns an error if the store cannot be written.
 	CheckStore func(context.Context) error
-	// Signal signals a process.
-	Signal func(ctx context.Context, process string, s protocol.WorkerHoldUpSignal) error
+	// SendSignal signals a process.
+	SendSignal func(ctx context.Context, process string, s protocol.WorkerHoldUpSignal) error
 	// ListInTemporal lists what only Temporal knows, by process; if it is nil, Temporal is not asked. A HeldUp whose
 	// Process is that process goes only to the log and the metrics: the process cannot handle signals.
-	ListInTemporal func(context.Context) (map[string][]turn.HeldUp, error)
-	// Observe receives the number of processes that a cause holds up; nil: none.
-	Observe func(cause string, processes int)
-	Log     *slog.Logger
+	ListInTemporal func(context.Context) (map[string][]turn.HoldUp, error)
+	// ObserveCount receives the number of processes that a cause holds up; nil: none.
+	ObserveCount func(cause string, processes int)
+	Log          *slog.Logger
 }
 
 // Tracker knows which processes are held up, and by what.
 type Tracker struct {
 	Options
-	mu          sync.Mutex
-	holdUpByKey map[holdUpKey]*holdUp
-	lastCounts  map[string]int // the last observed number by cause
-	askedAt     time.Time      // when Temporal was asked last
+	mu               sync.Mutex
+	holdUpByKey      map[holdUpKey]*holdUp
+	lastCountByCause map[string]int // the last observed number by cause
+	temporalAskedAt  time.Time      // when Temporal was asked last
 }
 
 type holdUpKey struct{ process, cause string }
@@ -59,17 +59,17 @@ func (k holdUpKey) isOfStore() bool {
 
 // holdUp is one cause that holds one process up.
 type holdUp struct {
-	turn.HeldUp
-	err        error
-	lastFound  time.Time // when it was found last, or, in the future, until when it counts as found
-	reportedAt time.Time // when it was reported to the process last; zero: never
+	turn.HoldUp
+	err         error
+	lastFoundAt time.Time // when it was found last, or, in the future, until when it counts as found
+	reportedAt  time.Time // when it was reported to the process last; zero: never
 	// expiresAt is when the hold-up counts as gone, if others report it to the process; zero: the Tracker reports it.
 	expiresAt time.Time
 }
 
 // New makes a Tracker that knows nothing yet.
 func New(o Options) *Tracker {
-	return &Tracker{Options: o, holdUpByKey: map[holdUpKey]*holdUp{}, lastCounts: map[string]int{}}
+	return &Tracker{Options: o, holdUpByKey: map[holdUpKey]*holdUp{}, lastCountByCause: map[string]int{}}
 }
 
 // RecordStoreFailure notes that a value of a process could not be written or read.
@@ -83,24 +83,24 @@ func (k *Tracker) RecordStoreFailure(process string, err error) {
 }
 
 // record records a hold-up that counts until holdUpTTL has passed since latest.
-func (k *Tracker) record(process string, h turn.HeldUp, err error, now, lastFound time.Time) {
+func (k *Tracker) record(process string, h turn.HoldUp, err error, now, lastFoundAt time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	existing := k.holdUpByKey[holdUpKey{process, h.Cause}]
 	if existing == nil {
 		h.Since = now
-		existing = &holdUp{HeldUp: h}
+		existing = &holdUp{HoldUp: h}
 		k.holdUpByKey[holdUpKey{process, h.Cause}] = existing
 	}
-	existing.err, existing.lastFound, existing.Process = err, lastFound, h.Process
+	existing.err, existing.lastFoundAt, existing.ProcessID = err, lastFoundAt, h.ProcessID
 }
 
 // askTemporal asks, once per temporalPollInterval, what only Temporal knows.
 func (k *Tracker) askTemporal(ctx context.Context, now time.Time) {
-	if k.ListInTemporal == nil || now.Sub(k.askedAt) < temporalPollInterval {
+	if k.ListInTemporal == nil || now.Sub(k.temporalAskedAt) < temporalPollInterval {
 		return
 	}
-	k.askedAt = now
+	k.temporalAskedAt = now
 	ctx, cancel := context.WithTimeout(ctx, temporalPollTimeout)
 	defer cancel()
 	holdUpsByProcess, err := k.ListInTemporal(ctx)
@@ -114,15 +114,15 @@ func (k *Tracker) askTemporal(ctx context.Context, now time.Time) {
 	}
 }
 
-// RecordWait records that a process waits until a time and has been informed of that.
-func (k *Tracker) RecordWait(process, cause string, expiresAt time.Time) {
+// RecordHoldUp records that a process waits until a time and has been informed of that.
+func (k *Tracker) RecordHoldUp(process, cause string, expiresAt time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.holdUpByKey[holdUpKey{process, cause}] = &holdUp{expiresAt: expiresAt}
 }
 
-// ForgetWait reverts RecordWait.
-func (k *Tracker) ForgetWait(process, cause string) {
+// ForgetHoldUp reverts RecordHoldUp.
+func (k *Tracker) ForgetHoldUp(process, cause string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.holdUpByKey, holdUpKey{process, cause})
@@ -141,39 +141,39 @@ func (k *Tracker) Watch(ctx context.Context) {
 // checkAll reports new hold-ups, and withdraws those that are gone.
 func (k *Tracker) checkAll(ctx context.Context, now time.Time) {
 	k.askTemporal(ctx, now)
-	list := k.holdUpsToReport(now)
+	keys := k.holdUpsToReport(now)
 	var storeErr error
-	if slices.ContainsFunc(list, holdUpKey.isOfStore) {
+	if slices.ContainsFunc(keys, holdUpKey.isOfStore) {
 		checkCtx, cancel := context.WithTimeout(ctx, checkInterval)
 		storeErr = k.CheckStore(checkCtx)
 		cancel()
 	}
-	for _, id := range list {
-		if id.isOfStore() {
-			k.reportHoldUp(ctx, id, now, storeErr)
+	for _, key := range keys {
+		if key.isOfStore() {
+			k.reportHoldUp(ctx, key, now, storeErr)
 		} else {
-			k.reportHoldUp(ctx, id, now, nil)
+			k.reportHoldUp(ctx, key, now, nil)
 		}
 	}
 	k.observe()
 }
 
 // holdUpsToReport lists the hold-ups that the Tracker reports. It drops expired ones that others report.
-func (k *Tracker) holdUpsToReport(now time.Time) (list []holdUpKey) {
+func (k *Tracker) holdUpsToReport(now time.Time) (keys []holdUpKey) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for key, h := range k.holdUpByKey {
 		switch {
 		case h.expiresAt.IsZero():
-			list = append(list, key)
+			keys = append(keys, key)
 		case h.expiresAt.Before(now):
 			delete(k.holdUpByKey, key)
 		}
 	}
-	slices.SortFunc(list, func(a, b holdUpKey) int {
+	slices.SortFunc(keys, func(a, b holdUpKey) int {
 		return cmp.Or(strings.Compare(a.process, b.process), strings.Compare(a.cause, b.cause))
 	})
-	return list
+	return keys
 }
 
 // reportHoldUp reports a hold-up to a process, or withdraws it. away is why the store cannot be written now.
@@ -187,32 +187,32 @@ func (k *Tracker) reportHoldUp(ctx context.Context, key holdUpKey, now time.Time
 	entry := *h
 	k.mu.Unlock()
 	signal := protocol.WorkerHoldUpSignal{Cause: key.cause}
-	switch gone := storeErr == nil && now.Sub(entry.lastFound) >= holdUpTTL; {
-	case gone && entry.reportedAt.IsZero():
-		k.ForgetWait(key.process, key.cause)
+	switch isGone := storeErr == nil && now.Sub(entry.lastFoundAt) >= holdUpTTL; {
+	case isGone && entry.reportedAt.IsZero():
+		k.ForgetHoldUp(key.process, key.cause)
 		return
-	case gone:
+	case isGone:
 	case now.Sub(entry.reportedAt) < reportInterval, entry.reportedAt.IsZero() && !entry.isPersistent(now, storeErr):
 		return
 	default:
-		signal.HeldUp = &entry.HeldUp
+		signal.HeldUp = &entry.HoldUp
 	}
 	if entry.reportedAt.IsZero() {
 		k.Log.Warn("the process is held up", "process", key.process, "cause", key.cause, "reason", entry.Message,
 			"mend", entry.Remedy, "error", entry.err)
 	}
 	var err error
-	if entry.Process != key.process { // else it cannot handle signals
-		err = k.Signal(ctx, key.process, signal)
+	if entry.ProcessID != key.process { // else it cannot handle signals
+		err = k.SendSignal(ctx, key.process, signal)
 	}
 	var notFound *serviceerror.NotFound
-	switch ended := errors.As(err, &notFound); {
-	case err != nil && !ended:
+	switch hasEnded := errors.As(err, &notFound); {
+	case err != nil && !hasEnded:
 		return // it is reported by the next look
-	case ended:
-		k.ForgetWait(key.process, key.cause)
+	case hasEnded:
+		k.ForgetHoldUp(key.process, key.cause)
 	case signal.HeldUp == nil:
-		k.ForgetWait(key.process, key.cause)
+		k.ForgetHoldUp(key.process, key.cause)
 		k.Log.Info("the process is held up no more", "process", key.process, "cause", key.cause)
 	default:
 		k.mu.Lock()
@@ -224,32 +224,32 @@ func (k *Tracker) reportHoldUp(ctx context.Context, key holdUpKey, now time.Time
 // isPersistent reports whether a cause is more than a single failure: the store cannot be written now, or failed again.
 func (h *holdUp) isPersistent(now time.Time, storeErr error) bool {
 	if storeErr == nil {
-		now = h.lastFound
+		now = h.lastFoundAt
 	}
 	return now.Sub(h.Since) >= minHoldUpDuration
 }
 
 // observe reports the number of processes that each cause holds up, if it has changed.
 func (k *Tracker) observe() {
-	if k.Observe == nil {
+	if k.ObserveCount == nil {
 		return
 	}
 	k.mu.Lock()
-	counts := map[string]int{}
-	for cause := range k.lastCounts {
-		counts[cause] = 0
+	countByCause := map[string]int{}
+	for cause := range k.lastCountByCause {
+		countByCause[cause] = 0
 	}
-	for id := range k.holdUpByKey {
-		counts[id.cause]++
+	for key := range k.holdUpByKey {
+		countByCause[key.cause]++
 	}
-	changedCounts := maps.Clone(counts)
-	maps.DeleteFunc(changedCounts, func(cause string, n int) bool {
-		before, known := k.lastCounts[cause]
-		return known && before == n
+	changedByCause := maps.Clone(countByCause)
+	maps.DeleteFunc(changedByCause, func(cause string, n int) bool {
+		before, isKnown := k.lastCountByCause[cause]
+		return isKnown && before == n
 	})
-	k.lastCounts = counts
+	k.lastCountByCause = countByCause
 	k.mu.Unlock()
-	for cause, n := range changedCounts {
-		k.Observe(cause, n)
+	for cause, n := range changedByCause {
+		k.ObserveCount(cause, n)
 	}
 }

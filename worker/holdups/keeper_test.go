@@ -31,7 +31,7 @@ type trial struct {
 	away  error                    // why the store takes nothing
 	heard []string                 // what processes were told
 	count map[string]int           // what was observed last
-	known map[string][]turn.HeldUp // to Temporal alone
+	known map[string][]turn.HoldUp // to Temporal alone
 }
 
 // Write takes a line of the log.
@@ -74,7 +74,7 @@ func begin(t *testing.T) *trial {
 			defer r.mu.Unlock()
 			return r.away
 		},
-		Signal: func(_ context.Context, process string, s protocol.WorkerHoldUpSignal) error {
+		SendSignal: func(_ context.Context, process string, s protocol.WorkerHoldUpSignal) error {
 			what := "gone"
 			if s.HeldUp != nil {
 				what = s.HeldUp.Message
@@ -84,12 +84,12 @@ func begin(t *testing.T) *trial {
 			r.heard = append(r.heard, process+": "+s.Cause+": "+what)
 			return nil
 		},
-		ListInTemporal: func(context.Context) (map[string][]turn.HeldUp, error) {
+		ListInTemporal: func(context.Context) (map[string][]turn.HoldUp, error) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			return r.known, nil
 		},
-		Observe: func(cause string, n int) {
+		ObserveCount: func(cause string, n int) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.count[cause] = n
@@ -151,13 +151,13 @@ func TestWhatIsPausedInTemporalIsToldWithinAMinuteAndTakenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := begin(t)
 		r.storeTakes(errFull)
-		pause := func(list map[string][]turn.HeldUp) {
+		pause := func(list map[string][]turn.HoldUp) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.known = list
 		}
-		pause(map[string][]turn.HeldUp{
-			"p": {turn.PausedInTemporal("the activity Execute of p/main", "activity")}})
+		pause(map[string][]turn.HoldUp{
+			"p": {turn.TemporalPauseHoldUp("the activity Execute of p/main", "activity")}})
 		after(time.Minute)
 		const says = "p: paused_in_temporal: somebody paused the activity Execute of p/main in Temporal itself"
 		if got := r.told(); len(got) != 1 || got[0] != says || r.counted(turn.CodeTemporalPaused) != 1 {
@@ -184,10 +184,10 @@ func TestWhatHearsNothingIsCountedAndLoggedAndSentNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := begin(t)
-		deaf := turn.WorkerFailure("continue the process")
-		deaf.Process = "p"
+		deaf := turn.WorkerFailureHoldUp("continue the process")
+		deaf.ProcessID = "p"
 		r.mu.Lock()
-		r.known = map[string][]turn.HeldUp{"p": {deaf}}
+		r.known = map[string][]turn.HoldUp{"p": {deaf}}
 		r.mu.Unlock()
 		after(5 * time.Minute)
 		if n := strings.Count(r.log(), "the process is held up"); n != 1 || r.counted(turn.CodeWorkerFails) != 1 {
@@ -242,9 +242,9 @@ func TestWhatAProcessIsToldByOthersIsCountedUntilItIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := begin(t)
 		for _, process := range []string{"p", "q", "r"} {
-			r.RecordWait(process, turn.CodeLLMUnreachable, time.Now().Add(time.Minute))
+			r.RecordHoldUp(process, turn.CodeLLMUnreachable, time.Now().Add(time.Minute))
 		}
-		r.ForgetWait("p", turn.CodeLLMUnreachable)
+		r.ForgetHoldUp("p", turn.CodeLLMUnreachable)
 		after(10 * time.Second)
 		if r.counted(turn.CodeLLMUnreachable) != 2 || len(r.told()) > 0 {
 			t.Errorf("%v, %q", r.count, r.told())

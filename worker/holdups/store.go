@@ -26,22 +26,22 @@ func isDiskFull(err error) bool {
 
 // holdUpFromError describes in plain words why the store cannot be written, and the remedy. The error itself goes only
 // to the log, since it names paths of the machine. It does not cover values that no store would accept.
-func holdUpFromError(err error) turn.HeldUp {
+func holdUpFromError(err error) turn.HoldUp {
 	const suffix = "; then it goes on by itself"
 	switch {
 	case isDiskFull(err):
-		return turn.HeldUp{Cause: turn.CodeStoreFull, Message: "there is no room left in the store",
+		return turn.HoldUp{Cause: turn.CodeStoreFull, Message: "there is no room left in the store",
 			Remedy: "make room where the store lies" + suffix}
 	case IsWriteForbidden(err):
-		return turn.HeldUp{Cause: turn.CodeStoreForbidden,
+		return turn.HoldUp{Cause: turn.CodeStoreForbidden,
 			Message: "the worker has no permission to read and write the store",
 			Remedy:  "let the worker's user read and write where the store lies" + suffix}
 	case errors.Is(err, blobs.ErrUnavailable):
-		return turn.HeldUp{Cause: ideafile.CodeStoreUnavailable, Message: "the store is not at its place",
+		return turn.HoldUp{Cause: ideafile.CodeStoreUnavailable, Message: "the store is not at its place",
 			Remedy: "bring it back, such as by mounting its disk" + suffix}
 	case !blobs.IsTransient(err):
-		return turn.HeldUp{}
+		return turn.HoldUp{}
 	}
-	return turn.HeldUp{Cause: ideafile.CodeStoreUnavailable, Message: "the store cannot be written or read",
+	return turn.HoldUp{Cause: ideafile.CodeStoreUnavailable, Message: "the store cannot be written or read",
 		Remedy: "the worker's log says why (/readyz too)" + suffix}
 }

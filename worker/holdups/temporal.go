@@ -25,24 +25,24 @@ const (
 	// The search attribute of paused activities. Servers without this attribute refuse a query for it.
 	pauseAttribute       = "TemporalPauseInfo"
 	pausedActivityPrefix = "property:activityType="
-	// maxInTemporal bounds how many workflows are looked at.
-	maxInTemporal = 1000
+	// maxWorkflows bounds how many workflows are looked at.
+	maxWorkflows = 1000
 )
 
 // HoldUpsInTemporal lists what only Temporal knows of that holds processes up, by the process that is informed. That is
 // the process of a paused activity; for a workflow that is paused as a whole, or whose tasks fail, it is the process
 // above the workflow. A process without one above cannot be informed: its HeldUp names it in Process. activities are
 // the names of all activities: a query for any entry of the attribute could make a server read all running workflows.
-func HoldUpsInTemporal(ctx context.Context, c client.Client, activities []string) (map[string][]turn.HeldUp, error) {
-	holdUpsByProcess := map[string][]turn.HeldUp{}
-	pauses := jsonval.Map(activities, func(name string) string { return pausedActivityPrefix + name })
-	pausedQuery := pauseAttribute + " IN ('" + strings.Join(pauses, "', '") + "') AND ExecutionStatus = 'Running'"
-	for query, describe := range map[string]func(e *workflowpb.WorkflowExecutionInfo) (process string, h turn.HeldUp){
+func HoldUpsInTemporal(ctx context.Context, c client.Client, activities []string) (map[string][]turn.HoldUp, error) {
+	holdUpsByProcess := map[string][]turn.HoldUp{}
+	pauseValues := jsonval.Map(activities, func(name string) string { return pausedActivityPrefix + name })
+	pausedQuery := pauseAttribute + " IN ('" + strings.Join(pauseValues, "', '") + "') AND ExecutionStatus = 'Running'"
+	for query, describe := range map[string]func(e *workflowpb.WorkflowExecutionInfo) (process string, h turn.HoldUp){
 		pausedQuery:                     pausedActivityHoldUp,
 		"ExecutionStatus = 'Paused'":    pausedWorkflowHoldUp,
 		protocol.QueryForTaskProblems(): failingTaskHoldUp,
 	} {
-		list, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{PageSize: maxInTemporal,
+		list, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{PageSize: maxWorkflows,
 			Query: fmt.Sprintf("%s AND WorkflowType IN ('%s', '%s')", query, protocol.ProcessType,
 				protocol.InstanceType)})
 		var unsupported *serviceerror.InvalidArgument
@@ -54,7 +54,7 @@ func HoldUpsInTemporal(ctx context.Context, c client.Client, activities []string
 		}
 		for _, e := range list.GetExecutions() {
 			process, h := describe(e)
-			sameCause := func(known turn.HeldUp) bool { return known.Cause == h.Cause }
+			sameCause := func(existing turn.HoldUp) bool { return existing.Cause == h.Cause }
 			if h.Cause != "" && !slices.ContainsFunc(holdUpsByProcess[process], sameCause) {
 				holdUpsByProcess[process] = append(holdUpsByProcess[process], h)
 			}
@@ -79,28 +79,28 @@ func listAttribute(e *workflowpb.WorkflowExecutionInfo, attribute string) (entri
 	return entries
 }
 
-func pausedActivityHoldUp(e *workflowpb.WorkflowExecutionInfo) (process string, h turn.HeldUp) {
+func pausedActivityHoldUp(e *workflowpb.WorkflowExecutionInfo) (process string, h turn.HoldUp) {
 	for _, entry := range listAttribute(e, pauseAttribute) {
-		if activity, is := strings.CutPrefix(entry, pausedActivityPrefix); is {
-			h = turn.PausedInTemporal("the activity "+activity+" of "+e.GetExecution().GetWorkflowId(), "activity")
+		if activity, isPaused := strings.CutPrefix(entry, pausedActivityPrefix); isPaused {
+			h = turn.TemporalPauseHoldUp("the activity "+activity+" of "+e.GetExecution().GetWorkflowId(), "activity")
 		}
 	}
 	return processID(e), h
 }
 
-func pausedWorkflowHoldUp(e *workflowpb.WorkflowExecutionInfo) (process string, h turn.HeldUp) {
-	return holdUpForParent(e, func(what string) turn.HeldUp { return turn.PausedInTemporal(what, "workflow") })
+func pausedWorkflowHoldUp(e *workflowpb.WorkflowExecutionInfo) (process string, h turn.HoldUp) {
+	return holdUpForParent(e, func(subject string) turn.HoldUp { return turn.TemporalPauseHoldUp(subject, "workflow") })
 }
 
-func failingTaskHoldUp(e *workflowpb.WorkflowExecutionInfo) (process string, h turn.HeldUp) {
+func failingTaskHoldUp(e *workflowpb.WorkflowExecutionInfo) (process string, h turn.HoldUp) {
 	if len(listAttribute(e, protocol.ProblemsAttribute)) == 0 {
-		return "", turn.HeldUp{}
+		return "", turn.HoldUp{}
 	}
-	return holdUpForParent(e, func(what string) turn.HeldUp { return turn.WorkerFailure("continue " + what) })
+	return holdUpForParent(e, func(subject string) turn.HoldUp { return turn.WorkerFailureHoldUp("continue " + subject) })
 }
 
 // holdUpForParent returns the HeldUp of a workflow that cannot handle signals, and the process above, which is told.
-func holdUpForParent(e *workflowpb.WorkflowExecutionInfo, build func(what string) turn.HeldUp) (string, turn.HeldUp) {
+func holdUpForParent(e *workflowpb.WorkflowExecutionInfo, build func(what string) turn.HoldUp) (string, turn.HoldUp) {
 	id, process := e.GetExecution().GetWorkflowId(), processID(e)
 	if id == process {
 		process, _, _ = strings.Cut(id, "/")
@@ -109,6 +109,6 @@ func holdUpForParent(e *workflowpb.WorkflowExecutionInfo, build func(what string
 		return process, build(id)
 	}
 	h := build("the process")
-	h.Process = process
+	h.ProcessID = process
 	return process, h
 }

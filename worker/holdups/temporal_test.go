@@ -82,8 +82,8 @@ func TestWhatTemporalKnowsIsToldToAProcessThatHearsOfIt(t *testing.T) {
 		}
 		deaf := process == "deaf" || process == "still"
 		for _, h := range found[process] {
-			if (h.Process == process) != deaf {
-				t.Errorf("%s, which hears of it: %v, is told as of %q", process, !deaf, h.Process)
+			if (h.ProcessID == process) != deaf {
+				t.Errorf("%s, which hears of it: %v, is told as of %q", process, !deaf, h.ProcessID)
 			}
 		}
 	}

@@ -42,13 +42,13 @@ const (
 func Watch(ctx context.Context, c client.Client, log *slog.Logger) {
 	for wait := rand.N(maxFirstDelay); pause.For(ctx, wait) == nil; wait = checkInterval - checkInterval/10 +
 		rand.N(checkInterval/5) {
-		var n int
+		var cancelledCount int
 		err := safego.Run("orphans.look", func() (err error) { // after a panic, the next look may succeed
-			n, err = CancelOrphans(ctx, c)
+			cancelledCount, err = CancelOrphans(ctx, c)
 			return err
 		})
-		if n > 0 {
-			log.Info("cancelled workflows whose process is gone", "workflows", n)
+		if cancelledCount > 0 {
+			log.Info("cancelled workflows whose process is gone", "workflows", cancelledCount)
 		}
 		if err != nil && ctx.Err() == nil {
 			log.Warn("could not look for workflows whose process is gone", "error", err)
@@ -58,33 +58,33 @@ func Watch(ctx context.Context, c client.Client, log *slog.Logger) {
 
 // CancelOrphans cancels every instance, part and delegate whose process is gone, and returns their number. The
 // cancelled workflows end the rest themselves: a part its instances, an instance its delegates.
-func CancelOrphans(ctx context.Context, c client.Client) (cancelled int, err error) {
+func CancelOrphans(ctx context.Context, c client.Client) (cancelledCount int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	s := orphanFinder{client: c, goneByParent: map[string]bool{}}
+	s := orphanFinder{client: c, isGoneByParent: map[string]bool{}}
 	for child, err := range connect.Executions(ctx, c.ListWorkflow, &workflowservice.ListWorkflowExecutionsRequest{
 		PageSize: pageSize,
 		Query: fmt.Sprintf("TaskQueue = '%s' AND WorkflowType IN ('%s', '%s') AND ExecutionStatus = 'Running'",
 			protocol.TaskQueue, protocol.InstanceType, protocol.ProcessType),
 	}) {
 		if err != nil {
-			return cancelled, fmt.Errorf("orphans: list workflows: %w", err)
+			return cancelledCount, fmt.Errorf("orphans: list workflows: %w", err)
 		}
 		isCancelled, err := s.cancelIfOrphaned(ctx, child)
 		if err != nil {
-			return cancelled, fmt.Errorf("orphans: look after %s: %w", child.GetExecution().GetWorkflowId(), err)
+			return cancelledCount, fmt.Errorf("orphans: look after %s: %w", child.GetExecution().GetWorkflowId(), err)
 		}
 		if isCancelled {
-			cancelled++
+			cancelledCount++
 		}
 	}
-	return cancelled, nil
+	return cancelledCount, nil
 }
 
 // orphanFinder remembers, during one look, which processes are gone.
 type orphanFinder struct {
-	client       client.Client
-	goneByParent map[string]bool // by id and run of the workflow that started the child
+	client         client.Client
+	isGoneByParent map[string]bool // by id and run of the workflow that started the child
 }
 
 // cancelIfOrphaned cancels the listed run of a child if its process is gone. It never cancels another run of that id,
@@ -95,15 +95,15 @@ func (s *orphanFinder) cancelIfOrphaned(ctx context.Context, child *workflowpb.W
 		return false, nil
 	}
 	key := parent.GetWorkflowId() + " " + parent.GetRunId()
-	gone, known := s.goneByParent[key]
-	if !known {
+	isGone, isKnown := s.isGoneByParent[key]
+	if !isKnown {
 		var err error
-		if gone, err = s.isGone(ctx, parent); err != nil {
+		if isGone, err = s.isGone(ctx, parent); err != nil {
 			return false, err
 		}
-		s.goneByParent[key] = gone
+		s.isGoneByParent[key] = isGone
 	}
-	if !gone {
+	if !isGone {
 		return false, nil
 	}
 	err := s.client.CancelWorkflow(ctx, execution.GetWorkflowId(), execution.GetRunId())
@@ -144,8 +144,8 @@ func (s *orphanFinder) isGone(ctx context.Context, run *commonpb.WorkflowExecuti
 }
 
 // describe returns nil if there is no such workflow.
-func (s *orphanFinder) describe(ctx context.Context, id, run string) (*workflowpb.WorkflowExecutionInfo, error) {
-	d, err := s.client.DescribeWorkflowExecution(ctx, id, run)
+func (s *orphanFinder) describe(ctx context.Context, id, runID string) (*workflowpb.WorkflowExecutionInfo, error) {
+	d, err := s.client.DescribeWorkflowExecution(ctx, id, runID)
 	var notFound *serviceerror.NotFound
 	if errors.As(err, &notFound) {
 		return nil, nil

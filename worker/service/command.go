@@ -55,7 +55,7 @@ func Command(log io.Writer, options ...Option) *cobra.Command {
 }
 
 // command reads the settings, and passes them to then, with the errors in them.
-func command(lookup func(string) (string, bool), start func(context.Context, settings, error) error) *cobra.Command {
+func command(lookupEnv func(string) (string, bool), start func(context.Context, settings, error) error) *cobra.Command {
 	s := defaultSettings()
 	c := &cobra.Command{
 		Use:     "worker",
@@ -84,17 +84,17 @@ reached.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: func(c *cobra.Command, _ []string) error {
-			err := s.readEnvironment(c.Flags(), lookup)
+			err := s.readEnvironment(c.Flags(), lookupEnv)
 			return start(c.Context(), s, err)
 		},
 	}
 	s.addFlags(c.Flags())
-	c.AddCommand(readyCommand(lookup))
+	c.AddCommand(readyCommand(lookupEnv))
 	c.SetFlagErrorFunc(func(failing *cobra.Command, err error) error {
 		if failing != c {
 			return fmt.Errorf("%w: %w", errUsage, flags.InvalidSettings(err))
 		}
-		err = errors.Join(err, s.readEnvironment(c.Flags(), lookup))
+		err = errors.Join(err, s.readEnvironment(c.Flags(), lookupEnv))
 		return start(c.Context(), s, err)
 	})
 	c.CompletionOptions.DisableDefaultCmd = true

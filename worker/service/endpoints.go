@@ -43,8 +43,8 @@ func (s *service) endpoints() http.Handler {
 		})
 	}
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		ready, troubles := s.health.failedConditions(r.Context())
-		if !ready {
+		isReady, troubles := s.health.failedConditions(r.Context())
+		if !isReady {
 			writeAnswer(w, http.StatusServiceUnavailable, "not ready", troubles)
 			return
 		}

@@ -62,20 +62,20 @@ func (h *health) add(c *condition) {
 
 // failedConditions returns whether the worker is ready, and the failed conditions, even those that do not affect
 // readiness.
-func (h *health) failedConditions(ctx context.Context) (ready bool, failures []string) {
+func (h *health) failedConditions(ctx context.Context) (isReady bool, failures []string) {
 	h.mu.Lock()
 	current, conditions := h.phase, h.conditions
 	h.mu.Unlock()
 	if current != phaseWorking {
 		return false, []string{string(current)}
 	}
-	ready = true
+	isReady = true
 	for _, c := range conditions {
 		if err := c.checkCached(ctx); err != nil {
-			failures, ready = append(failures, c.name+": "+err.Error()), ready && c.isOptional
+			failures, isReady = append(failures, c.name+": "+err.Error()), isReady && c.isOptional
 		}
 	}
-	return ready, failures
+	return isReady, failures
 }
 
 // checkInterval is the pause between two looks at the conditions.
@@ -83,14 +83,14 @@ const checkInterval = 5 * time.Second
 
 // watch logs the conditions that have failed failuresBeforeReport times in a row, and those of them that are met again.
 func (h *health) watch(ctx context.Context, log *slog.Logger) {
-	failureCount := map[string]int{}
+	failuresByCondition := map[string]int{}
 	for pause.For(ctx, checkInterval) == nil {
-		h.logChanges(ctx, log, failureCount)
+		h.logChanges(ctx, log, failuresByCondition)
 	}
 }
 
 // logChanges logs the changes. failed counts the failures in a row of each condition.
-func (h *health) logChanges(ctx context.Context, log *slog.Logger, failureCount map[string]int) {
+func (h *health) logChanges(ctx context.Context, log *slog.Logger, failuresByCondition map[string]int) {
 	h.mu.Lock()
 	current, conditions := h.phase, h.conditions
 	h.mu.Unlock()
@@ -99,14 +99,14 @@ func (h *health) logChanges(ctx context.Context, log *slog.Logger, failureCount 
 		switch {
 		case current != phaseWorking || c.logsItself:
 		case err != nil:
-			if failureCount[c.name]++; failureCount[c.name] == failuresBeforeReport {
+			if failuresByCondition[c.name]++; failuresByCondition[c.name] == failuresBeforeReport {
 				log.Warn(c.name+": this worker is held up", "error", err)
 			}
-		case failureCount[c.name] >= failuresBeforeReport:
-			failureCount[c.name] = 0
+		case failuresByCondition[c.name] >= failuresBeforeReport:
+			failuresByCondition[c.name] = 0
 			log.Info(c.name + ": this worker is held up no more")
 		default:
-			failureCount[c.name] = 0
+			failuresByCondition[c.name] = 0
 		}
 	}
 }
@@ -146,16 +146,16 @@ const buildCheckInterval = 30 * time.Second
 func (s *service) checkCurrentBuild(ctx context.Context) error {
 	deployment := s.client.WorkerDeploymentClient().GetHandle(s.deployment)
 	d, err := deployment.Describe(ctx, client.WorkerDeploymentDescribeOptions{})
-	var none *serviceerror.NotFound
-	if errors.As(err, &none) {
+	var notFound *serviceerror.NotFound
+	if errors.As(err, &notFound) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("the current build is unknown: %w", err)
 	}
-	routing, current := d.Info.RoutingConfig, "none is"
+	routing, currentText := d.Info.RoutingConfig, "none is"
 	if v := routing.CurrentVersion; v != nil {
-		current = v.BuildID + " is"
+		currentText = v.BuildID + " is"
 		if v.BuildID == s.buildID {
 			return nil
 		}
@@ -164,5 +164,5 @@ func (s *service) checkCurrentBuild(ctx context.Context) error {
 		return nil
 	}
 	return fmt.Errorf("build %s of deployment %s is not current (%s): it gets no new processes until it is",
-		s.buildID, s.deployment, current)
+		s.buildID, s.deployment, currentText)
 }

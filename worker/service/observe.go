@@ -28,7 +28,7 @@ const flushTimeout = 5 * time.Second
 // startTraces begins to send traces, if the environment asks for them.
 func (s *service) startTraces(ctx context.Context) (err error) {
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { s.log.Warn("telemetry", "error", err) }))
-	s.traces, err = telemetry.NewTraces(ctx, s.temporal.Namespace, os.Getenv)
+	s.traces, err = telemetry.NewTraces(ctx, s.temporalOptions.Namespace, os.Getenv)
 	if s.traces == nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func (p *pollMonitor) check(context.Context) error {
 		if k == nil {
 			return errors.New("they have not polled for " + kind.what + " yet")
 		}
-		if waits := k.startedAt.After(k.failedAt) && time.Since(k.startedAt) > pollSettleTime; k.err != nil && !waits {
+		if isWaiting := k.startedAt.After(k.failedAt) && time.Since(k.startedAt) > pollSettleTime; k.err != nil && !isWaiting {
 			return fmt.Errorf("polling for %s fails: %w", kind.what, k.err)
 		}
 	}

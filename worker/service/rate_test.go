@@ -173,7 +173,9 @@ func TestTwoWorkersShareWhatAnLLMServerTakesInAMinute(t *testing.T) {
 func TestAllWorkersShareTheMoneyOfADay(t *testing.T) {
 	r := newRated(t)
 	const mayCost = 0.05
-	start := func() *workertest.Process { return workertest.Start(t, r.env, "--money-a-day", fmt.Sprint(mayCost)) }
+	start := func() *workertest.WorkerProcess {
+		return workertest.Start(t, r.env, "--money-a-day", fmt.Sprint(mayCost))
+	}
 	first := start()
 	for n := range 6 {
 		if n == 2 {

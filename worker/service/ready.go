@@ -41,10 +41,10 @@ Exit codes: 0 it is; 1 it is not, or nobody answers; 2 bad usage.`,
 }
 
 // askReady asks the worker at an address of this machine.
-func askReady(ctx context.Context, listen string) error {
+func askReady(ctx context.Context, listenAddress string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*checkTimeout+time.Second)
 	defer cancel()
-	address, err := reachableAddress(listen)
+	address, err := reachableAddress(listenAddress)
 	if err != nil {
 		return fmt.Errorf("%w: ask whether it is ready: %w", errUsage, err)
 	}
@@ -65,11 +65,11 @@ func askReady(ctx context.Context, listen string) error {
 }
 
 // reachableAddress returns the address at which this machine reaches a worker that listens at listen.
-func reachableAddress(listen string) (string, error) {
-	if listen == "" {
+func reachableAddress(listenAddress string) (string, error) {
+	if listenAddress == "" {
 		return "", errors.New("it has no address to ask: set --listen")
 	}
-	host, port, err := net.SplitHostPort(listen)
+	host, port, err := net.SplitHostPort(listenAddress)
 	if err != nil {
 		return "", err
 	}

@@ -36,20 +36,20 @@ const dialTimeout = 10 * time.Second
 // service is a worker with everything around it.
 type service struct {
 	settings
-	log       *slog.Logger
-	health    *health
-	metrics   *telemetry.Metrics
-	traces    *telemetry.Traces // nil: none
-	polls     pollMonitor
-	store     *blobs.Store
-	client    client.Client
-	namespace string
-	worker    worker.Worker
-	cleanups  []func()
+	log         *slog.Logger
+	health      *health
+	metrics     *telemetry.Metrics
+	traces      *telemetry.Traces // nil: none
+	pollMonitor pollMonitor
+	store       *blobs.Store
+	client      client.Client
+	namespace   string
+	worker      worker.Worker
+	cleanups    []func()
 	// What readSettings read.
-	temporal       client.Options
-	parts          engine.Parts
-	gatewayOptions server.Options // of the gateway
+	temporalOptions client.Options
+	engineParts     engine.Parts
+	gatewayOptions  server.Options // of the gateway
 }
 
 // run works until ctx ends, and then drains. wrong is the error that is already known in the settings.
@@ -57,8 +57,8 @@ func run(ctx context.Context, cfg settings, settingsErr error, log *slog.Logger)
 	slog.SetDefault(log) // for panics, and for libraries
 	s := &service{settings: cfg, log: log, health: newHealth()}
 	defer s.close()
-	for _, why := range flags.Misspelled(os.Environ()) {
-		log.Warn(why)
+	for _, warning := range flags.MisspelledVariables(os.Environ()) {
+		log.Warn(warning)
 	}
 	if err := s.readSettings(ctx, settingsErr); err != nil {
 		return err
@@ -87,19 +87,19 @@ func (s *service) close() {
 // readSettings reads all settings before any of them is used, and returns the errors of all.
 func (s *service) readSettings(ctx context.Context, knownErr error) error {
 	errs := []error{knownErr}
-	collect := func(err error) { errs = append(errs, err) }
+	addError := func(err error) { errs = append(errs, err) }
 	var err error
-	s.temporal, _, err = connect.TemporalFromEnvironment()
-	collect(err)
+	s.temporalOptions, _, err = connect.TemporalFromEnvironment()
+	addError(err)
 	_, err = connect.KeysFromEnvironment()
-	collect(err)
-	s.parts, err = engine.Parts{Log: s.log}.With(s.additions).Check()
-	collect(err)
+	addError(err)
+	s.engineParts, err = engine.Parts{Log: s.log}.With(s.additions).Check()
+	addError(err)
 	if s.gatewayAddress != "" {
 		s.gatewayOptions, err = server.FromEnvironment(s.gatewayAddress, server.SystemUser(os.Getenv), os.Getenv)
-		collect(err)
+		addError(err)
 	}
-	collect(s.startTraces(ctx))
+	addError(s.startTraces(ctx))
 	if err = flags.InvalidSettings(errs...); err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
@@ -171,13 +171,13 @@ func (s *service) waitForStore(ctx context.Context) error {
 }
 
 func (s *service) connect(ctx context.Context) error {
-	o := s.temporal
+	o := s.temporalOptions
 	o.Logger = log.NewStructuredLogger(s.log)
 	if s.logLevel > slog.LevelDebug {
 		o.Logger = connect.QuietLogger(o.Logger)
 	}
-	o.MetricsHandler = s.metrics.SDK(func(err error) { s.log.Warn("a metric could not be made", "error", err) })
-	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, s.polls.dialOption())
+	o.MetricsHandler = s.metrics.SDKHandler(func(err error) { s.log.Warn("a metric could not be made", "error", err) })
+	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, s.pollMonitor.dialOption())
 	dialCtx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	var err error
@@ -192,16 +192,16 @@ func (s *service) connect(ctx context.Context) error {
 }
 
 func (s *service) makeWorker(context.Context) (err error) {
-	parts := s.parts
+	parts := s.engineParts
 	parts.Store, parts.Observer, parts.Interceptors = s.store, s.observer(), s.interceptors()
 	parts.StopTimeout, parts.Limits = s.drainTimeout, s.limits
 	parts.Version = connect.Version{Deployment: s.deployment, BuildID: s.buildID}
-	if !parts.LLM.Configured() {
+	if !parts.LLM.IsConfigured() {
 		s.log.Warn(
 			"no LLM is configured: only processes with recorded replies can run; set OPENAI_API_KEY or OPENAI_BASE_URL")
 	}
 	worker.SetStickyWorkflowCacheSize(s.maxCachedWorkflows)
-	heap.KeepBelow(cmp.Or(s.memoryLimit, heap.DefaultLimit(0)))
+	heap.SetSoftLimit(cmp.Or(s.memoryLimit, heap.DefaultLimit(0)))
 	if s.worker, err = engine.NewWorker(s.client, parts); err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func (s *service) makeWorker(context.Context) (err error) {
 		Temporal: s.client, Namespace: s.namespace, Store: s.store, Version: parts.Version,
 		IdeaFolder:   s.gateIdeaFolder,
 		MaxHistories: s.maxGateHistories, Log: s.log,
-		Tools: ideafiles.Tools{Known: kinds.NewKnownTools(parts.Tools, parts.Runners), Replies: rehearsal.CountReplies},
+		Tools: ideafiles.Tools{Registry: kinds.NewKnownTools(parts.Tools, parts.Runners), CheckReplies: rehearsal.CountReplies},
 	})
 	return nil
 }

@@ -84,7 +84,7 @@ func defaultSettings() settings {
 		limits: engine.Limits{
 			Requests: 100, Calls: 1000, PureCalls: 1000, EagerCalls: 3, HeartbeatTimeout: 30 * time.Second,
 			LLMPatience: activities.DefaultLLMPatience, LLMMaxPause: llm.DefaultMaxPause,
-			MaxResult: 20 << 20, Memory: memory.DefaultBudget, WorkflowTasks: 1000,
+			MaxResultBytes: 20 << 20, MemoryBytes: memory.DefaultBudget, WorkflowTasks: 1000,
 			WorkflowPollers: 5, ActivityPollers: 5,
 		},
 	}
@@ -135,17 +135,17 @@ func (s *settings) addNumberFlags(f *pflag.FlagSet) {
 		"dollars that Requests may cost in a day (UTC), of all workers together; then they wait; 0: no limit")
 	flags.Duration(f, &l.HeartbeatTimeout, "lost-after", protocol.HeartbeatTimeout, false,
 		"how long a worker may show no sign of life before its Calls and Requests count as lost; at least 5s")
-	flags.Duration(f, &l.LLMPatience, "llm-patience", engine.MinPatience, false,
+	flags.Duration(f, &l.LLMPatience, "llm-patience", engine.MinLLMPatience, false,
 		"how long a Request is tried again while its LLM's server is away, unless the Idea says "+
 			"(config.llm.patience); at least 1s")
-	flags.Duration(f, &l.LLMMaxPause, "llm-pause", engine.MinPause, false,
+	flags.Duration(f, &l.LLMMaxPause, "llm-pause", engine.MinLLMPause, false,
 		"the longest pause between two attempts at an LLM's server that is away; at least 10ms")
 	f.BoolVar(&l.SaveActions, "save-actions", true,
 		"processes that begin here use fewer of the actions that a hosted Temporal bills; each report of an "+
 			"instance takes some milliseconds more")
-	flags.Int(f, &l.MaxResult, "max-result-bytes", 1, maxBytes,
+	flags.Int(f, &l.MaxResultBytes, "max-result-bytes", 1, maxBytes,
 		"size of one Call's result; a larger one is the Call's error")
-	flags.Int(f, &l.Memory, "max-memory-bytes", 1, maxBytes,
+	flags.Int(f, &l.MemoryBytes, "max-memory-bytes", 1, maxBytes,
 		"memory that Calls and Requests may hold together, by an estimate; large ones wait for room")
 	flags.Int(f, &s.memoryLimit, "memory-limit-bytes", 0, maxBytes,
 		"memory that the whole worker tries to stay under; 0: four fifths of its container's memory")

@@ -204,7 +204,7 @@ func TestHelpNamesTheVariableOfEveryFlag(t *testing.T) {
 func TestAMisspelledSettingIsToldOfEach(t *testing.T) {
 	t.Parallel()
 	DeclaredFlags().VisitAll(func(f *pflag.Flag) {
-		if name := envVarOf(f.Name) + "X"; len(flags.Misspelled([]string{name + "=1"})) == 0 {
+		if name := envVarOf(f.Name) + "X"; len(flags.MisspelledVariables([]string{name + "=1"})) == 0 {
 			t.Errorf("nobody is told of %s", name)
 		}
 	})

@@ -22,7 +22,7 @@ import (
 // waiting runs a worker beside a server of Tools, starts a process of this Plan, whose Tool letter asks that server,
 // and waits until the cause holds it up.
 func waiting(t *testing.T, cause, plan string, shop http.HandlerFunc, flags ...string) (*client.Client,
-	*workertest.Process) {
+	*workertest.WorkerProcess) {
 	if testing.Short() {
 		t.Skip("it has a server")
 	}

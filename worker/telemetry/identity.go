@@ -13,14 +13,14 @@ import (
 // spanIdentity is the trace and the id of a span. It is derived from the span's subject, so that every worker computes
 // the same.
 type spanIdentity struct {
-	trace trace.TraceID
-	span  trace.SpanID // zero: any
+	traceID trace.TraceID
+	spanID  trace.SpanID // zero: any
 }
 
 // identityOf returns the identity of a part of a process, such as a Request; without a part, the process's own.
 func (t *Traces) identityOf(process string, part ...any) spanIdentity {
-	id := spanIdentity{trace: trace.TraceID(hashTexts("trace", t.namespace, process)[:16])}
-	id.span = trace.SpanID(hashTexts("span", t.namespace, process, fmt.Sprintln(part...))[:8])
+	id := spanIdentity{traceID: trace.TraceID(hashTexts("trace", t.namespace, process)[:16])}
+	id.spanID = trace.SpanID(hashTexts("span", t.namespace, process, fmt.Sprintln(part...))[:8])
 	return id
 }
 
@@ -41,16 +41,16 @@ type idGenerator struct{}
 
 func (idGenerator) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
 	id, _ := ctx.Value(identityKey{}).(spanIdentity)
-	if !id.trace.IsValid() {
-		_, _ = rand.Read(id.trace[:])
+	if !id.traceID.IsValid() {
+		_, _ = rand.Read(id.traceID[:])
 	}
-	if !id.span.IsValid() {
-		_, _ = rand.Read(id.span[:])
+	if !id.spanID.IsValid() {
+		_, _ = rand.Read(id.spanID[:])
 	}
-	return id.trace, id.span
+	return id.traceID, id.spanID
 }
 
 func (g idGenerator) NewSpanID(ctx context.Context, _ trace.TraceID) trace.SpanID {
-	_, span := g.NewIDs(ctx)
-	return span
+	_, spanID := g.NewIDs(ctx)
+	return spanID
 }

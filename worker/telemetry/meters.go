@@ -41,16 +41,16 @@ func attributes(labels []string) metric.MeasurementOption {
 	return metric.WithAttributes(list...)
 }
 
-// Request counts a Request.
-func (m *Metrics) Request(r activities.RequestAttempt) {
+// ObserveRequest counts a Request.
+func (m *Metrics) ObserveRequest(r activities.RequestAttempt) {
 	u := r.Usage
 	m.count(1, "requests", "Finished Requests and finished attempts at them, by outcome.", "llm", r.LLM,
 		"outcome", r.Outcome)
 	m.observe(r.EndedAt.Sub(r.StartedAt), "request_duration", "From the turn of a Request to its end.", "llm", r.LLM,
 		"outcome", r.Outcome)
-	m.observe(r.SlotWait, "request_wait", "How long a Request waited for its turn at this worker.")
-	if !r.FirstByte.IsZero() {
-		m.observe(r.FirstByte.Sub(r.StartedAt), "request_time_to_first_byte",
+	m.observe(r.SlotWaitTime, "request_wait", "How long a Request waited for its turn at this worker.")
+	if !r.FirstByteAt.IsZero() {
+		m.observe(r.FirstByteAt.Sub(r.StartedAt), "request_time_to_first_byte",
 			"From the turn of a Request to the first thing that its LLM sent.", "llm", r.LLM)
 	}
 	for kind, n := range map[string]int{"input": u.PromptTokens, "output": u.CompletionTokens,
@@ -64,14 +64,14 @@ func (m *Metrics) Request(r activities.RequestAttempt) {
 	m.count(u.UnpricedTokens, "unpriced_tokens", "Tokens of LLMs that have no price.", "llm", r.LLM)
 }
 
-// HeldUp sets how many processes a cause holds up.
-func (m *Metrics) HeldUp(cause string, processes int) {
-	m.set(processes, "held_up", "Processes that this worker holds up, by cause; only operators can mend it.",
+// ObserveHoldUps sets how many processes a cause holds up.
+func (m *Metrics) ObserveHoldUps(cause string, processCount int) {
+	m.set(processCount, "held_up", "Processes that this worker holds up, by cause; only operators can mend it.",
 		"cause", cause)
 }
 
-// Decision counts a decision, and how long the Call had waited for it.
-func (m *Metrics) Decision(d approval.Decision) {
+// ObserveDecision counts a decision, and how long the Call had waited for it.
+func (m *Metrics) ObserveDecision(d approval.Decision) {
 	decider := "person"
 	switch {
 	case d.OrderID != "":
@@ -85,18 +85,18 @@ func (m *Metrics) Decision(d approval.Decision) {
 		"From when a Call began to wait for people to the decision on it.", labels...)
 }
 
-// Rechecked counts the instances that an LLM was asked about twice, and those for which the answers differed.
-func (m *Metrics) Rechecked(llm, secondLLM string, instances, differingCount int) {
-	m.count(instances, "rechecked", "Instances that an LLM was asked about a second time.", "llm", llm,
+// ObserveRecheck counts the instances that an LLM was asked about twice, and those for which the answers differed.
+func (m *Metrics) ObserveRecheck(llm, secondLLM string, instanceCount, differingCount int) {
+	m.count(instanceCount, "rechecked", "Instances that an LLM was asked about a second time.", "llm", llm,
 		"again", secondLLM)
 	m.count(differingCount, "disagreed", "Those of these instances about which it decided otherwise.", "llm", llm,
 		"again", secondLLM)
 }
 
-// Call counts a Call when it ends. A repeated attempt is also counted when it begins.
-func (m *Metrics) Call(ctx context.Context, c activities.CallAttempt) (context.Context, func(outcome string)) {
+// ObserveCall counts a Call when it ends. A repeated attempt is also counted when it begins.
+func (m *Metrics) ObserveCall(ctx context.Context, c activities.CallAttempt) (context.Context, func(outcome string)) {
 	start := time.Now()
-	if c.Attempt > 1 {
+	if c.AttemptNumber > 1 {
 		m.count(1, "calls_repeated",
 			"Attempts at Calls that had been tried before: a Tool failed, or a worker was lost.", "tool", c.Tool)
 	}

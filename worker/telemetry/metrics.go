@@ -56,8 +56,8 @@ func (m *Metrics) Handler() http.Handler {
 	})
 }
 
-// SDK returns the handler for the metrics of a Temporal client and of its workers.
-func (m *Metrics) SDK(onError func(error)) client.MetricsHandler {
+// SDKHandler returns the handler for the metrics of a Temporal client and of its workers.
+func (m *Metrics) SDKHandler(onError func(error)) client.MetricsHandler {
 	return opentelemetry.NewMetricsHandler(opentelemetry.MetricsHandlerOptions{
 		Meter: describingMeter{m.provider.Meter("temporal-sdk-go")}, UseMonotonicCounters: true, OnError: onError,
 	})

@@ -12,16 +12,16 @@ type CombinedObserver struct {
 	Traces *Traces
 }
 
-// Request reports a Request to both.
-func (o CombinedObserver) Request(r activities.RequestAttempt) {
-	o.Metrics.Request(r)
-	o.Traces.Request(r)
+// ObserveRequest reports a Request to both.
+func (o CombinedObserver) ObserveRequest(r activities.RequestAttempt) {
+	o.Metrics.ObserveRequest(r)
+	o.Traces.ObserveRequest(r)
 }
 
-// Call reports a Call to both; the Tool gets the context of its span.
-func (o CombinedObserver) Call(ctx context.Context, c activities.CallAttempt) (context.Context, func(outcome string)) {
-	ctx, endMetrics := o.Metrics.Call(ctx, c)
-	ctx, endTrace := o.Traces.Call(ctx, c)
+// ObserveCall reports a Call to both; the Tool gets the context of its span.
+func (o CombinedObserver) ObserveCall(ctx context.Context, c activities.CallAttempt) (context.Context, func(outcome string)) {
+	ctx, endMetrics := o.Metrics.ObserveCall(ctx, c)
+	ctx, endTrace := o.Traces.ObserveCall(ctx, c)
 	return ctx, func(outcome string) {
 		endMetrics(outcome)
 		endTrace(outcome)

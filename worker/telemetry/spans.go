@@ -20,13 +20,13 @@ import (
 
 // Attributes of spans for which OpenTelemetry has no convention.
 const (
-	keyProcess  = attribute.Key("processidea.process")
-	keyInstance = attribute.Key("processidea.instance")
-	keyRequest  = attribute.Key("processidea.request")   // its number
-	keyCost     = attribute.Key("processidea.cost")      // of a Request, in US dollars
-	keyCovered  = attribute.Key("processidea.instances") // how many a Request covered
-	keyAttempt  = attribute.Key("processidea.attempt")
-	keyOutcome  = attribute.Key("processidea.outcome")
+	keyProcess       = attribute.Key("processidea.process")
+	keyInstance      = attribute.Key("processidea.instance")
+	keyRequest       = attribute.Key("processidea.request")   // its number
+	keyCost          = attribute.Key("processidea.cost")      // of a Request, in US dollars
+	keyInstanceCount = attribute.Key("processidea.instances") // how many a Request covered
+	keyAttempt       = attribute.Key("processidea.attempt")
+	keyOutcome       = attribute.Key("processidea.outcome")
 )
 
 // spanContext returns the context of a span that another call exports: the process's, or a Request's. The span is
@@ -39,12 +39,12 @@ func (t *Traces) spanContext(process string, request int) context.Context {
 	return withIdentity(ctx, spanIdentity{})
 }
 
-// Request exports a Request. The attempt that the LLM has begun to answer has the span that its Calls refer to; failed
+// ObserveRequest exports a Request. The attempt that the LLM has begun to answer has the span that its Calls refer to; failed
 // attempts before it have spans of their own.
-func (t *Traces) Request(r activities.RequestAttempt) {
-	ctx := t.spanContext(r.Process, 0)
-	if !r.FirstByte.IsZero() {
-		ctx = withIdentity(ctx, t.identityOf(r.Process, "request", r.Number))
+func (t *Traces) ObserveRequest(r activities.RequestAttempt) {
+	ctx := t.spanContext(r.ProcessID, 0)
+	if !r.FirstByteAt.IsZero() {
+		ctx = withIdentity(ctx, t.identityOf(r.ProcessID, "request", r.RequestNumber))
 	}
 	_, span := t.tracer.Start(ctx, strings.TrimSpace("chat "+r.LLM), trace.WithTimestamp(r.StartedAt),
 		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(requestAttributes(r)...))
@@ -56,11 +56,11 @@ func requestAttributes(r activities.RequestAttempt) []attribute.KeyValue {
 	attrs := []attribute.KeyValue{
 		semconv.GenAIOperationNameChat, semconv.GenAIRequestModel(r.LLM), semconv.GenAIRequestStream(true),
 		semconv.GenAIOutputTypeJSON,
-		semconv.SessionID(r.Process), semconv.GenAIConversationID(r.Process), keyProcess.String(r.Process),
-		keyRequest.Int(r.Number), keyCovered.Int(r.InstanceCount), keyAttempt.Int(r.Attempt),
+		semconv.SessionID(r.ProcessID), semconv.GenAIConversationID(r.ProcessID), keyProcess.String(r.ProcessID),
+		keyRequest.Int(r.RequestNumber), keyInstanceCount.Int(r.InstanceCount), keyAttempt.Int(r.AttemptNumber),
 	}
-	if !r.FirstByte.IsZero() {
-		attrs = append(attrs, semconv.GenAIResponseTimeToFirstChunk(r.FirstByte.Sub(r.StartedAt).Seconds()),
+	if !r.FirstByteAt.IsZero() {
+		attrs = append(attrs, semconv.GenAIResponseTimeToFirstChunk(r.FirstByteAt.Sub(r.StartedAt).Seconds()),
 			semconv.GenAIUsageInputTokens(r.Usage.PromptTokens),
 			semconv.GenAIUsageOutputTokens(r.Usage.CompletionTokens))
 	}
@@ -108,22 +108,22 @@ var providerByHost = map[string]attribute.KeyValue{
 // providerName names the provider of the LLMs at a host: by the conventions' name if they have one, else by the host
 // itself.
 func providerName(host string) string {
-	for end, name := range providerByHost {
-		if host == end || strings.HasPrefix(end, ".") && strings.HasSuffix(host, end) {
+	for hostOrSuffix, name := range providerByHost {
+		if host == hostOrSuffix || strings.HasPrefix(hostOrSuffix, ".") && strings.HasSuffix(host, hostOrSuffix) {
 			return name.Value.AsString()
 		}
 	}
 	return host
 }
 
-// Call exports a Call, under its Request, or under its process if its Plan came without one.
-func (t *Traces) Call(ctx context.Context, c activities.CallAttempt) (context.Context, func(outcome string)) {
-	request, _ := strconv.Atoi(strings.SplitN(c.Call, ".", 2)[0])
-	_, span := t.tracer.Start(t.spanContext(c.Process, request), "execute_tool "+c.Tool, trace.WithAttributes(
-		semconv.GenAIOperationNameExecuteTool, semconv.GenAIToolName(c.Tool), semconv.GenAIToolCallID(c.Call),
+// ObserveCall exports a Call, under its Request, or under its process if its Plan came without one.
+func (t *Traces) ObserveCall(ctx context.Context, c activities.CallAttempt) (context.Context, func(outcome string)) {
+	request, _ := strconv.Atoi(strings.SplitN(c.CallID, ".", 2)[0])
+	_, span := t.tracer.Start(t.spanContext(c.ProcessID, request), "execute_tool "+c.Tool, trace.WithAttributes(
+		semconv.GenAIOperationNameExecuteTool, semconv.GenAIToolName(c.Tool), semconv.GenAIToolCallID(c.CallID),
 		semconv.GenAIToolType(toolType(c.Kind)),
-		semconv.SessionID(c.Process), keyProcess.String(c.Process), keyInstance.String(c.Instance),
-		keyAttempt.Int(c.Attempt)))
+		semconv.SessionID(c.ProcessID), keyProcess.String(c.ProcessID), keyInstance.String(c.InstanceToken),
+		keyAttempt.Int(c.AttemptNumber)))
 	return trace.ContextWithSpan(ctx, span), func(outcome string) {
 		setOutcome(span, outcome, activities.OutcomeDone)
 		span.End()
@@ -150,18 +150,18 @@ func setOutcome(span trace.Span, outcome, success string) {
 // exportProcess exports one run of a Process workflow. The first is the root of the trace; later runs, after
 // continue-as-new, are its children.
 func (t *Traces) exportProcess(r processRun) {
-	ctx := withIdentity(context.Background(), t.identityOf(r.id))
+	ctx := withIdentity(context.Background(), t.identityOf(r.processID))
 	if !r.isFirst {
-		ctx = withIdentity(t.spanContext(r.id, 0), t.identityOf(r.id, "run", r.run))
+		ctx = withIdentity(t.spanContext(r.processID, 0), t.identityOf(r.processID, "run", r.runID))
 	}
-	_, span := t.tracer.Start(ctx, strings.TrimSpace("invoke_workflow "+r.path), trace.WithTimestamp(r.startedAt),
+	_, span := t.tracer.Start(ctx, strings.TrimSpace("invoke_workflow "+r.ideaPath), trace.WithTimestamp(r.startedAt),
 		trace.WithAttributes(
-			semconv.GenAIOperationNameInvokeWorkflow, semconv.GenAIAgentName(r.path), semconv.SessionID(r.id),
-			semconv.GenAIConversationID(r.id),
-			keyProcess.String(r.id)))
+			semconv.GenAIOperationNameInvokeWorkflow, semconv.GenAIAgentName(r.ideaPath), semconv.SessionID(r.processID),
+			semconv.GenAIConversationID(r.processID),
+			keyProcess.String(r.processID)))
 	success := string(loop.StatusCompleted)
-	if r.outcome == runContinued {
-		success = runContinued
+	if r.outcome == outcomeContinued {
+		success = outcomeContinued
 	}
 	setOutcome(span, r.outcome, success)
 	span.End(trace.WithTimestamp(r.endedAt))
@@ -169,8 +169,8 @@ func (t *Traces) exportProcess(r processRun) {
 
 // processRun is the observed part of one run of a Process workflow.
 type processRun struct {
-	id, run, path      string
-	isFirst            bool
-	startedAt, endedAt time.Time
-	outcome            string
+	processID, runID, ideaPath string
+	isFirst                    bool
+	startedAt, endedAt         time.Time
+	outcome                    string
 }

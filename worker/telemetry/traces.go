@@ -85,7 +85,7 @@ func checkSampler(getenv func(string) string) error {
 		return nil
 	case "traceidratio":
 		text := getenv(argName)
-		if part, err := strconv.ParseFloat(text, 64); text != "" && (err != nil || !(part >= 0 && part <= 1)) {
+		if share, err := strconv.ParseFloat(text, 64); text != "" && (err != nil || !(share >= 0 && share <= 1)) {
 			return fmt.Errorf("%s is %q; want the share of traces to send, from 0 to 1", argName, text)
 		}
 		return nil

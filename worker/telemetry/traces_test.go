@@ -30,11 +30,11 @@ func begin(t *testing.T, more ...string) (*Traces, *telemetrytest.Receiver) {
 // story is a process with one Request and one Call of it.
 func story(t *Traces, process string) {
 	now := time.Now()
-	_, end := t.Call(context.Background(), activities.CallAttempt{Process: process, Call: "1.1", Tool: "go"})
+	_, end := t.ObserveCall(context.Background(), activities.CallAttempt{ProcessID: process, CallID: "1.1", Tool: "go"})
 	end(activities.OutcomeDone)
-	t.Request(activities.RequestAttempt{Process: process, Number: 1, Attempt: 1, StartedAt: now, FirstByte: now, EndedAt: now,
+	t.ObserveRequest(activities.RequestAttempt{ProcessID: process, RequestNumber: 1, AttemptNumber: 1, StartedAt: now, FirstByteAt: now, EndedAt: now,
 		Outcome: activities.OutcomeComplete})
-	t.exportProcess(processRun{id: process, run: "r", isFirst: true, startedAt: now, endedAt: now, outcome: "completed"})
+	t.exportProcess(processRun{processID: process, runID: "r", isFirst: true, startedAt: now, endedAt: now, outcome: "completed"})
 }
 
 func closeTraces(t *testing.T, traces *Traces) {
@@ -113,7 +113,7 @@ func TestASampledProcessIsThereWithAllItsSpansAndAnotherWithNone(t *testing.T) {
 	closeTraces(t, traces)
 	each := map[string]int{}
 	for _, s := range r.Spans() {
-		each[s.Trace]++
+		each[s.TraceID]++
 	}
 	if len(each) < 20 || len(each) > 80 {
 		t.Errorf("%d of 100 processes are sampled", len(each))
@@ -136,14 +136,14 @@ func TestTwoWorkersGiveARequestTheSameSpanAndTwoProcessesDifferentTraces(t *test
 	for _, id := range []spanIdentity{one.identityOf("p"), one.identityOf("p", "request", 1),
 		one.identityOf("p", "request", 11), one.identityOf("q"),
 		elsewhere.identityOf("p"), one.identityOf("p", "run", "1")} {
-		if seen[id] || !id.trace.IsValid() || !id.span.IsValid() {
+		if seen[id] || !id.traceID.IsValid() || !id.spanID.IsValid() {
 			t.Errorf("%v", id)
 		}
 		seen[id] = true
 	}
-	if one.identityOf("p").trace != one.identityOf("p", "request", 1).trace ||
-		one.identityOf("p").trace == one.identityOf("q").trace ||
-		one.identityOf("p").trace == elsewhere.identityOf("p").trace {
+	if one.identityOf("p").traceID != one.identityOf("p", "request", 1).traceID ||
+		one.identityOf("p").traceID == one.identityOf("q").traceID ||
+		one.identityOf("p").traceID == elsewhere.identityOf("p").traceID {
 		t.Error("a trace is not that of one process")
 	}
 }
@@ -151,11 +151,11 @@ func TestTwoWorkersGiveARequestTheSameSpanAndTwoProcessesDifferentTraces(t *test
 func TestARunAfterContinueAsNewStandsUnderTheFirst(t *testing.T) {
 	traces, r := begin(t)
 	now := time.Now()
-	traces.exportProcess(processRun{id: "p", run: "1", isFirst: true, startedAt: now, endedAt: now, outcome: runContinued})
-	traces.exportProcess(processRun{id: "p", run: "2", startedAt: now, endedAt: now, outcome: "completed"})
+	traces.exportProcess(processRun{processID: "p", runID: "1", isFirst: true, startedAt: now, endedAt: now, outcome: outcomeContinued})
+	traces.exportProcess(processRun{processID: "p", runID: "2", startedAt: now, endedAt: now, outcome: "completed"})
 	closeTraces(t, traces)
 	s := r.Spans()
-	if len(s) != 2 || s[0].Parent != "" || s[1].Parent != s[0].ID || s[1].ID == s[0].ID ||
+	if len(s) != 2 || s[0].ParentID != "" || s[1].ParentID != s[0].ID || s[1].ID == s[0].ID ||
 		s[0].AttributeByKey["error.type"] != nil {
 		t.Errorf("%v", s)
 	}

@@ -12,9 +12,9 @@ import (
 
 // waitingReader counts the Calls that wait for people, only when the metrics are read.
 type waitingReader struct {
-	count     func(context.Context) ([]client.WaitingCount, error)
-	mu        sync.Mutex
-	countedAt time.Time // when they were counted last
+	countWaiting func(context.Context) ([]client.WaitingCount, error)
+	mu           sync.Mutex
+	countedAt    time.Time // when they were counted last
 }
 
 const (
@@ -27,8 +27,8 @@ const (
 // SetWaitingCounter adds what waits for people in all processes to the metrics, as counted by count. Every worker
 // exports the same numbers, so they must not be added up. count runs before the metrics are collected, not during,
 // since the metrics of count's own client would wait for the end of the collection.
-func (m *Metrics) SetWaitingCounter(count func(context.Context) ([]client.WaitingCount, error)) {
-	m.waiting.count = count
+func (m *Metrics) SetWaitingCounter(countWaiting func(context.Context) ([]client.WaitingCount, error)) {
+	m.waiting.countWaiting = countWaiting
 }
 
 // recordWaiting updates the gauges. If count fails, they stay as they are: perhaps no worker answers just now.
@@ -36,12 +36,12 @@ func (m *Metrics) recordWaiting(ctx context.Context) {
 	w := &m.waiting
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.count == nil || !w.countedAt.IsZero() && time.Since(w.countedAt) < waitingMaxAge {
+	if w.countWaiting == nil || !w.countedAt.IsZero() && time.Since(w.countedAt) < waitingMaxAge {
 		return
 	}
 	countCtx, cancel := context.WithTimeout(ctx, waitingTimeout)
 	defer cancel()
-	list, err := w.count(countCtx)
+	list, err := w.countWaiting(countCtx)
 	w.countedAt = time.Now()
 	if err != nil {
 		return
@@ -49,7 +49,7 @@ func (m *Metrics) recordWaiting(ctx context.Context) {
 	for _, one := range list {
 		age := time.Duration(0)
 		if one.Count > 0 {
-			age = time.Since(one.Oldest)
+			age = time.Since(one.OldestSince)
 		}
 		m.set(one.Count, "waiting", "Calls that wait for a person, in all processes, by tool.", "tool", one.Tool)
 		oldest, _ := m.meter.Float64Gauge("processidea_waiting_oldest", metric.WithUnit("s"),

@@ -40,9 +40,9 @@ func (w *tracedProcess) ExecuteWorkflow(ctx workflow.Context, in *interceptor.Ex
 	if !workflow.IsReplaying(ctx) {
 		info := workflow.GetInfo(ctx)
 		w.traces.exportProcess(processRun{
-			id: info.WorkflowExecution.ID, run: info.WorkflowExecution.RunID,
-			isFirst: info.FirstRunID == info.WorkflowExecution.RunID,
-			path:    ideaPath(in.Args), startedAt: info.WorkflowStartTime, endedAt: workflow.Now(ctx),
+			processID: info.WorkflowExecution.ID, runID: info.WorkflowExecution.RunID,
+			isFirst:  info.FirstRunID == info.WorkflowExecution.RunID,
+			ideaPath: ideaPath(in.Args), startedAt: info.WorkflowStartTime, endedAt: workflow.Now(ctx),
 			outcome: outcomeOf(err),
 		})
 	}
@@ -60,8 +60,8 @@ func ideaPath(args []any) string {
 	return path
 }
 
-// runContinued is the outcome of a run whose process goes on in another.
-const runContinued = "continued_as_new"
+// outcomeContinued is the outcome of a run whose process goes on in another.
+const outcomeContinued = "continued_as_new"
 
 func outcomeOf(err error) string {
 	var app *temporal.ApplicationError
@@ -69,7 +69,7 @@ func outcomeOf(err error) string {
 	case err == nil:
 		return string(loop.StatusCompleted)
 	case workflow.IsContinueAsNewError(err):
-		return runContinued
+		return outcomeContinued
 	case temporal.IsCanceledError(err):
 		return string(loop.StatusCancelled)
 	case errors.As(err, &app) && app.Type() != "":

@@ -33,33 +33,33 @@ func Main() {
 	}
 }
 
-// Process is a worker that runs beside the test.
-type Process struct {
+// WorkerProcess is a worker that runs beside the test.
+type WorkerProcess struct {
 	t        testing.TB
 	cmd      *exec.Cmd
 	urlChan  chan string // of the worker's endpoints; closed when its log has ended
 	knownURL string
-	once     sync.Once
+	urlOnce  sync.Once
 	ended    chan struct{}
 	log      strings.Builder // complete once ended is closed
 }
 
 // Start starts a worker with these variables ("NAME=value") and flags. It is killed when the test is over, and its log
 // is shown if the test has failed.
-func Start(t testing.TB, env []string, flags ...string) *Process {
+func Start(t testing.TB, env []string, flags ...string) *WorkerProcess {
 	t.Helper()
 	return StartProgram(t, os.Args[0], env, flags...)
 }
 
 // StartProgram does what Start does, with a worker that was built elsewhere. args are the verb that makes the program a
 // worker, if it needs one, and then flags.
-func StartProgram(t testing.TB, program string, env []string, args ...string) *Process {
+func StartProgram(t testing.TB, program string, env []string, args ...string) *WorkerProcess {
 	t.Helper()
 	verbCount := slices.IndexFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "-") })
 	if verbCount < 0 {
 		verbCount = len(args)
 	}
-	p := &Process{t: t, urlChan: make(chan string, 1), ended: make(chan struct{})}
+	p := &WorkerProcess{t: t, urlChan: make(chan string, 1), ended: make(chan struct{})}
 	p.cmd = exec.CommandContext(t.Context(), program,
 		slices.Concat(args[:verbCount], []string{"--listen", "127.0.0.1:0", "--log-format", "json"},
 			args[verbCount:])...)
@@ -77,7 +77,7 @@ func StartProgram(t testing.TB, program string, env []string, args ...string) *P
 }
 
 // readLog keeps the log, and finds the address of the endpoints in it.
-func (p *Process) readLog(log io.Reader) {
+func (p *WorkerProcess) readLog(log io.Reader) {
 	defer close(p.ended)
 	defer close(p.urlChan)
 	lines := bufio.NewScanner(log)
@@ -91,7 +91,7 @@ func (p *Process) readLog(log io.Reader) {
 	_ = p.cmd.Wait()
 }
 
-func (p *Process) stop() {
+func (p *WorkerProcess) stop() {
 	_ = p.cmd.Process.Kill()
 	<-p.ended
 	if p.t.Failed() {
@@ -100,13 +100,13 @@ func (p *Process) stop() {
 }
 
 // URL returns the address of the worker's endpoints, such as http://127.0.0.1:9464.
-func (p *Process) URL() string {
-	p.once.Do(func() { p.knownURL = <-p.urlChan })
+func (p *WorkerProcess) URL() string {
+	p.urlOnce.Do(func() { p.knownURL = <-p.urlChan })
 	return p.knownURL
 }
 
 // Get asks one of the worker's endpoints; status is 0 if nobody answers.
-func (p *Process) Get(path string) (status int, body string) {
+func (p *WorkerProcess) Get(path string) (status int, body string) {
 	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, p.URL()+path, nil)
 	if err != nil {
 		return 0, ""
@@ -124,7 +124,7 @@ func (p *Process) Get(path string) (status int, body string) {
 }
 
 // IsReady reports whether the worker says that it is ready. If the worker has ended, the test fails.
-func (p *Process) IsReady() bool {
+func (p *WorkerProcess) IsReady() bool {
 	p.t.Helper()
 	select {
 	case <-p.ended:
@@ -136,13 +136,13 @@ func (p *Process) IsReady() bool {
 }
 
 // IsDraining reports whether the worker is draining.
-func (p *Process) IsDraining() bool {
+func (p *WorkerProcess) IsDraining() bool {
 	_, body := p.Get("/readyz")
 	return strings.Contains(body, `"draining"`)
 }
 
 // Signal sends the worker a signal.
-func (p *Process) Signal(s os.Signal) {
+func (p *WorkerProcess) Signal(s os.Signal) {
 	p.t.Helper()
 	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		p.t.Fatalf("signal worker: %v", err)
@@ -150,7 +150,7 @@ func (p *Process) Signal(s os.Signal) {
 }
 
 // Wait waits for the worker's end, and returns its exit code, -1 if a signal ended it, and its log.
-func (p *Process) Wait() (code int, log string) {
+func (p *WorkerProcess) Wait() (code int, log string) {
 	p.t.Helper()
 	select {
 	case <-p.ended:

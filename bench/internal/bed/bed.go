@@ -51,9 +51,9 @@ type TestBed struct {
 	script          http.Handler
 	arrivalByNumber map[int]time.Time // the tool's requests, by Call
 
-	limits         engine.Limits
-	tally          Tally
-	lastMeasuredMB map[[2]string]float64 // MB at the last call of GrowthSince, by place and kind
+	limits               engine.Limits
+	tally                Tally
+	lastMBByPlaceAndKind map[[2]string]float64 // MB at the last call of GrowthSinceLastCall, by place and kind
 }
 
 // HostedLimits are the limits of a worker whose server runs in another program.
@@ -61,7 +61,7 @@ var HostedLimits = engine.Limits{SaveActions: true, HeartbeatTimeout: 30 * time.
 
 // New starts everything. The limits apply to the worker.
 func New(ctx context.Context, limits engine.Limits) (*TestBed, error) {
-	b := &TestBed{arrivalByNumber: map[int]time.Time{}, lastMeasuredMB: map[[2]string]float64{}, limits: limits}
+	b := &TestBed{arrivalByNumber: map[int]time.Time{}, lastMBByPlaceAndKind: map[[2]string]float64{}, limits: limits}
 	var err error
 	if b.dir, err = os.MkdirTemp("", "bench"); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func New(ctx context.Context, limits engine.Limits) (*TestBed, error) {
 		return nil, err
 	}
 	b.temporal = b.client.Temporal()
-	b.toolServer = httptest.NewServer(b.tools())
+	b.toolServer = httptest.NewServer(b.toolsHandler())
 	b.llmServer = httptest.NewServer(http.HandlerFunc(b.serveLLM))
 	return b, b.startWorker()
 }
@@ -98,7 +98,7 @@ func (b *TestBed) dial(ctx context.Context, o sdk.Options) (*client.Client, erro
 func (b *TestBed) startWorker() (err error) {
 	b.worker, err = engine.NewWorker(b.temporal, engine.Parts{
 		Store: b.store, Tools: newTools(), LLM: llm.Config{BaseURL: b.llmServer.URL + "/v1"},
-		HTTP: httptool.New(httptool.Options{Allow: strings.TrimPrefix(b.toolServer.URL, "http://"),
+		HTTP: httptool.New(httptool.Options{AllowList: strings.TrimPrefix(b.toolServer.URL, "http://"),
 			LookupEnv: os.LookupEnv}),
 		Limits: b.limits,
 	})
@@ -149,8 +149,8 @@ func (b *TestBed) ToolArrivals() map[int]time.Time {
 // shopPath is where the bed serves the shop of the examples.
 const shopPath = "/shop"
 
-// tools serves everything that answers over HTTP except the LLM.
-func (b *TestBed) tools() http.Handler {
+// toolsHandler serves everything that answers over HTTP except the LLM.
+func (b *TestBed) toolsHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(shopPath+"/", http.StripPrefix(shopPath, shop.Handler()))
 	mux.HandleFunc("/", b.serveTool)
@@ -170,8 +170,8 @@ func (b *TestBed) serveTool(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprint(w, `"ok"`)
 }
 
-// Script sets the LLM's replies from now on.
-func (b *TestBed) Script(lines []string, opts ...rehearsal.Option) (*script.Script, error) {
+// UseScript sets the LLM's replies from now on.
+func (b *TestBed) UseScript(lines []string, opts ...rehearsal.Option) (*script.Script, error) {
 	s, err := script.New(lines, opts...)
 	if err == nil {
 		b.mu.Lock()

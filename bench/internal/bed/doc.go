@@ -2,7 +2,7 @@
 // the blob store, a scripted LLM over HTTP, and tools over HTTP and in Go.
 //
 //   - Bed is one set of these parts. Run runs a Process on it, Script sets what the LLM answers.
-//   - Runs, HistoryBytes, StoreBytes and DatabaseBytes measure what a process left behind.
+//   - Runs, HistoryMB, StoreMB and DatabaseMB measure what a process left behind.
 //
 // Invariant: beds share nothing, neither folder nor server, so that nothing that one bed stores is counted for another.
 package bed

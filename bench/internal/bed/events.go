@@ -24,12 +24,12 @@ func (b *TestBed) Runs(ctx context.Context) ([]*workflow.WorkflowExecutionInfo, 
 	wait, stop := context.WithTimeout(ctx, closeTimeout)
 	defer stop()
 	for {
-		runs, anyOpen, err := b.listRuns(ctx)
-		if err != nil || anyOpen == "" {
+		runs, openWorkflowID, err := b.listRuns(ctx)
+		if err != nil || openWorkflowID == "" {
 			return runs, err
 		}
 		if err := pause.For(wait, 50*time.Millisecond); err != nil {
-			return nil, fmt.Errorf("wait until workflow %s is closed: %w", anyOpen, err)
+			return nil, fmt.Errorf("wait until workflow %s is closed: %w", openWorkflowID, err)
 		}
 	}
 }
@@ -63,20 +63,20 @@ func (b *TestBed) Actions(ctx context.Context) (actions.Counts, error) {
 	return c.Counts, err
 }
 
-// Polls is how often the worker has polled for tasks since the start. Polls are not billed.
-func (b *TestBed) Polls() int { return b.requestCounter.Polls() }
+// PollCount is how often the worker has polled for tasks since the start. Polls are not billed.
+func (b *TestBed) PollCount() int { return b.requestCounter.Polls() }
 
 // listRuns lists the runs that visibility shows; open is the id of one that has not ended, if any.
-func (b *TestBed) listRuns(ctx context.Context) (runs []*workflow.WorkflowExecutionInfo, anyOpen string, err error) {
+func (b *TestBed) listRuns(ctx context.Context) (runs []*workflow.WorkflowExecutionInfo, openWorkflowID string, err error) {
 	for e, err := range connect.Executions(ctx, b.temporal.ListWorkflow,
 		&workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000}) {
 		if err != nil {
 			return nil, "", fmt.Errorf("list workflows: %w", err)
 		}
 		if e.GetCloseTime() == nil {
-			anyOpen = e.GetExecution().GetWorkflowId()
+			openWorkflowID = e.GetExecution().GetWorkflowId()
 		}
 		runs = append(runs, e)
 	}
-	return runs, anyOpen, nil
+	return runs, openWorkflowID, nil
 }

@@ -25,11 +25,11 @@ const shopAddress = "http://127.0.0.1:8765"
 // waits. That person's requests to the server are not counted. The program must be started in the project's folder, or
 // in a folder up to two levels below it.
 func (b *TestBed) RunExample(ctx context.Context, name string) error {
-	start, err := b.readExample(name)
+	options, err := b.readExample(name)
 	if err != nil {
 		return fmt.Errorf("read example %s: %w", name, err)
 	}
-	p, err := b.client.Start(ctx, start)
+	p, err := b.client.Start(ctx, options)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (b *TestBed) readExample(name string) (o client.StartOptions, err error) {
 	if err != nil {
 		return o, err
 	}
-	known := ideafiles.Tools{Known: kinds.NewKnownTools(newTools(), nil), Replies: rehearsal.CountReplies}
+	known := ideafiles.Tools{Registry: kinds.NewKnownTools(newTools(), nil), CheckReplies: rehearsal.CountReplies}
 	d, problems, err := ideafiles.Load(source, known)
 	if err == nil && len(problems.Errors()) > 0 {
 		err = problems.Errors()
@@ -72,8 +72,8 @@ func (b *TestBed) readExample(name string) (o client.StartOptions, err error) {
 
 // findExample looks for an example's folder below the current folder and the two folders above it.
 func findExample(name string) (folder string, err error) {
-	for _, up := range []string{".", "..", "../.."} {
-		folder = filepath.Join(up, "examples", name)
+	for _, parent := range []string{".", "..", "../.."} {
+		folder = filepath.Join(parent, "examples", name)
 		if _, err = os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}

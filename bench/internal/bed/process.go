@@ -14,18 +14,18 @@ import (
 	"processidea/model/loop"
 )
 
-// Process is a process to run: its id and the parts of its Idea, in JSON.
-type Process struct {
-	ID      string
-	Tool    string           // a member of the palette
-	Message string           // a message to the LLM, or a Plan; several are separated by commas
-	Output  string           // the schema of the output; may be empty
-	Limits  string           // as in `config.limits`; empty: the default limits
-	States  []map[string]any // a Message for each instance
+// ProcessSpec is a process to run: its id and the parts of its Idea, in JSON.
+type ProcessSpec struct {
+	ID            string
+	Tool          string           // a member of the palette
+	MessagesJSON  string           // a message to the LLM, or a Plan; several are separated by commas
+	OutputSchema  string           // the schema of the output; may be empty
+	LimitsJSON    string           // as in `config.limits`; empty: the default limits
+	StateMessages []map[string]any // a Message for each instance
 }
 
 // Run starts a process and waits for it to complete.
-func (b *TestBed) Run(ctx context.Context, p Process) (*loop.Result, error) {
+func (b *TestBed) Run(ctx context.Context, p ProcessSpec) (*loop.Result, error) {
 	started, err := b.Start(ctx, p)
 	if err != nil {
 		return nil, err
@@ -34,14 +34,14 @@ func (b *TestBed) Run(ctx context.Context, p Process) (*loop.Result, error) {
 }
 
 // Start starts a process.
-func (b *TestBed) Start(ctx context.Context, p Process) (*client.Process, error) {
+func (b *TestBed) Start(ctx context.Context, p ProcessSpec) (*client.Process, error) {
 	idea, err := client.ParseIdea(fmt.Appendf(nil,
 		`{"config": {"limits": %s}, "schema": {"tools": {%s}, "output": %s}, "context": [%s]}`,
-		cmp.Or(p.Limits, "null"), p.Tool, cmp.Or(p.Output, "null"), p.Message))
+		cmp.Or(p.LimitsJSON, "null"), p.Tool, cmp.Or(p.OutputSchema, "null"), p.MessagesJSON))
 	if err != nil {
 		return nil, err
 	}
-	return b.client.Start(ctx, client.StartOptions{ID: p.ID, Idea: idea, Instances: p.States})
+	return b.client.Start(ctx, client.StartOptions{ID: p.ID, Idea: idea, Instances: p.StateMessages})
 }
 
 // pauseCheckInterval is how often a process is asked whether it is paused.
@@ -84,11 +84,11 @@ func PlanMessage(stage string, calls ...string) string {
 	return fmt.Sprintf(`{"type": "plan", "stage": %q, "plan": [%s]}`, stage, strings.Join(calls, ","))
 }
 
-// NumberStates returns Messages for n instances whose State holds a number, a multiple of step.
-func NumberStates(n, step int) (states []map[string]any) {
+// NewStateMessages returns Messages for n instances whose State holds a number, a multiple of step.
+func NewStateMessages(n, step int) (messages []map[string]any) {
 	for i := range n {
-		states = append(states, map[string]any{"type": "state", "_instance": fmt.Sprintf("i%05d", i+1),
+		messages = append(messages, map[string]any{"type": "state", "_instance": fmt.Sprintf("i%05d", i+1),
 			"state": map[string]any{"n": (i + 1) * step}})
 	}
-	return states
+	return messages
 }

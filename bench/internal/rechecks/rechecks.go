@@ -46,16 +46,16 @@ const (
 // Outcome sums up the processes of one shape.
 type Outcome struct {
 	// the true disagreement at the first size, and the share of intervals that contain it
-	TrueShare, CoverageShare float64
-	RecheckTokenShare        float64 // of rechecks, as a share of those of first answers
-	FinalSize                float64 // found at the end, on average
+	TrueDisagreement, CoverageShare float64
+	RecheckTokenShare               float64 // of rechecks, as a share of those of first answers
+	FinalSize                       float64 // found at the end, on average
 	// the share of processes that end at a size that keeps the limit, with a tolerance of a tenth
 	WithinLimitShare float64
 }
 
 // simulateProcess plays one process. Each part is a Request and a recheck of some of its instances.
 func (s ErrorProfile) simulateProcess(seed string, random *rand.Rand,
-	adapts bool) (tallies map[int]*quality.Tally, size int, first, recheck int) {
+	adaptsSize bool) (tallies map[int]*quality.Tally, size int, firstTokens, recheck int) {
 	tallies, size = map[int]*quality.Tally{}, quality.SizeForSharedCalls
 	for part, remaining := 1, instanceCount; remaining > 0; part++ {
 		n := min(size, remaining)
@@ -65,19 +65,19 @@ func (s ErrorProfile) simulateProcess(seed string, random *rand.Rand,
 		}
 		tally, partSeed := tallies[size], fmt.Sprintf("%s/%d", seed, part)
 		sampled := (&quality.Tally{}).DrawSample(partSeed, 1, n, recheckShare, true)
-		places := quality.ShuffledOrder(partSeed, 1, quality.PurposeRequest, n)
-		positions := jsonval.Map(sampled, func(sampleIndex int) int { return slices.Index(places, sampleIndex) + 1 })
-		for recheck, sampleIndex := range quality.OrderAgain(partSeed, 1, positions) {
+		shuffled := quality.ShuffledOrder(partSeed, 1, quality.PurposeRequest, n)
+		positions := jsonval.Map(sampled, func(sampleIndex int) int { return slices.Index(shuffled, sampleIndex) + 1 })
+		for recheck, sampleIndex := range quality.RecheckOrder(partSeed, 1, positions) {
 			erred := random.Float64() < s.ErrorProbability(positions[sampleIndex], n)
-			tally.Add(turn.AnswerComparison{Position: positions[sampleIndex],
-				Differed: erred != (random.Float64() < s.ErrorProbability(recheck+1, len(sampled)))})
+			tally.Add(turn.AnswerComparison{PromptPosition: positions[sampleIndex],
+				HasDiffered: erred != (random.Float64() < s.ErrorProbability(recheck+1, len(sampled)))})
 		}
-		first, recheck = first+requestTokens(n), recheck+requestTokens(len(sampled))
-		if adapts {
-			size, _ = quality.NextSize(size, quality.SizeForSharedCalls, tally.Count, disagreementLimit)
+		firstTokens, recheck = firstTokens+requestTokens(n), recheck+requestTokens(len(sampled))
+		if adaptsSize {
+			size, _ = quality.NextSize(size, quality.SizeForSharedCalls, tally.RecheckCount, disagreementLimit)
 		}
 	}
-	return tallies, size, first, recheck
+	return tallies, size, firstTokens, recheck
 }
 
 // requestTokens returns the tokens of a Request's prompt and reply.
@@ -101,14 +101,14 @@ func (s ErrorProfile) trueDisagreement(size int) (share float64) {
 
 // Simulate simulates a shape with all seeds.
 func (s ErrorProfile) Simulate() (o Outcome) {
-	o.TrueShare = s.trueDisagreement(quality.SizeForSharedCalls)
+	o.TrueDisagreement = s.trueDisagreement(quality.SizeForSharedCalls)
 	var firstTokens, recheckTokens int
 	for seed := range SeedCount {
 		name := fmt.Sprint(seed)
 		random := rand.New(rand.NewPCG(uint64(seed), 1))
 		tallies, _, firstRequest, recheck := s.simulateProcess(name, random, false)
 		firstTokens, recheckTokens = firstTokens+firstRequest, recheckTokens+recheck
-		if low, high := tallies[quality.SizeForSharedCalls].Interval(); low <= o.TrueShare && o.TrueShare <= high {
+		if low, high := tallies[quality.SizeForSharedCalls].Interval(); low <= o.TrueDisagreement && o.TrueDisagreement <= high {
 			o.CoverageShare += 1. / SeedCount
 		}
 		_, size, _, _ := s.simulateProcess(name, random, true)
@@ -131,7 +131,7 @@ func Main(out io.Writer) error {
 	for _, s := range ErrorProfiles {
 		o := s.Simulate()
 		_, err := fmt.Fprintf(out, "| %s | %.1f %% | %.1f %% | %.2f %% | %.0f | %.1f %% |\n", s.Name,
-			100*o.TrueShare, 100*o.CoverageShare, 100*o.RecheckTokenShare, o.FinalSize, 100*o.WithinLimitShare)
+			100*o.TrueDisagreement, 100*o.CoverageShare, 100*o.RecheckTokenShare, o.FinalSize, 100*o.WithinLimitShare)
 		if err != nil {
 			return err
 		}

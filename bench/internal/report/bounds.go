@@ -46,31 +46,31 @@ func (b Bounds) Save(name string) error {
 
 // FindExceeded lists what breaks the bounds of measured works: figures whose tenth percentile exceeds the bound,
 // missing figures, and missing bounds.
-func (b Bounds) FindExceeded(figures []Figure) (list []string) {
+func (b Bounds) FindExceeded(figures []Figure) (problems []string) {
 	for work, bounds := range jsonval.Sorted(b) {
 		for name, bound := range jsonval.Sorted(bounds) {
 			measured, floor := find(figures, work, name), find(figures, work, FloorFigure)
 			switch {
 			case floor == nil: // the work was not measured
 			case measured == nil:
-				list = append(list, fmt.Sprintf("%s: there is no figure %q", work, name))
+				problems = append(problems, fmt.Sprintf("%s: there is no figure %q", work, name))
 			case bound <= 0:
-				list = append(list, fmt.Sprintf("%s: %s has no bound yet", work, name))
-			case measured.Ours.P10 > bound*floor.Ours.Median:
-				list = append(list, fmt.Sprintf("%s: %s is %.3g of the floor, at most %.3g", work, name,
-					measured.Ours.P10/floor.Ours.Median, bound))
+				problems = append(problems, fmt.Sprintf("%s: %s has no bound yet", work, name))
+			case measured.Measured.P10 > bound*floor.Measured.Median:
+				problems = append(problems, fmt.Sprintf("%s: %s is %.3g of the floor, at most %.3g", work, name,
+					measured.Measured.P10/floor.Measured.Median, bound))
 			}
 		}
 	}
-	return list
+	return problems
 }
 
 // Update sets the bounds of the measured works to the measured times plus a tenth.
 func (b Bounds) Update(figures []Figure) {
 	for work, bounds := range b {
 		for name := range bounds {
-			if took, floor := find(figures, work, name), find(figures, work, FloorFigure); took != nil && floor != nil {
-				bounds[name] = math.Round(took.Ours.Median/floor.Ours.Median*tolerance*1e4) / 1e4
+			if measured, floor := find(figures, work, name), find(figures, work, FloorFigure); measured != nil && floor != nil {
+				bounds[name] = math.Round(measured.Measured.Median/floor.Measured.Median*tolerance*1e4) / 1e4
 			}
 		}
 	}
@@ -78,13 +78,13 @@ func (b Bounds) Update(figures []Figure) {
 
 // find returns a figure of a work, with its times in milliseconds, or nil if there is none.
 func find(figures []Figure, work, name string) *Figure {
-	n := slices.IndexFunc(figures, func(f Figure) bool { return f.Work == work && f.Name == name })
+	n := slices.IndexFunc(figures, func(f Figure) bool { return f.Workload == work && f.Name == name })
 	if n < 0 {
 		return nil
 	}
 	f := figures[n]
 	if f.Unit == "s" {
-		f.Ours.P10, f.Ours.Median = f.Ours.P10*1000, f.Ours.Median*1000
+		f.Measured.P10, f.Measured.Median = f.Measured.P10*1000, f.Measured.Median*1000
 	}
 	return &f
 }

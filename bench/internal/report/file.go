@@ -10,16 +10,16 @@ import (
 
 // savedReport is the JSON that Save writes and Read reads.
 type savedReport struct {
-	Go      string   `json:"go"`
-	CPUs    int      `json:"cpus"`
-	Quick   bool     `json:"quick"`
-	Figures []Figure `json:"figures"`
-	Growths []Growth `json:"growths"`
+	GoVersion string   `json:"go"`
+	CPUCount  int      `json:"cpus"`
+	IsQuick   bool     `json:"quick"`
+	Figures   []Figure `json:"figures"`
+	Growths   []Growth `json:"growths"`
 }
 
 // Save writes the figures to a JSON file.
 func Save(name string, quick bool, figures []Figure) error {
-	f := savedReport{Go: runtime.Version(), CPUs: runtime.NumCPU(), Quick: quick, Figures: figures,
+	f := savedReport{GoVersion: runtime.Version(), CPUCount: runtime.NumCPU(), IsQuick: quick, Figures: figures,
 		Growths: ComputeGrowths(figures)}
 	data, err := json.MarshalIndent(f, "", "  ")
 	if err == nil {
@@ -50,6 +50,6 @@ func Read(names []string) (figures []Figure, err error) {
 // dropRemeasured drops the figures of works that were measured again.
 func dropRemeasured(figures, newer []Figure) []Figure {
 	return slices.DeleteFunc(figures, func(f Figure) bool {
-		return slices.ContainsFunc(newer, func(g Figure) bool { return f.Work == g.Work })
+		return slices.ContainsFunc(newer, func(g Figure) bool { return f.Workload == g.Workload })
 	})
 }

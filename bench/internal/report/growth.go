@@ -10,8 +10,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// maxUneven bounds the ratio of the greatest to the smallest cost of one more.
-const maxUneven = 1.3
+// maxUnevenness bounds the ratio of the greatest to the smallest cost of one more.
+const maxUnevenness = 1.3
 
 // Growth is the cost of one more Request, Call or instance, between each measured size and ten times that size. If cost
 // grows linearly, it is the same everywhere. The fixed cost of the smallest process does not count.
@@ -20,13 +20,13 @@ type Growth struct {
 	Axis       string  `json:"axis"`
 	Steps      []Step  `json:"steps"`
 	Unevenness float64 `json:"uneven"` // the ratio of the greatest to the smallest cost of one more
-	Met        bool    `json:"met"`
+	IsMet      bool    `json:"met"`
 }
 
 // Step is the cost of one more between two sizes, in ms or KB.
 type Step struct {
-	From        int     `json:"from"`
-	To          int     `json:"to"`
+	FromSize    int     `json:"from"`
+	ToSize      int     `json:"to"`
 	CostPerUnit float64 `json:"each"`
 	Unit        string  `json:"unit"`
 }
@@ -42,42 +42,42 @@ var sizeSuffix = regexp.MustCompile(`-\d+$`)
 
 // ComputeGrowths returns the growth of time and bytes of every work that was measured over two or more orders of
 // magnitude.
-func ComputeGrowths(figures []Figure) (all []Growth) {
+func ComputeGrowths(figures []Figure) (growths []Growth) {
 	for _, l := range groupBySize(figures) {
-		sizes := selectTenfoldSizes(l.figures)
-		if len(sizes) < 3 {
+		tenfold := selectTenfoldFigures(l.figures)
+		if len(tenfold) < 3 {
 			continue
 		}
 		g := Growth{Name: l.name, Axis: l.axis}
-		for n, to := range sizes[1:] {
-			g.Steps = append(g.Steps, stepBetween(sizes[n], to))
+		for n, to := range tenfold[1:] {
+			g.Steps = append(g.Steps, stepBetween(tenfold[n], to))
 		}
 		g.checkSteps()
-		all = append(all, g)
+		growths = append(growths, g)
 	}
-	return all
+	return growths
 }
 
 // groupBySize groups the figures that differ only in size.
-func groupBySize(figures []Figure) (lines []figureSeries) {
+func groupBySize(figures []Figure) (series []figureSeries) {
 	for _, f := range figures {
 		prefix := f.Name[:min(len(f.Name), len("time"))]
 		if prefix != "time" {
 			prefix = "bytes"
 		}
-		measuredName, measured := strings.CutPrefix(f.Name, prefix)
-		if !measured || f.Axis == "" || f.Size <= 0 || f.Ours.Median <= 0 || f.isSubfigure() {
+		measuredName, hasPrefix := strings.CutPrefix(f.Name, prefix)
+		if !hasPrefix || f.Axis == "" || f.Size <= 0 || f.Measured.Median <= 0 || f.isSubfigure() {
 			continue
 		}
-		name := prefix + ", " + sizeSuffix.ReplaceAllString(f.Work, "") + strings.TrimPrefix(measuredName, ":")
-		n := slices.IndexFunc(lines, func(l figureSeries) bool { return l.name == name && l.axis == f.Axis })
+		name := prefix + ", " + sizeSuffix.ReplaceAllString(f.Workload, "") + strings.TrimPrefix(measuredName, ":")
+		n := slices.IndexFunc(series, func(l figureSeries) bool { return l.name == name && l.axis == f.Axis })
 		if n < 0 {
-			n, lines = len(lines), append(lines, figureSeries{name: name, axis: f.Axis})
+			n, series = len(series), append(series, figureSeries{name: name, axis: f.Axis})
 		}
-		lines[n].figures = append(lines[n].figures, f)
-		slices.SortFunc(lines[n].figures, func(a, b Figure) int { return a.Size - b.Size })
+		series[n].figures = append(series[n].figures, f)
+		slices.SortFunc(series[n].figures, func(a, b Figure) int { return a.Size - b.Size })
 	}
-	return lines
+	return series
 }
 
 // checkSteps compares the steps with the limit.
@@ -86,13 +86,13 @@ func (g *Growth) checkSteps() {
 	if least := slices.Min(costs); least > 0 {
 		g.Unevenness = slices.Max(costs) / least
 	}
-	g.Met = g.Unevenness > 0 && g.Unevenness <= maxUneven
+	g.IsMet = g.Unevenness > 0 && g.Unevenness <= maxUnevenness
 }
 
-// selectTenfoldSizes returns the largest size, a tenth of it, a tenth of that and so on, as far as measured, with the
+// selectTenfoldFigures returns the largest size, a tenth of it, a tenth of that and so on, as far as measured, with the
 // smallest first.
-func selectTenfoldSizes(all []Figure) (tenfold []Figure) {
-	for _, f := range slices.Backward(all) {
+func selectTenfoldFigures(figures []Figure) (tenfold []Figure) {
+	for _, f := range slices.Backward(figures) {
 		if len(tenfold) == 0 || tenfold[0].Size == 10*f.Size {
 			tenfold = slices.Insert(tenfold, 0, f)
 		}
@@ -109,26 +109,26 @@ func stepBetween(from, to Figure) Step {
 	case "MB":
 		unit, scale = "KB", 1024
 	}
-	return Step{From: from.Size, To: to.Size, Unit: unit,
-		CostPerUnit: scale * (to.Ours.Median - from.Ours.Median) / float64(to.Size-from.Size)}
+	return Step{FromSize: from.Size, ToSize: to.Size, Unit: unit,
+		CostPerUnit: scale * (to.Measured.Median - from.Measured.Median) / float64(to.Size-from.Size)}
 }
 
 // PrintGrowths writes the growths as a Markdown table. It writes nothing if there are none.
-func PrintGrowths(w io.Writer, all []Growth) {
-	if len(all) == 0 {
+func PrintGrowths(w io.Writer, growths []Growth) {
+	if len(growths) == 0 {
 		return
 	}
 	fmt.Fprint(w, "\n| one more of | what | from … to: each | most against least | limit | met |\n| --- | --- | --- "+
 		"| --- | --- | --- |\n")
-	for _, g := range all {
+	for _, g := range growths {
 		steps := ""
 		for n, s := range g.Steps {
 			if n > 0 {
 				steps += "; "
 			}
-			steps += fmt.Sprintf("%d … %d: %s %s", s.From, s.To, formatNumber(s.CostPerUnit), s.Unit)
+			steps += fmt.Sprintf("%d … %d: %s %s", s.FromSize, s.ToSize, formatNumber(s.CostPerUnit), s.Unit)
 		}
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", g.Axis, g.Name, steps, formatNumber(g.Unevenness),
-			formatNumber(maxUneven), yesOrNo(g.Met))
+			formatNumber(maxUnevenness), yesOrNo(g.IsMet))
 	}
 }

@@ -9,22 +9,22 @@ type Record struct {
 }
 
 // NewRecord returns an empty record of a work.
-func NewRecord(work string) *Record { return &Record{Figure{Work: work}, new([]*Figure)} }
+func NewRecord(work string) *Record { return &Record{Figure{Workload: work}, new([]*Figure)} }
 
 // Figure is one line of the table. Axis says what At counts: Requests, Calls or instances.
 type Figure struct {
-	Work        string  `json:"work"`
+	Workload    string  `json:"work"`
 	Name        string  `json:"name"`
 	Unit        string  `json:"unit"`
 	Axis        string  `json:"axis,omitempty"`
 	Size        int     `json:"at,omitempty"`
-	Ours        Spread  `json:"ours"`
+	Measured    Spread  `json:"ours"`
 	Plain       *Spread `json:"plain,omitempty"`
 	Ratio       float64 `json:"ratio,omitempty"`
 	Limit       float64 `json:"limit,omitempty"`
 	Rule        string  `json:"rule,omitempty"`   // the limit in words
 	PlainFactor float64 `json:"factor,omitempty"` // the limit as a multiple of plain
-	Met         *bool   `json:"met,omitempty"`
+	IsMet       *bool   `json:"met,omitempty"`
 }
 
 // WithAxis returns the record for figures at this number of Requests, Calls or instances.
@@ -37,14 +37,14 @@ func (r *Record) WithAxis(axis string, size int) *Record {
 // WithSize returns the record of the same work at another size.
 func (r *Record) WithSize(n int) *Record {
 	copied := *r
-	copied.template.Work = fmt.Sprintf("%s-%d", r.template.Work, n)
+	copied.template.Workload = fmt.Sprintf("%s-%d", r.template.Workload, n)
 	return &copied
 }
 
 // Figure returns the figure of this name, and adds it if it is new.
 func (r *Record) Figure(name, unit string) *Figure {
 	for _, f := range *r.figures {
-		if f.Work == r.template.Work && f.Name == name {
+		if f.Workload == r.template.Workload && f.Name == name {
 			return f
 		}
 	}
@@ -56,7 +56,7 @@ func (r *Record) Figure(name, unit string) *Figure {
 
 // Add adds samples of Process Idea.
 func (f *Figure) Add(values ...float64) *Figure {
-	f.Ours.Values = append(f.Ours.Values, values...)
+	f.Measured.Values = append(f.Measured.Values, values...)
 	return f
 }
 
@@ -90,8 +90,8 @@ func (f *Figure) WithFactorOfPlain(factor float64) *Figure {
 // AddFigures adds another process's measurements of the same work.
 func (r *Record) AddFigures(figures []Figure) {
 	for _, f := range figures {
-		merged := (&Record{Figure{Work: f.Work, Axis: f.Axis, Size: f.Size}, r.figures}).Figure(f.Name, f.Unit)
-		merged.Add(f.Ours.Values...).WithLimit(f.Limit).WithRule(f.Rule).WithFactorOfPlain(f.PlainFactor)
+		merged := (&Record{Figure{Workload: f.Workload, Axis: f.Axis, Size: f.Size}, r.figures}).Figure(f.Name, f.Unit)
+		merged.Add(f.Measured.Values...).WithLimit(f.Limit).WithRule(f.Rule).WithFactorOfPlain(f.PlainFactor)
 		if f.Plain != nil {
 			merged.AddPlain(f.Plain.Values...)
 		}
@@ -107,17 +107,17 @@ func (r *Record) Figures() (all []Figure) {
 }
 
 func (f Figure) summarize() Figure {
-	f.Ours = SpreadOf(f.Ours.Values)
+	f.Measured = SpreadOf(f.Measured.Values)
 	if f.Plain != nil {
 		p := SpreadOf(f.Plain.Values)
 		f.Plain = &p
 		if p.Median > 0 {
-			f.Ratio = f.Ours.Median / p.Median
+			f.Ratio = f.Measured.Median / p.Median
 		}
 	}
 	if f.Limit > 0 || f.PlainFactor > 0 {
-		met := (f.Limit == 0 || f.Ours.Median <= f.Limit) && (f.PlainFactor == 0 || f.Ratio <= f.PlainFactor)
-		f.Met = &met
+		met := (f.Limit == 0 || f.Measured.Median <= f.Limit) && (f.PlainFactor == 0 || f.Ratio <= f.PlainFactor)
+		f.IsMet = &met
 	}
 	return f
 }

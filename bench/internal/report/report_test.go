@@ -35,10 +35,10 @@ func TestAFigureIsMeasuredAgainstItsLimit(t *testing.T) {
 	r.Figure("without", "s").Add(2)
 	var met []any
 	for _, f := range r.Figures() {
-		if f.Met == nil {
+		if f.IsMet == nil {
 			met = append(met, nil)
 		} else {
-			met = append(met, *f.Met)
+			met = append(met, *f.IsMet)
 		}
 	}
 	if want := []any{true, false, true, false, nil}; !slices.Equal(met, want) {

@@ -12,16 +12,16 @@ func PrintTable(w io.Writer, figures []Figure) {
 	fmt.Fprintln(w, "| work | figure | unit | median | p10 | p90 | plain Go | ratio | limit | met |")
 	fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
 	for _, f := range figures {
-		if f.isSubfigure() && f.Ours.Median < 0.1 {
+		if f.isSubfigure() && f.Measured.Median < 0.1 {
 			continue
 		}
 		plain, ratio := "", ""
 		if f.Plain != nil {
 			plain, ratio = formatNumber(f.Plain.Median), formatNumber(f.Ratio)
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", f.Work, f.Name, f.Unit,
-			formatNumber(f.Ours.Median),
-			formatNumber(f.Ours.P10), formatNumber(f.Ours.P90), plain, ratio, f.limitText(), f.metText())
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", f.Workload, f.Name, f.Unit,
+			formatNumber(f.Measured.Median),
+			formatNumber(f.Measured.P10), formatNumber(f.Measured.P90), plain, ratio, f.limitText(), f.metText())
 	}
 }
 
@@ -41,10 +41,10 @@ func (f Figure) limitText() string {
 }
 
 func (f Figure) metText() string {
-	if f.Met == nil {
+	if f.IsMet == nil {
 		return ""
 	}
-	return yesOrNo(*f.Met)
+	return yesOrNo(*f.IsMet)
 }
 
 func yesOrNo(met bool) string {

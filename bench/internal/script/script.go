@@ -33,7 +33,7 @@ func New(lines []string, opts ...rehearsal.Option) (*Script, error) {
 func (s *Script) RequestGaps() (gaps []time.Duration) {
 	requests := s.Requests()
 	for n := 1; n < len(requests); n++ {
-		gaps = append(gaps, requests[n].Arrived.Sub(requests[n-1].LastToken))
+		gaps = append(gaps, requests[n].ArrivedAt.Sub(requests[n-1].LastTokenAt))
 	}
 	return gaps
 }

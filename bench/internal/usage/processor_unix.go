@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// ProcessorTime is the processor time of all the program's threads, in seconds; 0 if the system does not report it.
-func ProcessorTime() float64 {
+// ProcessorSeconds is the processor time of all the program's threads, in seconds; 0 if the system does not report it.
+func ProcessorSeconds() float64 {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
 		return 0

@@ -30,8 +30,8 @@ type actionCase struct {
 // actionsWork counts what a hosted server bills for the works of this bench, the project's examples, long Calls, and a
 // watching client.
 func actionsWork(ctx context.Context, r Round) error {
-	list := append(r.singleInstanceCases(ctx), r.manyInstanceCases(ctx)...)
-	for _, w := range append(list, r.exampleCases(ctx)...) {
+	cases := append(r.singleInstanceCases(ctx), r.manyInstanceCases(ctx)...)
+	for _, w := range append(cases, r.exampleCases(ctx)...) {
 		before := r.Tally()
 		counts, err := r.countActions(ctx, w.run)
 		if err != nil {
@@ -139,12 +139,12 @@ func (r Round) exampleCases(ctx context.Context) (list []actionCase) {
 // its timeout. Each takes some milliseconds longer than the one before, so that something happens all the time.
 func (r Round) measureWaiting(ctx context.Context) error {
 	n, spacing := r.size(100, 10), r.size(550, 60)
-	running := float64(spacing*n*(n+1)/2) / 1000 // in seconds, all Calls together
-	polls := r.Polls()
+	runningSeconds := float64(spacing*n*(n+1)/2) / 1000 // in seconds, all Calls together
+	pollsBefore := r.PollCount()
 	counts, err := r.countActions(ctx, func() error {
-		p, err := r.Start(ctx, bed.Process{ID: "waiting", Tool: bed.GoToolJSON("pause"),
-			States:  bed.NumberStates(n, spacing),
-			Message: bed.PlanMessage("complete", `{"_tool": "pause", "n": "†state.n", "_outputPath": "done"}`)})
+		p, err := r.Start(ctx, bed.ProcessSpec{ID: "waiting", Tool: bed.GoToolJSON("pause"),
+			StateMessages: bed.NewStateMessages(n, spacing),
+			MessagesJSON:  bed.PlanMessage("complete", `{"_tool": "pause", "n": "†state.n", "_outputPath": "done"}`)})
 		if err != nil {
 			return err
 		}
@@ -158,10 +158,10 @@ func (r Round) measureWaiting(ctx context.Context) error {
 		return fmt.Errorf("waiting: %w", err)
 	}
 	r = r.withAxis("calls", n)
-	r.Figure("waiting: heartbeats a second", "").Add(float64(counts[actions.KindHeartbeats]) / running).
+	r.Figure("waiting: heartbeats a second", "").Add(float64(counts[actions.KindHeartbeats]) / runningSeconds).
 		WithLimit(maxActionsPerHeartbeat).WithRule(fmt.Sprint(maxActionsPerHeartbeat, " a second a running Call"))
 	r.Figure("waiting: queries of a watcher", "").Add(float64(counts[actions.KindQueries])).
 		WithLimit(maxActionsPerWatcher).WithRule(fmt.Sprint(maxActionsPerWatcher, " an hour a watcher"))
-	r.Figure("waiting: polls, which are not billed", "").Add(float64(r.Polls() - polls))
+	r.Figure("waiting: polls, which are not billed", "").Add(float64(r.PollCount() - pollsBefore))
 	return nil
 }

@@ -47,13 +47,13 @@ func callsLength(calls []string) (n int) {
 }
 
 func (r Round) runBatch(ctx context.Context, n int, pace string) (time.Duration, int, error) {
-	llm, err := r.Script([]string{script.Reply(oneCallForAll, `{"all":"†state.done"}`, pace)})
+	llm, err := r.UseScript([]string{script.Reply(oneCallForAll, `{"all":"†state.done"}`, pace)})
 	if err != nil {
 		return 0, 0, err
 	}
 	begin := time.Now()
-	result, err := r.Run(ctx, bed.Process{ID: "batch", Tool: bed.GoToolJSON("instant"), Message: bed.TextMessage("Go."),
-		Output: `{"type": "object"}`, States: bed.NumberStates(n, 1)})
+	result, err := r.Run(ctx, bed.ProcessSpec{ID: "batch", Tool: bed.GoToolJSON("instant"), MessagesJSON: bed.TextMessage("Go."),
+		OutputSchema: `{"type": "object"}`, StateMessages: bed.NewStateMessages(n, 1)})
 	if err == nil && result.Calls.Done != n {
 		err = fmt.Errorf("%d of %d Calls were done", result.Calls.Done, n)
 	}
@@ -61,7 +61,7 @@ func (r Round) runBatch(ctx context.Context, n int, pace string) (time.Duration,
 }
 
 func (r Round) runPlainBatch(ctx context.Context, line string) (time.Duration, error) {
-	if _, err := r.Script([]string{line}); err != nil {
+	if _, err := r.UseScript([]string{line}); err != nil {
 		return 0, err
 	}
 	begin := time.Now()

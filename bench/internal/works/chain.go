@@ -13,37 +13,37 @@ import (
 	"processidea/model/jsonval"
 )
 
-// maxGrowth bounds how many times slower the last steps of a chain may be than those around the twentieth.
-const maxGrowth = 1.3
+// maxChainSlowdown bounds how many times slower the last steps of a chain may be than those around the twentieth.
+const maxChainSlowdown = 1.3
 
 // chainWork runs a chain of Requests with one instant Call each, whose result, a kilobyte, stays in State. The LLM
 // answers at once. The overhead of a step is the time from the last byte of one reply to the next Request.
-func chainWork(full int) func(context.Context, Round) error {
-	return func(ctx context.Context, r Round) error { return r.measureChain(ctx, r.size(full, 6)) }
+func chainWork(fullSize int) func(context.Context, Round) error {
+	return func(ctx context.Context, r Round) error { return r.measureChain(ctx, r.size(fullSize, 6)) }
 }
 
 func (r Round) measureChain(ctx context.Context, n int) error {
 	r = r.withAxis("requests", n)
-	plain, err := r.runPlainChain(ctx, n)
+	plainGaps, err := r.runPlainChain(ctx, n)
 	if err != nil {
 		return err
 	}
-	processor := usage.ProcessorTime()
+	secondsBefore := usage.ProcessorSeconds()
 	gaps, err := r.runChain(ctx, "chain", "grow", n)
 	if err != nil {
 		return err
 	}
-	r.Figure("processor time a step", "ms").Add((usage.ProcessorTime() - processor) * 1000 / float64(n))
-	r.Figure("overhead a step", "ms").Add(inMS(gaps)...).AddPlain(inMS(plain)...).WithLimit(chainLimit(25, n))
-	r.Figure("time", "s").Add(sumSeconds(gaps)).AddPlain(sumSeconds(plain))
-	r.Figure("last steps against the 20th", "×").Add(slowdown(gaps)).WithLimit(chainLimit(maxGrowth, n))
-	maxStored := storageLimits{total: chainLimit(3, n), history: chainLimit(2, n)}
-	if err := r.countBytes(ctx, maxStored); err != nil || n != 200 {
+	r.Figure("processor time a step", "ms").Add((usage.ProcessorSeconds() - secondsBefore) * 1000 / float64(n))
+	r.Figure("overhead a step", "ms").Add(toMilliseconds(gaps)...).AddPlain(toMilliseconds(plainGaps)...).WithLimit(chainLimit(25, n))
+	r.Figure("time", "s").Add(sumSeconds(gaps)).AddPlain(sumSeconds(plainGaps))
+	r.Figure("last steps against the 20th", "×").Add(slowdown(gaps)).WithLimit(chainLimit(maxChainSlowdown, n))
+	maxStored := storageLimits{totalMB: chainLimit(3, n), historyMB: chainLimit(2, n)}
+	if err := r.recordStorage(ctx, maxStored); err != nil || n != 200 {
 		return err
 	}
 	gaps, err = r.runChain(ctx, "chain-pure", "growPure", n)
 	if err == nil {
-		r.Figure("overhead a step, pure", "ms").Add(inMS(gaps)...)
+		r.Figure("overhead a step, pure", "ms").Add(toMilliseconds(gaps)...)
 	}
 	return err
 }
@@ -61,13 +61,13 @@ func limitIf(applies bool, limit float64) float64 {
 
 // runChain returns the overhead of each step.
 func (r Round) runChain(ctx context.Context, id, tool string, n int) ([]time.Duration, error) {
-	llm, err := r.Script(script.ChainLines(tool, n))
+	llm, err := r.UseScript(script.ChainLines(tool, n))
 	if err != nil {
 		return nil, err
 	}
-	p := bed.Process{ID: id, Tool: bed.GoToolJSON(tool), Message: bed.TextMessage("Go on.")}
+	p := bed.ProcessSpec{ID: id, Tool: bed.GoToolJSON(tool), MessagesJSON: bed.TextMessage("Go on.")}
 	if n >= ideafile.DefaultRequestLimit { // the Request after the last Call exceeds the limit
-		p.Limits = `{"requests": null, "tokens": null}`
+		p.LimitsJSON = `{"requests": null, "tokens": null}`
 	}
 	result, err := r.Run(ctx, p)
 	if err != nil {
@@ -80,7 +80,7 @@ func (r Round) runChain(ctx context.Context, id, tool string, n int) ([]time.Dur
 }
 
 func (r Round) runPlainChain(ctx context.Context, n int) ([]time.Duration, error) {
-	llm, err := r.Script(script.ChainLines("grow", n))
+	llm, err := r.UseScript(script.ChainLines("grow", n))
 	if err != nil {
 		return nil, err
 	}
@@ -105,6 +105,6 @@ func slowdown(gaps []time.Duration) float64 {
 	if len(gaps) < 60 {
 		return 1
 	}
-	early, late := report.SpreadOf(inMS(gaps[10:30])), report.SpreadOf(inMS(gaps[len(gaps)-20:]))
+	early, late := report.SpreadOf(toMilliseconds(gaps[10:30])), report.SpreadOf(toMilliseconds(gaps[len(gaps)-20:]))
 	return late.Median / early.Median
 }

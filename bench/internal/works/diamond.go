@@ -30,12 +30,12 @@ func diamondWork(oneRequest bool, factor float64) func(context.Context, Round) e
 }
 
 func (r Round) runDiamond(ctx context.Context, id string, lines []string) (time.Duration, error) {
-	if _, err := r.Script(lines); err != nil {
+	if _, err := r.UseScript(lines); err != nil {
 		return 0, err
 	}
 	begin := time.Now()
-	result, err := r.Run(ctx, bed.Process{ID: id, Tool: bed.GoToolJSON("wait"), Message: bed.TextMessage("Go."),
-		Output: `{"type": "object", "properties": {"text": {"type": ["string", "integer"]}}, "required": ["text"]}`})
+	result, err := r.Run(ctx, bed.ProcessSpec{ID: id, Tool: bed.GoToolJSON("wait"), MessagesJSON: bed.TextMessage("Go."),
+		OutputSchema: `{"type": "object", "properties": {"text": {"type": ["string", "integer"]}}, "required": ["text"]}`})
 	took := time.Since(begin)
 	if err == nil && (result.Calls.Done != len(script.Diamond) || result.Output == nil ||
 		result.Requests != len(lines)) {
@@ -47,7 +47,7 @@ func (r Round) runDiamond(ctx context.Context, id string, lines []string) (time.
 // timeDiamondWithoutEngine starts each Call as soon as it is complete in the stream and its inputs exist. It asks for
 // the output if the reply did not wire it.
 func (r Round) timeDiamondWithoutEngine(ctx context.Context, lines []string) (time.Duration, error) {
-	if _, err := r.Script(lines); err != nil {
+	if _, err := r.UseScript(lines); err != nil {
 		return 0, err
 	}
 	begin := time.Now()
@@ -67,7 +67,7 @@ func runDiamondWithoutEngine(ctx context.Context, b *bed.TestBed) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var group sync.WaitGroup
-	err := askPlainEach(ctx, b, "Go.", func(call bed.ToolInput) {
+	err := streamPlainCalls(ctx, b, "Go.", func(call bed.ToolInput) {
 		group.Go(func() {
 			for _, input := range script.Diamond[call.N-1] {
 				select {

@@ -1,6 +1,6 @@
 // Package works holds the works to measure, a file for each. A work's description is at its function.
 //
-// AllWorks lists the works. Each measures one round on its own bed and adds its samples to a report.Record. Most also
+// AllWorkloads lists the works. Each measures one round on its own bed and adds its samples to a report.Record. Most also
 // do the same in plain Go (runPlainChain, timeDiamondWithoutEngine, …), which stores nothing durably and shows what the
 // LLM and the tools take by themselves.
 //

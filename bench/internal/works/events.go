@@ -10,8 +10,8 @@ import (
 	"processidea/protocol"
 )
 
-// countEvents records how long the histories are, and whether the last instances ended as fast as the first.
-func (r Round) countEvents(ctx context.Context, n int) error {
+// recordHistoryLengths records how long the histories are, and whether the last instances ended as fast as the first.
+func (r Round) recordHistoryLengths(ctx context.Context, n int) error {
 	runs, err := r.Runs(ctx)
 	if err != nil {
 		return err
@@ -23,7 +23,7 @@ func (r Round) countEvents(ctx context.Context, n int) error {
 	if n >= 2*slowdownSpan {
 		r.Figure("last thousand against the first", "×").Add(slowdownAtEnd(runs)).WithLimit(maxSlowdown)
 	}
-	r.Figure("longest history", "events").Add(float64(longestHistory)).WithLimit(maxEvents)
+	r.Figure("longest history", "events").Add(float64(longestHistory)).WithLimit(maxHistoryEvents)
 	r.Figure("all histories", "events").Add(float64(totalEvents))
 	r.Figure("workflow runs", "").Add(float64(len(runs)))
 	return nil

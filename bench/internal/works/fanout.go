@@ -17,41 +17,41 @@ import (
 type fanoutBench struct {
 	tool, label string
 	limit       float64 // for two hundred Calls, in ms
-	turns       int
+	turnCount   int
 	sizes       []fanoutSize
 }
 
 // fanoutSize is a number of Calls, measured in one of every so many turns. Small costs show only in many processes.
-type fanoutSize struct{ calls, everyNthTurn int }
+type fanoutSize struct{ callCount, everyNthTurn int }
 
 // activityFanouts are instant Calls, each an activity.
 var activityFanouts = fanoutBench{
-	tool: "instant", label: "as activities", limit: 400, turns: 4,
+	tool: "instant", label: "as activities", limit: 400, turnCount: 4,
 	sizes: []fanoutSize{{1, 2}, {5, 1}, {50, 1}, {200, 1}, {500, 1}},
 }
 
 // pureFanouts are Calls of a pure function. A Call takes a tenth of a millisecond; a process without any takes about
 // fifteen milliseconds.
 var pureFanouts = fanoutBench{
-	tool: "instantPure", label: "as pure functions", limit: 60, turns: 25,
+	tool: "instantPure", label: "as pure functions", limit: 60, turnCount: 25,
 	sizes: []fanoutSize{{1, 5}, {5, 1}, {50, 1}, {200, 5}, {500, 5}},
 }
 
-// work runs processes with one Request each, one after the other. It measures the time from the end of the stream to
+// run runs processes with one Request each, one after the other. It measures the time from the end of the stream to
 // the next Request, which comes when all Calls are done. With more Calls, more of them are done before the end of the
 // stream, so the growth is measured from the first token. The bytes are measured in the first process of each size.
-func (f fanoutBench) work(ctx context.Context, r Round) error {
-	for turn := range r.size(f.turns, 1) {
+func (f fanoutBench) run(ctx context.Context, r Round) error {
+	for turn := range r.size(f.turnCount, 1) {
 		for _, size := range f.sizes {
 			if turn%size.everyNthTurn != 0 {
 				continue
 			}
-			n := r.size(size.calls, min(size.calls, 10))
+			n := r.size(size.callCount, min(size.callCount, 10))
 			sized := r.withAxis("calls", n)
-			if size.calls != 200 {
-				sized.Record = sized.WithSize(size.calls)
+			if size.callCount != 200 {
+				sized.Record = sized.WithSize(size.callCount)
 			}
-			if err := f.measure(ctx, sized, fmt.Sprintf("fanout-%d-%d", size.calls, turn+1), n, turn); err != nil {
+			if err := f.measure(ctx, sized, fmt.Sprintf("fanout-%d-%d", size.callCount, turn+1), n, turn); err != nil {
 				return err
 			}
 		}
@@ -59,22 +59,22 @@ func (f fanoutBench) work(ctx context.Context, r Round) error {
 	return nil
 }
 
-// plainEvery is the interval, in turns, at which plain Go does the same.
-const plainEvery = 5
+// plainTurnInterval is the interval, in turns, at which plain Go does the same.
+const plainTurnInterval = 5
 
 func (f fanoutBench) measure(ctx context.Context, r Round, id string, n, turn int) error {
 	// Collecting the garbage of earlier processes takes as long as two hundred pure Calls, and must not be counted.
 	runtime.GC()
-	processor := usage.ProcessorTime()
+	secondsBefore := usage.ProcessorSeconds()
 	took, err := r.runFanout(ctx, id, f.tool, n)
 	if err != nil {
 		return err
 	}
-	r.Figure("time of the processor", "ms").Add((usage.ProcessorTime() - processor) * 1000)
+	r.Figure("time of the processor", "ms").Add((usage.ProcessorSeconds() - secondsBefore) * 1000)
 	fromFirstToken := r.Figure("time from the first token", "ms").Add(milliseconds(took.fromFirstToken))
 	afterStream := r.Figure("end of stream to all done, "+f.label, "ms").Add(milliseconds(took.fromStreamEnd)).
 		WithLimit(limitIf(n == 200, f.limit))
-	if turn%plainEvery == 0 {
+	if turn%plainTurnInterval == 0 {
 		plain, err := r.runPlainFanout(ctx, n)
 		if err != nil {
 			return err
@@ -85,18 +85,18 @@ func (f fanoutBench) measure(ctx context.Context, r Round, id string, n, turn in
 	if turn > 0 {
 		return nil
 	}
-	return r.countStorageGrowth(ctx, storageLimits{})
+	return r.recordStorageGrowth(ctx, storageLimits{})
 }
 
 // fanoutTimes are the times until all Calls are done: from the first token, and from the end of the stream.
 type fanoutTimes struct{ fromFirstToken, fromStreamEnd time.Duration }
 
 func (r Round) runFanout(ctx context.Context, id, tool string, n int) (t fanoutTimes, err error) {
-	llm, err := r.Script(script.FanoutLines(tool, n))
+	llm, err := r.UseScript(script.FanoutLines(tool, n))
 	if err != nil {
 		return t, err
 	}
-	result, err := r.Run(ctx, bed.Process{ID: id, Tool: bed.GoToolJSON(tool), Message: bed.TextMessage("Go.")})
+	result, err := r.Run(ctx, bed.ProcessSpec{ID: id, Tool: bed.GoToolJSON(tool), MessagesJSON: bed.TextMessage("Go.")})
 	if err != nil {
 		return t, err
 	}
@@ -104,11 +104,11 @@ func (r Round) runFanout(ctx context.Context, id, tool string, n int) (t fanoutT
 	if result.Calls.Done != n || len(requests) != 2 {
 		return t, fmt.Errorf("%d of %d Calls were done in %d Requests", result.Calls.Done, n, len(requests))
 	}
-	return fanoutTimes{requests[1].Arrived.Sub(requests[0].FirstToken), llm.RequestGaps()[0]}, nil
+	return fanoutTimes{requests[1].ArrivedAt.Sub(requests[0].FirstTokenAt), llm.RequestGaps()[0]}, nil
 }
 
 func (r Round) runPlainFanout(ctx context.Context, n int) (t fanoutTimes, err error) {
-	llm, err := r.Script(script.FanoutLines("instant", n))
+	llm, err := r.UseScript(script.FanoutLines("instant", n))
 	if err != nil {
 		return t, err
 	}
@@ -123,5 +123,5 @@ func (r Round) runPlainFanout(ctx context.Context, n int) (t fanoutTimes, err er
 	}
 	group.Wait()
 	request := llm.Requests()[0]
-	return fanoutTimes{time.Since(request.FirstToken), time.Since(request.LastToken)}, nil
+	return fanoutTimes{time.Since(request.FirstTokenAt), time.Since(request.LastTokenAt)}, nil
 }

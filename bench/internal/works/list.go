@@ -8,10 +8,10 @@ import (
 )
 
 // List holds works that a command line may name.
-type List []Work
+type List []Workload
 
 // Parse reads flags and names in any order, and returns the named works, or nil if there are no names.
-func (l List) Parse(f *flag.FlagSet, args []string, stderr io.Writer) (selected []Work, err error) {
+func (l List) Parse(f *flag.FlagSet, args []string, stderr io.Writer) (selected []Workload, err error) {
 	f.SetOutput(stderr)
 	f.Usage = func() {
 		fmt.Fprintf(stderr, "usage: %s [work…] [flags]\nworks: %s\n", f.Name(), l.names())
@@ -38,7 +38,7 @@ func (l List) names() string {
 }
 
 // Find returns the work with this name.
-func (l List) Find(name string) (work Work, known bool) {
+func (l List) Find(name string) (work Workload, known bool) {
 	for _, work := range l {
 		if work.Name == name {
 			return work, true

@@ -30,9 +30,9 @@ func askPlain(ctx context.Context, b *bed.TestBed, prompt string) ([]plainCall, 
 	return solution.Calls, err
 }
 
-// askPlainEach asks the LLM, and calls each with the input of a Call as soon as the Call is complete in the stream. It
+// streamPlainCalls asks the LLM, and calls each with the input of a Call as soon as the Call is complete in the stream. It
 // returns at the end of the stream.
-func askPlainEach(ctx context.Context, b *bed.TestBed, prompt string, onCall func(bed.ToolInput)) error {
+func streamPlainCalls(ctx context.Context, b *bed.TestBed, prompt string, onCall func(bed.ToolInput)) error {
 	r, w := io.Pipe()
 	go func() { _ = w.CloseWithError(streamReply(ctx, b, prompt, w)) }()
 	d := json.NewDecoder(r)

@@ -29,7 +29,7 @@ func repeatWork(ctx context.Context, r Round) error {
 	llmOutcomes, planOutcomes := map[string]bool{}, map[string]bool{}
 	requests := 0
 	for i := range n {
-		llm, err := r.Script([]string{script.Reply(replyVariants[i%len(replyVariants)], "null", ""),
+		llm, err := r.UseScript([]string{script.Reply(replyVariants[i%len(replyVariants)], "null", ""),
 			script.Reply(nil, "null", "")})
 		if err != nil {
 			return err
@@ -54,8 +54,8 @@ func repeatWork(ctx context.Context, r Round) error {
 
 // runRepeated runs the process once and adds its end result to ends.
 func (r Round) runRepeated(ctx context.Context, id, message string, outcomes map[string]bool) error {
-	result, err := r.Run(ctx, bed.Process{ID: id, Tool: bed.GoToolJSON("instant"),
-		Message: `{"type": "state", "state": {"n": 7}}, ` + message})
+	result, err := r.Run(ctx, bed.ProcessSpec{ID: id, Tool: bed.GoToolJSON("instant"),
+		MessagesJSON: `{"type": "state", "state": {"n": 7}}, ` + message})
 	if err != nil {
 		return err
 	}

@@ -23,8 +23,8 @@ func streamWork(ctx context.Context, r Round) error {
 		return err
 	}
 	r = r.withAxis("calls", n)
-	r.Figure("closing byte to tool, median", "ms").Add(inMS(lags)...).WithLimit(15)
-	r.Figure("closing byte to tool, p90", "ms").Add(report.SpreadOf(inMS(lags)).P90).WithLimit(25)
+	r.Figure("closing byte to tool, median", "ms").Add(toMilliseconds(lags)...).WithLimit(15)
+	r.Figure("closing byte to tool, p90", "ms").Add(report.SpreadOf(toMilliseconds(lags)).P90).WithLimit(25)
 	return nil
 }
 
@@ -55,11 +55,11 @@ func (r Round) closingByteLags(ctx context.Context, n int) ([]time.Duration, err
 		times.closeOffsets = append(times.closeOffsets, offset)
 		offset++
 	}
-	if _, err := r.Script([]string{script.Reply(calls, "null", script.RealTimePace), script.Reply(nil, "null", "")},
+	if _, err := r.UseScript([]string{script.Reply(calls, "null", script.RealTimePace), script.Reply(nil, "null", "")},
 		rehearsal.OnChunk(times.onChunk)); err != nil {
 		return nil, err
 	}
-	_, err := r.Run(ctx, bed.Process{ID: "stream", Message: bed.TextMessage("Go."),
+	_, err := r.Run(ctx, bed.ProcessSpec{ID: "stream", MessagesJSON: bed.TextMessage("Go."),
 		Tool: bed.ToolJSON("go", fmt.Sprintf(`"_activity": {"http": {"url": %q}}`, r.ToolURL()))})
 	return times.callLags(r.ToolArrivals()), err
 }
@@ -68,9 +68,9 @@ func (r Round) closingByteLags(ctx context.Context, n int) ([]time.Duration, err
 func (c *closingTimes) callLags(arrivals map[int]time.Time) (lags []time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for i, sent := range c.sentAt {
-		if arrived, ok := arrivals[i+1]; ok {
-			lags = append(lags, arrived.Sub(sent))
+	for i, sentAt := range c.sentAt {
+		if arrivedAt, ok := arrivals[i+1]; ok {
+			lags = append(lags, arrivedAt.Sub(sentAt))
 		}
 	}
 	return lags

@@ -10,18 +10,18 @@ import (
 	"processidea/worker/engine"
 )
 
-// Work is one work to measure.
-type Work struct {
-	Name           string
-	Rounds         int  // the default; the command line may set another number
-	runsOnlyByName bool // runs only by name
-	savesActions   bool // the worker saves actions, as beside a server that is not embedded
-	HasFirmLimits  bool // its figures do not depend on the machine's speed, so exceeding a limit is an error
-	Run            func(context.Context, Round) error
+// Workload is one work to measure.
+type Workload struct {
+	Name          string
+	RoundCount    int  // the default; the command line may set another number
+	isOptIn       bool // runs only by name
+	savesActions  bool // the worker saves actions, as beside a server that is not embedded
+	HasFirmLimits bool // its figures do not depend on the machine's speed, so exceeding a limit is an error
+	Run           func(context.Context, Round) error
 }
 
 // Limits returns the limits of the work's worker.
-func (w Work) Limits() engine.Limits {
+func (w Workload) Limits() engine.Limits {
 	if w.savesActions {
 		return bed.HostedLimits
 	}
@@ -32,16 +32,16 @@ func (w Work) Limits() engine.Limits {
 type Round struct {
 	*bed.TestBed
 	*report.Record
-	Number int
-	Quick  bool // only checks whether it works
+	Number  int
+	IsQuick bool // only checks whether it works
 }
 
 // size returns the full size, or the small size for a quick run.
-func (r Round) size(full, quick int) int {
-	if r.Quick {
-		return quick
+func (r Round) size(fullSize, smallSize int) int {
+	if r.IsQuick {
+		return smallSize
 	}
-	return full
+	return fullSize
 }
 
 // withAxis returns the round with a record for figures at this number of Requests, Calls or instances.
@@ -52,46 +52,46 @@ func (r Round) withAxis(axis string, size int) Round {
 
 // pace is the LLM's pace.
 func (r Round) pace() string {
-	if r.Quick {
+	if r.IsQuick {
 		return ""
 	}
 	return script.RealTimePace
 }
 
-// AllWorks lists every work, in the order of the table.
-var AllWorks = List{
-	{Name: "diamond", Rounds: 2, Run: diamondWork(false, 1.02)},
-	{Name: "diamond-one-request", Rounds: 2, Run: diamondWork(true, 1.03)},
-	{Name: "chain", Rounds: 3, Run: chainWork(200)},
-	{Name: "chain-10", Rounds: 5, Run: chainWork(10)},
-	{Name: "chain-100", Rounds: 3, Run: chainWork(100)},
-	{Name: "chain-1000", Rounds: 2, Run: chainWork(1000)},
-	{Name: "stream", Rounds: 3, Run: streamWork},
-	{Name: "fanout", Rounds: 6, Run: activityFanouts.work},
-	{Name: "fanout-pure", Rounds: 10, Run: pureFanouts.work},
-	{Name: "batch", Rounds: 4, Run: batchWork},
-	{Name: "actions", Rounds: 1, savesActions: true, HasFirmLimits: true, Run: actionsWork},
-	{Name: "repeat", Rounds: 1, Run: repeatWork},
-	{Name: "instances-10", Rounds: 5, Run: instancesWork(10)},
-	{Name: "instances-100", Rounds: 5, Run: instancesWork(100)},
-	{Name: "instances", Rounds: 3, Run: instancesWork(1000)},
-	{Name: "instances-10000", Rounds: 1, runsOnlyByName: true, Run: instancesWork(10000)},
-	{Name: "instances-100000", Rounds: 1, runsOnlyByName: true, Run: instancesWork(100_000)},
+// AllWorkloads lists every work, in the order of the table.
+var AllWorkloads = List{
+	{Name: "diamond", RoundCount: 2, Run: diamondWork(false, 1.02)},
+	{Name: "diamond-one-request", RoundCount: 2, Run: diamondWork(true, 1.03)},
+	{Name: "chain", RoundCount: 3, Run: chainWork(200)},
+	{Name: "chain-10", RoundCount: 5, Run: chainWork(10)},
+	{Name: "chain-100", RoundCount: 3, Run: chainWork(100)},
+	{Name: "chain-1000", RoundCount: 2, Run: chainWork(1000)},
+	{Name: "stream", RoundCount: 3, Run: streamWork},
+	{Name: "fanout", RoundCount: 6, Run: activityFanouts.run},
+	{Name: "fanout-pure", RoundCount: 10, Run: pureFanouts.run},
+	{Name: "batch", RoundCount: 4, Run: batchWork},
+	{Name: "actions", RoundCount: 1, savesActions: true, HasFirmLimits: true, Run: actionsWork},
+	{Name: "repeat", RoundCount: 1, Run: repeatWork},
+	{Name: "instances-10", RoundCount: 5, Run: instancesWork(10)},
+	{Name: "instances-100", RoundCount: 5, Run: instancesWork(100)},
+	{Name: "instances", RoundCount: 3, Run: instancesWork(1000)},
+	{Name: "instances-10000", RoundCount: 1, isOptIn: true, Run: instancesWork(10000)},
+	{Name: "instances-100000", RoundCount: 1, isOptIn: true, Run: instancesWork(100_000)},
 }
 
-// DefaultWorks lists the works that take minutes at most.
-func DefaultWorks() (usual []Work) {
-	for _, w := range AllWorks {
-		if !w.runsOnlyByName {
-			usual = append(usual, w)
+// DefaultWorkloads lists the works that take minutes at most.
+func DefaultWorkloads() (defaults []Workload) {
+	for _, w := range AllWorkloads {
+		if !w.isOptIn {
+			defaults = append(defaults, w)
 		}
 	}
-	return usual
+	return defaults
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-func inMS(all []time.Duration) (values []float64) {
+func toMilliseconds(all []time.Duration) (values []float64) {
 	for _, d := range all {
 		values = append(values, milliseconds(d))
 	}

@@ -15,14 +15,14 @@ import (
 func main() {
 	quick := flag.Bool("quick", false, "say everything at once")
 	flag.Parse()
-	if err := serve(os.Stdin, os.Stdout, *quick); err != nil {
+	if err := serveUntilEOF(os.Stdin, os.Stdout, *quick); err != nil {
 		fmt.Fprintln(os.Stderr, "llm:", err)
 		os.Exit(1)
 	}
 }
 
-// serve answers on a loopback port until in ends.
-func serve(in io.Reader, out io.Writer, quick bool) error {
+// serveUntilEOF answers on a loopback port until in ends.
+func serveUntilEOF(in io.Reader, out io.Writer, quick bool) error {
 	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("serve the scripted LLM: %w", err)

@@ -24,24 +24,24 @@ func newRunServer(quick bool) http.Handler {
 		r.pace = ""
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /{work}/{size}/{run}/v1/chat/completions", r.answer)
+	mux.HandleFunc("POST /{work}/{size}/{run}/v1/chat/completions", r.serveReply)
 	mux.HandleFunc("GET /{work}/{size}/{run}/gaps", r.serveGaps)
 	return mux
 }
 
-// lines returns the replies of a work of this size. Each instance of a batch asks once.
-func (r *runServer) lines(work string, n int) ([]string, error) {
+// replyLines returns the replies of a work of this size. Each instance of a batch asks once.
+func (r *runServer) replyLines(work string, size int) ([]string, error) {
 	switch work {
 	case "diamond":
 		return script.DiamondLines(false, r.pace), nil
 	case "diamond-one-call":
 		return script.DiamondStepLines(r.pace), nil
 	case "chain":
-		return script.ChainLines("grow", n), nil
+		return script.ChainLines("grow", size), nil
 	case "fanout":
-		return script.FanoutLines("instant", n), nil
+		return script.FanoutLines("instant", size), nil
 	case "batch":
-		return script.OneCallPerReplyLines("instant", n, r.pace), nil
+		return script.OneCallPerReplyLines("instant", size, r.pace), nil
 	}
 	return nil, fmt.Errorf("there is no work %q", work)
 }
@@ -59,7 +59,7 @@ func (r *runServer) scriptFor(req *http.Request) (*script.Script, error) {
 	if err != nil || n < 1 {
 		return nil, fmt.Errorf("%q is no size", size)
 	}
-	lines, err := r.lines(work, n)
+	lines, err := r.replyLines(work, n)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (r *runServer) scriptFor(req *http.Request) (*script.Script, error) {
 	return s, err
 }
 
-func (r *runServer) answer(w http.ResponseWriter, req *http.Request) {
+func (r *runServer) serveReply(w http.ResponseWriter, req *http.Request) {
 	s, err := r.scriptFor(req)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusNotFound)

@@ -93,7 +93,7 @@ func TestItServesUntilItsInputEnds(t *testing.T) {
 	in, stop := io.Pipe()
 	out, told := io.Pipe()
 	over := make(chan error)
-	go func() { over <- serve(in, told, true) }()
+	go func() { over <- serveUntilEOF(in, told, true) }()
 	var url string
 	if _, err := fmt.Fscanln(bufio.NewReader(out), &url); err != nil {
 		t.Fatal(err)

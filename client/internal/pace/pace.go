@@ -12,10 +12,10 @@ import (
 
 // Observation is the part of a description that shows changes of a process.
 type Observation struct {
-	Run      string // the run id, which changes at continue-as-new
-	Events   int64  // the length of its history
-	Status   string
-	Awaiting int // Calls that wait for people
+	RunID         string // the run id, which changes at continue-as-new
+	EventCount    int64  // the length of its history
+	Status        string
+	AwaitingCount int // Calls that wait for people
 }
 
 // Pace is the pace of one follower of one process. It is not safe for concurrent use.
@@ -44,7 +44,7 @@ func (p *Pace) ShouldQuery(now time.Time, current Observation) bool {
 	if current == p.lastQueried {
 		return false
 	}
-	isUrgent := current.Status != p.lastQueried.Status || current.Awaiting != p.lastQueried.Awaiting
+	isUrgent := current.Status != p.lastQueried.Status || current.AwaitingCount != p.lastQueried.AwaitingCount
 	if !(isUrgent && p.urgentLimiter.AllowN(now, 1)) && !p.ongoingLimiter.AllowN(now, 1) {
 		return false
 	}

@@ -9,13 +9,13 @@ import (
 func TestNobodyAsksMoreThanSixtyTimesInAnHour(t *testing.T) {
 	t.Parallel()
 	for name, seen := range map[string]func(n int) Observation{
-		"something happens all the time": func(n int) Observation { return Observation{Events: int64(n)} },
+		"something happens all the time": func(n int) Observation { return Observation{EventCount: int64(n)} },
 		"people are asked all the time": func(n int) Observation {
-			return Observation{Events: int64(n), Awaiting: n % 2}
+			return Observation{EventCount: int64(n), AwaitingCount: n % 2}
 		},
-		"it continues as new all the time": func(n int) Observation { return Observation{Run: fmt.Sprint(n)} },
+		"it continues as new all the time": func(n int) Observation { return Observation{RunID: fmt.Sprint(n)} },
 		"people are asked in the second half hour": func(n int) Observation {
-			return Observation{Events: int64(n), Awaiting: max(0, n-3600) % 2}
+			return Observation{EventCount: int64(n), AwaitingCount: max(0, n-3600) % 2}
 		},
 	} {
 		p, asked := New(), 0
@@ -35,13 +35,13 @@ func TestWhatPeopleWaitForIsSeenAtOnceAlthoughMuchElseHappened(t *testing.T) {
 	t.Parallel()
 	p, now := New(), time.Now()
 	for n := range 1000 {
-		p.ShouldQuery(now, Observation{Events: int64(n)})
+		p.ShouldQuery(now, Observation{EventCount: int64(n)})
 	}
-	if p.ShouldQuery(now, Observation{Events: 1001}) {
+	if p.ShouldQuery(now, Observation{EventCount: 1001}) {
 		t.Error("it is asked although nothing but its history has changed")
 	}
-	if !p.ShouldQuery(now, Observation{Events: 1001, Awaiting: 1}) ||
-		!p.ShouldQuery(now, Observation{Events: 1002, Awaiting: 1, Status: "paused"}) {
+	if !p.ShouldQuery(now, Observation{EventCount: 1001, AwaitingCount: 1}) ||
+		!p.ShouldQuery(now, Observation{EventCount: 1002, AwaitingCount: 1, Status: "paused"}) {
 		t.Error("it is not asked although people are waited for")
 	}
 }
@@ -49,7 +49,7 @@ func TestWhatPeopleWaitForIsSeenAtOnceAlthoughMuchElseHappened(t *testing.T) {
 func TestOnlyWhatHappenedIsAskedAbout(t *testing.T) {
 	t.Parallel()
 	p, now := New(), time.Now()
-	seen := Observation{Run: "r", Events: 3}
+	seen := Observation{RunID: "r", EventCount: 3}
 	if !p.ShouldQuery(now, seen) || p.ShouldQuery(now, seen) {
 		t.Error("it is asked twice, or not at all")
 	}
@@ -60,7 +60,7 @@ func TestOnlyWhatHappenedIsAskedAbout(t *testing.T) {
 	if later := p.DelayToNextDescribe(); later != 5*time.Second || first >= later {
 		t.Errorf("looks are %v apart at first and %v later", first, later)
 	}
-	p.ShouldQuery(now, Observation{Run: "r", Events: 4})
+	p.ShouldQuery(now, Observation{RunID: "r", EventCount: 4})
 	if again := p.DelayToNextDescribe(); again != first {
 		t.Errorf("once something happens looks are %v apart", again)
 	}

@@ -37,10 +37,10 @@ func readLines(r *http.Request) ([]orderLine, error) {
 		l := &in.Lines[i]
 		known, ok := articles[l.SKU]
 		if !ok {
-			return nil, refuse(http.StatusNotFound, "no article %q", l.SKU)
+			return nil, newRefusal(http.StatusNotFound, "no article %q", l.SKU)
 		}
 		if l.Quantity < 1 || l.Quantity > 1000 {
-			return nil, refuse(http.StatusUnprocessableEntity, "%s: want a quantity from 1 to 1000, not %d",
+			return nil, newRefusal(http.StatusUnprocessableEntity, "%s: want a quantity from 1 to 1000, not %d",
 				l.SKU, l.Quantity)
 		}
 		l.Name, l.Cents = known.name, known.cents*l.Quantity
@@ -67,22 +67,22 @@ func priceBasket(r *http.Request) (any, error) {
 	return out, nil
 }
 
-// listStock finds the first warehouse that has everything.
-func listStock(r *http.Request) (any, error) {
-	all, err := readLines(r)
+// findWarehouse finds the first warehouse that has everything.
+func findWarehouse(r *http.Request) (any, error) {
+	lines, err := readLines(r)
 	if err != nil {
 		return nil, err
 	}
 	for _, w := range []string{"Hamburg", "Lyon", "Poznań"} {
-		if hasAllInStock(w, all) {
+		if hasAllInStock(w, lines) {
 			return map[string]any{"warehouse": w}, nil
 		}
 	}
-	return nil, refuse(http.StatusConflict, "no warehouse has everything")
+	return nil, newRefusal(http.StatusConflict, "no warehouse has everything")
 }
 
-func hasAllInStock(warehouse string, all []orderLine) bool {
-	for _, l := range all {
+func hasAllInStock(warehouse string, lines []orderLine) bool {
+	for _, l := range lines {
 		if articles[l.SKU].stockByWarehouse[warehouse] < l.Quantity {
 			return false
 		}
@@ -105,4 +105,4 @@ func computeDiscount(r *http.Request) (any, error) {
 }
 
 // percentOf rounds half up.
-func percentOf(cents, rate int) int { return (cents*rate + 50) / 100 }
+func percentOf(cents, percent int) int { return (cents*percent + 50) / 100 }

@@ -22,12 +22,12 @@ var countries = map[string]country{
 func readDestination(r *http.Request) (country, error) {
 	c, ok := countries[r.PathValue("country")]
 	if !ok {
-		return c, refuse(http.StatusUnprocessableEntity, "nothing is sent to %q", r.PathValue("country"))
+		return c, newRefusal(http.StatusUnprocessableEntity, "nothing is sent to %q", r.PathValue("country"))
 	}
 	return c, nil
 }
 
-const expressGrams = 5000
+const maxExpressGrams = 5000
 
 type shipping struct {
 	Carrier string `json:"carrier"`
@@ -41,9 +41,9 @@ func quoteExpress(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if grams > expressGrams {
-		return nil, refuse(http.StatusUnprocessableEntity, "the express courier takes %d g at most, not %d g",
-			expressGrams, grams)
+	if grams > maxExpressGrams {
+		return nil, newRefusal(http.StatusUnprocessableEntity, "the express courier takes %d g at most, not %d g",
+			maxExpressGrams, grams)
 	}
 	return shipping{"express", 1490 + 400*(c.zone-1), 1}, nil
 }
@@ -72,13 +72,13 @@ func computeTax(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var amount [3]int
+	var amounts [3]int
 	for i, name := range []string{"subtotalCents", "discountCents", "shippingCents"} {
-		if amount[i], err = queryNumber(r, name); err != nil {
+		if amounts[i], err = queryNumber(r, name); err != nil {
 			return nil, err
 		}
 	}
-	net := amount[0] - amount[1] + amount[2]
+	net := amounts[0] - amounts[1] + amounts[2]
 	return map[string]int{"percent": c.taxPercent, "netCents": net, "cents": percentOf(net, c.taxPercent)}, nil
 }
 
@@ -119,7 +119,7 @@ func quoteOrder(r *http.Request) (any, error) {
 		return nil, err
 	}
 	if in.Order == "" || in.Carrier == "" || in.Date == "" || in.NetCents <= 0 {
-		return nil, refuse(http.StatusUnprocessableEntity, "want an order, a carrier, a date and what it costs")
+		return nil, newRefusal(http.StatusUnprocessableEntity, "want an order, a carrier, a date and what it costs")
 	}
 	total := in.NetCents + in.TaxCents
 	return map[string]any{

@@ -15,7 +15,7 @@ import (
 func Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("POST /basket", toolHandler(priceBasket))
-	mux.Handle("POST /stock", toolHandler(listStock))
+	mux.Handle("POST /stock", toolHandler(findWarehouse))
 	mux.Handle("GET /discount/{coupon}", toolHandler(computeDiscount))
 	mux.Handle("GET /shipping/express/{country}", toolHandler(quoteExpress))
 	mux.Handle("GET /shipping/standard/{country}", toolHandler(quoteStandard))
@@ -46,7 +46,7 @@ type refusal struct {
 
 func (r refusal) Error() string { return r.text }
 
-func refuse(status int, format string, args ...any) error {
+func newRefusal(status int, format string, args ...any) error {
 	return refusal{status, fmt.Sprintf(format, args...)}
 }
 
@@ -69,11 +69,11 @@ func toolHandler(tool func(*http.Request) (any, error)) http.Handler {
 	})
 }
 
-const maxBody = 1 << 20
+const maxBodyBytes = 1 << 20
 
 // readBody decodes the JSON body of a request.
 func readBody(r *http.Request, v any) error {
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBodyBytes))
 	if err == nil {
 		err = json.Unmarshal(body, v)
 	}

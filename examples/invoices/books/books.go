@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// overdueDays maps open invoices to the days by which they are overdue. An invoice that is not here is paid.
-var overdueDays = map[string]int{
+// overdueDaysByInvoice maps open invoices to the days by which they are overdue. An invoice that is not here is paid.
+var overdueDaysByInvoice = map[string]int{
 	"2026-101": 31, "2026-102": 45, "2026-104": 20, "2026-105": 9, "2026-107": 60, "2026-108": 15, "2026-109": 90,
 	"2026-111": 3, "2026-112": 28,
 }
@@ -32,16 +32,16 @@ func (b *Books) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, fmt.Sprintf("there is no invoice %q", number), http.StatusNotFound)
 			return
 		}
-		days, isOpen := overdueDays[number]
+		days, isOpen := overdueDaysByInvoice[number]
 		writeJSON(w, map[string]any{"open": isOpen, "daysOverdue": days,
 			"contact": "accounts+" + strings.TrimPrefix(number, "2026-") + "@customer.example"})
 	})
-	mux.HandleFunc("POST /letters", b.send)
+	mux.HandleFunc("POST /letters", b.acceptLetter)
 	mux.ServeHTTP(w, r)
 }
 
-// send accepts a letter. A Call's key is the same on every attempt, so that nobody gets a letter twice.
-func (b *Books) send(w http.ResponseWriter, r *http.Request) {
+// acceptLetter accepts a letter. A Call's key is the same on every attempt, so that nobody gets a letter twice.
+func (b *Books) acceptLetter(w http.ResponseWriter, r *http.Request) {
 	var letter struct {
 		Invoice, Customer, To string
 		Amount                json.Number

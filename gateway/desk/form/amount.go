@@ -23,8 +23,8 @@ func (f Form) fieldFormatter() fieldFormatter {
 	return fieldFormatter{shown.FormatOf(f.Schema, f.Schema), f.Prefix, cmp.Or(f.Language, shown.English)}
 }
 
-// moneyFormat returns how the number in a control is shown; ok is false if people type the control's value as it is.
-func (a fieldFormatter) moneyFormat(name string) (format shown.Format, ok bool) {
+// unitFormat returns how the number in a control is shown; ok is false if people type the control's value as it is.
+func (a fieldFormatter) unitFormat(name string) (format shown.Format, ok bool) {
 	format = a.formatAt(name)
 	return format, format.HasUnit()
 }
@@ -40,7 +40,7 @@ func (a fieldFormatter) isForOperators(name string) bool {
 
 // amountText formats an amount, or returns "" for any other value.
 func (a fieldFormatter) amountText(name string, value any) string {
-	if format, ok := a.moneyFormat(name); ok && format.InputText(value, a.language) != "" {
+	if format, ok := a.unitFormat(name); ok && format.InputText(value, a.language) != "" {
 		return format.Text(value, a.language)
 	}
 	return ""

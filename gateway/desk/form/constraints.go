@@ -41,7 +41,7 @@ func (a fieldFormatter) constraints(n node, name string) (list []constraint) {
 	if n.choices != nil {
 		return nil
 	}
-	_, isAmount := a.moneyFormat(name)
+	_, isAmount := a.unitFormat(name)
 	if len(n.types) == 1 && n.types[0] == "integer" && !isAmount {
 		list = append(list, constraint{jsonval.Object{"type": "integer"}, "a whole number"})
 	}
@@ -58,7 +58,7 @@ func (a fieldFormatter) constraints(n node, name string) (list []constraint) {
 			c.text = fmt.Sprintf(one.text, text)
 		case string:
 			if c.text = textByFormat[v]; one.key == "pattern" {
-				c.text = patternText(v)
+				c.text = describePattern(v)
 			}
 		default:
 			continue
@@ -68,9 +68,9 @@ func (a fieldFormatter) constraints(n node, name string) (list []constraint) {
 	return list
 }
 
-// hint describes the constraints of a schema in words, for the person who fills in the form. If one has no words, it
+// hints describes the constraints of a schema in words, for the person who fills in the form. If one has no words, it
 // gives an example, if the schema has any. pattern is a regular expression without words.
-func (a fieldFormatter) hint(n node, name string) (hints []string, pattern string) {
+func (a fieldFormatter) hints(n node, name string) (hints []string, pattern string) {
 	hasUndescribed := false
 	for _, c := range a.constraints(n, name) {
 		if c.text != "" {
@@ -117,9 +117,9 @@ var datePattern, _ = syntax.Parse(`^\d{4}-\d{2}-\d{2}$`, syntax.Perl)
 // plainWordsPattern matches a regular expression that lists whole words.
 var plainWordsPattern = regexp.MustCompile(`^\^\((?:\?:)?([\pL\d _-]+(?:\|[\pL\d _-]+)*)\)\$$`)
 
-// patternText puts a regular expression into words: one that lists words, or asks for certain characters one after the
+// describePattern puts a regular expression into words: one that lists words, or asks for certain characters one after the
 // other. It returns "" for any other.
-func patternText(pattern string) string {
+func describePattern(pattern string) string {
 	if m := plainWordsPattern.FindStringSubmatch(pattern); m != nil {
 		return "one of " + strings.ReplaceAll(m[1], "|", ", ")
 	}
@@ -138,7 +138,7 @@ func patternText(pattern string) string {
 	parts = parts[1:last]
 	var texts []string
 	for _, part := range parts {
-		text := partText(part)
+		text := describePatternPart(part)
 		if text == "" {
 			return ""
 		}
@@ -150,8 +150,8 @@ func patternText(pattern string) string {
 	return strings.Join(texts, ", and then ")
 }
 
-// partText describes a fixed text, or characters of one class.
-func partText(part *syntax.Regexp) string {
+// describePatternPart describes a fixed text, or characters of one class.
+func describePatternPart(part *syntax.Regexp) string {
 	minCount, maxCount := 1, 1
 	switch part.Op {
 	case syntax.OpLiteral:

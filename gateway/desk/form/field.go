@@ -122,7 +122,7 @@ func (f Form) FromEntered(value any, isPresent bool, entered url.Values, errors 
 }
 
 func (b *builder) buildRoot(value any, isPresent bool) *Field {
-	return b.build(position{name: b.form.Prefix, schemaNode: b.form.Schema, required: true}, value, isPresent)
+	return b.build(position{name: b.form.Prefix, schemaNode: b.form.Schema, isRequired: true}, value, isPresent)
 }
 
 // position is the position of a Field.
@@ -131,17 +131,17 @@ type position struct {
 	label      string
 	schemaNode any // of the schema; nil: no constraints
 	pointer    string
-	required   bool
+	isRequired bool
 	isItem     bool
 	depth      int
 }
 
 func (b *builder) build(p position, value any, isPresent bool) *Field {
 	node := describeNode(b.form.Schema, p.schemaNode, p.pointer)
-	f := &Field{Name: p.name, Label: p.label, Help: node.help, Required: p.required, InList: p.isItem,
+	f := &Field{Name: p.name, Label: p.label, Help: node.help, Required: p.isRequired, InList: p.isItem,
 		Error: b.errors[p.name], ForOperators: b.isForOperators(p.name),
-		isMissing: p.required && !isPresent}
-	f.Hint, f.Pattern = b.hint(node, p.name)
+		isMissing: p.isRequired && !isPresent}
+	f.Hint, f.Pattern = b.hints(node, p.name)
 	if node.title != "" && node.title != f.Label {
 		f.Help = joinSentences(node.title, f.Help)
 	}
@@ -164,7 +164,7 @@ func (b *builder) build(p position, value any, isPresent bool) *Field {
 		f.Options = b.choiceOptions(p.name, node.choices, value, isPresent)
 	default:
 		f.Value = valueText(f.Kind, value, isPresent)
-		if format, isAmount := b.moneyFormat(p.name); isAmount && f.Kind == Number {
+		if format, isAmount := b.unitFormat(p.name); isAmount && f.Kind == Number {
 			f.Unit, f.Value = format.Unit(), format.InputText(value, b.language)
 		}
 		if sent, wasSent := b.entered[p.name]; wasSent {
@@ -176,10 +176,10 @@ func (b *builder) build(p position, value any, isPresent bool) *Field {
 
 // addStates sets the possible states of a value, and its current state.
 func (b *builder) addStates(f *Field, node node, p position, value any, isPresent bool) {
-	if f.Kind == Fixed || f.Kind == JSON && p.required {
+	if f.Kind == Fixed || f.Kind == JSON && p.isRequired {
 		return
 	}
-	if !p.required {
+	if !p.isRequired {
 		f.States = append(f.States, StateOmitted)
 	}
 	if node.isNullable && f.Kind != JSON && !(f.Kind == Choice && node.hasNullChoice()) {
@@ -190,7 +190,7 @@ func (b *builder) addStates(f *Field, node node, p position, value any, isPresen
 	}
 	f.States = append([]string{StateHasValue}, f.States...)
 	switch {
-	case !isPresent && p.required:
+	case !isPresent && p.isRequired:
 		f.State = StateHasValue
 	case !isPresent:
 		f.State = StateOmitted
@@ -209,12 +209,12 @@ func (b *builder) addMembers(f *Field, node node, p position, value any) {
 	for _, key := range memberKeys(node, members) {
 		sub := position{
 			name: p.name + "/" + jsonschema.EscapePointerStep(key), label: b.memberLabel(node, key),
-			required: node.requires(key), depth: p.depth + 1,
+			isRequired: node.requires(key), depth: p.depth + 1,
 		}
 		sub.schemaNode, sub.pointer = node.member(key)
 		v, isPresent := members[key]
 		// an existing value without a required member may remain without it
-		sub.required = sub.required && (isPresent || !isObject)
+		sub.isRequired = sub.isRequired && (isPresent || !isObject)
 		if p.depth == 0 && slices.Contains(b.form.Fixed, key) {
 			f.Fields = append(f.Fields, &Field{Name: sub.name, Label: sub.label, Kind: Fixed,
 				ForOperators: b.isForOperators(sub.name),
@@ -251,7 +251,7 @@ func (b *builder) addItems(f *Field, node node, p position, value any) {
 	}
 	f.CanAdd = count < maxListItems
 	for n := range min(count, maxListItems) {
-		sub := position{name: p.name + "/" + strconv.Itoa(n), label: strconv.Itoa(n + 1), required: true, isItem: true,
+		sub := position{name: p.name + "/" + strconv.Itoa(n), label: strconv.Itoa(n + 1), isRequired: true, isItem: true,
 			depth: p.depth + 1}
 		sub.schemaNode, sub.pointer = node.items, node.pointer+"/items"
 		if n < len(items) {

@@ -30,16 +30,16 @@ const AddItemButton = "~add"
 // reader reads a sent form.
 type reader struct {
 	fieldFormatter
-	root   any // the schema
-	values url.Values
-	fixed  []string
-	errors map[string]string
+	rootSchema any // the schema
+	values     url.Values
+	fixed      []string
+	errors     map[string]string
 }
 
 // Read returns the entered value; shown is the value for which the form was made. errors has the errors by the names of
 // fields; it is empty if there are none.
 func (f Form) Read(shownValue any, values url.Values) (value any, errors map[string]string) {
-	r := &reader{fieldFormatter: f.fieldFormatter(), root: f.Schema, values: values, fixed: f.Fixed,
+	r := &reader{fieldFormatter: f.fieldFormatter(), rootSchema: f.Schema, values: values, fixed: f.Fixed,
 		errors: map[string]string{}}
 	value, _ = r.read(position{name: f.Prefix, schemaNode: f.Schema}, shownValue, true)
 	return value, r.errors
@@ -65,7 +65,7 @@ func (r *reader) read(p position, shownValue any, wasPresent bool) (value any, h
 	case state == StateOmitted && !r.isTouched(name, kind):
 		return nil, false
 	}
-	node := describeNode(r.root, p.schemaNode, p.pointer)
+	node := describeNode(r.rootSchema, p.schemaNode, p.pointer)
 	switch kind {
 	case Object:
 		return r.readObject(p, node, shownValue), true
@@ -118,7 +118,7 @@ func (r *reader) readControl(name string, kind Kind, shownValue any) (value any,
 	case Text, LongText:
 		return text, true
 	case Number:
-		if format, isAmount := r.moneyFormat(name); isAmount {
+		if format, isAmount := r.unitFormat(name); isAmount {
 			n, problem := r.fieldFormatter.readAmount(format, text, shownValue)
 			if problem != "" {
 				r.errors[name] = problem
@@ -164,7 +164,7 @@ func (r *reader) readObject(p position, node node, shownValue any) jsonval.Objec
 		}
 		child := position{name: name + "/" + jsonschema.EscapePointerStep(key), depth: p.depth + 1}
 		child.schemaNode, child.pointer = node.member(key)
-		if v, has := r.read(child, v, wasPresent); has {
+		if v, hasMember := r.read(child, v, wasPresent); hasMember {
 			out[key] = v
 		}
 	}

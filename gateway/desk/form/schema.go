@@ -14,7 +14,7 @@ import (
 
 // node is the schema of one place, as far as a form can show it.
 type node struct {
-	root       any
+	rootSchema any
 	schema     jsonval.Object // nil: nothing
 	pointer    string
 	types      []string // without null; none: any
@@ -28,7 +28,7 @@ type node struct {
 
 // describeNode reads a schema's node. A choice between null and one other schema is read as that schema, nullable.
 func describeNode(root, schema any, pointer string) (n node) {
-	n.root = root
+	n.rootSchema = root
 	var help, title string
 	for range maxDepth {
 		resolved, resolvedPointer := jsonschema.ResolveLocalRefs(root, schema, pointer)
@@ -165,7 +165,7 @@ func (b *builder) kindOf(n node, p position, value any, isPresent bool) Kind {
 	if hasValue && !canHold(kind, value, n) {
 		return JSON
 	}
-	format, isAmount := b.moneyFormat(p.name)
+	format, isAmount := b.unitFormat(p.name)
 	if isAmount && hasValue && kind == Number && format.InputText(value, b.language) == "" {
 		return JSON // such as 1e3
 	}

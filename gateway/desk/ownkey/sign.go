@@ -36,7 +36,7 @@ type SignPage struct {
 type pendingSignature struct {
 	User     string       `json:"w"`
 	Decision api.Decision `json:"d"`
-	About    string       `json:"a"`
+	Caption  string       `json:"a"`
 	Back     string       `json:"b"` // the inbox that led to the decision
 	Payload  []byte       `json:"p"` // of the proof
 }
@@ -58,7 +58,7 @@ func (p *Pages) AskForSignature(w http.ResponseWriter, r *http.Request, d api.De
 	payload := claims.Encode()
 	page := SignPage{DecisionSubject: subject, Claims: claims, Reason: d.Reason}
 	page.Value, _ = jsonval.Decode(d.ValueJSON()) // nil: the decision has no value
-	pending := pendingSignature{User: person.Name, Decision: d, About: subject.About,
+	pending := pendingSignature{User: person.Name, Decision: d, Caption: subject.About,
 		Back: r.FormValue("back"), Payload: payload}
 	if page.Sealed, err = p.Sessions.Seal(signSealPurpose, pending); err != nil {
 		return err
@@ -101,5 +101,5 @@ func (p *Pages) Sign(w http.ResponseWriter, r *http.Request) error {
 	}
 	d := pending.Decision
 	d.Proof = passkey.JoinProof(algorithm, answer.ID, pending.Payload, assertion)
-	return p.ShowOutcome(w, r, d.Kind, pending.About, pending.Back, p.API.Decide(r.Context(), []api.Decision{d})[0])
+	return p.ShowOutcome(w, r, d.Kind, pending.Caption, pending.Back, p.API.Decide(r.Context(), []api.Decision{d})[0])
 }

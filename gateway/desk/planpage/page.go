@@ -82,9 +82,9 @@ type Call struct {
 // makes the form of a Tool's Call.
 func New(plan client.Plan, tools []*ideafile.Tool, labels plangraph.Labels, l shown.Language,
 	formFor func(*ideafile.Tool) form.Form) *Page {
-	p := &Page{Plan: plan, NotAmendable: plan.NotAmendable,
+	p := &Page{Plan: plan, NotAmendable: plan.NotAmendableReason,
 		AskedUnknown: plan.AskedLater == nil, formFor: formFor, tools: tools, labels: labels,
-		edges: plangraph.ListEdges(plan.Drawn, labels), language: l}
+		edges: plangraph.ListEdges(plan.DiagramCalls, labels), language: l}
 	p.Instances = p.instanceNames(plan.Instances)
 	if len(plan.Calls) > MaxCalls && p.NotAmendable == "" {
 		p.NotAmendable = fmt.Sprintf(
@@ -94,8 +94,8 @@ func New(plan client.Plan, tools []*ideafile.Tool, labels plangraph.Labels, l sh
 	for n := range plan.Calls[:min(len(plan.Calls), MaxCalls)] {
 		p.Calls = append(p.Calls, p.newCall(n))
 	}
-	for n, c := range p.Calls[:min(len(p.Calls), len(plan.Drawn))] {
-		c.Writes = readable.VisibleText(labels.DescribeWrites(plan.Drawn[n]))
+	for n, c := range p.Calls[:min(len(p.Calls), len(plan.DiagramCalls))] {
+		c.Writes = readable.VisibleText(labels.DescribeWrites(plan.DiagramCalls[n]))
 	}
 	return p
 }
@@ -124,7 +124,7 @@ func (p *Page) newCall(n int) *Call {
 	c.Reads = p.describeReads(n + 1)
 	index := slices.IndexFunc(p.Plan.AskedLater, func(a client.AskedLater) bool { return a.CallID == c.ID })
 	switch {
-	case index >= 0 && p.Plan.AskedLater[index].When == client.AskedAlways:
+	case index >= 0 && p.Plan.AskedLater[index].Certainty == client.AskedAlways:
 		c.Asked = "a person is asked again"
 	case index >= 0:
 		c.Asked = "a person may be asked again, depending on its values"
@@ -139,19 +139,19 @@ func (p *Page) newCall(n int) *Call {
 // describeReads lists what a Call reads and waits for.
 func (p *Page) describeReads(number int) (list []string) {
 	for _, e := range p.edges {
-		if e.ToCall != number {
+		if e.ToCallNumber != number {
 			continue
 		}
-		source := readable.VisibleText(readable.Clip(e.GivenValue, readable.MaxTextBytes))
-		if e.FromCall > 0 && e.FromCall <= len(p.Plan.Calls) {
-			producer := p.Plan.Calls[e.FromCall-1]
+		source := readable.VisibleText(readable.Clip(e.GivenValueLabel, readable.MaxTextBytes))
+		if e.FromCallNumber > 0 && e.FromCallNumber <= len(p.Plan.Calls) {
+			producer := p.Plan.Calls[e.FromCallNumber-1]
 			title := readable.Clip(p.labels.Presenter.Tool(producer.Written.Tool), maxReason)
 			source = "step " + producer.CallID + " " + readable.VisibleText(title)
 		}
 		switch e.Kind {
 		case plangraph.EdgeReads:
-			if e.Paths != "" {
-				source = readable.VisibleText(e.Paths) + " of " + source
+			if e.PathsLabel != "" {
+				source = readable.VisibleText(e.PathsLabel) + " of " + source
 			}
 		case plangraph.EdgeAfter:
 			source = "nothing, but runs after " + source

@@ -27,7 +27,7 @@ func waiting(t *testing.T) *planpage.Page {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan.Drawn = ideafile.RawWrittenCalls(plan.WrittenCalls())
+	plan.DiagramCalls = ideafile.RawWrittenCalls(plan.WrittenCalls())
 	idea, problems := ideafile.ReadIdea(modeltest.MustDecodeJSON(`{"schema": {"tools": {
 		"pay": {"title": "Pay to somebody", "type": "object", "properties": {"cents": {"type": "number"}, "to": {"type": "string"}}, "_activity": {"http": {"url": "https://example.com"}}, "_retry": {"attempts": 1}},
 		"tell": {"type": "object", "properties": {"text": {"type": "string"}}}}}, "context": [{"type": "text", "text": "Go."},

@@ -109,10 +109,10 @@ func (c *Catalogue) TranslateAs(kind, text string) string {
 // fill puts values into the places of a text.
 func (c *Catalogue) fill(text string, values []string) string {
 	return placeholderPattern.ReplaceAllStringFunc(text, func(placeholder string) string {
-		parts := placeholderPattern.FindStringSubmatch(placeholder)
-		n, _ := strconv.Atoi(parts[1])
-		if parts[2] != "" {
-			return c.TranslateAs(parts[2][1:], values[n])
+		match := placeholderPattern.FindStringSubmatch(placeholder)
+		n, _ := strconv.Atoi(match[1])
+		if match[2] != "" {
+			return c.TranslateAs(match[2][1:], values[n])
 		}
 		return c.FormatNumber(values[n])
 	})

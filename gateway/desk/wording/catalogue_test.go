@@ -25,7 +25,7 @@ func TestTextsOfTheEngineAreInTheWordsOfTheDesk(t *testing.T) {
 		{"", string(ideafile.AwaitingApproval), "waiting for a person"},
 		{"", approval.Plan{Request: 12}.Name(), "Plan 12"},
 		{"", approval.Plan{}.Name(), "the Plan that begins the process"},
-		{"standing", loop.InstanceResult{Status: ideafile.InstanceSettled, FailedCalls: 2}.Standing(), "finished, 2 steps failed"},
+		{"standing", loop.InstanceResult{Status: ideafile.InstanceSettled, FailedCallCount: 2}.Standing(), "finished, 2 steps failed"},
 		{"standing", client.Summary{Status: "completed", FailedCalls: 1, UndoneCalls: 2, UndoneBy: []string{"p"}}.
 			Standing(), "completed, 1 step failed, 2 steps taken back, taken back by p"},
 		{"standing", client.Summary{Status: "failed", Undoes: "p"}.Standing(), "failed, takes back p"},
@@ -86,7 +86,7 @@ func TestSentencesOfTheEngineAreGermanAndDataStay(t *testing.T) {
 		{"told", pending.Explanation()[2],
 			"bob darf von 2026-11-28T09:00:00Z bis 2026-11-28T10:00:00Z in Vertretung von ann entscheiden: on leave"},
 		{"who", inPlace.InWords(), "bob (finance) in Vertretung von ann"},
-		{"", rules.DenialReason(policy.Person{Name: "ann", Signed: true}, nil),
+		{"", rules.DenialReason(policy.Person{Name: "ann", HasVerifiedProof: true}, nil),
 			"ann darf darüber nicht entscheiden, nur Personen aus finance; die Entscheidung nennt keine Gruppe"},
 		{"", approval.CallNotWaitingError("1.2@①", ideafile.Done, []approval.Decision{{Kind: policy.Approve, DecidedBy: "bob",
 			OnBehalfOf: &policy.Person{Name: "ann"}}}).Error(), "über 1.2@① wurde schon entschieden (genehmigt von bob in " +
@@ -97,7 +97,7 @@ func TestSentencesOfTheEngineAreGermanAndDataStay(t *testing.T) {
 			"es gibt keinen Schritt \"1.1\"; meinten Sie 1.2? Hier wartet nichts auf einen Menschen"},
 		{"", pending.CheckHandOverRecipient(approval.Decision{DecidedBy: "cem"}).Error(),
 			"ann hat es an bob übergeben: 1 case; wer entscheiden darf, kann es weitergeben"},
-		{"", "It was refused: " + rules.DenialReason(policy.Person{Name: "ann", Signed: true, Groups: []string{"hr"}}, nil),
+		{"", "It was refused: " + rules.DenialReason(policy.Person{Name: "ann", HasVerifiedProof: true, Groups: []string{"hr"}}, nil),
 			"Es wurde abgewiesen: ann darf darüber nicht entscheiden, nur Personen aus finance"},
 		{"", "It was refused: replace is not allowed here; allowed: approve, reject, hand-over",
 			"Es wurde abgewiesen: ersetzen ist hier nicht erlaubt, nur genehmigen, ablehnen, übergeben"},

@@ -73,9 +73,9 @@ func StartShared(attributes map[string]enumspb.IndexedValueType) (*Server, func(
 	}, nil
 }
 
-// serverMemory bounds a server's memory, in bytes: the tests of a package leave thousands of workflows in it, and with
+// serverMemoryLimit bounds a server's memory, in bytes: the tests of a package leave thousands of workflows in it, and with
 // less it would collect garbage most of the time.
-const serverMemory = 2 << 30
+const serverMemoryLimit = 2 << 30
 
 // Run runs a server until it is stopped, or until this process is gone.
 func Run(o Options) (*Server, error) {
@@ -87,7 +87,7 @@ func Run(o Options) (*Server, error) {
 		Options
 		UIPort int
 		Memory int64
-	}{o, -1, serverMemory})
+	}{o, -1, serverMemoryLimit})
 	if err != nil {
 		return nil, fmt.Errorf("devtest: write options: %w", err)
 	}
@@ -122,12 +122,12 @@ func stopChild(in io.Closer, cmd *exec.Cmd) {
 
 // statServerSources finds the module, and looks at the server's files. The go command reuses a test's cached result if
 // all files that the test looked at are unchanged. The test binary itself does not look at these files.
-func statServerSources() (root string, err error) {
-	if root, err = moduleRoot(); err != nil {
+func statServerSources() (moduleFolder string, err error) {
+	if moduleFolder, err = moduleRoot(); err != nil {
 		return "", err
 	}
 	for _, folder := range []string{"go.mod", "internal/devserver", "internal/heap"} {
-		err = errors.Join(err, filepath.WalkDir(filepath.Join(root, folder),
+		err = errors.Join(err, filepath.WalkDir(filepath.Join(moduleFolder, folder),
 			func(path string, d fs.DirEntry, err error) error {
 				if err == nil && !d.IsDir() {
 					_, err = os.Stat(path)
@@ -135,7 +135,7 @@ func statServerSources() (root string, err error) {
 				return err
 			}))
 	}
-	return root, err
+	return moduleFolder, err
 }
 
 // moduleRoot is the nearest folder upwards with a go.mod.

@@ -18,9 +18,9 @@ func LockMachineShared() (release func(), err error) { return lockMachine((*floc
 // LockMachineExclusive waits until no large suite runs. No large suite then starts until release is called.
 func LockMachineExclusive() (release func(), err error) { return lockMachine((*flock.Flock).Lock) }
 
-func lockMachine(lock func(*flock.Flock) error) (release func(), err error) {
+func lockMachine(acquireLock func(*flock.Flock) error) (release func(), err error) {
 	l := flock.New(filepath.Join(os.TempDir(), fmt.Sprintf("process-idea-tests-%d.lock", os.Getuid())))
-	if err := lock(l); err != nil {
+	if err := acquireLock(l); err != nil {
 		return nil, fmt.Errorf("devtest: wait for other tests: %w", err)
 	}
 	return func() { _ = l.Unlock() }, nil

@@ -59,9 +59,9 @@ func addNamespace(ctx context.Context, conn *grpc.ClientConn, name string,
 }
 
 // retry calls ask until it returns no error. The parts of a server need a moment to learn of something new.
-func retry(ctx context.Context, try func() error) error {
+func retry(ctx context.Context, attempt func() error) error {
 	for {
-		err := try()
+		err := attempt()
 		if err == nil {
 			return nil
 		}

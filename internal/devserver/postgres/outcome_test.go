@@ -33,7 +33,7 @@ func (b *bed) outcome(t *testing.T, r loop.Result) any {
 	}
 	// Where an Idea is cut between the first and the last depends on when people decide: one is sealed at every rest.
 	ideas := map[string]any{}
-	for name, at := range map[string]int{"first": 1, "last": r.Ideas} {
+	for name, at := range map[string]int{"first": 1, "last": r.IdeaCount} {
 		idea, err := chain.New(b.store).Load(t.Context(), r.ProcessID, at)
 		if err != nil {
 			t.Fatal(err)
@@ -45,7 +45,7 @@ func (b *bed) outcome(t *testing.T, r loop.Result) any {
 		}
 		ideas[name] = idea
 	}
-	r.Ideas = 0
+	r.IdeaCount = 0
 	return timeless(jsonval.ToJSONValue(map[string]any{"result": r, "calls": calls, "ideas": ideas}))
 }
 

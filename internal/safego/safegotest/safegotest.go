@@ -16,37 +16,37 @@ import (
 // Panic makes the next goroutine of a place panic, and returns a channel that is closed when the log has the panic. The
 // test fails if that has not happened by its end. It affects all goroutines of the program, so such a test must not run
 // in parallel.
-func Panic(t testing.TB, label string) (panicked <-chan struct{}) {
+func Panic(t testing.TB, goroutineLabel string) (panicked <-chan struct{}) {
 	t.Helper()
-	captured := &buffer{label: "place=" + label + " ", panicked: make(chan struct{})}
+	logBuffer := &logWatcher{label: "place=" + goroutineLabel + " ", panicLogged: make(chan struct{})}
 	previous, writer, flags := slog.Default(), log.Writer(), log.Flags()
-	slog.SetDefault(slog.New(slog.NewTextHandler(captured, nil)))
-	PanicOnceAt(map[string]int{label: 0}, func(other string) bool { return other == label })
+	slog.SetDefault(slog.New(slog.NewTextHandler(logBuffer, nil)))
+	PanicOnceAt(map[string]int{goroutineLabel: 0}, func(other string) bool { return other == goroutineLabel })
 	t.Cleanup(func() {
-		safego.Inject(nil)
+		safego.SetStartHook(nil)
 		slog.SetDefault(previous)
 		log.SetOutput(writer)
 		log.SetFlags(flags)
 		select {
-		case <-captured.panicked:
+		case <-logBuffer.panicLogged:
 		default:
-			t.Errorf("the log does not say that %s panicked", label)
+			t.Errorf("the log does not say that %s panicked", goroutineLabel)
 		}
 	})
-	return captured.panicked
+	return logBuffer.panicLogged
 }
 
 // PanicOnceAt makes one goroutine panic at each place for which wanted is true, after skip[place] goroutines of that
 // place. With -1 in skip, every goroutine of the place panics.
-func PanicOnceAt(skip map[string]int, isWanted func(label string) bool) {
+func PanicOnceAt(skipCountByLabel map[string]int, isWanted func(label string) bool) {
 	var mu sync.Mutex
-	seen := map[string]int{}
-	safego.Inject(func(label string) {
+	countByLabel := map[string]int{}
+	safego.SetStartHook(func(label string) {
 		mu.Lock()
-		n := seen[label]
-		seen[label]++
+		n := countByLabel[label]
+		countByLabel[label]++
 		mu.Unlock()
-		if (n == skip[label] || skip[label] < 0) && isWanted(label) {
+		if (n == skipCountByLabel[label] || skipCountByLabel[label] < 0) && isWanted(label) {
 			panic("a fault that was put in")
 		}
 	})
@@ -59,23 +59,23 @@ const PanicsVariable = "PROCESSIDEA_TEST_PANICS"
 // PanicFromEnvironment makes goroutines panic as PanicsVariable says. A test's binary calls it where it is the program
 // that is tried.
 func PanicFromEnvironment() {
-	var skipCounts map[string]int
-	if json.Unmarshal([]byte(os.Getenv(PanicsVariable)), &skipCounts) == nil {
-		PanicOnceAt(skipCounts, func(place string) bool { _, listed := skipCounts[place]; return listed })
+	var skipCountByLabel map[string]int
+	if json.Unmarshal([]byte(os.Getenv(PanicsVariable)), &skipCountByLabel) == nil {
+		PanicOnceAt(skipCountByLabel, func(label string) bool { _, isListed := skipCountByLabel[label]; return isListed })
 	}
 }
 
-// buffer is a log writer that waits for the line about one place.
-type buffer struct {
-	label    string
-	once     sync.Once
-	panicked chan struct{}
+// logWatcher is a log writer that waits for the line about one place.
+type logWatcher struct {
+	label       string
+	once        sync.Once
+	panicLogged chan struct{}
 }
 
-func (b *buffer) Write(line []byte) (int, error) {
+func (b *logWatcher) Write(line []byte) (int, error) {
 	if text := string(line); strings.Contains(text, "level=ERROR") && strings.Contains(text, b.label) &&
 		strings.Contains(text, "stack=") {
-		b.once.Do(func() { close(b.panicked) })
+		b.once.Do(func() { close(b.panicLogged) })
 	}
 	return len(line), nil
 }

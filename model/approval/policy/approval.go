@@ -20,10 +20,10 @@ const (
 	Answer  = "answer"  // the person gives its result, and nothing runs
 )
 
-var allKinds = []string{Approve, Reject, Amend, Replace, Answer}
+var decisionKinds = []string{Approve, Reject, Amend, Replace, Answer}
 
-// AllKinds lists the decisions that a person can take. Their signals have the same names.
-func AllKinds() []string { return allKinds }
+// DecisionKinds lists the decisions that a person can take. Their signals have the same names.
+func DecisionKinds() []string { return decisionKinds }
 
 // timeoutActionPause pauses the process at the deadline instead of deciding.
 const timeoutActionPause = "pause"
@@ -43,7 +43,7 @@ type Approval struct {
 	// Deciders say who may decide; nil: anybody.
 	Deciders *Rule
 	// ReminderRules says what happens while nobody decides.
-	ReminderRules WhileWaiting
+	ReminderRules ReminderRules
 	// Note is shown to the people who are asked.
 	Note string
 }
@@ -52,7 +52,7 @@ const maxNoteLength = 2000 // characters
 
 // ReadApproval reads `_approval`. It returns nil for a Tool whose Calls need no approval.
 func ReadApproval(v any, path string, ps *diag.Problems) *Approval {
-	a := &Approval{TimeoutAction: Reject, AllowedDecisions: allKinds}
+	a := &Approval{TimeoutAction: Reject, AllowedDecisions: decisionKinds}
 	switch v := v.(type) {
 	case nil:
 		return nil
@@ -155,7 +155,7 @@ func readAllowedDecisions(v any) (list []string, err error) {
 	names, ok := jsonval.AsStringList(v)
 	for _, name := range names {
 		switch signal := signalByRemarkName[name]; {
-		case slices.Contains(allKinds, name):
+		case slices.Contains(decisionKinds, name):
 			list = append(list, name)
 		case signal != "":
 			remarks = append(remarks, signal)
@@ -164,7 +164,7 @@ func readAllowedDecisions(v any) (list []string, err error) {
 		}
 	}
 	if !ok || len(list) == 0 {
-		return nil, fmt.Errorf("want a list of %s, and of handOver, ask, comment", strings.Join(allKinds, ", "))
+		return nil, fmt.Errorf("want a list of %s, and of handOver, ask, comment", strings.Join(decisionKinds, ", "))
 	}
 	return append(list, remarks...), nil
 }

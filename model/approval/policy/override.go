@@ -11,17 +11,17 @@ import (
 //
 // Invariant: it removes nothing. A Call that its Tool's policy asks about is still asked about, and its Rules hold.
 type Override struct {
-	AllTools  bool     `json:"all,omitempty"`
-	ToolNames []string `json:"tools,omitempty"`
+	AppliesToAllTools bool     `json:"all,omitempty"`
+	ToolNames         []string `json:"tools,omitempty"`
 	// ReviewsPlans holds every Plan, as a whole, until a person has approved it.
 	ReviewsPlans bool `json:"plan,omitempty"`
 	// Deciders limit who may decide on the Calls of these Tools or, if no Tools are named, on every Call that a person
 	// is asked about.
 	Deciders *Rule `json:"by,omitempty"`
 	// ReminderRules says what happens while nobody decides, on the same Calls as Deciders.
-	ReminderRules WhileWaiting `json:"whileWaiting,omitzero"`
-	// Outer are the Overrides of the processes that this one is a delegate of. Their deciders apply here too.
-	Outer []Override `json:"outer,omitempty"`
+	ReminderRules ReminderRules `json:"whileWaiting,omitzero"`
+	// OuterOverrides are the Overrides of the processes that this one is a delegate of. Their deciders apply here too.
+	OuterOverrides []Override `json:"outer,omitempty"`
 }
 
 // ReadOverride reads `config.approval` of a process, strictly.
@@ -30,7 +30,7 @@ func ReadOverride(m jsonval.Object, path string, ps *diag.Problems) (o Override)
 		keyPath, ok := jsonval.JSONPathWithKey(path, k), true
 		switch k {
 		case "all":
-			o.AllTools, ok = m[k].(bool)
+			o.AppliesToAllTools, ok = m[k].(bool)
 		case "tools":
 			o.ToolNames, ok = jsonval.AsStringList(m[k])
 		case "plan":
@@ -60,7 +60,7 @@ func ReadOverride(m jsonval.Object, path string, ps *diag.Problems) (o Override)
 
 // appliesToTool reports whether a person is asked about every Call of a Tool.
 func (o Override) appliesToTool(tool string) bool {
-	return o.AllTools || slices.Contains(o.ToolNames, tool)
+	return o.AppliesToAllTools || slices.Contains(o.ToolNames, tool)
 }
 
 // PolicyFor returns the policy for a Tool's Calls, given the Tool's own; nil if they need no approval.
@@ -69,7 +69,7 @@ func (o Override) PolicyFor(tool string, toolPolicy *Approval) *Approval {
 	case !o.appliesToTool(tool):
 		return toolPolicy
 	case toolPolicy == nil:
-		return &Approval{TimeoutAction: Reject, AllowedDecisions: allKinds}
+		return &Approval{TimeoutAction: Reject, AllowedDecisions: decisionKinds}
 	}
 	unconditional := *toolPolicy
 	unconditional.ParamsCondition = nil
@@ -85,7 +85,7 @@ func (o Override) DecidersFor(tool string, toolPolicy *Approval) Rules {
 // DecidersAndReminders returns who may decide on a Tool's Calls, whatever the reason for the review, and what happens
 // until they decide.
 func (o Override) DecidersAndReminders(tool string, toolPolicy *Approval) (rules Rules, reminders RemindersByRule) {
-	add := func(r *Rule, p WhileWaiting) {
+	add := func(r *Rule, p ReminderRules) {
 		ruleIndex := -1
 		if r != nil {
 			ruleIndex, rules = len(rules), append(rules, *r)
@@ -106,18 +106,18 @@ func (o Override) DecidersAndReminders(tool string, toolPolicy *Approval) (rules
 // DeciderRestrictions lists the Overrides that restrict who may decide, say what happens while nobody does, or hold
 // Plans: of the process, and of the processes that it is a delegate of.
 func (o Override) DeciderRestrictions() []Override {
-	outermost := o
-	outermost.Outer = nil
-	if outermost.Deciders == nil && outermost.ReminderRules.IsZero() && !outermost.ReviewsPlans {
-		return o.Outer
+	ownOverride := o
+	ownOverride.OuterOverrides = nil
+	if ownOverride.Deciders == nil && ownOverride.ReminderRules.IsZero() && !ownOverride.ReviewsPlans {
+		return o.OuterOverrides
 	}
-	return append([]Override{outermost}, o.Outer...)
+	return append([]Override{ownOverride}, o.OuterOverrides...)
 }
 
 // RequiresPlanReview reports whether Plans wait for a person's approval, because of the process or a process that it is
 // a delegate of.
 func (o Override) RequiresPlanReview() bool {
-	return o.ReviewsPlans || slices.ContainsFunc(o.Outer, func(outer Override) bool { return outer.ReviewsPlans })
+	return o.ReviewsPlans || slices.ContainsFunc(o.OuterOverrides, func(outer Override) bool { return outer.ReviewsPlans })
 }
 
 // PlanDeciders returns who may decide on a Plan: the deciders of the process and of the processes that it is a delegate

@@ -22,9 +22,9 @@ type Rule struct {
 	// ExcludesStarter excludes the person who started the process, and anybody who caused the Call: added or revised
 	// its instance, or changed it.
 	ExcludesStarter bool `json:"notStarter,omitempty"`
-	// ExcludedCallDeciders excludes everybody who decided on one of these Calls of the same instance. An entry is the
+	// CallsWithExcludedDeciders excludes everybody who decided on one of these Calls of the same instance. An entry is the
 	// id of a Call without an instance, or the name of a Tool, for all its Calls.
-	ExcludedCallDeciders []string `json:"notSameAs,omitempty"`
+	CallsWithExcludedDeciders []string `json:"notSameAs,omitempty"`
 	// RequiresSignature requires a proof of who decides (`proof` of a policy). It is no key of `by`.
 	RequiresSignature bool `json:"signed,omitempty"`
 }
@@ -70,7 +70,7 @@ func (r *Rule) readKey(key string, v any) (err error) {
 	case "people":
 		r.People, err = readNames(v, CheckName)
 	case "notSameAs":
-		r.ExcludedCallDeciders, err = readNames(v, CheckGroup)
+		r.CallsWithExcludedDeciders, err = readNames(v, CheckGroup)
 	case "count":
 		var n int
 		if n, err = jsonval.ReadCount(v, maxRequiredCount); err != nil {
@@ -135,8 +135,8 @@ type Person struct {
 	AlternateName string `json:"alsoNamed,omitempty"`
 	// Account is the person's account; zero: unknown.
 	Account
-	// Signed is whether the decision has a verified proof.
-	Signed bool `json:"signed,omitempty"`
+	// HasVerifiedProof is whether the decision has a verified proof.
+	HasVerifiedProof bool `json:"signed,omitempty"`
 	// DeputyIdentities has the names of the deputy who decides in the person's place; nil: there is no deputy.
 	DeputyIdentities []Identity `json:"-"`
 }
@@ -233,11 +233,11 @@ func (rules Rules) RequiredApprovals() int {
 }
 
 // DenialReason says why a person may not decide, by the first Rule that forbids it; "" if they may. starters are the
-// people who started the process, causers those who caused the Call in another way. ExcludedCallDeciders needs the
-// decisions on other Calls: see ExcludedCallNames.
+// people who started the process, causers those who caused the Call in another way. CallsWithExcludedDeciders needs the
+// decisions on other Calls: see CallsWithExcludedDeciders.
 func (rules Rules) DenialReason(p Person, starters []Identity, causers ...Identity) string {
 	switch {
-	case !rules.Signed() || p.Signed:
+	case !rules.Signed() || p.HasVerifiedProof:
 	case p.DeputyIdentities != nil:
 		return "it needs a signed decision, of a deputy who was named with a proof"
 	default:
@@ -272,10 +272,10 @@ func (rules Rules) Groups() (list []string) {
 	return list
 }
 
-// ExcludedCallNames lists the ExcludedCallDeciders of all Rules.
-func (rules Rules) ExcludedCallNames() (list []string) {
+// CallsWithExcludedDeciders lists the CallsWithExcludedDeciders of all Rules.
+func (rules Rules) CallsWithExcludedDeciders() (list []string) {
 	for _, r := range rules {
-		list = append(list, r.ExcludedCallDeciders...)
+		list = append(list, r.CallsWithExcludedDeciders...)
 	}
 	return list
 }
@@ -302,7 +302,7 @@ func (rules Rules) String() string {
 	if rules.ExcludeStarter() {
 		exclusions = append(exclusions, "who started the process")
 	}
-	if list := rules.ExcludedCallNames(); len(list) > 0 {
+	if list := rules.CallsWithExcludedDeciders(); len(list) > 0 {
 		exclusions = append(exclusions, "who decided on "+diag.SummarizeNames(list))
 	}
 	text = cmp.Or(text, "anybody")

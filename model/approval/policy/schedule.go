@@ -12,10 +12,10 @@ import (
 // Schedule holds what is due, and what was done, while one Call waits; nil: nothing. It is never changed, only
 // replaced, so that copies stay valid.
 type Schedule struct {
-	// RemindAt are the reminders to come, and RemindedAt when people were reminded.
-	RemindAt    []time.Time         `json:"remindAt,omitempty"`
-	RemindedAt  []time.Time         `json:"reminded,omitempty"`
-	Escalations []PlannedEscalation `json:"escalations,omitempty"`
+	// ReminderTimes are the reminders to come, and SentReminderTimes when people were reminded.
+	ReminderTimes     []time.Time         `json:"remindAt,omitempty"`
+	SentReminderTimes []time.Time         `json:"reminded,omitempty"`
+	Escalations       []PlannedEscalation `json:"escalations,omitempty"`
 }
 
 // PlannedEscalation is an escalation of one Call.
@@ -33,12 +33,12 @@ type PlannedEscalation struct {
 type RemindersByRule []ruleReminders
 
 type ruleReminders struct {
-	WhileWaiting
+	ReminderRules
 	ruleIndex int
 }
 
 // Add adds a policy; rule is the index of the Rule that it belongs to, or -1.
-func (g *RemindersByRule) Add(p WhileWaiting, ruleIndex int) {
+func (g *RemindersByRule) Add(p ReminderRules, ruleIndex int) {
 	if !p.IsZero() {
 		*g = append(*g, ruleReminders{p, ruleIndex})
 	}
@@ -51,17 +51,17 @@ func (g RemindersByRule) Schedule(since time.Time) *Schedule {
 	}
 	s := &Schedule{}
 	for _, p := range g {
-		for _, delay := range p.RemindAfter {
-			s.RemindAt = append(s.RemindAt, since.UTC().Add(delay))
+		for _, delay := range p.ReminderDelays {
+			s.ReminderTimes = append(s.ReminderTimes, since.UTC().Add(delay))
 		}
 		if e := p.Escalation; e != nil {
 			s.Escalations = append(s.Escalations,
-				PlannedEscalation{DueAt: since.UTC().Add(e.After), AddedDeciders: e.AddedDeciders,
+				PlannedEscalation{DueAt: since.UTC().Add(e.Delay), AddedDeciders: e.AddedDeciders,
 					RuleIndex: p.ruleIndex})
 		}
 	}
-	slices.SortFunc(s.RemindAt, time.Time.Compare)
-	s.RemindAt = slices.CompactFunc(s.RemindAt, time.Time.Equal)
+	slices.SortFunc(s.ReminderTimes, time.Time.Compare)
+	s.ReminderTimes = slices.CompactFunc(s.ReminderTimes, time.Time.Equal)
 	return s
 }
 
@@ -76,7 +76,7 @@ func (s *Schedule) NextDueTime() (next time.Time, ok bool) {
 	if s == nil {
 		return next, false
 	}
-	times := slices.Clone(s.RemindAt)
+	times := slices.Clone(s.ReminderTimes)
 	for _, e := range s.Escalations {
 		if e.DoneAt.IsZero() {
 			times = append(times, e.DueAt)
@@ -93,13 +93,13 @@ func (s *Schedule) AdvancedTo(now time.Time, rules Rules) (*Schedule, Rules) {
 	if next, ok := s.NextDueTime(); !ok || now.Before(next) {
 		return s, rules
 	}
-	advanced := Schedule{RemindedAt: slices.Clone(s.RemindedAt), Escalations: slices.Clone(s.Escalations)}
+	advanced := Schedule{SentReminderTimes: slices.Clone(s.SentReminderTimes), Escalations: slices.Clone(s.Escalations)}
 	dueCount := 0
-	for dueCount < len(s.RemindAt) && !now.Before(s.RemindAt[dueCount]) {
+	for dueCount < len(s.ReminderTimes) && !now.Before(s.ReminderTimes[dueCount]) {
 		dueCount++
 	}
-	if advanced.RemindAt = s.RemindAt[dueCount:]; dueCount > 0 {
-		advanced.RemindedAt = append(advanced.RemindedAt, now.UTC())
+	if advanced.ReminderTimes = s.ReminderTimes[dueCount:]; dueCount > 0 {
+		advanced.SentReminderTimes = append(advanced.SentReminderTimes, now.UTC())
 	}
 	for n := range advanced.Escalations {
 		e := &advanced.Escalations[n]
@@ -115,25 +115,25 @@ func (s *Schedule) AdvancedTo(now time.Time, rules Rules) (*Schedule, Rules) {
 	return &advanced, rules
 }
 
-// Notified records how people were notified while a Call waited. The record of a decision keeps it.
-type Notified struct {
-	RemindedAt []time.Time `json:"reminded,omitempty"`
+// NotificationRecord records how people were notified while a Call waited. The record of a decision keeps it.
+type NotificationRecord struct {
+	SentReminderTimes []time.Time `json:"reminded,omitempty"`
 	// Escalations are the escalations that had happened.
 	Escalations []PlannedEscalation `json:"escalated,omitempty"`
 }
 
 // SentNotifications returns how people were notified so far; nil: not at all.
-func (s *Schedule) SentNotifications() *Notified {
+func (s *Schedule) SentNotifications() *NotificationRecord {
 	if s == nil {
 		return nil
 	}
-	t := Notified{RemindedAt: s.RemindedAt}
+	t := NotificationRecord{SentReminderTimes: s.SentReminderTimes}
 	for _, e := range s.Escalations {
 		if !e.DoneAt.IsZero() {
 			t.Escalations = append(t.Escalations, e)
 		}
 	}
-	if len(t.RemindedAt)+len(t.Escalations) == 0 {
+	if len(t.SentReminderTimes)+len(t.Escalations) == 0 {
 		return nil
 	}
 	return &t
@@ -152,7 +152,7 @@ func (s *Schedule) NotificationKey() string {
 	if notified == nil {
 		return ""
 	}
-	return fmt.Sprintf("r%de%d", len(notified.RemindedAt), len(notified.Escalations))
+	return fmt.Sprintf("r%de%d", len(notified.SentReminderTimes), len(notified.Escalations))
 }
 
 // Lines describe what has happened and what happens next; format formats a time.
@@ -160,12 +160,12 @@ func (s *Schedule) Lines(format func(time.Time) string) (lines []string) {
 	if s == nil {
 		return nil
 	}
-	if n := len(s.RemindedAt); n > 0 {
+	if n := len(s.SentReminderTimes); n > 0 {
 		lines = append(lines, fmt.Sprintf("people were reminded %s, last at %s", timesWord(n),
-			format(s.RemindedAt[n-1])))
+			format(s.SentReminderTimes[n-1])))
 	}
-	if len(s.RemindAt) > 0 {
-		lines = append(lines, "the next reminder is at "+format(s.RemindAt[0]))
+	if len(s.ReminderTimes) > 0 {
+		lines = append(lines, "the next reminder is at "+format(s.ReminderTimes[0]))
 	}
 	for _, e := range s.Escalations {
 		deciders := Rules{e.AddedDeciders}.String()
@@ -179,12 +179,12 @@ func (s *Schedule) Lines(format func(time.Time) string) (lines []string) {
 }
 
 // String describes it: "reminded twice, escalated to people of heads".
-func (t *Notified) String() string {
+func (t *NotificationRecord) String() string {
 	if t == nil {
 		return ""
 	}
 	var parts []string
-	if n := len(t.RemindedAt); n > 0 {
+	if n := len(t.SentReminderTimes); n > 0 {
 		parts = append(parts, "reminded "+timesWord(n))
 	}
 	for _, e := range t.Escalations {

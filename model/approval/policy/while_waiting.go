@@ -8,17 +8,17 @@ import (
 	"processidea/model/jsonval"
 )
 
-// WhileWaiting is the part of an approval policy for the time in which nobody decides: its keys `remind` and
+// ReminderRules is the part of an approval policy for the time in which nobody decides: its keys `remind` and
 // `escalate`. The zero ReminderRules does nothing.
-type WhileWaiting struct {
-	// RemindAfter are the times from the beginning of the wait to each reminder, ascending.
-	RemindAfter []time.Duration `json:"remindAfter,omitempty"`
-	Escalation  *Escalation     `json:"escalation,omitempty"`
+type ReminderRules struct {
+	// ReminderDelays are the times from the beginning of the wait to each reminder, ascending.
+	ReminderDelays []time.Duration `json:"remindAfter,omitempty"`
+	Escalation     *Escalation     `json:"escalation,omitempty"`
 }
 
 // Escalation lets others decide too on a Call that has waited for a time.
 type Escalation struct {
-	After time.Duration `json:"after"`
+	Delay time.Duration `json:"after"`
 	// AddedDeciders names the additional deciders: only Groups and People of this Rule are used.
 	AddedDeciders Rule `json:"by"`
 }
@@ -27,11 +27,11 @@ type Escalation struct {
 const maxReminders = 20
 
 // IsZero reports whether the policy does nothing.
-func (p WhileWaiting) IsZero() bool { return len(p.RemindAfter) == 0 && p.Escalation == nil }
+func (p ReminderRules) IsZero() bool { return len(p.ReminderDelays) == 0 && p.Escalation == nil }
 
 // ReadKey reads `remind`, ["4h", "24h"], or `escalate`, {"after": "48h", "by": {"groups", "people"}}. A value that
 // cannot be read is dropped: it must not let anybody decide.
-func (p *WhileWaiting) ReadKey(key string, v any, path string, ps *diag.Problems) {
+func (p *ReminderRules) ReadKey(key string, v any, path string, ps *diag.Problems) {
 	if key == "escalate" {
 		p.Escalation = readEscalation(v, path, ps)
 		return
@@ -47,13 +47,13 @@ func (p *WhileWaiting) ReadKey(key string, v any, path string, ps *diag.Problems
 		switch {
 		case err != nil:
 			ps.Add(itemPath, "%s", err)
-		case n > 0 && len(p.RemindAfter) == n && delay <= p.RemindAfter[n-1]:
+		case n > 0 && len(p.ReminderDelays) == n && delay <= p.ReminderDelays[n-1]:
 			ps.Add(
 				itemPath,
 				"%s is not after the reminder before it, %s: every duration counts from when the Call began to wait",
-				delay, p.RemindAfter[n-1])
+				delay, p.ReminderDelays[n-1])
 		default:
-			p.RemindAfter = append(p.RemindAfter, delay)
+			p.ReminderDelays = append(p.ReminderDelays, delay)
 		}
 	}
 }
@@ -72,7 +72,7 @@ func readEscalation(v any, path string, ps *diag.Problems) *Escalation {
 		}
 	}
 	var err error
-	if e.After, err = jsonval.ReadDuration(m["after"]); err != nil {
+	if e.Delay, err = jsonval.ReadDuration(m["after"]); err != nil {
 		problems.Add(path+".after", "%s", err)
 	}
 	names, isObject := m["by"].(jsonval.Object)
@@ -100,8 +100,8 @@ func readEscalation(v any, path string, ps *diag.Problems) *Escalation {
 
 // Check reports the parts of a policy that can never take effect. rule says who may decide anyway; timeout is when the
 // waiting ends by itself, 0: never.
-func (p WhileWaiting) Check(rule *Rule, timeout time.Duration, path string, ps *diag.Problems) {
-	for n, delay := range p.RemindAfter {
+func (p ReminderRules) Check(rule *Rule, timeout time.Duration, path string, ps *diag.Problems) {
+	for n, delay := range p.ReminderDelays {
 		if timeout > 0 && delay >= timeout {
 			ps.Add(fmt.Sprintf("%s.remind[%d]", path, n), "it never happens: nobody is waited for after %s", timeout)
 		}
@@ -110,7 +110,7 @@ func (p WhileWaiting) Check(rule *Rule, timeout time.Duration, path string, ps *
 	if e == nil {
 		return
 	}
-	if timeout > 0 && e.After >= timeout {
+	if timeout > 0 && e.Delay >= timeout {
 		ps.Add(path+".escalate.after", "it never happens: nobody is waited for after %s", timeout)
 	}
 	if rule == nil || len(rule.Groups)+len(rule.People) == 0 {

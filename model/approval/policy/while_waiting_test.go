@@ -14,7 +14,7 @@ import (
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-func read(t *testing.T, text string) (p policy.WhileWaiting, ps diag.Problems) {
+func read(t *testing.T, text string) (p policy.ReminderRules, ps diag.Problems) {
 	t.Helper()
 	m := modeltest.DecodeJSON(t, text).(map[string]any)
 	for _, k := range []string{"remind", "escalate"} {
@@ -100,7 +100,7 @@ func TestPeopleAreRemindedOnceForAllThatIsDue(t *testing.T) {
 	}
 	// Nobody worked for three hours: two reminders are due, and people are told once.
 	late, _ := s.AdvancedTo(noon.Add(3*time.Hour), nil)
-	if late.NotificationKey() != "r1e0" || s.NotificationKey() != "" || !late.RemindedAt[0].Equal(noon.Add(3*time.Hour)) {
+	if late.NotificationKey() != "r1e0" || s.NotificationKey() != "" || !late.SentReminderTimes[0].Equal(noon.Add(3*time.Hour)) {
 		t.Errorf("%+v, and what was before %+v", late, s)
 	}
 	if next, ok := late.NextDueTime(); !ok || !next.Equal(noon.Add(4*time.Hour)) {
@@ -116,13 +116,13 @@ func TestAnEscalationAddsPeopleAndLoosensNothingElse(t *testing.T) {
 	t.Parallel()
 	s := schedule(t, `{"escalate": {"after": "48h", "by": {"groups": ["heads", "Finance"], "people": ["eve"]}}}`)
 	other := policy.Rule{People: []string{"zoe"}}
-	rules := policy.Rules{{Groups: []string{"finance"}, RequiredCount: 2, ExcludesStarter: true, ExcludedCallDeciders: []string{"1.1"},
+	rules := policy.Rules{{Groups: []string{"finance"}, RequiredCount: 2, ExcludesStarter: true, CallsWithExcludedDeciders: []string{"1.1"},
 		RequiresSignature: true}, other}
 	after, widened := s.AdvancedTo(noon.Add(48*time.Hour), rules)
 	want := policy.Rule{Groups: []string{"finance", "heads"}, People: []string{"eve"}, RequiredCount: 2, ExcludesStarter: true,
-		ExcludedCallDeciders: []string{"1.1"}, RequiresSignature: true}
+		CallsWithExcludedDeciders: []string{"1.1"}, RequiresSignature: true}
 	if got := widened[0]; !slices.Equal(got.Groups, want.Groups) || !slices.Equal(got.People, want.People) ||
-		got.RequiredCount != 2 || !got.ExcludesStarter || !got.RequiresSignature || len(got.ExcludedCallDeciders) != 1 {
+		got.RequiredCount != 2 || !got.ExcludesStarter || !got.RequiresSignature || len(got.CallsWithExcludedDeciders) != 1 {
 		t.Errorf("%+v", got)
 	}
 	if len(rules[0].Groups) != 1 || len(widened[1].People) != 1 {

@@ -43,8 +43,8 @@ type Claims struct {
 	Call     string `json:"call"`
 	Digest   string `json:"digest"`
 	Decision string `json:"decision"`
-	// Details is the digest of the rest of the decision: see DetailsDigest.
-	Details string `json:"details"`
+	// DetailsDigest is the digest of the rest of the decision: see DetailsDigest.
+	DetailsDigest string `json:"details"`
 }
 
 // SubjectID is the deciding person's account at an issuer of tokens, in the form of RFC 9493. Only a key that may speak
@@ -73,7 +73,7 @@ func ReadClaims(payload []byte) (Claims, error) {
 	var c Claims
 	texts := map[string]*string{
 		"iss": &c.Issuer, "jti": &c.ID, "process": &c.Process, "call": &c.Call, "digest": &c.Digest,
-		"decision": &c.Decision, "details": &c.Details,
+		"decision": &c.Decision, "details": &c.DetailsDigest,
 	}
 	for k := range jsonval.Sorted(texts) {
 		if *texts[k], err = readText(m, k, MaxIDLength); err != nil {

@@ -9,39 +9,39 @@ import (
 	"processidea/model/ideafile/spelling"
 )
 
-// Signed is the part of a verified proof that a decision keeps beside the proof itself.
-type Signed struct {
-	// Key is the thumbprint (RFC 7638, SHA-256, base64url) of the key that signed. Issuer and ID are those in the
+// Signature is the part of a verified proof that a decision keeps beside the proof itself.
+type Signature struct {
+	// KeyThumbprint is the thumbprint (RFC 7638, SHA-256, base64url) of the key that signed. Issuer and ID are those in the
 	// proof, and so is Name, if it differs from who decided.
-	Key    string `json:"key"`
-	Issuer string `json:"iss"`
-	ID     string `json:"jti"`
-	Name   string `json:"name,omitempty"`
-	// Params are the parameters that an amendment gave. The decision has all parameters that the Call ran with.
-	Params map[string]any `json:"params,omitempty"`
+	KeyThumbprint string `json:"key"`
+	Issuer        string `json:"iss"`
+	ID            string `json:"jti"`
+	Name          string `json:"name,omitempty"`
+	// AmendedParams are the parameters that an amendment gave. The decision has all parameters that the Call ran with.
+	AmendedParams map[string]any `json:"params,omitempty"`
 }
 
 // Verification is a worker's verification of a proof, with the keys that it trusts.
 type Verification struct {
 	Claims Claims `json:"claims,omitzero"`
-	// Key is the thumbprint of the key that signed it. Withdrawn is when that key was withdrawn; zero: it was not.
-	Key            string    `json:"key,omitempty"`
+	// KeyThumbprint is the thumbprint of the key that signed it. Withdrawn is when that key was withdrawn; zero: it was not.
+	KeyThumbprint  string    `json:"key,omitempty"`
 	KeyWithdrawnAt time.Time `json:"withdrawn,omitzero"`
 	// RefusalReason is why the proof is invalid, whatever it is for; empty: the signature is right, and the key may
 	// speak for that person.
 	RefusalReason string `json:"refused,omitempty"`
-	// Process is the process of the decision. The process that applies the decision sets it.
-	Process string `json:"-"`
+	// ProcessID is the process of the decision. The process that applies the decision sets it.
+	ProcessID string `json:"-"`
 }
 
 // Decision is the decision that a proof must be for.
 type Decision struct {
-	Process string
+	ProcessID string
 	// CallIDs are the spellings of the Call's id.
-	CallIDs []string
-	Digest  string
-	Kind    string
-	Details string
+	CallIDs       []string
+	Digest        string
+	Kind          string
+	DetailsDigest string
 }
 
 // ClockSkew is how far the clocks of signer and verifier may be apart.
@@ -57,7 +57,7 @@ func (f Verification) CheckTime(askedAt, decidedAt time.Time) error {
 	case f.RefusalReason != "":
 		return errors.New(f.RefusalReason)
 	case !f.KeyWithdrawnAt.IsZero() && !decidedAt.Before(f.KeyWithdrawnAt):
-		return fmt.Errorf("the key %s was withdrawn at %s", f.Key, formatTime(f.KeyWithdrawnAt))
+		return fmt.Errorf("the key %s was withdrawn at %s", f.KeyThumbprint, formatTime(f.KeyWithdrawnAt))
 	case c.ExpiresAt != 0 && decidedAt.After(c.expiresAt().Add(ClockSkew)):
 		return fmt.Errorf("the proof expired at %s", formatTime(c.expiresAt()))
 	case c.issuedAt().After(decidedAt.Add(ClockSkew)):
@@ -73,16 +73,16 @@ func (f Verification) CheckTime(askedAt, decidedAt time.Time) error {
 // CheckMatches returns why a proof is not for this decision.
 func (c Claims) CheckMatches(d Decision) error {
 	switch {
-	case spelling.WithoutParts(c.Process) != spelling.WithoutParts(d.Process):
+	case spelling.WithoutParts(c.Process) != spelling.WithoutParts(d.ProcessID):
 		return fmt.Errorf("the proof is for process %s, not for %s", c.Process,
-			spelling.WithoutParts(d.Process))
+			spelling.WithoutParts(d.ProcessID))
 	case !slices.Contains(d.CallIDs, c.Call):
 		return fmt.Errorf("the proof is for Call %s, not for %s", c.Call, d.CallIDs[0])
 	case c.Decision != d.Kind:
 		return fmt.Errorf("the proof is for the decision %s, not for %s", c.Decision, d.Kind)
 	case c.Digest != d.Digest:
 		return errors.New("the proof is for another digest: its signer saw something else")
-	case c.Details != d.Details:
+	case c.DetailsDigest != d.DetailsDigest:
 		return errors.New("the proof is for another reason, params, with or output: its \"details\" is not the " +
 			"SHA-256 of this decision's")
 	}

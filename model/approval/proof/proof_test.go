@@ -17,13 +17,13 @@ var asked = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 func good() proof.Claims {
 	return proof.Claims{
 		Issuer: "ann", Subject: "ann", Groups: []string{"finance"}, IssuedAt: asked.Unix() + 60, ID: "1",
-		Process: "refunds", Call: "1.2@⑬", Digest: "d", Decision: "approve", Details: proof.DetailsDigest(nil),
+		Process: "refunds", Call: "1.2@⑬", Digest: "d", Decision: "approve", DetailsDigest: proof.DetailsDigest(nil),
 	}
 }
 
 func decision() proof.Decision {
-	return proof.Decision{Process: "refunds", CallIDs: []string{"1.2@⑬", "1.2@13"}, Digest: "d", Kind: "approve",
-		Details: proof.DetailsDigest(nil)}
+	return proof.Decision{ProcessID: "refunds", CallIDs: []string{"1.2@⑬", "1.2@13"}, Digest: "d", Kind: "approve",
+		DetailsDigest: proof.DetailsDigest(nil)}
 }
 
 func TestAProofIsForOneDecisionAlone(t *testing.T) {
@@ -35,15 +35,15 @@ func TestAProofIsForOneDecisionAlone(t *testing.T) {
 	}{
 		{"as it is", func(*proof.Claims, *proof.Decision) {}, ""},
 		{"the other spelling of the Call", func(c *proof.Claims, _ *proof.Decision) { c.Call = "1.2@13" }, ""},
-		{"the whole of a part", func(_ *proof.Claims, d *proof.Decision) { d.Process = "refunds/~part/7" }, ""},
+		{"the whole of a part", func(_ *proof.Claims, d *proof.Decision) { d.ProcessID = "refunds/~part/7" }, ""},
 		{"a part by name", func(c *proof.Claims, d *proof.Decision) {
-			c.Process, d.Process = "refunds/~part/7",
+			c.Process, d.ProcessID = "refunds/~part/7",
 				"refunds/~part/7"
 		}, ""},
 		{"a part's delegate", func(c *proof.Claims, d *proof.Decision) {
-			c.Process, d.Process = "refunds/~call/1.1@13", "refunds/~part/7/~call/1.1@13"
+			c.Process, d.ProcessID = "refunds/~call/1.1@13", "refunds/~part/7/~call/1.1@13"
 		}, ""},
-		{"a delegate", func(_ *proof.Claims, d *proof.Decision) { d.Process = "refunds/~call/1.1@13" },
+		{"a delegate", func(_ *proof.Claims, d *proof.Decision) { d.ProcessID = "refunds/~call/1.1@13" },
 			"for process refunds, not for refunds/~call/1.1@13"},
 		{"another process", func(c *proof.Claims, _ *proof.Decision) { c.Process = "refunds-2" },
 			"for process refunds-2, not for refunds"},
@@ -54,7 +54,7 @@ func TestAProofIsForOneDecisionAlone(t *testing.T) {
 		{"another decision", func(c *proof.Claims, _ *proof.Decision) { c.Decision = "reject" },
 			"for the decision reject, not for approve"},
 		{"another reason", func(_ *proof.Claims, d *proof.Decision) {
-			d.Details = proof.DetailsDigest(map[string]any{"reason": "x"})
+			d.DetailsDigest = proof.DetailsDigest(map[string]any{"reason": "x"})
 		}, "another reason"},
 	} {
 		claims, d := good(), decision()
@@ -86,7 +86,7 @@ func TestAProofCountsWhileItsTimesAreRight(t *testing.T) {
 		{"a key to be withdrawn", func(f *proof.Verification) { f.KeyWithdrawnAt = asked.Add(time.Hour + 1) }, ""},
 		{"a key that was withdrawn", func(f *proof.Verification) { f.KeyWithdrawnAt = asked.Add(time.Hour) }, "was withdrawn at"},
 	} {
-		f := proof.Verification{Claims: good(), Key: "k"}
+		f := proof.Verification{Claims: good(), KeyThumbprint: "k"}
 		c.change(&f)
 		err := f.CheckTime(asked, asked.Add(time.Hour))
 		if (c.want == "") != (err == nil) || (err != nil && !strings.Contains(err.Error(), c.want)) {

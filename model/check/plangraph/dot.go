@@ -14,7 +14,7 @@ func RenderDOT(calls []any, statuses ...map[ideafile.CallStatus]int) string {
 	var b strings.Builder
 	b.WriteString("digraph plan {\n  node [shape=box];\n")
 	for _, n := range g.nodes {
-		fmt.Fprintf(&b, "  %s [label=\"%s\"%s];\n", n.id, escapeDOTText(n.labelLines...), dotShapes[n.kind])
+		fmt.Fprintf(&b, "  %s [label=\"%s\"%s];\n", n.id, escapeDOTText(n.labelLines...), dotShapeByKind[n.kind])
 	}
 	for _, e := range g.edges {
 		fmt.Fprintf(&b, "  %s -> %s%s;\n", e.from, e.to, dotEdgeAttributes(e))
@@ -34,8 +34,8 @@ func dotEdgeAttributes(e graphEdge) string {
 	return ""
 }
 
-// dotShapes are the attributes for the shapes of nodes that are no boxes.
-var dotShapes = map[nodeKind]string{nodeInput: ", shape=parallelogram", nodeState: ", shape=cylinder"}
+// dotShapeByKind are the attributes for the shapes of nodes that are no boxes.
+var dotShapeByKind = map[nodeKind]string{nodeInput: ", shape=parallelogram", nodeState: ", shape=cylinder"}
 
 // escapeDOTText writes lines as the inside of a quoted string. Graphviz reads escapes and HTML entities there.
 func escapeDOTText(lines ...string) string {

@@ -9,15 +9,15 @@ import (
 // Edge leads to a Call of a Plan: from a Call that writes its input, from a Call that it waits for, or from a value
 // that no Call of the Plan writes.
 type Edge struct {
-	// FromCall and To are the places of Calls in the Plan, from 1; From is 0 where Given is set.
-	FromCall int `json:"from,omitempty"`
-	ToCall   int `json:"to"`
-	// GivenValue is the Reference of a value that no Call of the Plan writes.
-	GivenValue string `json:"given,omitempty"`
-	// Paths are the paths in State that are read, as in the picture; empty if Given is set, and for other kinds of
+	// FromCallNumber and To are the places of Calls in the Plan, from 1; From is 0 where Given is set.
+	FromCallNumber int `json:"from,omitempty"`
+	ToCallNumber   int `json:"to"`
+	// GivenValueLabel is the Reference of a value that no Call of the Plan writes.
+	GivenValueLabel string `json:"given,omitempty"`
+	// PathsLabel are the paths in State that are read, as in the picture; empty if Given is set, and for other kinds of
 	// edges.
-	Paths string `json:"paths,omitempty"`
-	Kind  string `json:"kind"`
+	PathsLabel string `json:"paths,omitempty"`
+	Kind       string `json:"kind"`
 }
 
 // The kinds of Edges.
@@ -31,7 +31,7 @@ const (
 // ReadsOtherCall reports whether the Call at a place reads what another Call of the Plan writes.
 func ReadsOtherCall(edges []Edge, callNumber int) bool {
 	return slices.ContainsFunc(edges, func(e Edge) bool {
-		return e.ToCall == callNumber && e.FromCall > 0 && e.Kind == EdgeReads
+		return e.ToCallNumber == callNumber && e.FromCallNumber > 0 && e.Kind == EdgeReads
 	})
 }
 
@@ -48,14 +48,14 @@ func ListEdges(calls []any, labels Labels) []Edge {
 	callNumber := func(id string) int { n, _ := strconv.Atoi(strings.TrimPrefix(id, "c")); return n }
 	list := []Edge{}
 	for _, e := range g.edges {
-		edge := Edge{ToCall: callNumber(e.to), Kind: EdgeReads, GivenValue: labelByNodeID[e.from]}
-		if edge.GivenValue == "" {
-			edge.FromCall = callNumber(e.from)
+		edge := Edge{ToCallNumber: callNumber(e.to), Kind: EdgeReads, GivenValueLabel: labelByNodeID[e.from]}
+		if edge.GivenValueLabel == "" {
+			edge.FromCallNumber = callNumber(e.from)
 		}
 		if e.isDashed {
 			edge.Kind = e.label
 		} else {
-			edge.Paths = e.label
+			edge.PathsLabel = e.label
 		}
 		list = append(list, edge)
 	}

@@ -35,7 +35,7 @@ func TestWhatToolsFixIsDrawn(t *testing.T) {
 		"mail": {"properties": {"to": {"const": "†state.user.mail"}, "output": {"type": "string"}}}}}}`)
 	calls := ideafile.ParseWrittenCalls(callsOf(t, `[{"_tool": "fetch"}, {"_tool": "note"}, {"_tool": "note", "output": "†state.notes"},
 		{"_tool": "mail", "output": "†state.notes"}, {"_tool": "gone", "p": "†state.user"}, 5]`))
-	fixed := ideafile.RawWrittenCalls(jsonval.Map(calls, idea.WithFixed))
+	fixed := ideafile.RawWrittenCalls(jsonval.Map(calls, idea.WithToolFixedValues))
 	got, err := json.Marshal(ListEdges(fixed, Labels{}))
 	want := `[{"to":1,"given":"†input.id","kind":"reads"},{"from":2,"to":4,"paths":"notes","kind":"reads"},` +
 		`{"from":3,"to":4,"paths":"notes","kind":"reads"},{"from":1,"to":4,"paths":"user.mail","kind":"reads"},` +

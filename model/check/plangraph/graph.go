@@ -80,7 +80,7 @@ func (g *graph) addCall(n int, call ideafile.WrittenCall) {
 	g.nodes = append(g.nodes, graphNode{id: c.id, labelLines: lines})
 }
 
-// markStatuses adds the counts of CallStatuses to the labels and colours of Calls: of all, or only of those that were
+// markStatuses adds the counts of CountCallStatuses to the labels and colours of Calls: of all, or only of those that were
 // undone.
 func (g *graph) markStatuses(statuses []map[ideafile.CallStatus]int, markAll bool) *graph {
 	for n := range min(len(g.calls), len(statuses)) {

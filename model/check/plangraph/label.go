@@ -144,10 +144,10 @@ func (l Labels) ParamsInWords(call jsonval.Object) jsonval.Object {
 }
 
 // statusLine lists in how many instances a Call has each status; for a single instance, the status only.
-func (l Labels) statusLine(counts map[ideafile.CallStatus]int) string {
+func (l Labels) statusLine(countByStatus map[ideafile.CallStatus]int) string {
 	var parts []string
 	for _, f := range statusFills {
-		if n := counts[f.status]; n == 1 && len(counts) == 1 {
+		if n := countByStatus[f.status]; n == 1 && len(countByStatus) == 1 {
 			return l.translate(string(f.status))
 		} else if n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, l.translate(string(f.status))))

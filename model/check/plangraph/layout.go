@@ -100,23 +100,23 @@ func (l *layout) firstReaderLayer(n *placedNode) int {
 
 // orderLayers moves each node near to the nodes that it reads from, so that few edges cross.
 func (l *layout) orderLayers() {
-	position := map[*placedNode]float64{}
+	positionByNode := map[*placedNode]float64{}
 	for _, layer := range l.layers {
-		meanPosition := map[*placedNode]float64{}
+		meanPositionByNode := map[*placedNode]float64{}
 		for n, node := range layer {
 			sum := 0.0
 			for _, source := range l.predecessors[node] {
-				sum += position[source]
+				sum += positionByNode[source]
 			}
-			if meanPosition[node] = float64(n) / float64(len(layer)); len(l.predecessors[node]) > 0 {
-				meanPosition[node] = sum / float64(len(l.predecessors[node]))
+			if meanPositionByNode[node] = float64(n) / float64(len(layer)); len(l.predecessors[node]) > 0 {
+				meanPositionByNode[node] = sum / float64(len(l.predecessors[node]))
 			}
 		}
 		slices.SortStableFunc(layer, func(a, b *placedNode) int {
-			return cmp.Compare(meanPosition[a], meanPosition[b])
+			return cmp.Compare(meanPositionByNode[a], meanPositionByNode[b])
 		})
 		for n, node := range layer {
-			position[node] = (float64(n) + 0.5) / float64(len(layer))
+			positionByNode[node] = (float64(n) + 0.5) / float64(len(layer))
 		}
 	}
 }

@@ -9,14 +9,14 @@ import (
 	"processidea/model/jsonval"
 )
 
-// RenderMermaid draws a Plan as a Mermaid flowchart, in the form that GitHub renders. With the counts of CallStatuses,
+// RenderMermaid draws a Plan as a Mermaid flowchart, in the form that GitHub renders. With the counts of CountCallStatuses,
 // it marks the Calls that were undone.
 func RenderMermaid(calls []any, statuses ...map[ideafile.CallStatus]int) string {
 	g := newGraph(calls, Labels{}).markStatuses(statuses, false)
 	var b strings.Builder
 	b.WriteString("flowchart TD\n")
 	for _, n := range g.nodes {
-		fmt.Fprintf(&b, "  %s"+mermaidShapes[n.kind]+"\n", n.id, escapeMermaidText(n.labelLines...))
+		fmt.Fprintf(&b, "  %s"+mermaidShapeByKind[n.kind]+"\n", n.id, escapeMermaidText(n.labelLines...))
 	}
 	for _, e := range g.edges {
 		arrow := "-->"
@@ -31,8 +31,8 @@ func RenderMermaid(calls []any, statuses ...map[ideafile.CallStatus]int) string 
 	return b.String()
 }
 
-// mermaidShapes have a place for the label of a node.
-var mermaidShapes = map[nodeKind]string{nodeCall: `["%s"]`, nodeInput: `[/"%s"/]`, nodeState: `[("%s")]`}
+// mermaidShapeByKind have a place for the label of a node.
+var mermaidShapeByKind = map[nodeKind]string{nodeCall: `["%s"]`, nodeInput: `[/"%s"/]`, nodeState: `[("%s")]`}
 
 // escapeMermaidText writes lines as the inside of a quoted label. Everything but letters, digits and a few signs
 // becomes a character code: Mermaid reads Markdown, HTML, comments and directives inside labels, and the word "end"

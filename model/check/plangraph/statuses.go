@@ -8,13 +8,13 @@ import (
 	"processidea/model/turn"
 )
 
-// CallStatuses counts, for each Call, the instances in each status, as the latest Idea of a process records them. The
+// CountCallStatuses counts, for each Call, the instances in each status, as the latest Idea of a process records them. The
 // Calls are from the solution in the Idea solved or, if that is nil, from the Plan messages in the latest Idea. A Call
 // without a record has no counts. undone are the ids of Calls that another process has undone.
-func CallStatuses(calls []any, latestIdea, solvedIdea jsonval.Object,
+func CountCallStatuses(calls []any, latestIdea, solvedIdea jsonval.Object,
 	undoneCallIDs map[string]bool) []map[ideafile.CallStatus]int {
 	statuses := make([]map[ideafile.CallStatus]int, len(calls))
-	idea, _ := ideafile.ReadIdeaWithCheckedTools(latestIdea)
+	idea, _ := ideafile.ReadIdeaWithoutCheckingTools(latestIdea)
 	if idea == nil {
 		return statuses
 	}
@@ -36,16 +36,16 @@ func CallStatuses(calls []any, latestIdea, solvedIdea jsonval.Object,
 	return statuses
 }
 
-func countStatuses(counts map[ideafile.CallStatus]int, call turn.RecordedCall,
+func countStatuses(countByStatus map[ideafile.CallStatus]int, call turn.RecordedCall,
 	undoneCallIDs map[string]bool) map[ideafile.CallStatus]int {
 	for token, s := range call.StatusByInstance {
 		if undoneCallIDs[call.CallKey().ID(token)] {
 			s = ideafile.Undone
 		}
-		if counts == nil {
-			counts = map[ideafile.CallStatus]int{}
+		if countByStatus == nil {
+			countByStatus = map[ideafile.CallStatus]int{}
 		}
-		counts[s]++
+		countByStatus[s]++
 	}
-	return counts
+	return countByStatus
 }

@@ -8,7 +8,7 @@ import (
 	"processidea/model/ideafile"
 )
 
-// RenderSVG draws a Plan as a picture, black on white, without styles and scripts. The counts of CallStatuses are
+// RenderSVG draws a Plan as a picture, black on white, without styles and scripts. The counts of CountCallStatuses are
 // written below each Call and colour it. They are unknown for Calls beyond the end of statuses.
 func RenderSVG(calls []any, statuses []map[ideafile.CallStatus]int, labels Labels) string {
 	l := newLayout(newGraph(calls, labels).markStatuses(statuses, true))
@@ -86,9 +86,9 @@ var statusFills = []struct {
 	{ideafile.Skipped, "#e4e6e9"}, {ideafile.Undone, "#e4e6e9"},
 }
 
-func fillColor(counts map[ideafile.CallStatus]int) string {
+func fillColor(countByStatus map[ideafile.CallStatus]int) string {
 	for _, f := range statusFills {
-		if counts[f.status] > 0 {
+		if countByStatus[f.status] > 0 {
 			return f.fill
 		}
 	}

@@ -69,7 +69,7 @@ func (t *fileExtractor) addFile(key string, file any, jsonPath string) {
 		file = t.extractFiles(idea, key, jsonPath)
 	}
 	existing := t.filesByKey[key]
-	if existing != nil && !jsonval.Equal(ideafile.WithoutOrder(existing), ideafile.WithoutOrder(file)) {
+	if existing != nil && !jsonval.Equal(ideafile.WithoutWrittenOrder(existing), ideafile.WithoutWrittenOrder(file)) {
 		t.problems.Add(jsonPath, "there are two files %s, which differ", key)
 		return
 	}
@@ -165,10 +165,10 @@ func AnyToolRunsFile(i *ideafile.Idea) bool {
 
 // CheckFiles returns the problems of the files that an Idea's delegates run: missing or broken files, cycles, and
 // delegates that nest deeper than MaxDepth. files are by key, and root is the key of the Idea's own file.
-func CheckFiles(i *ideafile.Idea, root string, files jsonval.Object) diag.Problems {
-	c := &fileChecker{rootFileKey: root, rawFilesByKey: files, ideaByFileKey: map[string]*ideafile.Idea{},
-		alreadyChecked: map[fileAtDepth]bool{}, parentIsSimulated: i.Simulation != nil}
-	c.checkIdea(i, root, []string{root})
+func CheckFiles(i *ideafile.Idea, rootFile string, files jsonval.Object) diag.Problems {
+	c := &fileChecker{rootFileKey: rootFile, rawFilesByKey: files, ideaByFileKey: map[string]*ideafile.Idea{},
+		isChecked: map[fileAtDepth]bool{}, isParentSimulated: i.Simulation != nil}
+	c.checkIdea(i, rootFile, []string{rootFile})
 	return c.problems
 }
 
@@ -176,8 +176,8 @@ type fileChecker struct {
 	rootFileKey       string
 	rawFilesByKey     jsonval.Object
 	ideaByFileKey     map[string]*ideafile.Idea // by key; nil for one that is broken
-	alreadyChecked    map[fileAtDepth]bool
-	parentIsSimulated bool // the Idea that starts the delegates is a simulation
+	isChecked         map[fileAtDepth]bool
+	isParentSimulated bool // the Idea that starts the delegates is a simulation
 	problems          diag.Problems
 }
 
@@ -188,14 +188,14 @@ type fileAtDepth struct {
 }
 
 // checkInstructions reports instructions without their files.
-func (c *fileChecker) checkInstructions(i *ideafile.Idea, parent string) {
+func (c *fileChecker) checkInstructions(i *ideafile.Idea, parentFile string) {
 	for n, raw := range jsonval.AsList(i.Source["context"]) {
 		name := ideafile.UnreadInstructionFile(raw)
 		if name == "" {
 			continue
 		}
-		messagePath := c.jsonPathInFile(parent, fmt.Sprintf("$.context[%d].%s", n, ideafile.InstructionFileKey))
-		if key, err := ResolveFile(parent, name); err != nil {
+		messagePath := c.jsonPathInFile(parentFile, fmt.Sprintf("$.context[%d].%s", n, ideafile.InstructionFileKey))
+		if key, err := ResolveFile(parentFile, name); err != nil {
 			c.problems.Add(messagePath, "%s", err)
 		} else {
 			c.problems.Add(messagePath, missingFileText, key)
@@ -213,14 +213,14 @@ func (c *fileChecker) jsonPathInFile(file, jsonPath string) string {
 	return file + ": " + jsonPath
 }
 
-func (c *fileChecker) checkIdea(i *ideafile.Idea, parent string, ancestors []string) {
-	c.checkInstructions(i, parent)
+func (c *fileChecker) checkIdea(i *ideafile.Idea, parentFile string, ancestors []string) {
+	c.checkInstructions(i, parentFile)
 	for _, t := range i.Tools {
 		if t.DelegateFile == "" || (t.DelegateFile == ideafile.AnonymousDelegate && len(ancestors) <= MaxDepth) {
 			continue
 		}
-		toolPath := c.jsonPathInFile(parent, t.Path()+"._delegate")
-		key, err := ResolveFile(parent, t.DelegateFile)
+		toolPath := c.jsonPathInFile(parentFile, t.Path()+"._delegate")
+		key, err := ResolveFile(parentFile, t.DelegateFile)
 		switch {
 		case err != nil:
 			c.problems.Add(toolPath, "%s", err)
@@ -239,10 +239,10 @@ func (c *fileChecker) checkIdea(i *ideafile.Idea, parent string, ancestors []str
 
 func (c *fileChecker) checkFile(key string, ancestors []string) {
 	visit := fileAtDepth{key, len(ancestors)}
-	if c.alreadyChecked[visit] {
+	if c.isChecked[visit] {
 		return
 	}
-	c.alreadyChecked[visit] = true
+	c.isChecked[visit] = true
 	idea, isRead := c.ideaByFileKey[key]
 	if !isRead {
 		idea = c.readFile(key)
@@ -272,7 +272,7 @@ func (c *fileChecker) readFile(key string) *ideafile.Idea {
 	if len(errs) > 0 {
 		return nil
 	}
-	if idea.Simulation != nil && !c.parentIsSimulated {
+	if idea.Simulation != nil && !c.isParentSimulated {
 		c.problems.Add(key+": $.meta.simulated", "it is a simulation: its values are made up")
 	}
 	return idea

@@ -32,7 +32,7 @@ func NewIdea(t *ideafile.Tool, file jsonval.Object, llm any, params, scopes json
 	for scope, value := range jsonval.Sorted(scopes) {
 		if ref, err := refexpr.ParseScope(scope); err == nil {
 			value, _ = jsonval.SetAt(nil, ref.Path, value)
-			context = append(context, ideafile.DataMessage(ideafile.Message{PayloadKind: ref.Kind, Payload: value}))
+			context = append(context, ideafile.EncodePayloadMessage(ideafile.Message{PayloadKind: ref.Kind, Payload: value}))
 		}
 	}
 	idea["context"] = append(context, jsonval.Object{"type": ideafile.TypeInput, ideafile.TypeInput: params})

@@ -80,7 +80,7 @@ func (l *Queue) RequestTurns(now time.Time, q TurnRequest) []Turn {
 	if q.Rule.PerDay > 0 {
 		l.chargeBudget(now, q)
 	} else if q.SpentCost > 0 {
-		l.NextTurnAt = laterOf(now, l.NextTurnAt).Add(q.Rule.interval(q.SpentCost))
+		l.NextTurnAt = laterTime(now, l.NextTurnAt).Add(q.Rule.interval(q.SpentCost))
 	}
 	for _, key := range q.HeldKeys {
 		l.extendTurn(now, key)
@@ -162,17 +162,17 @@ func (l *Queue) applyRate(now time.Time, perSecond float64) {
 	l.PerSecond = perSecond
 }
 
-const day = 24 * time.Hour
+const startOfDay = 24 * time.Hour
 
 // chargeBudget adds what was spent today. If the day's limit is reached, the next turn begins on the next day.
 func (l *Queue) chargeBudget(now time.Time, q TurnRequest) {
-	if today := now.UTC().Truncate(day); !l.BudgetDay.Equal(today) {
+	if today := now.UTC().Truncate(startOfDay); !l.BudgetDay.Equal(today) {
 		l.BudgetDay, l.SpentToday = today, 0
 	}
 	l.SpentToday += q.SpentCost
 	l.NextTurnAt = now
 	if l.SpentToday >= q.Rule.PerDay {
-		l.NextTurnAt = l.BudgetDay.Add(day)
+		l.NextTurnAt = l.BudgetDay.Add(startOfDay)
 	}
 }
 
@@ -181,7 +181,7 @@ func (l *Queue) TimeToBudgetReset(now time.Time) time.Duration {
 	if l.SpentToday == 0 {
 		return 0
 	}
-	return max(0, l.BudgetDay.Add(day).Sub(now))
+	return max(0, l.BudgetDay.Add(startOfDay).Sub(now))
 }
 
 // endTurns removes turns that are over, and callers that did not come in time.
@@ -223,7 +223,7 @@ func (l *Queue) extendTurn(now time.Time, key string) {
 // another turn each time.
 func (l *Queue) beginOverdueTurn(now time.Time, t *QueueEntry, spacing time.Duration) {
 	if l.NextTurnAt.After(t.BeginsAt.Add(spacing)) {
-		now = laterOf(now, l.NextTurnAt)
+		now = laterTime(now, l.NextTurnAt)
 	}
 	t.BeginsAt, l.NextTurnAt = now, now.Add(spacing)
 }
@@ -231,12 +231,12 @@ func (l *Queue) beginOverdueTurn(now time.Time, t *QueueEntry, spacing time.Dura
 // grantTurns gives turns to the first in line who are present.
 func (l *Queue) grantTurns(now time.Time, r Rule) {
 	l.Waiting = slices.DeleteFunc(l.Waiting, func(p QueueEntry) bool {
-		beginTime := laterOf(now, l.NextTurnAt)
+		beginTime := laterTime(now, l.NextTurnAt)
 		isFull := r.MaxConcurrent > 0 && len(l.Turns) >= r.MaxConcurrent
 		if p.IsNotPolling || isFull || beginTime.Sub(now) > turnLeadTime {
 			return false
 		}
-		p.BeginsAt, p.ExpiresAt = beginTime, laterOf(p.ExpiresAt, beginTime.Add(lateCallerGrace))
+		p.BeginsAt, p.ExpiresAt = beginTime, laterTime(p.ExpiresAt, beginTime.Add(lateCallerGrace))
 		l.Turns = append(l.Turns, p)
 		l.NextTurnAt = beginTime.Add(r.interval(p.Cost))
 		return true
@@ -249,12 +249,12 @@ func (l *Queue) timeToTurn(now time.Time, r Rule, position int) time.Duration {
 	for _, p := range l.Waiting[:position] {
 		cost += p.Cost
 	}
-	wait := laterOf(now, l.NextTurnAt).Sub(now) + r.interval(cost) - turnLeadTime/2
+	wait := laterTime(now, l.NextTurnAt).Sub(now) + r.interval(cost) - turnLeadTime/2
 	if r.MaxConcurrent > 0 && len(l.Turns) >= r.MaxConcurrent {
 		// The longer the oldest turn lasts, the longer turns are expected to last, so that nobody asks in vain again
 		// and again.
 		turnTime := max(l.MeanTurnTime, now.Sub(l.Turns[0].BeginsAt)) / time.Duration(2*r.MaxConcurrent)
-		turnTime = min(turnTime, day) // a turn may last for years, and there are many places
+		turnTime = min(turnTime, startOfDay) // a turn may last for years, and there are many places
 		wait = max(wait, min(turnTime, MaxPollingWait), time.Duration(position)*turnTime)
 	}
 	if wait > MaxPollingWait { // the caller goes away, and must return before its turn could go to another
@@ -267,7 +267,7 @@ func (l *Queue) timeToTurn(now time.Time, r Rule, position int) time.Duration {
 	return min(max(wait, minWait), upperBound)
 }
 
-func laterOf(a, b time.Time) time.Time {
+func laterTime(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}

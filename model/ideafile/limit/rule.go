@@ -20,7 +20,7 @@ const (
 	minPerSecond   = 0.001
 	maxPerSecond   = 1000
 	maxConcurrency = 1000
-	maxSpacing     = day
+	maxSpacing     = startOfDay
 )
 
 // ReadRule reads {"perSecond": 20, "atOnce": 5}; nil: there is no Rule.

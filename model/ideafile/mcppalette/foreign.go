@@ -174,7 +174,7 @@ func (f *schemaFitter) findIDs(part jsonval.Object, pointer, base string) {
 }
 
 // findExternalRef returns a $ref that begins with a scheme, such as https:, and names no part of the schema.
-func findExternalRef(schema jsonval.Object) (found string) {
+func findExternalRef(schema jsonval.Object) (externalRef string) {
 	f := &schemaFitter{pointerByID: map[string]string{}}
 	f.findIDs(schema, "", "")
 	var find func(step string, part any) any
@@ -183,14 +183,14 @@ func findExternalRef(schema jsonval.Object) (found string) {
 		name, _, _ := strings.Cut(jsonval.AsText(object["$ref"]), "#")
 		if _, isKnown := f.pointerByID[name]; !isKnown {
 			if address, err := url.Parse(name); err == nil && address.IsAbs() {
-				found = name
+				externalRef = name
 			}
 		}
 		jsonschema.MapSubschemas(object, find)
 		return part
 	}
 	find("", schema)
-	return found
+	return externalRef
 }
 
 // fitPart returns a schema reduced to what can be used. place is its location for people, pointer its location in the

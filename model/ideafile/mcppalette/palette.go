@@ -31,13 +31,13 @@ type ToolSpec struct {
 // Digest returns the SHA-256, in hex, of the canonical JSON of the spec, in which keys have no order.
 func (s ToolSpec) Digest() string {
 	return jsonval.Digest(jsonval.Encode(jsonval.ToJSONValue(jsonval.Object{
-		"name": s.Name, "description": s.Description, "input": jsonschema.WithoutOrder(s.InputSchema),
+		"name": s.Name, "description": s.Description, "input": jsonschema.WithoutPropertyOrder(s.InputSchema),
 		"output": s.OutputSchema,
 	})))
 }
 
-// Palette is the addition of MCP servers to the palette of an Idea.
-type Palette struct {
+// PaletteAddition is the addition of MCP servers to the palette of an Idea.
+type PaletteAddition struct {
 	// ToolSources maps names to the sources of Tools: new Tools, and Tools of the file merged with the server's.
 	ToolSources jsonval.Object `json:"tools"`
 	// StoredTools is the whole palette, with these Tools, as an ideafile.NewStoredPalette. It takes the place of
@@ -54,8 +54,8 @@ type Palette struct {
 // ResolveTools returns the Tools that offers, the servers' tools by server name, add to the Idea's palette. Such a Tool
 // is called <server>_<tool>, needs approval and is never run twice, unless a Tool of the file with `_activity: {"mcp":
 // {…}}` says otherwise.
-func ResolveTools(i *ideafile.Idea, specsByServer map[string][]ToolSpec) Palette {
-	b := paletteBuilder{idea: i, patternStepsLeft: jsonschema.MaxServerToolPatternSteps, palette: Palette{
+func ResolveTools(i *ideafile.Idea, specsByServer map[string][]ToolSpec) PaletteAddition {
+	b := paletteBuilder{idea: i, patternStepsLeft: jsonschema.MaxServerToolPatternSteps, palette: PaletteAddition{
 		ToolSources: jsonval.Object{}, ToolNamesByServer: map[string][]string{}, NotesByServer: map[string][]string{},
 	}}
 	for _, s := range i.MCPServersToAskForTools() {
@@ -66,7 +66,7 @@ func ResolveTools(i *ideafile.Idea, specsByServer map[string][]ToolSpec) Palette
 
 type paletteBuilder struct {
 	idea             *ideafile.Idea
-	palette          Palette
+	palette          PaletteAddition
 	patternStepsLeft int // the steps left for the patterns of later tools
 }
 
@@ -259,7 +259,7 @@ func (s ToolSpec) activitySource(server string) jsonval.Object {
 
 // AddToIdeaSource returns an Idea's source with the Tools added. Its `config.mcp` then names the tools of each server,
 // so that no server has to be asked again, with the notes on what is left out.
-func (p Palette) AddToIdeaSource(source jsonval.Object) jsonval.Object {
+func (p PaletteAddition) AddToIdeaSource(source jsonval.Object) jsonval.Object {
 	configByServer := jsonval.Object{}
 	for server, names := range jsonval.Sorted(p.ToolNamesByServer) {
 		tools := jsonval.Object{"tools": jsonval.ToJSONValue(names)}

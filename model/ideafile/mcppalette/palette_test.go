@@ -40,7 +40,7 @@ const offered = `{"files": [
   "tickets": [{"name": "find", "input": {"type": "object"}}, {"name": "close", "input": {"type": "object"}}]}`
 
 // withOfferedTools reads an Idea with these Tools, and adds those that the servers of twoServers offer.
-func withOfferedTools(t *testing.T, tools string) (*ideafile.Idea, mcppalette.Palette) {
+func withOfferedTools(t *testing.T, tools string) (*ideafile.Idea, mcppalette.PaletteAddition) {
 	t.Helper()
 	idea, ps := ideafile.ParseIdea([]byte(`{"config": {` + twoServers + `}, "schema": {"tools": ` + tools + `}}`))
 	if len(ps.Errors()) > 0 {
@@ -117,7 +117,7 @@ func TestAToolOfTheFileAddsToAnOfferedOne(t *testing.T) {
 		t.Fatal(f.Problems)
 	}
 	look, write := idea.Tool("look"), idea.Tool("write")
-	if look.Approval != nil || look.MaxAttempts != 4 || look.WiredParams["path"] != "†input.path" ||
+	if look.Approval != nil || look.MaxAttempts != 4 || look.WiredExpressionByParam["path"] != "†input.path" ||
 		look.Description != "Reads a file." {
 		t.Errorf("%+v", look)
 	}

@@ -10,8 +10,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Model has the prices of a million tokens of an LLM.
-type Model struct {
+// LLMPrice has the prices of a million tokens of an LLM.
+type LLMPrice struct {
 	// Name is the server's name of the LLM, or the beginning of several names followed by a *.
 	Name string
 	// Input is the price of the tokens that the LLM reads, CachedInput the price of those that its server had cached.
@@ -22,47 +22,47 @@ type Model struct {
 }
 
 // List holds prices. The zero List has none.
-type List []Model
+type List []LLMPrice
 
 // Read reads {"gpt-5-mini": {"input": 0.25, "cachedInput": 0.025, "output": 2}}: US dollars for a million tokens.
 // Without cachedInput, cached tokens cost as much as others. "batch" is the fraction of the price that a Request by
 // batch costs, such as 0.5; without it, all.
 func Read(m jsonval.Object, path string, ps *diag.Problems) (list List) {
 	for name, v := range jsonval.Sorted(m) {
-		modelPath := jsonval.JSONPathWithKey(path, name)
+		entryPath := jsonval.JSONPathWithKey(path, name)
 		source, ok := v.(jsonval.Object)
 		if !ok {
-			ps.AddWrongType(modelPath,
+			ps.AddWrongType(entryPath,
 				`want {"input": …, "cachedInput": …, "output": …}, in US dollars for a million tokens`, v)
 			continue
 		}
-		model := Model{Name: name, BatchFactor: Dollar}
-		prices := map[string]*Money{"input": &model.Input, "cachedInput": &model.CachedInput, "output": &model.Output}
+		llmPrice := LLMPrice{Name: name, BatchFactor: Dollar}
+		priceByKey := map[string]*Money{"input": &llmPrice.Input, "cachedInput": &llmPrice.CachedInput, "output": &llmPrice.Output}
 		if _, exists := source["cachedInput"]; !exists {
-			prices = map[string]*Money{"input": &model.Input, "output": &model.Output}
+			priceByKey = map[string]*Money{"input": &llmPrice.Input, "output": &llmPrice.Output}
 		}
-		for key, amount := range jsonval.Sorted(prices) {
+		for key, amount := range jsonval.Sorted(priceByKey) {
 			var err error
 			if *amount, err = readBounded(maxMoney, source[key], wantPriceText); err != nil {
-				ps.AddAt(modelPath, key, "%s", err)
+				ps.AddAt(entryPath, key, "%s", err)
 			}
 		}
 		for key, value := range jsonval.Sorted(source) {
 			var err error
 			switch {
 			case key == "batch":
-				model.BatchFactor, err = readBounded(Dollar, value, wantFractionText)
-			case prices[key] == nil:
+				llmPrice.BatchFactor, err = readBounded(Dollar, value, wantFractionText)
+			case priceByKey[key] == nil:
 				err = fmt.Errorf("unknown key %q; a price has batch, cachedInput, input and output", key)
 			}
 			if err != nil {
-				ps.AddAt(modelPath, key, "%s", err)
+				ps.AddAt(entryPath, key, "%s", err)
 			}
 		}
-		if prices["cachedInput"] == nil {
-			model.CachedInput = model.Input
+		if priceByKey["cachedInput"] == nil {
+			llmPrice.CachedInput = llmPrice.Input
 		}
-		list = append(list, model)
+		list = append(list, llmPrice)
 	}
 	return list
 }
@@ -86,7 +86,7 @@ func readBounded(limit Money, v any, errorText string) (Money, error) {
 
 // Find returns the price of the first of these names that has one: an entry with the whole name, or else the entry with
 // the longest matching beginning.
-func (l List) Find(names ...string) (found Model, ok bool) {
+func (l List) Find(names ...string) (found LLMPrice, ok bool) {
 	for _, name := range names {
 		maxPrefixLength := -1
 		for _, m := range l {
@@ -103,22 +103,22 @@ func (l List) Find(names ...string) (found Model, ok bool) {
 			return found, true
 		}
 	}
-	return Model{}, false
+	return LLMPrice{}, false
 }
 
 // tokensPerPrice is how many tokens a price is for.
 const tokensPerPrice = 1_000_000
 
 // Cost is the cost of so many tokens, at most maxMoney. cached counts the input tokens that the server had cached.
-func (m Model) Cost(input, cachedInput, output int) Money {
-	cachedInput = max(0, min(cachedInput, input))
+func (m LLMPrice) Cost(inputTokens, cachedInputTokens, outputTokens int) Money {
+	cachedInputTokens = max(0, min(cachedInputTokens, inputTokens))
 	sum := big.NewInt(tokensPerPrice / 2)
 	add := func(tokens int, price Money) {
 		sum.Add(sum, new(big.Int).Mul(big.NewInt(int64(tokens)), big.NewInt(int64(price))))
 	}
-	add(input-cachedInput, m.Input)
-	add(cachedInput, m.CachedInput)
-	add(output, m.Output)
+	add(inputTokens-cachedInputTokens, m.Input)
+	add(cachedInputTokens, m.CachedInput)
+	add(outputTokens, m.Output)
 	if sum.Quo(sum, big.NewInt(tokensPerPrice)).Cmp(big.NewInt(int64(maxMoney))) > 0 {
 		return maxMoney
 	}

@@ -97,7 +97,7 @@ func TestWhatTokensCost(t *testing.T) {
 	m, _ := list.Find("m")
 	plain, _ := list.Find("plain")
 	for _, c := range []struct {
-		of                    Model
+		of                    LLMPrice
 		input, cached, output int
 		want                  string
 	}{

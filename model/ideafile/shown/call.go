@@ -163,9 +163,9 @@ func (w *Presenter) Name(token string, c InstanceValues, l Language) string {
 // KnownInstanceName is Name by the data that the Idea has of an instance. For an instance that the Idea does not know,
 // it is the token.
 func (w *Presenter) KnownInstanceName(token string) string {
-	name, known := w.nameByToken[token]
+	name, isKnown := w.nameByToken[token]
 	switch {
-	case !known || name == token:
+	case !isKnown || name == token:
 		return token
 	case len(w.tokensByName[name]) > 1:
 		return name + " (" + token + ")"
@@ -185,7 +185,7 @@ func (w *Presenter) InstanceAmount(token string, l Language) string {
 // Customer: Ann"; "" if none is telling.
 func (w *Presenter) InputSummary(input any, l Language) string {
 	texts := jsonval.Map(w.inputFormat.tellingFields(input, l), func(f Field) string {
-		return f.Title + ": " + oneLine(f.Shown, maxShownFieldLength)
+		return f.Title + ": " + toOneLine(f.Shown, maxShownFieldLength)
 	})
 	return strings.Join(texts, ", ")
 }
@@ -314,7 +314,7 @@ func (t *toolPresenter) fields(params jsonval.Object, l Language) (list []Field,
 			field := Field{Name: prefix + name, Title: member.TitleOr(name), Value: v, Shown: member.Text(v, l),
 				Format: member}
 			if t.tool != nil && isTopLevel {
-				_, field.IsFixed = t.tool.WiredParams[name]
+				_, field.IsFixed = t.tool.WiredExpressionByParam[name]
 			}
 			if text, isText := v.(string); isText && member.Display == Letter {
 				field.Parts = fillLetter(text, params)
@@ -350,14 +350,14 @@ func fillLetter(text string, params jsonval.Object) (parts Parts) {
 			parts = append(parts, Part{Text: part.Text})
 			continue
 		}
-		filled := Part{Text: "{" + part.Name + "}"}
+		filledPart := Part{Text: "{" + part.Name + "}"}
 		for _, values := range append(objectParams(params), params) {
 			if v, exists := placeholder.Find(values, part.Name); exists {
-				filled = Part{placeholder.FormatValue(v), true}
+				filledPart = Part{placeholder.FormatValue(v), true}
 				break
 			}
 		}
-		parts = append(parts, filled)
+		parts = append(parts, filledPart)
 	}
 	return parts
 }
@@ -380,21 +380,21 @@ const (
 // defaultSentence is the sentence of a Tool without a _title: its title, and the two most telling parameters. Money
 // comes before other values, and then the order of the schema counts.
 func defaultSentence(title string, fields []Field) Parts {
-	var chosen []Field
+	var chosenFields []Field
 	for _, wantMoney := range []bool{true, false} {
 		for _, f := range fields {
-			if len(chosen) < maxShownFields && (f.Format.Display == Money) == wantMoney && f.isInformative() {
-				chosen = append(chosen, f)
+			if len(chosenFields) < maxShownFields && (f.Format.Display == Money) == wantMoney && f.isInformative() {
+				chosenFields = append(chosenFields, f)
 			}
 		}
 	}
 	parts := Parts{{Text: title}}
-	for n, f := range chosen {
+	for n, f := range chosenFields {
 		separator := ", "
 		if n == 0 {
 			separator = ": "
 		}
-		parts = append(parts, Part{Text: separator}, Part{oneLine(f.Shown, maxShownFieldLength), true})
+		parts = append(parts, Part{Text: separator}, Part{toOneLine(f.Shown, maxShownFieldLength), true})
 	}
 	return parts
 }
@@ -437,7 +437,7 @@ func (f Field) isInformative() bool {
 // maxSentenceValueLength bounds one value in a sentence or a name, in characters.
 const maxSentenceValueLength = 120
 
-func oneLine(text string, maxLength int) string {
+func toOneLine(text string, maxLength int) string {
 	if len(text) > 8*maxLength { // more than enough for any result
 		text = strings.ToValidUTF8(text[:8*maxLength], "")
 	}
@@ -474,12 +474,12 @@ func (t template) fill(l Language, lookup func(refexpr.Reference) (any, Format, 
 		}
 	}, func(e refexpr.Expression) {
 		var format Format // the format of the last term, which gives the value
-		v, found := e.Evaluate(func(r refexpr.Reference) (v any, has bool) {
+		v, isFound := e.Evaluate(func(r refexpr.Reference) (v any, has bool) {
 			v, format, has = lookup(r)
 			return v, has
 		})
-		ok = ok && found
-		parts = append(parts, Part{oneLine(format.Text(v, l), maxSentenceValueLength), true})
+		ok = ok && isFound
+		parts = append(parts, Part{toOneLine(format.Text(v, l), maxSentenceValueLength), true})
 	})
 	return parts, ok
 }

@@ -44,12 +44,12 @@ func (d Display) schemaTypes() []string {
 
 // Format is how a schema wants a value shown.
 type Format struct {
-	Title      string
-	Help       string
-	Display    Display
-	Currency   string // an ISO code; empty: the amount alone
-	MinorUnits bool
-	IsChoice   bool // the schema lists the values
+	Title          string
+	Help           string
+	Display        Display
+	Currency       string // an ISO code; empty: the amount alone
+	UsesMinorUnits bool
+	IsChoice       bool // the schema lists the values
 	// Properties are the formats of an object's members, by name; Order is the order of display.
 	Properties map[string]Format
 	Order      []string
@@ -100,7 +100,7 @@ func (f *Format) readAnnotations(m jsonval.Object) {
 		if code := jsonval.AsText(m[jsonschema.CurrencyKey]); isCurrency(code) {
 			f.Currency = strings.ToUpper(code)
 		}
-		f.MinorUnits = m[jsonschema.MinorUnitsKey] == true
+		f.UsesMinorUnits = m[jsonschema.MinorUnitsKey] == true
 	}
 }
 

@@ -30,12 +30,12 @@ var languageMatcher = language.NewMatcher(jsonval.Map(Languages, func(l Language
 
 // LanguageFor returns the language for a reader's preferences, in the form of Accept-Language or LANG; English if none
 // fits.
-func LanguageFor(preferred string) Language {
-	preferred, _, _ = strings.Cut(preferred, "@")
-	if localeName, _, isLocale := strings.Cut(preferred, "."); isLocale && !strings.ContainsAny(preferred, ",;") {
-		preferred = strings.ReplaceAll(localeName, "_", "-") // de_DE.UTF-8
+func LanguageFor(preferences string) Language {
+	preferences, _, _ = strings.Cut(preferences, "@")
+	if localeName, _, isLocale := strings.Cut(preferences, "."); isLocale && !strings.ContainsAny(preferences, ",;") {
+		preferences = strings.ReplaceAll(localeName, "_", "-") // de_DE.UTF-8
 	}
-	tags, _, err := language.ParseAcceptLanguage(preferred)
+	tags, _, err := language.ParseAcceptLanguage(preferences)
 	if err != nil {
 		return English
 	}

@@ -74,7 +74,7 @@ func (f Format) unitShift() int {
 	switch {
 	case f.Display == Percent:
 		return 2
-	case f.MinorUnits:
+	case f.UsesMinorUnits:
 		return -currencyScale(f.Currency)
 	}
 	return 0
@@ -105,7 +105,7 @@ const maxInputLength = 1000
 // ParseInput reads a number as people type it. problem is what is wrong with the text; empty: nothing.
 func (f Format) ParseInput(text string, l Language) (n json.Number, problem string) {
 	text = strings.TrimSpace(text)
-	if d, ok := enteredDuration(text); ok && f.Display == Duration {
+	if d, ok := parseDurationSeconds(text); ok && f.Display == Duration {
 		return json.Number(d.plainText()), ""
 	}
 	if !f.HasUnit() {
@@ -118,7 +118,7 @@ func (f Format) ParseInput(text string, l Language) (n json.Number, problem stri
 	s, scale := signsByLanguage[l], currencyScale(f.Currency)
 	text = strings.TrimSpace(strings.TrimSuffix(text, f.Unit()))
 	if f.Display == Duration || len(text) > maxInputLength || !s.amountPattern.MatchString(text) {
-		return "", f.wantUnit(l)
+		return "", f.inputErrorText(l)
 	}
 	d, _ := parseDecimal(strings.NewReplacer(s.groupSign, "", s.decimalPoint, ".").Replace(text))
 	if digits, _ := d.FloatPrec(); digits > scale && f.Currency != "" {
@@ -127,8 +127,8 @@ func (f Format) ParseInput(text string, l Language) (n json.Number, problem stri
 	return json.Number(d.shiftPoint(-f.unitShift()).plainText()), ""
 }
 
-// wantUnit says how to type a number in its unit.
-func (f Format) wantUnit(l Language) string {
+// inputErrorText says how to type a number in its unit.
+func (f Format) inputErrorText(l Language) string {
 	switch f.Display {
 	case Percent:
 		return "this is not a percentage: write it like " + f.Text(json.Number("0.125"), l)
@@ -225,27 +225,27 @@ var durationUnits = []struct {
 	of   time.Duration
 }{{"day", 24 * time.Hour}, {"hour", time.Hour}, {"minute", time.Minute}, {"second", time.Second}}
 
-// enteredDuration reads numbers with their units, such as "2 days 12 hours" in any of the languages, or a number of
+// parseDurationSeconds reads numbers with their units, such as "2 days 12 hours" in any of the languages, or a number of
 // seconds alone, and returns the seconds.
-func enteredDuration(text string) (sum decimal, ok bool) {
-	words := strings.Fields(text)
-	if len(words) == 1 && len(text) <= maxInputLength {
+func parseDurationSeconds(text string) (sum decimal, ok bool) {
+	fields := strings.Fields(text)
+	if len(fields) == 1 && len(text) <= maxInputLength {
 		return parseDecimal(text)
 	}
 	sum = decimal{new(big.Rat)}
-	for n := 0; n+1 < len(words); n += 2 {
-		count, isNumber := parseDecimal(words[n])
-		seconds := secondsOf(words[n+1])
+	for n := 0; n+1 < len(fields); n += 2 {
+		count, isNumber := parseDecimal(fields[n])
+		seconds := unitSeconds(fields[n+1])
 		if !isNumber || seconds == 0 || len(text) > maxInputLength {
 			return sum, false
 		}
 		sum.Add(sum.Rat, count.Mul(count.Rat, big.NewRat(seconds, 1)))
 	}
-	return sum, len(words) > 0 && len(words)%2 == 0
+	return sum, len(fields) > 0 && len(fields)%2 == 0
 }
 
-// secondsOf is how long the unit with a noun is; 0: there is none.
-func secondsOf(noun string) int64 {
+// unitSeconds is how long the unit with a noun is; 0: there is none.
+func unitSeconds(noun string) int64 {
 	for _, unit := range durationUnits {
 		for _, l := range Languages {
 			if slices.ContainsFunc(strings.Fields(l.translate(unit.noun)), func(name string) bool {

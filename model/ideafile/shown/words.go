@@ -27,8 +27,8 @@ var textsByLanguage = map[Language]map[string]string{
 }
 
 func (l Language) translate(key string, args ...any) string {
-	text, known := textsByLanguage[l][key]
-	if !known {
+	text, isKnown := textsByLanguage[l][key]
+	if !isKnown {
 		text = textsByLanguage[English][key]
 	}
 	if len(args) == 0 {

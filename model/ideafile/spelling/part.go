@@ -10,13 +10,13 @@ import (
 const PartMark = "~part"
 
 // PartID returns the id of a part of a split process.
-func PartID(process string, number int) string {
-	return process + "/" + PartMark + "/" + strconv.Itoa(number)
+func PartID(processID string, number int) string {
+	return processID + "/" + PartMark + "/" + strconv.Itoa(number)
 }
 
-// CutPart splits the id of a part into the id of the whole process and the part's number. For any other id, such as
+// SplitPartID splits the id of a part into the id of the whole process and the part's number. For any other id, such as
 // that of a part's delegate, ok is false and whole is the id.
-func CutPart(id string) (whole string, number int, ok bool) {
+func SplitPartID(id string) (wholeProcessID string, number int, ok bool) {
 	if markIndex := strings.LastIndex(id, "/"+PartMark+"/"); markIndex >= 0 {
 		number, err := strconv.Atoi(id[markIndex+len("/"+PartMark+"/"):])
 		if err == nil && PartID(id[:markIndex], number) == id {
@@ -28,14 +28,14 @@ func CutPart(id string) (whole string, number int, ok bool) {
 
 // IsPart reports whether an id names a part of a process. The process itself answers for its parts.
 func IsPart(id string) bool {
-	_, _, ok := CutPart(id)
+	_, _, ok := SplitPartID(id)
 	return ok
 }
 
 // WholeProcessID returns the id of the process that a part belongs to; any other id is returned as it is.
 func WholeProcessID(id string) string {
-	whole, _, _ := CutPart(id)
-	return whole
+	wholeProcessID, _, _ := SplitPartID(id)
+	return wholeProcessID
 }
 
 var partPattern = regexp.MustCompile(`/` + PartMark + `/[0-9]+`)

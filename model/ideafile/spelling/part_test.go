@@ -26,7 +26,7 @@ func TestOnlyTheIDOfAPartIsOne(t *testing.T) {
 		"p/~part/03":                           {"p/~part/03", "p", 0},
 		"p/~part/99999999999999999999999999~a": {"p/~part/99999999999999999999999999~a", "p~a", 0},
 	} {
-		whole, number, is := spelling.CutPart(id)
+		whole, number, is := spelling.SplitPartID(id)
 		if whole != want.whole || number != want.number || is != (number > 0) || is != spelling.IsPart(id) ||
 			spelling.WholeProcessID(id) != whole || spelling.WithoutParts(id) != want.without {
 			t.Errorf("%s: %s, %d, %v, and without parts %s", id, whole, number, is, spelling.WithoutParts(id))
@@ -39,7 +39,7 @@ func TestThePartOfAnyProcessIsFoundByItsID(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		process := rapid.StringMatching(`[a-c](/~part/[1-9]|/~call/[1-9]|[~/0-9])*`).Draw(t, "process")
 		number := rapid.IntRange(1, 100000).Draw(t, "number")
-		if whole, n, ok := spelling.CutPart(spelling.PartID(process, number)); whole != process || n != number || !ok {
+		if whole, n, ok := spelling.SplitPartID(spelling.PartID(process, number)); whole != process || n != number || !ok {
 			t.Fatalf("%s, %d, %v", whole, n, ok)
 		}
 	})

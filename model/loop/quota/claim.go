@@ -33,9 +33,9 @@ func (c *Allocation) GrantFromRemaining(remaining *turn.Quota) bool {
 
 // HasUnacknowledgedGrant reports whether a grant may not have reached its consumer yet.
 func (c Allocation) HasUnacknowledgedGrant() bool {
-	acknowledged, needsQuota := c.QuotaUse.AcknowledgedQuota, c.QuotaUse.NeededQuota != (turn.Quota{})
+	acknowledgedQuota, needsQuota := c.QuotaUse.AcknowledgedQuota, c.QuotaUse.NeededQuota != (turn.Quota{})
 	return c.QuotaUse.HasUnacknowledgedGrants ||
-		(needsQuota && acknowledged.Max(c.GrantedQuota.WithZeroForUnlimited()) != acknowledged)
+		(needsQuota && acknowledgedQuota.Max(c.GrantedQuota.WithZeroForUnlimited()) != acknowledgedQuota)
 }
 
 // UseWithoutNeeds returns what was begun, without what is still needed.

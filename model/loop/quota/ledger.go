@@ -98,8 +98,8 @@ const minSharedCalls = 25
 func (b Ledger) LimitUnlimitedConsumers() (changedIndexes []int) {
 	allowed, openCount := b.AllowedQuota(), 0
 	// Requests are granted one by one if tokens or money are limited, since each may be the one that exceeds the limit.
-	limitRequests := allowed.Requests < turn.Unlimited.Requests || b.Limits.Tokens > 0 || b.Limits.Money > 0
-	limitCalls := allowed.Calls < turn.Unlimited.Calls
+	areRequestsLimited := allowed.Requests < turn.Unlimited.Requests || b.Limits.Tokens > 0 || b.Limits.Money > 0
+	areCallsLimited := allowed.Calls < turn.Unlimited.Calls
 	for _, c := range b.Consumers {
 		if !c.HasEnded {
 			openCount++
@@ -111,10 +111,10 @@ func (b Ledger) LimitUnlimitedConsumers() (changedIndexes []int) {
 	}
 	for n, c := range b.Consumers {
 		oldQuota := c.GrantedQuota
-		if limitRequests && c.GrantedQuota.Requests >= turn.Unlimited.Requests {
+		if areRequestsLimited && c.GrantedQuota.Requests >= turn.Unlimited.Requests {
 			c.GrantedQuota.Requests = c.QuotaUse.Requests
 		}
-		if limitCalls && c.GrantedQuota.Calls >= turn.Unlimited.Calls {
+		if areCallsLimited && c.GrantedQuota.Calls >= turn.Unlimited.Calls {
 			c.GrantedQuota.Calls = c.QuotaUse.Calls + share
 		}
 		if c.GrantedQuota != oldQuota && !c.HasEnded {
@@ -133,7 +133,7 @@ func (b Ledger) Allocate() (changedIndexes []int, f *diag.Fault) {
 	if tokenFault != nil {
 		remaining.Requests = 0
 	}
-	var unmet turn.Quota
+	var unmetQuota turn.Quota
 	anyUnacknowledged := false
 	for n, c := range b.Consumers {
 		if c.HasEnded {
@@ -142,18 +142,18 @@ func (b Ledger) Allocate() (changedIndexes []int, f *diag.Fault) {
 		if c.GrantFromRemaining(&remaining) {
 			changedIndexes = append(changedIndexes, n)
 		}
-		unmet, anyUnacknowledged = unmet.Plus(c.UnmetQuota()), anyUnacknowledged || c.HasUnacknowledgedGrant()
+		unmetQuota, anyUnacknowledged = unmetQuota.Plus(c.UnmetQuota()), anyUnacknowledged || c.HasUnacknowledgedGrant()
 	}
 	reserved := b.ReservedQuota()
 	switch {
 	case anyUnacknowledged: // a grant may still be on its way: a pause could overtake it
-	case unmet.Calls > 0 && b.Limits.Calls > 0 && reserved.Calls >= b.Limits.Calls:
+	case unmetQuota.Calls > 0 && b.Limits.Calls > 0 && reserved.Calls >= b.Limits.Calls:
 		f = diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d, and %d more wait", reserved.Calls,
-			b.Limits.Calls, unmet.Calls)
-	case unmet.Requests > 0 && b.Limits.Requests > 0 && reserved.Requests >= b.Limits.Requests:
+			b.Limits.Calls, unmetQuota.Calls)
+	case unmetQuota.Requests > 0 && b.Limits.Requests > 0 && reserved.Requests >= b.Limits.Requests:
 		f = diag.Faultf(turn.CodeLimitReached, "%d Requests were made, the limit, and a delegate needs more",
 			reserved.Requests)
-	case unmet.Requests > 0:
+	case unmetQuota.Requests > 0:
 		f = tokenFault
 	}
 	slices.Sort(changedIndexes)
@@ -161,10 +161,10 @@ func (b Ledger) Allocate() (changedIndexes []int, f *diag.Fault) {
 }
 
 // UsageLimitFault returns the limit on tokens, on money or on Calls that is reached; nil if none is.
-func UsageLimitFault(limits ideafile.Limits, usage turn.TokenUsage, calls int) *diag.Fault {
+func UsageLimitFault(limits ideafile.Limits, usage turn.TokenUsage, callCount int) *diag.Fault {
 	f := tokenLimitFault(limits, usage)
-	if f == nil && limits.Calls > 0 && calls >= limits.Calls {
-		f = diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d", calls, limits.Calls)
+	if f == nil && limits.Calls > 0 && callCount >= limits.Calls {
+		f = diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d", callCount, limits.Calls)
 	}
 	return f
 }

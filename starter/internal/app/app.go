@@ -163,18 +163,18 @@ const maxWarningsShown = 20 // a large palette may have one for each Tool
 
 // PrintProblems prints problems, and the first warnings among them.
 func (a *App) PrintProblems(file string, problems diag.Problems) {
-	warnings := 0
+	warningCount := 0
 	for _, p := range problems {
 		kind := ""
 		if p.IsWarning {
 			kind = "warning: "
-			warnings++
+			warningCount++
 		}
-		if warnings <= maxWarningsShown || !p.IsWarning {
+		if warningCount <= maxWarningsShown || !p.IsWarning {
 			a.Note("check %s: %s%s", file, kind, p)
 		}
 	}
-	if more := warnings - maxWarningsShown; more > 0 {
+	if more := warningCount - maxWarningsShown; more > 0 {
 		a.Note("check %s: %d more warnings; check --json lists them all", file, more)
 	}
 }
@@ -219,7 +219,7 @@ func (a *App) CanPrompt() bool {
 }
 
 // Ask asks the user at the terminal; asked is false without a terminal.
-func (a *App) Ask(question string) (agreed, asked bool) {
+func (a *App) Ask(question string) (hasAgreed, wasAsked bool) {
 	if !a.CanPrompt() {
 		return false, false
 	}

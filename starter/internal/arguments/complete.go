@@ -72,13 +72,13 @@ func listProcessIDs(ctx context.Context, a *app.App) (ids []string) {
 }
 
 // listWaitingCallIDs lists the Calls of a process that wait for a person.
-func listWaitingCallIDs(ctx context.Context, a *app.App, process string) (calls []string) {
+func listWaitingCallIDs(ctx context.Context, a *app.App, process string) (callIDs []string) {
 	_ = a.WithProcess(ctx, process, func(p *client.Process) error {
 		waiting, err := p.Approvals(ctx)
 		for _, w := range waiting {
-			calls = append(calls, ideafile.TypeableCallID(w.CallID))
+			callIDs = append(callIDs, ideafile.TypeableCallID(w.CallID))
 		}
 		return err
 	})
-	return calls
+	return callIDs
 }

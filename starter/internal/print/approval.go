@@ -30,8 +30,8 @@ func Approval(p client.Approval) string {
 	if p.Deadline != nil {
 		fmt.Fprintf(&b, "  if nobody decides by %s: %s\n", p.Deadline.Local().Format(time.DateTime), p.OnTimeout)
 	}
-	if who := p.DecidersInWords(); who != "" {
-		Fprintf(&b, "  decided by %s\n", who)
+	if deciders := p.DecidersInWords(); deciders != "" {
+		Fprintf(&b, "  decided by %s\n", deciders)
 	}
 	for _, line := range p.ReminderSchedule.Lines(func(at time.Time) string {
 		return at.Local().Format(time.DateTime)

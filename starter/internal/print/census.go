@@ -17,8 +17,8 @@ const (
 
 // census counts the values at one path in the States of many instances. It shows what a batch decided.
 type census struct {
-	key, path string // the State's key, and the place below it
-	counts    map[string]int
+	key, path    string // the State's key, and the place below it
+	countByValue map[string]int
 }
 
 // countValues finds the paths where most instances have a text or a boolean, with few distinct values.
@@ -35,9 +35,9 @@ func countValues(instances map[string]loop.InstanceResult) []census {
 			return
 		}
 		if censusByPath[path] == nil {
-			censusByPath[path] = &census{key: key, path: path, counts: map[string]int{}}
+			censusByPath[path] = &census{key: key, path: path, countByValue: map[string]int{}}
 		}
-		censusByPath[path].counts[Compact(text, maxCensusValueLength)]++
+		censusByPath[path].countByValue[Compact(text, maxCensusValueLength)]++
 	}
 	for _, i := range instances {
 		for key, v := range jsonval.AsObject(i.State) {
@@ -57,25 +57,25 @@ func countValues(instances map[string]loop.InstanceResult) []census {
 }
 
 // isInformative reports whether the counts say more than the States themselves.
-func (t *census) isInformative(instances int) bool {
+func (t *census) isInformative(instanceCount int) bool {
 	total := 0
-	for _, n := range t.counts {
+	for _, n := range t.countByValue {
 		total += n
 	}
-	return len(t.counts) > 1 && len(t.counts) <= maxDistinctValues && 2*total > instances
+	return len(t.countByValue) > 1 && len(t.countByValue) <= maxDistinctValues && 2*total > instanceCount
 }
 
 // String lists the values, the most frequent first.
 func (t census) String() string {
-	values := jsonval.SortedKeys(t.counts)
-	sort.SliceStable(values, func(i, j int) bool { return t.counts[values[i]] > t.counts[values[j]] })
+	values := jsonval.SortedKeys(t.countByValue)
+	sort.SliceStable(values, func(i, j int) bool { return t.countByValue[values[i]] > t.countByValue[values[j]] })
 	for i, v := range values {
-		values[i] = fmt.Sprintf("%d %s", t.counts[v], v)
+		values[i] = fmt.Sprintf("%d %s", t.countByValue[v], v)
 	}
 	return strings.Join(values, " · ")
 }
 
-func printSummary(b *strings.Builder, censuses []census) {
+func printCensuses(b *strings.Builder, censuses []census) {
 	if len(censuses) == 0 {
 		return
 	}
@@ -84,7 +84,7 @@ func printSummary(b *strings.Builder, censuses []census) {
 	for _, t := range censuses {
 		paths, values = append(paths, "  "+Printable(t.path)), append(values, t.String())
 	}
-	Columns(b, [][]string{paths, values})
+	WriteColumns(b, [][]string{paths, values})
 }
 
 // columnOrder puts the keys that have a census first.

@@ -10,9 +10,9 @@ import (
 
 // Naming is what people call instances, and how their values are shown. The zero value shows everything as it is.
 type Naming struct {
-	inputs    jsonval.Object // the instances' own, by token
-	presenter *shown.Presenter
-	language  shown.Language
+	inputByToken jsonval.Object // the instances' own, by token
+	presenter    *shown.Presenter
+	language     shown.Language
 }
 
 // NamingOf returns the Naming of an Idea.
@@ -20,7 +20,7 @@ func NamingOf(idea *ideafile.Idea, l shown.Language) Naming {
 	n := Naming{jsonval.Object{}, shown.NewPresenter(idea), l}
 	for token, messages := range ideafile.GroupMessagesByInstance(idea.Context) {
 		if input := ideafile.InstanceInput(messages, token); token != "" && input != nil {
-			n.inputs[token] = input
+			n.inputByToken[token] = input
 		}
 	}
 	return n
@@ -38,23 +38,23 @@ func (n Naming) name(token string) string {
 	return name + " (" + token + ")"
 }
 
-// ofState returns a value of State as it is shown, or as it is if its schema says nothing about that.
-func (n Naming) ofState(key string, v any) any {
+// formatStateValue returns a value of State as it is shown, or as it is if its schema says nothing about that.
+func (n Naming) formatStateValue(key string, v any) any {
 	if n.presenter == nil {
 		return v
 	}
-	return n.shown(n.presenter.StateFormat().FormatAt(jsonval.Path{key}), v)
+	return n.formatValue(n.presenter.StateFormat().FormatAt(jsonval.Path{key}), v)
 }
 
-// ofInput is ofState for a whole input.
-func (n Naming) ofInput(v any) any {
+// formatInput is formatStateValue for a whole input.
+func (n Naming) formatInput(v any) any {
 	if n.presenter == nil {
 		return v
 	}
-	return n.shown(n.presenter.InputFormat(), v)
+	return n.formatValue(n.presenter.InputFormat(), v)
 }
 
-func (n Naming) shown(f shown.Format, v any) any {
+func (n Naming) formatValue(f shown.Format, v any) any {
 	if f.Display != shown.Plain {
 		return f.Text(v, n.language)
 	}
@@ -64,7 +64,7 @@ func (n Naming) shown(f shown.Format, v any) any {
 	}
 	out := jsonval.Object{}
 	for key, member := range object {
-		out[key] = n.shown(f.Properties[key], member)
+		out[key] = n.formatValue(f.Properties[key], member)
 	}
 	return out
 }

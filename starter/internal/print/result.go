@@ -35,7 +35,7 @@ func Result(w io.Writer, r loop.Result, naming Naming) error {
 	if r.Output != nil {
 		fmt.Fprintf(&b, "\noutput\n%s\n", firstLines(IndentJSON(r.Output), maxOutputLines))
 	}
-	printNotWritten(&b, r.UnwrittenResults)
+	printUnwrittenResults(&b, r.UnwrittenResults)
 	printSteps(&b, r.Instructions)
 	printInstances(&b, r.Instances, naming, TerminalWidth(w))
 	printFailures(&b, r)
@@ -44,14 +44,14 @@ func Result(w io.Writer, r loop.Result, naming Naming) error {
 }
 
 const (
-	maxNotWritten = 10
-	maxNoteWidth  = 300
+	maxUnwrittenResults = 10
+	maxNoteWidth        = 300
 )
 
-// printNotWritten prints the results of Calls that State did not take.
-func printNotWritten(b *strings.Builder, list []loop.UnwrittenResult) {
+// printUnwrittenResults prints the results of Calls that State did not take.
+func printUnwrittenResults(b *strings.Builder, list []loop.UnwrittenResult) {
 	for n, w := range list {
-		if n == maxNotWritten {
+		if n == maxUnwrittenResults {
 			fmt.Fprintf(b, "not written: %d more: --json shows all\n", len(list)-n)
 			return
 		}
@@ -95,8 +95,8 @@ func headline(r loop.Result) string {
 	if r.Simulated != nil {
 		status += " (simulated)"
 	}
-	parts := []string{status, Plural(r.Ideas, "Idea"), Plural(r.Requests, "Request")}
-	if calls := countsText(r.Calls); calls != "" {
+	parts := []string{status, Plural(r.IdeaCount, "Idea"), Plural(r.Requests, "Request")}
+	if calls := callCountsText(r.Calls); calls != "" {
 		parts = append(parts, "calls: "+calls)
 	}
 	if r.Usage.Total() > 0 {
@@ -132,7 +132,7 @@ func printInstances(b *strings.Builder, instances map[string]loop.InstanceResult
 		censuses := countValues(instances)
 		b.WriteByte('\n')
 		b.WriteString(Table(tableColumns(tokens, instances, naming, censuses), cmp.Or(width, defaultTableWidth)))
-		printSummary(b, censuses)
+		printCensuses(b, censuses)
 	}
 }
 
@@ -180,9 +180,9 @@ func printInstance(b *strings.Builder, naming Naming, token string, i loop.Insta
 		valueWidth = max(width-columnWidth(keys), minValueWidth)
 	}
 	for _, key := range sorted {
-		values = append(values, Compact(naming.ofState(key, state[key]), valueWidth))
+		values = append(values, Compact(naming.formatStateValue(key, state[key]), valueWidth))
 	}
-	Columns(b, [][]string{keys, values})
+	WriteColumns(b, [][]string{keys, values})
 }
 
 // tableColumns makes a table of many instances, one line each: name, status, cost, input, and the keys of State.
@@ -194,9 +194,9 @@ func tableColumns(tokens []string, instances map[string]loop.InstanceResult, nam
 		for key := range jsonval.AsObject(instances[token].State) {
 			keys[key] = true
 		}
-		input, text := naming.inputs[token], ""
+		input, text := naming.inputByToken[token], ""
 		if input != nil {
-			hasInput, text = true, tableCell(naming.ofInput(input))
+			hasInput, text = true, tableCell(naming.formatInput(input))
 		}
 		names = append(names, Compact(naming.name(token), maxCellWidth))
 		statuses = append(statuses, instances[token].Standing())
@@ -226,7 +226,7 @@ func Table(columns [][]string, width int) string {
 	for n, c := range columns {
 		if cellWidth := remaining - columnGap; columnWidth(c) > remaining {
 			if cellWidth < minValueWidth {
-				Columns(&b, columns[:n])
+				WriteColumns(&b, columns[:n])
 				fmt.Fprintf(&b, "(%s more: --json shows all)\n", Plural(len(columns)-n, "key"))
 				return b.String()
 			}
@@ -236,13 +236,13 @@ func Table(columns [][]string, width int) string {
 		}
 		remaining -= columnWidth(c)
 	}
-	Columns(&b, columns)
+	WriteColumns(&b, columns)
 	return b.String()
 }
 
-// SplitTable prints all columns. If one table would be too wide, it prints several tables under each other, each
+// WriteSplitTable prints all columns. If one table would be too wide, it prints several tables under each other, each
 // beginning with the first column.
-func SplitTable(b *strings.Builder, columns [][]string, width int) {
+func WriteSplitTable(b *strings.Builder, columns [][]string, width int) {
 	first, remainingColumns := columns[0], columns[1:]
 	for {
 		block, remaining := [][]string{first}, width-columnWidth(first)
@@ -253,7 +253,7 @@ func SplitTable(b *strings.Builder, columns [][]string, width int) {
 			}
 			block, remaining, remainingColumns = append(block, c), remaining-columnWidth(c), remainingColumns[1:]
 		}
-		Columns(b, block)
+		WriteColumns(b, block)
 		if len(remainingColumns) == 0 {
 			return
 		}
@@ -268,7 +268,7 @@ func instanceColumn(key string, tokens []string, instances map[string]loop.Insta
 		state := jsonval.AsObject(instances[token].State)
 		text := ""
 		if v, ok := state[key]; ok {
-			text = tableCell(naming.ofState(key, v))
+			text = tableCell(naming.formatStateValue(key, v))
 		}
 		c = append(c, text)
 	}
@@ -285,8 +285,8 @@ func columnWidth(column []string) (width int) {
 // columnGap is the space between columns.
 const columnGap = 2
 
-// Columns aligns columns of equal length.
-func Columns(b *strings.Builder, columns [][]string) {
+// WriteColumns aligns columns of equal length.
+func WriteColumns(b *strings.Builder, columns [][]string) {
 	lines := make([]string, len(columns[0]))
 	for _, c := range columns {
 		width := columnWidth(c)

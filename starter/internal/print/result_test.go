@@ -33,7 +33,7 @@ func want(t *testing.T, got, want string) {
 
 func TestTheOnlyInstanceIsPrintedKeyByKey(t *testing.T) {
 	want(t, printed(t, loop.Result{
-		ProcessID: "p", Status: loop.StatusCompleted, Ideas: 1, Requests: 2,
+		ProcessID: "p", Status: loop.StatusCompleted, IdeaCount: 1, Requests: 2,
 		Calls:  turn.CallCounts{Done: 1, Skipped: 2},
 		Usage:  turn.TokenUsage{PromptTokens: 3, CompletionTokens: 4},
 		Output: map[string]any{"n": json.Number("12345678901234567890"), "s": "<a> & ①"},
@@ -110,7 +110,7 @@ instance  status   input
 `,
 	} {
 		var b strings.Builder
-		printInstances(&b, instances, Naming{inputs: inputs}, width)
+		printInstances(&b, instances, Naming{inputByToken: inputs}, width)
 		want(t, b.String(), lines)
 	}
 }

@@ -35,7 +35,7 @@ func Status(v client.Status) string {
 	if len(v.Instances) > 1 {
 		parts = append(parts, statusTally(v.Result))
 	}
-	if calls := countsText(v.Calls); calls != "" {
+	if calls := callCountsText(v.Calls); calls != "" {
 		parts = append(parts, "calls: "+calls)
 	}
 	return strings.Join(parts, " · ")
@@ -46,8 +46,8 @@ func MostFrequentFailureText(v client.Status) string {
 	if len(v.Failures) == 0 {
 		return ""
 	}
-	frequent := slices.MaxFunc(v.Failures, func(a, b turn.CallFailure) int { return a.Count - b.Count })
-	return string(frequent.Status) + " " + frequent.String()
+	failure := slices.MaxFunc(v.Failures, func(a, b turn.CallFailure) int { return a.Count - b.Count })
+	return string(failure.Status) + " " + failure.String()
 }
 
 // statusTally counts the instances by status.
@@ -59,8 +59,8 @@ func statusTally(r loop.Result) string {
 	return ideafile.TallyText(ideafile.InstanceStatuses(), countByStatus)
 }
 
-// countsText lists the Calls by outcome, without zeros.
-func countsText(c turn.CallCounts) string {
+// callCountsText lists the Calls by outcome, without zeros.
+func callCountsText(c turn.CallCounts) string {
 	var parts []string
 	for _, e := range []struct {
 		n    int

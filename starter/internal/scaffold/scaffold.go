@@ -24,15 +24,15 @@ var templateFiles embed.FS
 
 // Options say what is written.
 type Options struct {
-	Folder   string // it is created; if it exists, it must be empty
-	Program  string // the command, as its user calls it
-	Checkout string // a checkout of Process Idea, for the Go program; empty: no Go program
-	HTTP     bool   // the Tools call HTTP servers and the instances come from a table; there is no Go program
-	Table    string // a file with the instances, for HTTP; empty: three invented ones
+	Folder    string // it is created; if it exists, it must be empty
+	Program   string // the command, as its user calls it
+	Checkout  string // a checkout of Process Idea, for the Go program; empty: no Go program
+	UsesHTTP  bool   // the Tools call HTTP servers and the instances come from a table; there is no Go program
+	TableFile string // a file with the instances, for HTTP; empty: three invented ones
 }
 
 // File is a written file, by its name in the folder.
-type File struct{ Name, About string }
+type File struct{ Name, Description string }
 
 // filesToWrite lists the files in the order in which a reader looks at them.
 func (o Options) filesToWrite() []File {
@@ -42,7 +42,7 @@ func (o Options) filesToWrite() []File {
 		{"replies.jsonl", "what a scripted LLM answers, as long as you have configured none"},
 	}
 	switch {
-	case o.HTTP:
+	case o.UsesHTTP:
 		list = append(list, File{tableName, "the instances, a row each"})
 	case o.Checkout != "":
 		list = append(list,
@@ -54,7 +54,7 @@ func (o Options) filesToWrite() []File {
 
 // templateOf is the template of a file.
 func (o Options) templateOf(file string) string {
-	if o.HTTP {
+	if o.UsesHTTP {
 		return "http/" + file + ".tmpl"
 	}
 	return file + ".tmpl"
@@ -74,33 +74,33 @@ func Write(o Options) ([]File, error) {
 			fmt.Errorf("%q is not a valid name: want up to 40 letters, digits, - and _, beginning with a letter",
 				name)
 	}
-	texts := map[string][]byte{"idea.schema.json": ideafiles.Schema}
+	contentByFile := map[string][]byte{"idea.schema.json": ideafiles.Schema}
 	if o.Checkout != "" {
-		if err := addGoMod(texts, name, o.Checkout); err != nil {
+		if err := addGoMod(contentByFile, name, o.Checkout); err != nil {
 			return nil, err
 		}
 	}
-	data := newContents(o, name)
+	data := newTemplateData(o, name)
 	list := o.filesToWrite()
-	if o.HTTP {
+	if o.UsesHTTP {
 		t, err := o.readTable()
 		if err != nil {
 			return nil, err
 		}
-		texts[tableName], data.Table = t.data, t
+		contentByFile[tableName], data.Table = t.data, t
 	}
 	for _, f := range list {
-		if texts[f.Name] != nil {
+		if contentByFile[f.Name] != nil {
 			continue
 		}
-		if texts[f.Name], err = fillTemplate(o.templateOf(f.Name), data); err != nil {
+		if contentByFile[f.Name], err = fillTemplate(o.templateOf(f.Name), data); err != nil {
 			return nil, err
 		}
 	}
-	if texts[".gitignore"], err = fillTemplate("gitignore.tmpl", data); err != nil {
+	if contentByFile[".gitignore"], err = fillTemplate("gitignore.tmpl", data); err != nil {
 		return nil, err
 	}
-	return list, writeAll(folder, texts)
+	return list, writeFiles(folder, contentByFile)
 }
 
 // templateData are what the templates read.
@@ -110,7 +110,7 @@ type templateData struct {
 	Table                        table
 }
 
-func newContents(o Options, name string) templateData {
+func newTemplateData(o Options, name string) templateData {
 	c := templateData{Name: name, Go: o.Checkout != "", Program: o.Program, Command: o.Program}
 	if o.Checkout != "" {
 		c.Docs = "Everything else is in " + filepath.ToSlash(filepath.Join(o.Checkout, "docs")) + "."
@@ -134,7 +134,7 @@ func fillTemplate(name string, data templateData) ([]byte, error) {
 
 // addGoMod adds go.mod and go.sum. They are copied from the example that imports the same packages, so that nothing
 // needs to be downloaded.
-func addGoMod(texts map[string][]byte, name, checkout string) error {
+func addGoMod(contentByFile map[string][]byte, name, checkout string) error {
 	example := filepath.Join(checkout, "examples", "custom-worker")
 	mod, err := os.ReadFile(filepath.Join(example, "go.mod"))
 	if err != nil {
@@ -151,7 +151,7 @@ func addGoMod(texts map[string][]byte, name, checkout string) error {
 	if _, body, ok := strings.Cut(text, "\nmodule "); ok {
 		text = "// replace says where your checkout of Process Idea is.\nmodule " + body
 	}
-	texts["go.mod"], texts["go.sum"] = []byte(text), sum
+	contentByFile["go.mod"], contentByFile["go.sum"] = []byte(text), sum
 	return nil
 }
 
@@ -163,7 +163,7 @@ func quoteModulePath(path string) string {
 	return path
 }
 
-func writeAll(folder string, texts map[string][]byte) error {
+func writeFiles(folder string, contentByFile map[string][]byte) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -174,7 +174,7 @@ func writeAll(folder string, texts map[string][]byte) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	for name, text := range texts {
+	for name, text := range contentByFile {
 		if err := os.WriteFile(filepath.Join(folder, name), text, 0o644); err != nil {
 			return err
 		}

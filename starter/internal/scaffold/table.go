@@ -27,18 +27,18 @@ type table struct {
 func (o Options) readTable() (t table, err error) {
 	name := tableName
 	t.data = []byte(sampleTable)
-	if o.Table != "" {
-		name = filepath.Base(o.Table)
+	if o.TableFile != "" {
+		name = filepath.Base(o.TableFile)
 		if !strings.EqualFold(filepath.Ext(name), ".csv") {
-			return t, fmt.Errorf("read table %s: want a file whose name ends with .csv", o.Table)
+			return t, fmt.Errorf("read table %s: want a file whose name ends with .csv", o.TableFile)
 		}
-		if t.data, err = ideafiles.ReadFile(o.Table); err != nil {
+		if t.data, err = ideafiles.ReadFile(o.TableFile); err != nil {
 			return t, err
 		}
 	}
 	columns, problems := ideafiles.Columns(name, t.data)
 	if len(problems) > 0 {
-		return t, fmt.Errorf("read table %s:\n%w", o.Table, problems)
+		return t, fmt.Errorf("read table %s:\n%w", o.TableFile, problems)
 	}
 	for _, c := range columns {
 		if !strings.HasPrefix(c.Name, "_") { // no parameter of a Tool may begin with _
@@ -46,7 +46,7 @@ func (o Options) readTable() (t table, err error) {
 		}
 	}
 	if len(t.columns) == 0 {
-		return t, fmt.Errorf("read table %s: it has no column whose name begins without an underscore", o.Table)
+		return t, fmt.Errorf("read table %s: it has no column whose name begins without an underscore", o.TableFile)
 	}
 	return t, nil
 }

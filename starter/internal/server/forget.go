@@ -18,7 +18,7 @@ import (
 // Forget removes a process's deleted data from the files of the embedded server, and the lines of its log that name the
 // process. reached is false for a server that does not use this folder: its files cannot be reached.
 func (s *Session) Forget(ctx context.Context, process string) (wasReached bool, err error) {
-	if !s.Embedded && !s.Place.isServerAt(s.Place.Remote.HostPort) {
+	if !s.IsEmbedded && !s.Place.isServerAt(s.Place.Remote.HostPort) {
 		return false, nil
 	}
 	for _, name := range []string{logFile, logFile + ".old"} {
@@ -27,7 +27,7 @@ func (s *Session) Forget(ctx context.Context, process string) (wasReached bool, 
 		}
 	}
 	return true, s.Place.Temporal.Scrub(ctx, s.Place.Dir, func(workflow string) bool {
-		return blobs.RootOf(workflow) == process
+		return blobs.RootProcessOf(workflow) == process
 	})
 }
 

@@ -56,7 +56,7 @@ func (s *Session) serveGateway(ctx context.Context, port int, o gateway.Options)
 	if state.Port, err = strconv.Atoi(text); err != nil {
 		return err
 	}
-	s.Gateway = "http://" + running.Address + "/?token=" + state.Token
+	s.GatewayURL = "http://" + running.Address + "/?token=" + state.Token
 	data, err := json.Marshal(state)
 	if err == nil {
 		err = os.WriteFile(path, append(data, '\n'), 0o600)

@@ -31,7 +31,7 @@ import (
 type HostOptions struct {
 	Port, UIPort int  // 0: any free port, or a usual one for the UI; a negative UI port: no UI
 	WithWorker   bool // with a worker
-	Isolated     bool // the worker reaches nothing but the LLM
+	IsIsolated   bool // the worker reaches nothing but the LLM
 	// GatewayPort is the gateway's port; 0 picks a usual one, a negative one disables the gateway.
 	GatewayPort int
 	// WarnOnTerminal also prints the log's warnings on the terminal.
@@ -46,7 +46,7 @@ var defaultUIPorts = []int{8233, 8234, 8235, 8236, 8237, 8238, 8239, 8240, 8241,
 // host runs the embedded server, and a worker if h.Worker is set, in this program until the session is closed. The
 // caller has locked the folder; unlock releases it.
 func (p Place) host(ctx context.Context, unlock func(), h HostOptions) (*Session, error) {
-	s := &Session{Place: p, Embedded: true, RunsServer: true, cleanups: []func(){unlock}}
+	s := &Session{Place: p, IsEmbedded: true, RunsServer: true, cleanups: []func(){unlock}}
 	if err := s.serve(ctx, h); err != nil {
 		s.Close()
 		return nil, err
@@ -94,15 +94,15 @@ func (s *Session) serve(ctx context.Context, h HostOptions) error {
 		return err
 	}
 	server, err := s.Place.Temporal.Start(ctx, TemporalOptions{
-		Memory: cfg.memory, Dir: s.Place.Dir, Port: h.Port, UIPort: h.UIPort, DefaultUIPorts: s.Place.uiPorts(),
+		MemoryLimit: cfg.memoryLimit, Dir: s.Place.Dir, Port: h.Port, UIPort: h.UIPort, DefaultUIPorts: s.Place.uiPorts(),
 		CodecEndpoint: codecEndpoint,
 	})
 	if err != nil {
 		return exit.Unreachablef("start server in %s: %w", s.Place.Dir, err)
 	}
 	s.cleanups = append(s.cleanups, server.Stop)
-	s.UI = server.UIURL()
-	s.Place.saveUIPort(s.UI)
+	s.UIURL = server.UIURL()
+	s.Place.saveUIPort(s.UIURL)
 	o := sdk.Options{HostPort: server.Address(), Namespace: server.Namespace()}
 	if err := s.open(ctx, o, s.Place.Store, log); err != nil {
 		return err
@@ -110,9 +110,9 @@ func (s *Session) serve(ctx context.Context, h HostOptions) error {
 	if err := s.initializeStore(ctx, codecArchive); err != nil {
 		return err
 	}
-	cfg.parts.Store = s.Archive().Store()
+	cfg.engineParts.Store = s.Archive().Store()
 	if h.WithWorker {
-		if err := s.startWorker(cfg.parts); err != nil {
+		if err := s.startWorker(cfg.engineParts); err != nil {
 			return err
 		}
 	}
@@ -120,8 +120,8 @@ func (s *Session) serve(ctx context.Context, h HostOptions) error {
 		return err
 	}
 	withdraw, err := s.Place.announce(ServerInfo{
-		Address: o.HostPort, Namespace: o.Namespace, UI: s.UI, Gateway: s.Gateway, PID: os.Getpid(),
-		Store: s.Place.Store, Worker: h.WithWorker, LLM: cfg.parts.LLM.Configured(),
+		Address: o.HostPort, Namespace: o.Namespace, UIURL: s.UIURL, GatewayURL: s.GatewayURL, PID: os.Getpid(),
+		Store: s.Place.Store, HasWorker: h.WithWorker, HasLLM: cfg.engineParts.LLM.IsConfigured(),
 	})
 	if err != nil {
 		return err
@@ -132,9 +132,9 @@ func (s *Session) serve(ctx context.Context, h HostOptions) error {
 
 // settings are the settings of the environment for what runs here.
 type settings struct {
-	parts   engine.Parts // without the store
-	memory  int64        // the limit of the whole program; 0: the default
-	gateway gateway.Options
+	engineParts engine.Parts // without the store
+	memoryLimit int64        // the limit of the whole program; 0: the default
+	gateway     gateway.Options
 }
 
 // readSettings reads all settings before anything is started with them, and reports all that are wrong.
@@ -143,24 +143,24 @@ func (s *Session) readSettings(ctx context.Context, h HostOptions, log *slog.Log
 	collect := func(err error) { errs = append(errs, err) }
 	_, err = client.KeysFromEnvironment()
 	collect(err)
-	cfg.parts = engine.Parts{Log: log, Recorder: h.ReplyRecorder, StopTimeout: drainTimeout}
-	if h.Isolated { // a second safeguard: simulated Calls have no runner anyway
-		cfg.parts.HTTP, cfg.parts.MCP = httptool.New(httptool.Options{}), mcptool.New(mcptool.Options{})
+	cfg.engineParts = engine.Parts{Log: log, ReplyRecorder: h.ReplyRecorder, StopTimeout: drainTimeout}
+	if h.IsIsolated { // a second safeguard: simulated Calls have no runner anyway
+		cfg.engineParts.HTTP, cfg.engineParts.MCP = httptool.New(httptool.Options{}), mcptool.New(mcptool.Options{})
 	}
-	cfg.parts = cfg.parts.With(s.Place.Additions)
+	cfg.engineParts = cfg.engineParts.With(s.Place.Additions)
 	if h.WithWorker {
-		cfg.parts, err = cfg.parts.Check()
+		cfg.engineParts, err = cfg.engineParts.Check()
 		collect(err)
 	}
-	cfg.parts.Limits, err = engine.EmbeddedLimitsFromEnv(os.Getenv)
+	cfg.engineParts.Limits, err = engine.EmbeddedLimitsFromEnv(os.Getenv)
 	collect(err)
-	cfg.memory, err = heap.BytesFromEnv(os.Getenv, heap.LimitVariable)
+	cfg.memoryLimit, err = heap.BytesFromEnv(os.Getenv, heap.LimitVariable)
 	collect(err)
 	if h.GatewayPort >= 0 {
 		cfg.gateway.Log = log
 		cfg.gateway.Hooks, err = gateway.HooksFromEnvironment(os.Getenv)
 		collect(err)
-		if cfg.gateway.DeciderKeys = cfg.parts.DeciderKeys; !h.WithWorker {
+		if cfg.gateway.DeciderKeys = cfg.engineParts.DeciderKeys; !h.WithWorker {
 			cfg.gateway.DeciderKeys, err = signing.FromEnvironment(ctx, os.Getenv)
 			collect(err)
 		}
@@ -228,7 +228,7 @@ func (p Place) LogFile() string { return filepath.Join(p.Dir, logFile) }
 
 // openLog opens the file that takes the logs of the worker and of its client. If warn is set, warnings also go to the
 // terminal.
-func (s *Session) openLog(warn bool) (*slog.Logger, error) {
+func (s *Session) openLog(warnOnTerminal bool) (*slog.Logger, error) {
 	path := s.Place.LogFile()
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLogBytes {
 		_ = os.Rename(path, path+".old")
@@ -239,7 +239,7 @@ func (s *Session) openLog(warn bool) (*slog.Logger, error) {
 	}
 	s.cleanups = append(s.cleanups, func() { _ = f.Close() })
 	var sink slog.Handler = slog.NewTextHandler(f, nil)
-	if warn {
+	if warnOnTerminal {
 		sink = slog.NewMultiHandler(sink, slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	}
 	log := slog.New(sink)

@@ -10,7 +10,7 @@ import (
 )
 
 // HasLLM reports whether this program's environment names an LLM.
-func HasLLM() bool { return engine.LLMFromEnvironment(os.Getenv).Configured() }
+func HasLLM() bool { return engine.LLMFromEnvironment(os.Getenv).IsConfigured() }
 
 // ChooseReplies decides who answers a process's Requests. Recorded replies answer if they were asked for, or if the
 // folder has some and no LLM is configured; otherwise the LLM answers. It refuses a process that nobody would answer,
@@ -26,7 +26,7 @@ func (p Place) ChooseReplies(d *ideafiles.Definition) error {
 	switch {
 	case !p.needsLLM(d):
 	case p.Remote != nil: // the workers know whether there is an LLM
-	case isRunning && running.Worker && !running.LLM && !p.IsAbandoned():
+	case isRunning && running.HasWorker && !running.HasLLM && !p.IsAbandoned():
 		return exit.Usagef("run %s: the worker's program (process %d) has no LLM configured: start it with "+
 			"OPENAI_API_KEY or OPENAI_BASE_URL, or give recorded replies with --replies",
 			d.Source.Path, running.PID)

@@ -68,7 +68,7 @@ func FindPlace(data, store string, note func(format string, args ...any)) (Place
 func (p Place) Tools() ideafiles.Tools {
 	parts := engine.Parts{}.With(p.Additions)
 	return ideafiles.Tools{
-		Known: kinds.NewKnownTools(parts.Tools, parts.Runners), Replies: rehearsal.CountReplies,
+		Registry: kinds.NewKnownTools(parts.Tools, parts.Runners), CheckReplies: rehearsal.CountReplies,
 		OtherWorkers: p.Remote != nil,
 	}
 }

@@ -17,14 +17,14 @@ const ServerFile = "server.json"
 type ServerInfo struct {
 	Address   string `json:"address"`
 	Namespace string `json:"namespace"`
-	UI        string `json:"ui,omitempty"`
-	// Gateway is the address of the HTTP API, with its token.
-	Gateway string `json:"gateway,omitempty"`
-	PID     int    `json:"pid"`
+	UIURL     string `json:"ui,omitempty"`
+	// GatewayURL is the address of the HTTP API, with its token.
+	GatewayURL string `json:"gateway,omitempty"`
+	PID        int    `json:"pid"`
 	// Store is where the workers of that server keep large values.
-	Store  string `json:"store"`
-	Worker bool   `json:"worker"` // the server's program has a worker too
-	LLM    bool   `json:"llm"`    // the server's program has an LLM configured
+	Store     string `json:"store"`
+	HasWorker bool   `json:"worker"` // the server's program has a worker too
+	HasLLM    bool   `json:"llm"`    // the server's program has an LLM configured
 }
 
 // RunningServer reads how to reach the server that runs on the folder. ok is false if there is no such file, or if a

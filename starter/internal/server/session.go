@@ -16,9 +16,9 @@ import (
 type Session struct {
 	*client.Client
 	Place      Place
-	UI         string // the address of the embedded server's web UI; may be empty
-	Gateway    string // the address of this program's gateway, with its token; may be empty
-	Embedded   bool   // the server is embedded, in this program or in another
+	UIURL      string // the address of the embedded server's web UI; may be empty
+	GatewayURL string // the address of this program's gateway, with its token; may be empty
+	IsEmbedded bool   // the server is embedded, in this program or in another
 	RunsServer bool   // the server runs in this program
 	cleanups   []func()
 }
@@ -46,7 +46,7 @@ func (p Place) join(ctx context.Context) (*Session, error) {
 	if !ok {
 		return nil, p.noServerError()
 	}
-	s := &Session{Place: p, UI: info.UI, Embedded: true}
+	s := &Session{Place: p, UIURL: info.UIURL, IsEmbedded: true}
 	return s, s.open(ctx, sdk.Options{HostPort: info.Address, Namespace: info.Namespace}, info.Store, nil)
 }
 
@@ -57,7 +57,7 @@ func (s *Session) open(ctx context.Context, temporal sdk.Options, store string, 
 		return err
 	}
 	s.Client, err = client.Dial(ctx, client.Options{
-		Temporal: temporal, Store: store, Keys: keys, Logger: log, IsLive: s.Embedded,
+		Temporal: temporal, Store: store, Keys: keys, Logger: log, IsLive: s.IsEmbedded,
 		OnNoWorker: func(process string, cause error) {
 			s.Place.Note("no worker answers for %s; it takes effect when a worker runs: %s", process, cause)
 		},
@@ -70,8 +70,8 @@ func (s *Session) open(ctx context.Context, temporal sdk.Options, store string, 
 
 // UIAddress is the address of a process in the web UI; empty without a web UI.
 func (s *Session) UIAddress(id string) string {
-	if s.UI == "" {
+	if s.UIURL == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s/namespaces/%s/workflows/%s", s.UI, s.Namespace(), url.PathEscape(id))
+	return fmt.Sprintf("%s/namespaces/%s/workflows/%s", s.UIURL, s.Namespace(), url.PathEscape(id))
 }

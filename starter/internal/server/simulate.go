@@ -55,7 +55,7 @@ func (p Place) simulate(ctx context.Context, source ideafiles.Source) (*simulati
 }
 
 // SimulationHost is a server for one simulation. Its worker reaches nothing but the LLM.
-var SimulationHost = HostOptions{UIPort: -1, GatewayPort: -1, WithWorker: true, Isolated: true}
+var SimulationHost = HostOptions{UIPort: -1, GatewayPort: -1, WithWorker: true, IsIsolated: true}
 
 // ForSimulation returns a place with a server and a store that nothing real uses: in a folder, or in a temporary one,
 // which cleanup removes, if that is empty.

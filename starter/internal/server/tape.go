@@ -20,7 +20,7 @@ import (
 type RepliesRecording struct {
 	Path          string
 	mu            sync.Mutex
-	process       string
+	processID     string
 	recorder      *rehearsal.Recorder
 	file          *recordingFile
 	pendingWrites []func() // called by Start: each writes a reply that came before Start
@@ -32,7 +32,7 @@ func (t *RepliesRecording) RecordReply(process string, order int, content, finis
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	writeReply := func() {
-		if t.err == nil && process == t.process {
+		if t.err == nil && process == t.processID {
 			t.file.order = order
 			t.err = t.recorder.Record(content, finishReason, refusal)
 		}
@@ -60,7 +60,7 @@ func (t *RepliesRecording) Start(process string, shouldAppend bool) error {
 	if info, err := file.Stat(); err == nil {
 		t.file.startOffset = info.Size()
 	}
-	t.process, t.recorder = process, rehearsal.NewRecorder(t.file)
+	t.processID, t.recorder = process, rehearsal.NewRecorder(t.file)
 	for _, write := range t.pendingWrites {
 		write()
 	}

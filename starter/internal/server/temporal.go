@@ -17,7 +17,7 @@ type TemporalOptions struct {
 	Port, UIPort   int
 	DefaultUIPorts []int
 	CodecEndpoint  string
-	Memory         int64 // bytes
+	MemoryLimit    int64 // bytes
 }
 
 // TemporalServer is a running server, such as devserver.Server.

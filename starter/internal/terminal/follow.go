@@ -34,8 +34,8 @@ type Follower struct {
 	LLMTimeout  time.Duration
 	llmDeadline <-chan time.Time // the end of LLMWait; nil: the LLM's server is not away
 
-	status     *client.Status // as it was last seen
-	lastAnswer time.Time      // when the server last answered
+	status       *client.Status // as it was last seen
+	lastAnswerAt time.Time      // when the server last answered
 }
 
 // eventOrError is one step of the events of a process.
@@ -51,7 +51,7 @@ func (f *Follower) Follow(ctx context.Context) (loop.Result, error) {
 	watchCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	events := f.watchEvents(watchCtx)
-	f.lastAnswer = time.Now()
+	f.lastAnswerAt = time.Now()
 	for {
 		select {
 		case s := <-events:
@@ -122,13 +122,13 @@ func (f *Follower) watchEvents(ctx context.Context) <-chan eventOrError {
 func (f *Follower) handleEvent(ctx context.Context, e client.Event) error {
 	switch {
 	case e.Kind == client.EventStatus:
-		f.status, f.lastAnswer = &e.Status, time.Now()
+		f.status, f.lastAnswerAt = &e.Status, time.Now()
 		f.Person.askNext(ctx, e.Status, f.Progress.Clear)
 	case !errors.Is(e.Err, client.ErrUnreachable):
-		f.status, f.lastAnswer = nil, time.Now()
-	case f.Session.Embedded && !f.Session.RunsServer && f.Session.Place.IsAbandoned():
+		f.status, f.lastAnswerAt = nil, time.Now()
+	case f.Session.IsEmbedded && !f.Session.RunsServer && f.Session.Place.IsAbandoned():
 		return ErrAbandoned
-	case time.Since(laterOf(f.lastAnswer, e.LastSeenAt)) > silenceTimeout:
+	case time.Since(laterOf(f.lastAnswerAt, e.LastSeenAt)) > silenceTimeout:
 		return exit.Unreachablef("follow process %s: %w", f.Process.ID(), e.Err)
 	default:
 		f.status = nil
@@ -152,7 +152,7 @@ func (f *Follower) isPaused() bool {
 
 // watchLLM starts LLMWait when an LLM's server that has never answered the process becomes unreachable.
 func (f *Follower) watchLLM() {
-	neverAnswered := func(h turn.HeldUp) bool { return h.NeverWorked && h.Cause == turn.CodeLLMUnreachable }
+	neverAnswered := func(h turn.HoldUp) bool { return h.HasNeverWorked && h.Cause == turn.CodeLLMUnreachable }
 	switch isAway := f.status != nil && slices.ContainsFunc(f.status.HeldUp, neverAnswered); {
 	case !isAway:
 		f.llmDeadline = nil

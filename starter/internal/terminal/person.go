@@ -33,7 +33,7 @@ type Person struct {
 	inputError   error            // why nothing more is read, once inputLines is closed; nil: nothing more is typed
 	lineDone     chan<- struct{}  // frees the reader after a line; until then an editor may have the terminal
 	openApproval *client.Approval // the open question, or nil
-	handled      map[approvalKey]bool
+	isHandled    map[approvalKey]bool
 	onNextLine   func(ctx context.Context, line string) error // handles the next line; nil: it answers the question
 }
 
@@ -55,7 +55,7 @@ func NewPerson(in io.Reader, out io.Writer, p *client.Process, name string, grou
 	}
 	lines, lineDone := make(chan string), make(chan struct{}, 1)
 	person := &Person{Process: p, Name: name, Groups: groups, out: out, inputLines: lines, lineDone: lineDone,
-		handled: map[approvalKey]bool{}}
+		isHandled: map[approvalKey]bool{}}
 	safego.Go("starter.person", func() error {
 		scanner := bufio.NewScanner(stdin)
 		for ; scanner.Scan(); <-lineDone {
@@ -101,7 +101,7 @@ func (p *Person) askNext(ctx context.Context, status client.Status, clearProgres
 		p.openApproval, p.onNextLine = nil, nil
 	}
 	for _, w := range waiting {
-		if !p.handled[approvalKeyOf(w)] {
+		if !p.isHandled[approvalKeyOf(w)] {
 			p.openApproval = &w
 			clearProgress()
 			write(p.out, print.Approval(w)+runQuestion)
@@ -193,7 +193,7 @@ func (p *Person) showError(message string) error {
 
 // closeQuestion closes the current question, so that it is not asked again.
 func (p *Person) closeQuestion() {
-	p.handled[approvalKeyOf(*p.openApproval)] = true
+	p.isHandled[approvalKeyOf(*p.openApproval)] = true
 	p.openApproval = nil
 }
 

@@ -36,7 +36,7 @@ func Execute(args []string, stdout, stderr io.Writer, additions engine.Additions
 	defer stop()
 	// A second interrupt ends the program at once, without cleaning up.
 	safego.AfterDone(ctx, "starter.signals", stop)
-	heap.KeepBelow(1) // large tables leave much garbage; servers and workers set their own limit
+	heap.SetSoftLimit(1) // large tables leave much garbage; servers and workers set their own limit
 	a := &app.App{In: os.Stdin, Out: stdout, Err: stderr, Additions: additions, Temporal: temporal}
 	root := Root(a)
 	flags.SetArgs(root, args)
@@ -63,8 +63,8 @@ reached; 5 it is forgotten, but not everywhere; 130 interrupted.`,
 		SilenceUsage:  true,
 		PersistentPreRun: func(*cobra.Command, []string) {
 			a.HasBegun = true
-			for _, why := range flags.Misspelled(os.Environ()) {
-				a.Note("%s", why)
+			for _, warning := range flags.MisspelledVariables(os.Environ()) {
+				a.Note("%s", warning)
 			}
 		},
 	}

@@ -19,8 +19,8 @@ import (
 
 // Verify checks the third part of a proof: that the passkey with this public key signed the payload, on a page on which
 // it may be used, and that its device verified the person. The error says in words for people what is wrong.
-func (u *Site) Verify(public crypto.PublicKey, payload, part []byte) error {
-	a, err := parseProofPart(part)
+func (u *Site) Verify(public crypto.PublicKey, payload, assertionPart []byte) error {
+	a, err := parseProofPart(assertionPart)
 	if err != nil {
 		return err
 	}
@@ -67,9 +67,9 @@ func (u *Site) checkAuthenticatorData(data []byte) error {
 	if err := authenticatorData.Unmarshal(data); err != nil {
 		return errors.New("what the device said (authenticatorData) cannot be read")
 	}
-	site := sha256.Sum256([]byte(u.RPID))
+	siteHash := sha256.Sum256([]byte(u.RPID))
 	switch {
-	case !bytes.Equal(authenticatorData.RPIDHash, site[:]):
+	case !bytes.Equal(authenticatorData.RPIDHash, siteHash[:]):
 		return fmt.Errorf("the passkey was used for another site than %s", u.RPID)
 	case !authenticatorData.Flags.UserPresent():
 		return errors.New("the device did not find that anybody was there")

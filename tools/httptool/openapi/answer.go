@@ -14,12 +14,12 @@ const maxResultSchemaBytes = 8 << 10
 // described, the result has no schema.
 func (t *toolBuilder) readResultSchema() {
 	var schemas []any
-	for status, answer := range jsonval.Sorted(jsonval.AsObject(t.op.def["responses"])) {
+	for status, answer := range jsonval.Sorted(jsonval.AsObject(t.op.definition["responses"])) {
 		if !strings.HasPrefix(status, "2") {
 			continue
 		}
-		schema, known := t.answerSchema(status, answer)
-		if m, ok := schema.(jsonval.Object); !known || !ok || len(m) == 0 {
+		schema, isKnown := t.answerSchema(status, answer)
+		if m, ok := schema.(jsonval.Object); !isKnown || !ok || len(m) == 0 {
 			return
 		}
 		schemas = append(schemas, schema)
@@ -41,7 +41,7 @@ var nullSchema = jsonval.Object{"type": "null"}
 
 // answerSchema returns the schema of one answer; known is false if the document lacks it. HTTP tools prefer JSON to
 // text.
-func (t *toolBuilder) answerSchema(status string, answer any) (schema any, known bool) {
+func (t *toolBuilder) answerSchema(status string, answer any) (schema any, isKnown bool) {
 	def, err := t.doc.resolved(answer)
 	if err != nil || def == nil {
 		if err != nil {
@@ -54,8 +54,8 @@ func (t *toolBuilder) answerSchema(status string, answer any) (schema any, known
 		return nullSchema, true
 	}
 	types := jsonval.SortedKeys(content)
-	for _, fits := range []func(string) bool{isJSON, isAnyType} {
-		if index := slices.IndexFunc(types, fits); index >= 0 {
+	for _, isMatch := range []func(string) bool{isJSON, isAnyType} {
+		if index := slices.IndexFunc(types, isMatch); index >= 0 {
 			schema = t.doc.valueAt(content[types[index]], "schema")
 			return schema, schema != nil
 		}

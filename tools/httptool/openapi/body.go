@@ -23,7 +23,7 @@ func (t *toolBuilder) readBody() error {
 	if slices.Contains([]string{"POST", "PUT", "PATCH", "OPTIONS"}, t.op.method) {
 		t.body = jsonval.Object{}
 	}
-	body, err := t.doc.resolved(t.op.def["requestBody"])
+	body, err := t.doc.resolved(t.op.definition["requestBody"])
 	content := jsonval.AsObject(body["content"])
 	if err != nil || len(content) == 0 {
 		return err
@@ -32,7 +32,7 @@ func (t *toolBuilder) readBody() error {
 		t.note("the request's body is left out: a %s has none", t.op.method)
 		return nil
 	}
-	mediaType, key := bestContent(content)
+	mediaType, key := chooseContent(content)
 	schema, required := t.doc.valueAt(content[key], "schema"), isTrue(body["required"])
 	switch {
 	case key == "":
@@ -75,10 +75,10 @@ func (t *toolBuilder) isBodyNeeded(content jsonval.Object) bool {
 	return true
 }
 
-// bestContent returns the content that an HTTP tool sends best, and its key: JSON before a form before a text, and
+// chooseContent returns the content that an HTTP tool sends best, and its key: JSON before a form before a text, and
 // before a list of changes to JSON.
-func bestContent(content jsonval.Object) (mediaType, key string) {
-	for _, fits := range []func(string) bool{
+func chooseContent(content jsonval.Object) (mediaType, key string) {
+	for _, isMatch := range []func(string) bool{
 		func(s string) bool { return s == mediaJSON },
 		func(s string) bool { return isJSON(s) && s != mediaJSONPatch },
 		isJSON,
@@ -88,7 +88,7 @@ func bestContent(content jsonval.Object) (mediaType, key string) {
 	} {
 		for _, key := range jsonval.SortedKeys(content) {
 			name, _, err := mime.ParseMediaType(key)
-			if err != nil || !fits(name) {
+			if err != nil || !isMatch(name) {
 				continue
 			}
 			switch {
@@ -145,29 +145,29 @@ func (t *toolBuilder) readJSON(schema any, description string, required bool) {
 
 // noteRequired adds a note if members are required although the body is not. Hardly any document declares a body as
 // required, but a server that requires a member requires the body.
-func (t *toolBuilder) noteRequired(members []toolParam, required bool) {
-	if !required && slices.ContainsFunc(members, func(f toolParam) bool { return f.required }) {
+func (t *toolBuilder) noteRequired(fields []toolParam, isBodyRequired bool) {
+	if !isBodyRequired && slices.ContainsFunc(fields, func(f toolParam) bool { return f.isRequired }) {
 		t.note("the request's body is optional there, but required here: so are its required members")
 	}
 }
 
-func (t *toolBuilder) addBodyParameter(f toolParam, required bool) {
-	if !required {
+func (t *toolBuilder) addBodyParameter(param toolParam, isBodyRequired bool) {
+	if !isBodyRequired {
 		t.note("the request's body is optional there, but required here")
 	}
-	f.name, f.required = "body", true
-	f.description = strings.TrimSpace(f.description)
-	t.body = t.addParam(f, "request")
+	param.name, param.isRequired = "body", true
+	param.description = strings.TrimSpace(param.description)
+	t.body = t.addParam(param, "request")
 }
 
 // readForm makes each member of a form a parameter. HTTP tools send the items of a list one by one.
-func (t *toolBuilder) readForm(schema, content any, required bool) error {
+func (t *toolBuilder) readForm(schema, content any, isBodyRequired bool) error {
 	members, ok := t.doc.objectFields(schema)
 	if !ok {
 		return errors.New("its form is no list of named members")
 	}
 	template := jsonval.Object{}
-	t.noteRequired(members, required)
+	t.noteRequired(members, isBodyRequired)
 	for _, m := range members {
 		name := m.name
 		style := jsonval.AsText(t.doc.valueAt(content, "encoding", name, "style"))
@@ -180,7 +180,7 @@ func (t *toolBuilder) readForm(schema, content any, required bool) error {
 			err = errParamStyle
 		}
 		if err != nil {
-			if m.required {
+			if m.isRequired {
 				return fmt.Errorf("form member %q is needed: %w", name, err)
 			}
 			t.note("form member %q is left out: %s", name, err)

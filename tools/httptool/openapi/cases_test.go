@@ -29,7 +29,7 @@ func one(t *testing.T, method, path, operation, components string) (tool map[str
 		components = `, "components": ` + components
 	}
 	r, err := openapi.Import(written("3.1.0", path, fmt.Sprintf(`{%q: %s}`, method, operation), components),
-		openapi.Options{Approve: openapi.ApproveNone})
+		openapi.Options{ApprovalMode: openapi.ApproveNone})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -220,7 +220,7 @@ func TestAPersonIsAskedBeforeWhatWritesUnlessSaidOtherwise(t *testing.T) {
 		"all": "addPet deletePetsByPetId listPets pets_get placeOrder", "none": "",
 	} {
 		var asked []string
-		for name, v := range imported(t, document(t, "petshop.yaml"), openapi.Options{Approve: approve}).Tools {
+		for name, v := range imported(t, document(t, "petshop.yaml"), openapi.Options{ApprovalMode: approve}).Tools {
 			if v.(map[string]any)["_approval"] == true {
 				asked = append(asked, name)
 			}
@@ -234,7 +234,7 @@ func TestAPersonIsAskedBeforeWhatWritesUnlessSaidOtherwise(t *testing.T) {
 
 func TestOptionsThatMeanNothingAreRefused(t *testing.T) {
 	t.Parallel()
-	for _, o := range []openapi.Options{{Approve: "some"}, {Server: "ftp://h"}, {Server: "h.example"},
+	for _, o := range []openapi.Options{{ApprovalMode: "some"}, {Server: "ftp://h"}, {Server: "h.example"},
 		{Server: "https://h?x=1"}, {Server: "https://h/{x}"},
 		{Server: "https://u:p@h"}, {Server: "$env:"}, {SecretPrefix: "a"}, {SecretPrefix: "A-B"}, {SecretPrefix: "1A"}} {
 		if _, err := openapi.Import(document(t, "petshop.yaml"), o); err == nil ||

@@ -16,23 +16,23 @@ type converter struct {
 	omitKey string // readOnly for requests, writeOnly for answers: such members are left out
 	// maxDepth is the maximum depth of schemas; deeper ones are reduced to their type. If it is negative, there is no
 	// maximum, and referenced schemas become definitions.
-	maxDepth     int
-	refStack     []string // references that are being followed
-	baseRefs     []string // references to base schemas that stand for themselves, not for what inherits from them
-	refNames     map[string]string
-	usedNames    map[string]bool
-	definitions  jsonval.Object
-	nodeCount    int
-	maxNodes     int             // a larger schema is not used
-	droppedParts map[string]bool // what was left out
-	outsideRef   errOutside      // a reference that leaves the document
+	maxDepth      int
+	refStack      []string // references that are being followed
+	baseRefs      []string // references to base schemas that stand for themselves, not for what inherits from them
+	nameByRef     map[string]string
+	usedNames     map[string]bool
+	definitions   jsonval.Object
+	nodeCount     int
+	maxNodes      int             // a larger schema is not used
+	droppedParts  map[string]bool // what was left out
+	outsideRefErr outsideRefError // a reference that leaves the document
 }
 
 // maxNodes bounds the schemas that are visited for one schema: documents refer to themselves in hundreds of places.
 const maxNodes = 3000
 
 func newConverter(d *document, omitKey string, maxDepth, maxNodes int) *converter {
-	return &converter{doc: d, omitKey: omitKey, maxDepth: maxDepth, maxNodes: maxNodes, refNames: map[string]string{},
+	return &converter{doc: d, omitKey: omitKey, maxDepth: maxDepth, maxNodes: maxNodes, nameByRef: map[string]string{},
 		usedNames:   map[string]bool{},
 		definitions: jsonval.Object{}, droppedParts: map[string]bool{}}
 }
@@ -143,17 +143,17 @@ func (c *converter) followRef(ref string, m jsonval.Object, depth int) any {
 	if err != nil || (slices.Contains(c.refStack, ref) && c.maxDepth >= 0) {
 		if err != nil {
 			c.droppedParts["reference "+err.Error()] = true
-			errors.As(err, &c.outsideRef)
+			errors.As(err, &c.outsideRefErr)
 		}
 		return c.stubSchema(m)
 	}
-	bases := c.baseRefs
-	defer func() { c.baseRefs = bases }()
-	if variants := c.doc.subtypes(ref); variants != nil && c.omitKey == "readOnly" && !slices.Contains(bases, ref) {
-		target, c.baseRefs = variants, append(slices.Clip(bases), ref)
+	previousBaseRefs := c.baseRefs
+	defer func() { c.baseRefs = previousBaseRefs }()
+	if variants := c.doc.subtypes(ref); variants != nil && c.omitKey == "readOnly" && !slices.Contains(previousBaseRefs, ref) {
+		target, c.baseRefs = variants, append(slices.Clip(previousBaseRefs), ref)
 		return c.convertAt(target, depth)
 	}
-	c.baseRefs = append(slices.Clip(bases), refsOfAllOf(target)...)
+	c.baseRefs = append(slices.Clip(previousBaseRefs), refsOfAllOf(target)...)
 	siblings := jsonval.Object{}
 	if !c.doc.is30 { // 3.0 ignores what is beside $ref
 		siblings = maps.Clone(m)
@@ -175,12 +175,12 @@ func (c *converter) followRef(ref string, m jsonval.Object, depth int) any {
 
 // addDefinition adds the target of a reference to the definitions, under the last part of its name.
 func (c *converter) addDefinition(ref string, target any) string {
-	if name, ok := c.refNames[ref]; ok {
+	if name, ok := c.nameByRef[ref]; ok {
 		return name
 	}
 	lastStep := ref[strings.LastIndex(ref, "/")+1:]
 	name := uniqueName(toolName(lastStep), 1<<10, c.usedNames)
-	c.refNames[ref] = name
+	c.nameByRef[ref] = name
 	key := c.omitKey + " " + ref
 	if c.doc.minNodesByRef[key] > c.maxNodes-maxNodesAboveRef {
 		c.nodeCount = c.maxNodes + 1

@@ -33,9 +33,9 @@ type document struct {
 	fieldCount    int             // how many fields have got a place
 }
 
-// maxValidated bounds the documents that are validated as a whole, in bytes: the validator follows every path to a
+// maxValidatedBytes bounds the documents that are validated as a whole, in bytes: the validator follows every path to a
 // schema, and schemas that refer to each other have too many paths.
-const maxValidated = 1 << 20
+const maxValidatedBytes = 1 << 20
 
 // loadDocument reads a decoded document. size is its size in bytes.
 func loadDocument(v any, size int) (*document, error) {
@@ -68,9 +68,9 @@ func (d *document) validate(size int) {
 	switch {
 	case err != nil && strings.Contains(err.Error(), "disallowed external reference"):
 		return
-	case size > maxValidated:
+	case size > maxValidatedBytes:
 		d.notes = append(d.notes,
-			fmt.Sprintf("the document is larger than %d KB and was not checked", maxValidated>>10))
+			fmt.Sprintf("the document is larger than %d KB and was not checked", maxValidatedBytes>>10))
 		return
 	case err == nil:
 		err = doc.Validate(loader.Context, openapi3.DisableExamplesValidation(),
@@ -84,10 +84,10 @@ func (d *document) validate(size int) {
 	}
 }
 
-// errOutside means that an operation needs something from another document.
-type errOutside struct{ ref string }
+// outsideRefError means that an operation needs something from another document.
+type outsideRefError struct{ ref string }
 
-func (e errOutside) Error() string {
+func (e outsideRefError) Error() string {
 	return fmt.Sprintf("%q leaves the document: nothing is ever loaded; put all of it into one document, and refer to "+
 		"it as #/…", e.ref)
 }
@@ -136,7 +136,7 @@ func isTrue(v any) bool { return v == true || v == "true" }
 func (d *document) resolveRef(ref string) (any, error) {
 	pointer, isLocal := strings.CutPrefix(ref, "#")
 	if !isLocal {
-		return nil, errOutside{ref}
+		return nil, outsideRefError{ref}
 	}
 	if pointer, err := url.PathUnescape(pointer); err == nil {
 		if v, ok := jsonschema.ResolvePointer(d.root, pointer); ok {

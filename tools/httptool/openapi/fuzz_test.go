@@ -28,7 +28,7 @@ func FuzzNoDocumentBreaksTheImportAndEveryToolOfItIsOne(f *testing.F) {
 	f.Add([]byte("openapi: 3.0.0\nservers: [{url: http://h}]\npaths: {/x: {get: &a {parameters: [{name: q, in: " +
 		"query, schema: *a}]}}}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := openapi.Import(data, openapi.Options{Approve: openapi.ApproveNone})
+		r, err := openapi.Import(data, openapi.Options{ApprovalMode: openapi.ApproveNone})
 		if err != nil {
 			return
 		}
@@ -40,7 +40,7 @@ func FuzzNoDocumentBreaksTheImportAndEveryToolOfItIsOne(f *testing.F) {
 				t.Fatalf("%s: %s, %v", name, ps, err)
 			}
 			for _, s := range spec.Secrets() {
-				if r.Secrets[s] == "" {
+				if r.DescriptionBySecret[s] == "" {
 					t.Fatalf("%s names the secret %s, of which nothing is said", name, s)
 				}
 			}

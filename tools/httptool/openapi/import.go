@@ -18,8 +18,8 @@ type Options struct {
 	Server string
 	// Operations names the wanted operations, by operationId or by the Tool's name; empty: all.
 	Operations []string
-	// Approve selects the operations that require a person's approval; empty: ApproveWrites.
-	Approve string
+	// ApprovalMode selects the operations that require a person's approval; empty: ApproveWrites.
+	ApprovalMode string
 	// SecretPrefix is the prefix of the names of environment variables with secrets.
 	SecretPrefix string
 }
@@ -37,8 +37,8 @@ type Result struct {
 	Tools jsonval.Object
 	// Notes list what was left out or changed, each with its place, by path.
 	Notes []string
-	// Secrets are the environment variables that the Tools need, with their security schemes.
-	Secrets map[string]string
+	// DescriptionBySecret are the environment variables that the Tools need, with their security schemes.
+	DescriptionBySecret map[string]string
 	// Hosts are the hosts that PROCESSIDEA_HTTP_ALLOW must name.
 	Hosts []string
 }
@@ -66,7 +66,7 @@ func Import(data []byte, o Options) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("openapi: import: %w", err)
 	}
-	r := &Result{Tools: jsonval.Object{}, Notes: d.notes, Secrets: map[string]string{}}
+	r := &Result{Tools: jsonval.Object{}, Notes: d.notes, DescriptionBySecret: map[string]string{}}
 	hosts := map[string]bool{}
 	for _, op := range chosen {
 		t, err := newTool(d, op, o)
@@ -79,7 +79,7 @@ func Import(data []byte, o Options) (*Result, error) {
 		}
 		r.Tools[op.toolName] = t.asIdeaTool()
 		r.Notes = append(r.Notes, t.notes...)
-		maps.Copy(r.Secrets, t.secrets)
+		maps.Copy(r.DescriptionBySecret, t.descriptionBySecret)
 		hosts[t.host] = true
 	}
 	delete(hosts, "")
@@ -91,13 +91,13 @@ func Import(data []byte, o Options) (*Result, error) {
 }
 
 func (o *Options) check() error {
-	switch o.Approve {
+	switch o.ApprovalMode {
 	case "":
-		o.Approve = ApproveWrites
+		o.ApprovalMode = ApproveWrites
 	case ApproveWrites, ApproveAll, ApproveNone:
 	default:
 		return fmt.Errorf("approve %q: want %s, %s or %s",
-			o.Approve, ApproveWrites, ApproveAll, ApproveNone)
+			o.ApprovalMode, ApproveWrites, ApproveAll, ApproveNone)
 	}
 	if o.SecretPrefix != "" && !envNamePattern.MatchString(o.SecretPrefix) {
 		return fmt.Errorf("secrets %q: want the beginning of a variable's name: A to Z, 0 to 9 and _", o.SecretPrefix)
@@ -112,25 +112,25 @@ func (o *Options) check() error {
 }
 
 // chooseOperations returns the requested operations.
-func chooseOperations(all []*operation, only []string) ([]*operation, error) {
-	if len(only) == 0 {
+func chooseOperations(all []*operation, wantedNames []string) ([]*operation, error) {
+	if len(wantedNames) == 0 {
 		return all, nil
 	}
-	chosen := jsonval.Filter(all, func(op *operation) bool {
-		return slices.Contains(only, op.toolName) ||
-			(op.id() != "" && slices.Contains(only, op.id()))
+	chosenOperations := jsonval.Filter(all, func(op *operation) bool {
+		return slices.Contains(wantedNames, op.toolName) ||
+			(op.id() != "" && slices.Contains(wantedNames, op.id()))
 	})
-	for _, name := range only {
-		if !slices.ContainsFunc(chosen,
+	for _, name := range wantedNames {
+		if !slices.ContainsFunc(chosenOperations,
 			func(op *operation) bool { return op.toolName == name || op.id() == name }) {
-			return nil, fmt.Errorf("no operation %q; there are %s", name, firstNames(all))
+			return nil, fmt.Errorf("no operation %q; there are %s", name, listFirstNames(all))
 		}
 	}
-	return chosen, nil
+	return chosenOperations, nil
 }
 
-// firstNames lists the first operations, for an error.
-func firstNames(all []*operation) string {
+// listFirstNames lists the first operations, for an error.
+func listFirstNames(all []*operation) string {
 	const maxNames = 20
 	var names []string
 	for _, op := range all[:min(len(all), maxNames)] {
@@ -146,9 +146,9 @@ func firstNames(all []*operation) string {
 // verify checks a Tool by the rules of Idea files and of HTTP tools.
 func (t *toolBuilder) verify() error {
 	var ps diag.Problems
-	tree := t.asIdeaTool()
-	delete(tree, "_approval")
-	ideafile.ReadTool(t.op.toolName, tree, "$", &ps)
+	toolSource := t.asIdeaTool()
+	delete(toolSource, "_approval")
+	ideafile.ReadTool(t.op.toolName, toolSource, "$", &ps)
 	if errs := ps.Errors(); len(errs) > 0 {
 		return errs
 	}

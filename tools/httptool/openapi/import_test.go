@@ -71,7 +71,7 @@ func TestADocumentBecomesTheseTools(t *testing.T) {
 func TestWhatIsImportedPassesTheCheck(t *testing.T) {
 	t.Parallel()
 	for _, name := range documents {
-		r := imported(t, document(t, name), openapi.Options{Approve: openapi.ApproveNone})
+		r := imported(t, document(t, name), openapi.Options{ApprovalMode: openapi.ApproveNone})
 		idea, problems := ideafile.ReadIdea(map[string]any{
 			"schema":  map[string]any{"tools": r.Tools},
 			"context": []any{map[string]any{"type": "text", "text": "Look after the pets."}},
@@ -129,9 +129,9 @@ func TestAnImportedToolIsCalled(t *testing.T) {
 		_, _ = w.Write([]byte(`[{"id": 1, "name": "Ada", "owner": null, "parents": []}]`))
 	}))
 	defer s.Close()
-	client := httptool.New(httptool.Options{Allow: strings.TrimPrefix(s.URL, "http://"),
-		Secrets:   "API_KEY@* PETSHOP_*@* PATH*@* A*@* B*@* S*@*",
-		LookupEnv: func(n string) (string, bool) { return "secret-of-" + n, true }})
+	client := httptool.New(httptool.Options{AllowList: strings.TrimPrefix(s.URL, "http://"),
+		AllowedSecrets: "API_KEY@* PETSHOP_*@* PATH*@* A*@* B*@* S*@*",
+		LookupEnv:      func(n string) (string, bool) { return "secret-of-" + n, true }})
 	defer client.Close()
 	petshop := imported(t, document(t, "petshop.yaml"), openapi.Options{Server: s.URL + "/api/"})
 	orders := imported(t, document(t, "orders.json"), openapi.Options{Server: s.URL, SecretPrefix: "SHOP_"})

@@ -16,7 +16,7 @@ func TestALargeDocumentWhoseSchemasReferToEachOtherIsImported(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `{"openapi": "3.0.0", "info": {"title": "S", "version": "1", "description": %q}, `,
-		strings.Repeat("long ", maxValidated/5))
+		strings.Repeat("long ", maxValidatedBytes/5))
 	b.WriteString(`"servers": [{"url": "https://api.test"}], "paths": {`)
 	const operations, schemas = 60, 200
 	for n := range operations {

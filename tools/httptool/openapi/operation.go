@@ -11,14 +11,14 @@ import (
 
 // operation is one method of one path.
 type operation struct {
-	method, path  string
-	pathItem, def jsonval.Object
-	toolName      string // the Tool's name
+	method, path         string
+	pathItem, definition jsonval.Object
+	toolName             string // the Tool's name
 }
 
 func (o *operation) methodAndPath() string { return o.method + " " + o.path }
 
-func (o *operation) id() string { return textOf(o.def["operationId"]) }
+func (o *operation) id() string { return textOf(o.definition["operationId"]) }
 
 // methods are the supported methods, in the order in which a path's operations are imported.
 var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
@@ -37,7 +37,7 @@ func (d *document) operations() []*operation {
 		}
 		for _, method := range methods {
 			if def, ok := item[strings.ToLower(method)].(jsonval.Object); ok {
-				all = append(all, &operation{method: method, path: path, pathItem: item, def: def})
+				all = append(all, &operation{method: method, path: path, pathItem: item, definition: def})
 			}
 		}
 		for _, method := range []string{"connect", "query", "trace"} {
@@ -48,12 +48,12 @@ func (d *document) operations() []*operation {
 		}
 	}
 	slices.Sort(d.notes)
-	used := map[string]bool{}
-	for _, exact := range []bool{true, false} {
+	usedNames := map[string]bool{}
+	for _, isExactOnly := range []bool{true, false} {
 		for _, o := range all {
 			name := toolName(cmp.Or(o.id(), nameFromPath(o.method, o.path)))
-			if o.toolName == "" && (!exact || name == o.id()) {
-				o.toolName = uniqueName(name, maxToolName, used)
+			if o.toolName == "" && (!isExactOnly || name == o.id()) {
+				o.toolName = uniqueName(name, maxToolName, usedNames)
 			}
 		}
 	}
@@ -63,12 +63,12 @@ func (d *document) operations() []*operation {
 // parameters returns the parameters of the path, each replaced by the operation's parameter with the same name and
 // place, and the operation's other parameters.
 func (d *document) parameters(o *operation) (list []parameter, err error) {
-	for _, source := range []jsonval.Object{o.pathItem, o.def} {
-		written, isList := source["parameters"].([]any)
+	for _, source := range []jsonval.Object{o.pathItem, o.definition} {
+		writtenParams, isList := source["parameters"].([]any)
 		if !isList && source["parameters"] != nil {
 			return nil, fmt.Errorf("its parameters are no list, but %s", jsonval.TypeOf(source["parameters"]))
 		}
-		for _, part := range written {
+		for _, part := range writtenParams {
 			def, err := d.resolved(part)
 			if err != nil {
 				return nil, err
@@ -97,18 +97,18 @@ type parameter struct {
 const maxDescription = 1000
 
 func (o *operation) description() string {
-	parts := []string{strings.TrimSpace(textOf(o.def["summary"]))}
-	if d := strings.TrimSpace(textOf(o.def["description"])); d != parts[0] {
+	parts := []string{strings.TrimSpace(textOf(o.definition["summary"]))}
+	if d := strings.TrimSpace(textOf(o.definition["description"])); d != parts[0] {
 		parts = append(parts, d)
 	}
-	if isTrue(o.def["deprecated"]) {
+	if isTrue(o.definition["deprecated"]) {
 		parts = append(parts, "It is deprecated.")
 	}
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 	return jsonval.Clip(strings.Join(parts, "\n"), maxDescription)
 }
 
-// isWrite reports whether an operation may change something.
-func (o *operation) isWrite() bool {
+// mayWrite reports whether an operation may change something.
+func (o *operation) mayWrite() bool {
 	return !slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, o.method)
 }

@@ -32,44 +32,44 @@ func (t *toolBuilder) readParameters() error {
 var errParamStyle = errors.New("an HTTP tool cannot send it in its form")
 
 func (t *toolBuilder) readParameter(p parameter) error {
-	f, kind, err := t.readParamSchema(p)
+	f, jsonType, err := t.readParamSchema(p)
 	if err != nil {
 		return err
 	}
 	switch p.in {
 	case "path":
-		return t.readPathParameter(p, f, kind)
+		return t.readPathParameter(p, f, jsonType)
 	case "query":
-		return t.readQuery(p, f, kind)
+		return t.readQueryParameter(p, f, jsonType)
 	case "header":
-		return t.readHeader(p, f, kind)
+		return t.readHeaderParameter(p, f, jsonType)
 	}
 	return errors.New("an HTTP tool sends none")
 }
 
 // readParamSchema reads a parameter's schema. A parameter with a media type must be a JSON object.
-func (t *toolBuilder) readParamSchema(p parameter) (f toolParam, kind string, err error) {
+func (t *toolBuilder) readParamSchema(p parameter) (f toolParam, jsonType string, err error) {
 	content := jsonval.AsObject(p.def["content"])
 	f = toolParam{name: p.name, description: strings.TrimSpace(textOf(p.def["description"])),
-		required: p.required || p.in == "path", schema: p.def["schema"]}
+		isRequired: p.required || p.in == "path", schema: p.def["schema"]}
 	for mediaType, one := range content {
 		if !isJSON(mediaType) {
 			return f, "", errParamStyle
 		}
 		f.schema = t.doc.valueAt(one, "schema")
 	}
-	kind = t.doc.valueType(f.schema)
-	if len(content) > 0 && kind != "object" {
+	jsonType = t.doc.valueType(f.schema)
+	if len(content) > 0 && jsonType != "object" {
 		return f, "", errParamStyle // as JSON, a text would need quotes
 	}
-	return f, kind, nil
+	return f, jsonType, nil
 }
 
-func (t *toolBuilder) readPathParameter(p parameter, f toolParam, kind string) error {
-	if !slices.Contains([]string{"", "simple"}, p.style) || kind == "object" {
+func (t *toolBuilder) readPathParameter(p parameter, f toolParam, jsonType string) error {
+	if !slices.Contains([]string{"", "simple"}, p.style) || jsonType == "object" {
 		return errParamStyle
 	}
-	if kind == "array" {
+	if jsonType == "array" {
 		f.separator = ","
 	}
 	if !strings.Contains(t.op.path, "{"+p.name+"}") {
@@ -83,18 +83,18 @@ func (t *toolBuilder) readPathParameter(p parameter, f toolParam, kind string) e
 // separatorByStyle are the separators of a list's items, by the style of a query parameter that is not exploded.
 var separatorByStyle = map[string]string{"": ",", "form": ",", "spaceDelimited": " ", "pipeDelimited": "|"}
 
-func (t *toolBuilder) readQuery(p parameter, f toolParam, kind string) error {
+func (t *toolBuilder) readQueryParameter(p parameter, f toolParam, jsonType string) error {
 	isForm := p.style == "" || p.style == "form"
 	isExploded := isTrue(p.def["explode"]) || isForm && p.def["explode"] == nil
 	switch {
-	case kind == "object" && p.def["content"] != nil:
-	case kind == "object" && p.style == "deepObject":
-		return t.spreadObject(p, f, func(name string) string { return p.name + "[" + name + "]" })
-	case kind == "object" && isForm && isExploded:
-		return t.spreadObject(p, f, func(name string) string { return name })
-	case kind == "object", p.style == "deepObject":
+	case jsonType == "object" && p.def["content"] != nil:
+	case jsonType == "object" && p.style == "deepObject":
+		return t.addMembersAsParams(p, f, func(name string) string { return p.name + "[" + name + "]" })
+	case jsonType == "object" && isForm && isExploded:
+		return t.addMembersAsParams(p, f, func(name string) string { return name })
+	case jsonType == "object", p.style == "deepObject":
 		return errParamStyle
-	case kind == "array" && (!isExploded || !isForm):
+	case jsonType == "array" && (!isExploded || !isForm):
 		separator, ok := separatorByStyle[p.style]
 		if !ok {
 			return errParamStyle
@@ -105,39 +105,39 @@ func (t *toolBuilder) readQuery(p parameter, f toolParam, kind string) error {
 	return nil
 }
 
-// spreadObject makes each member of an object a parameter, if the query carries the members one by one.
-func (t *toolBuilder) spreadObject(p parameter, f toolParam, wireName func(string) string) error {
+// addMembersAsParams makes each member of an object a parameter, if the query carries the members one by one.
+func (t *toolBuilder) addMembersAsParams(p parameter, f toolParam, wireName func(string) string) error {
 	members, ok := t.doc.objectFields(f.schema)
 	if !ok {
 		return errParamStyle
 	}
 	for _, m := range members {
-		kind := t.doc.valueType(m.schema)
-		if kind == "array" || kind == "object" {
-			if m.required && p.required {
+		jsonType := t.doc.valueType(m.schema)
+		if jsonType == "array" || jsonType == "object" {
+			if m.isRequired && p.required {
 				return errParamStyle
 			}
 			t.note("query parameter %q is left out: %s", wireName(m.name), errParamStyle)
 			continue
 		}
 		name := wireName(m.name)
-		m.required = m.required && p.required
+		m.isRequired = m.isRequired && p.required
 		m.name = paramName(name)
 		t.query = append(t.query, asLiteral(name)+"="+t.addParam(m, "query"))
 	}
 	return nil
 }
 
-func (t *toolBuilder) readHeader(p parameter, f toolParam, kind string) error {
+func (t *toolBuilder) readHeaderParameter(p parameter, f toolParam, jsonType string) error {
 	if httptool.IsReservedHeader(p.name) || slices.Contains([]string{"accept", "content-type", "authorization"},
 		strings.ToLower(p.name)) {
 		t.note("header parameter %q is left out: it is not the caller's", p.name)
 		return nil
 	}
-	if !httpguts.ValidHeaderFieldName(p.name) || kind == "object" {
+	if !httpguts.ValidHeaderFieldName(p.name) || jsonType == "object" {
 		return errParamStyle
 	}
-	if kind == "array" {
+	if jsonType == "array" {
 		f.separator = ","
 	}
 	t.headers[p.name] = t.addParam(f, "header")

@@ -110,12 +110,12 @@ func (d *document) plainSchema(schema any) jsonval.Object {
 // allOf: those of the discriminator's mapping or, without one, those of any name. A request with the base alone would
 // lack their members. nil: nothing inherits from it.
 func (d *document) subtypes(ref string) jsonval.Object {
-	forms, known := d.subtypesByRef[ref]
-	if !known {
-		forms = d.findSubtypes(ref)
-		d.subtypesByRef[ref] = forms
+	subtypeSchema, isKnown := d.subtypesByRef[ref]
+	if !isKnown {
+		subtypeSchema = d.findSubtypes(ref)
+		d.subtypesByRef[ref] = subtypeSchema
 	}
-	return forms
+	return subtypeSchema
 }
 
 func (d *document) findSubtypes(ref string) jsonval.Object {
@@ -125,7 +125,7 @@ func (d *document) findSubtypes(ref string) jsonval.Object {
 	if jsonval.AsText(discriminator["propertyName"]) == "" || m["oneOf"] != nil || m["anyOf"] != nil {
 		return nil
 	}
-	const schemas = "#/components/schemas/"
+	const schemaPrefix = "#/components/schemas/"
 	mapping := jsonval.AsObject(discriminator["mapping"])
 	if len(mapping) == 0 {
 		mapping = jsonval.Object{}
@@ -134,14 +134,14 @@ func (d *document) findSubtypes(ref string) jsonval.Object {
 		}
 	}
 	var variants []any
-	seen := map[string]bool{}
+	isAdded := map[string]bool{}
 	for _, target := range jsonval.Sorted(mapping) {
 		child := jsonval.AsText(target)
 		if _, err := d.resolveRef(child); err != nil {
-			child = schemas + child
+			child = schemaPrefix + child
 		}
-		if !seen[child] && d.inherits(child, ref) {
-			seen[child], variants = true, append(variants, jsonval.Object{"$ref": child})
+		if !isAdded[child] && d.inherits(child, ref) {
+			isAdded[child], variants = true, append(variants, jsonval.Object{"$ref": child})
 		}
 	}
 	if len(variants) == 0 {
@@ -200,8 +200,8 @@ func (d *document) hasSubtypes(schema any) bool {
 	return false
 }
 
-// branchingKeywords are keywords of schemas that are more than a list of members.
-var branchingKeywords = strings.Fields(`allOf anyOf oneOf not if then else patternProperties propertyNames minProperties
+// nonMemberKeywords are keywords of schemas that are more than a list of members.
+var nonMemberKeywords = strings.Fields(`allOf anyOf oneOf not if then else patternProperties propertyNames minProperties
 	maxProperties dependentRequired dependentSchemas unevaluatedProperties $dynamicRef`)
 
 // objectFields returns the properties of an object schema that has nothing else, without the read-only ones; false for
@@ -215,7 +215,7 @@ func (d *document) objectFields(schema any) ([]toolParam, bool) {
 	if additional, isGiven := m["additionalProperties"]; isGiven && additional != false {
 		return nil, false
 	}
-	for _, k := range branchingKeywords {
+	for _, k := range nonMemberKeywords {
 		if m[k] != nil {
 			return nil, false
 		}
@@ -227,7 +227,7 @@ func (d *document) objectFields(schema any) ([]toolParam, bool) {
 		if d.plainSchema(schema)["readOnly"] == true {
 			continue
 		}
-		list = append(list, toolParam{name: name, schema: schema, required: slices.Contains(required, any(name)),
+		list = append(list, toolParam{name: name, schema: schema, isRequired: slices.Contains(required, any(name)),
 			position: d.fieldCount + slices.Index(fieldOrder, name) + 1})
 	}
 	d.fieldCount += len(properties)
@@ -291,7 +291,7 @@ func (c *converter) convertKeywords(m jsonval.Object) jsonval.Object {
 	}
 	if values, isList := out["enum"].([]any); isList {
 		types := jsonschema.Types(out)
-		out["enum"] = jsonval.Map(values, func(v any) any { return asType(v, types) })
+		out["enum"] = jsonval.Map(values, func(v any) any { return convertToAllowedType(v, types) })
 	}
 	escapeConstant(out)
 	return out
@@ -315,20 +315,20 @@ func (d *document) isUsable(k string, v any) bool {
 	return isUsable
 }
 
-// asType returns the value of one of the types that is written like a value; the value itself if there is none. Hardly
+// convertToAllowedType returns the value of one of the types that is written like a value; the value itself if there is none. Hardly
 // anybody writes quotes around the texts of an enum in YAML, and some put them around numbers.
-func asType(v any, types []string) any {
-	fits := func(v any) bool {
-		is := jsonschema.SchemaTypeOf(v)
-		return slices.Contains(types, is) || is == "integer" && slices.Contains(types, "number")
+func convertToAllowedType(v any, types []string) any {
+	isAllowed := func(v any) bool {
+		schemaType := jsonschema.SchemaTypeOf(v)
+		return slices.Contains(types, schemaType) || schemaType == "integer" && slices.Contains(types, "number")
 	}
-	if len(types) == 0 || fits(v) {
+	if len(types) == 0 || isAllowed(v) {
 		return v
 	}
 	switch v := v.(type) {
 	case string:
-		if read, err := jsonval.Decode([]byte(v)); err == nil && read != nil && fits(read) {
-			return read
+		if decoded, err := jsonval.Decode([]byte(v)); err == nil && decoded != nil && isAllowed(decoded) {
+			return decoded
 		}
 	case json.Number, bool:
 		if slices.Contains(types, "string") {

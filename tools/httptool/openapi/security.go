@@ -13,7 +13,7 @@ import (
 // readSecurity uses the first security requirement that an HTTP tool can fulfil. Each secret is a variable of the
 // worker.
 func (t *toolBuilder) readSecurity() error {
-	written := t.op.def["security"]
+	written := t.op.definition["security"]
 	if written == nil {
 		written = t.doc.root["security"]
 	}
@@ -24,12 +24,12 @@ func (t *toolBuilder) readSecurity() error {
 	}
 	var unsupported []string
 	for _, r := range requirements {
-		if missing := t.unsupportedSchemes(r); len(missing) > 0 {
-			unsupported = append(unsupported, missing...)
+		if unsupportedNames := t.unsupportedSchemes(r); len(unsupportedNames) > 0 {
+			unsupported = append(unsupported, unsupportedNames...)
 			continue
 		}
 		for _, name := range jsonval.SortedKeys(r) {
-			t.addSecret(name, t.doc.scheme(name))
+			t.addSecret(name, t.doc.securityScheme(name))
 		}
 		if optional := t.supportedSchemes(requirements); len(r) == 0 && len(optional) > 0 {
 			t.note("it is called without %s, which is optional there", strings.Join(optional, " or "))
@@ -54,7 +54,7 @@ func (t *toolBuilder) supportedSchemes(requirements []jsonval.Object) (names []s
 
 // unsupportedSchemes lists the schemes of a requirement that an HTTP tool cannot use.
 func (t *toolBuilder) unsupportedSchemes(r jsonval.Object) []string {
-	return jsonval.Filter(jsonval.SortedKeys(r), func(name string) bool { return !t.doc.scheme(name).isSupported() })
+	return jsonval.Filter(jsonval.SortedKeys(r), func(name string) bool { return !t.doc.securityScheme(name).isSupported() })
 }
 
 // securityScheme is a way in which a server knows its callers.
@@ -64,7 +64,7 @@ func (d *document) schemes() jsonval.Object {
 	return jsonval.AsObject(d.valueAt(d.root, "components", "securitySchemes"))
 }
 
-func (d *document) scheme(name string) securityScheme {
+func (d *document) securityScheme(name string) securityScheme {
 	def, _ := d.resolved(d.schemes()[name])
 	return securityScheme{jsonval.AsText(def["type"]), jsonval.AsText(def["in"]), textOf(def["name"]),
 		strings.ToLower(jsonval.AsText(def["scheme"]))}
@@ -101,11 +101,11 @@ func (t *toolBuilder) addSecret(name string, s securityScheme) {
 		}
 		t.headers["Authorization"] = "Bearer " + secret
 	}
-	t.secrets[variable] = description
+	t.descriptionBySecret[variable] = description
 }
 
-// badPrefixes begin variables that are the worker's own, or the machine's: no document may name one.
-var badPrefixes = strings.Fields("OPENAI_ PROCESSIDEA_ TEMPORAL_ AWS_ AZURE_ GOOGLE_ PATH HOME USER")
+// reservedPrefixes begin variables that are the worker's own, or the machine's: no document may name one.
+var reservedPrefixes = strings.Fields("OPENAI_ PROCESSIDEA_ TEMPORAL_ AWS_ AZURE_ GOOGLE_ PATH HOME USER")
 
 // secretVariable returns the name of the variable for a scheme's secret, made from the scheme's name.
 func (d *document) secretVariable(name, prefix string) string {
@@ -113,7 +113,7 @@ func (d *document) secretVariable(name, prefix string) string {
 	variable := ""
 	for _, scheme := range jsonval.SortedKeys(d.schemes()) {
 		env := prefix + envName(scheme)
-		if slices.ContainsFunc(badPrefixes, func(p string) bool { return strings.HasPrefix(env, p) }) && prefix == "" {
+		if slices.ContainsFunc(reservedPrefixes, func(p string) bool { return strings.HasPrefix(env, p) }) && prefix == "" {
 			env = "API_" + env
 		}
 		env = uniqueName(env, 1<<10, usedNames)

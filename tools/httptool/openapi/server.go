@@ -24,7 +24,7 @@ func (t *toolBuilder) readServer() error {
 		for name, v := range jsonval.Sorted(jsonval.AsObject(server["variables"])) {
 			address = strings.ReplaceAll(address, "{"+name+"}", textOf(jsonval.AsObject(v)["default"]))
 		}
-		if err := t.useServer(address); err != nil {
+		if err := t.setServerAddress(address); err != nil {
 			example := ""
 			if strings.HasPrefix(address, "/") {
 				example = " https://HOST" + address
@@ -38,8 +38,8 @@ func (t *toolBuilder) readServer() error {
 	return nil
 }
 
-// useServer uses an address of the document. Nothing in it may be read as a secret of the worker.
-func (t *toolBuilder) useServer(address string) error {
+// setServerAddress uses an address of the document. Nothing in it may be read as a secret of the worker.
+func (t *toolBuilder) setServerAddress(address string) error {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || strings.ContainsAny(address, "{}$"):
@@ -55,7 +55,7 @@ func (t *toolBuilder) useServer(address string) error {
 
 // findServer returns the nearest server. Some documents have one server in place of a list.
 func (t *toolBuilder) findServer() jsonval.Object {
-	for _, owner := range []jsonval.Object{t.op.def, t.op.pathItem, t.doc.root} {
+	for _, owner := range []jsonval.Object{t.op.definition, t.op.pathItem, t.doc.root} {
 		for _, v := range append(jsonval.AsList(owner["servers"]), owner["servers"]) {
 			if server, ok := v.(jsonval.Object); ok {
 				return server
@@ -87,7 +87,7 @@ func (t *toolBuilder) readPath() error {
 		placeholder, ok := t.placeholderByParam[name]
 		if !ok {
 			t.note("path parameter %q is not described: it is assumed to be a text", name)
-			placeholder = t.addParam(toolParam{name: name, required: true, schema: map[string]any{"type": "string"}},
+			placeholder = t.addParam(toolParam{name: name, isRequired: true, schema: map[string]any{"type": "string"}},
 				"path")
 			t.placeholderByParam[name] = placeholder
 		}

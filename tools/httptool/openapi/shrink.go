@@ -24,17 +24,17 @@ func (t *toolBuilder) fitSchema(label string, maxBytes int, build func(*converte
 	convert := func(maxDepth int) (c *converter, out any, fits bool) {
 		c = newConverter(t.doc, omitKey, maxDepth, min(maxNodes, maxBytes/minNodeBytes))
 		out = build(c)
-		return c, out, c.nodeCount <= c.maxNodes && len(jsonval.Encode(jsonschema.WithoutOrder(out))) <= maxBytes
+		return c, out, c.nodeCount <= c.maxNodes && len(jsonval.Encode(jsonschema.WithoutPropertyOrder(out))) <= maxBytes
 	}
 	c, out, fits := convert(-1)
 	if !fits {
 		c, out, _ = convert(0)
 		for maxDepth := 1; maxDepth <= maxCutDepth; maxDepth++ {
-			deeperConverter, form, fits := convert(maxDepth)
+			deeperConverter, deeperSchema, fits := convert(maxDepth)
 			if !fits {
 				break
 			}
-			c, out = deeperConverter, form
+			c, out = deeperConverter, deeperSchema
 		}
 		t.note("%s is too large and was cut", label)
 	}
@@ -46,39 +46,39 @@ func (t *toolBuilder) fitSchema(label string, maxBytes int, build func(*converte
 
 // readSchemas makes the schemas of the parameters.
 func (t *toolBuilder) readSchemas() error {
-	var outside errOutside
+	var outsideRefErr outsideRefError
 	out := t.fitSchema("the form of its parameters", maxParamSchemaBytes, func(c *converter) any {
 		properties := jsonval.Object{}
 		for _, f := range t.params {
 			properties[f.name] = f.toSchema(c)
 		}
-		outside = cmp.Or(outside, c.outsideRef)
+		outsideRefErr = cmp.Or(outsideRefErr, c.outsideRefErr)
 		return c.withDefinitions(jsonval.Object{"properties": properties})
 	}, "readOnly").(jsonval.Object)
 	t.properties, _ = out["properties"].(jsonval.Object)
 	t.definitions, _ = out["$defs"].(jsonval.Object)
-	if outside != (errOutside{}) {
-		return outside
+	if outsideRefErr != (outsideRefError{}) {
+		return outsideRefErr
 	}
 	return nil
 }
 
-var separatorNames = map[string]string{",": "commas", " ": "spaces", "|": "bars"}
+var nameBySeparator = map[string]string{",": "commas", " ": "spaces", "|": "bars"}
 
 // toSchema returns the schema of a parameter, with its description.
 func (f toolParam) toSchema(c *converter) any {
 	description := f.description
 	if f.separator != "" {
-		description = strings.TrimSpace(description + "\nSeveral are separated by " + separatorNames[f.separator] + ".")
+		description = strings.TrimSpace(description + "\nSeveral are separated by " + nameBySeparator[f.separator] + ".")
 		return jsonval.Object{"type": "string", "description": jsonval.Clip(description, maxDescription)}
 	}
-	var form any = jsonval.Object{}
+	var schema any = jsonval.Object{}
 	if f.schema != nil {
-		form = c.convert(f.schema)
+		schema = c.convert(f.schema)
 	}
-	m, ok := form.(jsonval.Object)
+	m, ok := schema.(jsonval.Object)
 	if !ok {
-		m = jsonval.Object{"allOf": []any{form}}
+		m = jsonval.Object{"allOf": []any{schema}}
 	}
 	if description != "" {
 		m["description"] = jsonval.Clip(description, maxDescription)

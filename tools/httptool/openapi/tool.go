@@ -17,18 +17,18 @@ type toolBuilder struct {
 	op      *operation
 	options Options
 
-	params             []toolParam
-	usedNames          map[string]bool // names of parameters
-	baseURL            string          // the address before the path
-	host               string          // for the allow-list; empty if it is a secret
-	path               string
-	placeholderByParam map[string]string // placeholders of the path, by parameter
-	query              []string
-	headers            map[string]string
-	body               any // the template; nil if there is none
-	resultSchema       any // the schema of the result; nil if unknown
-	secrets            map[string]string
-	notes              []string
+	params              []toolParam
+	usedNames           map[string]bool // names of parameters
+	baseURL             string          // the address before the path
+	host                string          // for the allow-list; empty if it is a secret
+	path                string
+	placeholderByParam  map[string]string // placeholders of the path, by parameter
+	query               []string
+	headers             map[string]string
+	body                any // the template; nil if there is none
+	resultSchema        any // the schema of the result; nil if unknown
+	descriptionBySecret map[string]string
+	notes               []string
 	// properties are the converted schemas of the parameters; definitions are the schemas that they refer to.
 	properties, definitions jsonval.Object
 }
@@ -37,7 +37,7 @@ type toolBuilder struct {
 type toolParam struct {
 	name, description string
 	schema            any // as written in the document; nil for any value
-	required          bool
+	isRequired        bool
 	separator         string // the separator of the items, for a list that is passed as a text
 	position          int    // the position in which people see it; 0: after the fields so far
 }
@@ -45,7 +45,7 @@ type toolParam struct {
 // newTool reads one operation.
 func newTool(d *document, op *operation, o Options) (*toolBuilder, error) {
 	t := &toolBuilder{doc: d, op: op, options: o, usedNames: map[string]bool{}, headers: map[string]string{},
-		secrets: map[string]string{}}
+		descriptionBySecret: map[string]string{}}
 	for _, read := range []func() error{t.readServer, t.readParameters, t.readPath, t.readBody, t.readSecurity} {
 		if err := read(); err != nil {
 			return nil, err
@@ -98,32 +98,32 @@ func (t *toolBuilder) spec() jsonval.Object {
 func (t *toolBuilder) asIdeaTool() jsonval.Object {
 	required := []any{}
 	for _, f := range t.params {
-		if f.required {
+		if f.isRequired {
 			required = append(required, f.name)
 		}
 	}
-	tree := jsonval.Object{"type": "object", "properties": t.properties, "_activity": jsonval.Object{"http": t.spec()}}
+	toolSource := jsonval.Object{"type": "object", "properties": t.properties, "_activity": jsonval.Object{"http": t.spec()}}
 	if len(required) > 0 {
-		tree["required"] = required
+		toolSource["required"] = required
 	}
-	ordered := slices.SortedFunc(slices.Values(t.params), func(a, b toolParam) int { return a.position - b.position })
-	jsonschema.SetOrder(tree, jsonval.Map(ordered, func(f toolParam) string { return f.name }))
+	orderedParams := slices.SortedFunc(slices.Values(t.params), func(a, b toolParam) int { return a.position - b.position })
+	jsonschema.SetPropertyOrder(toolSource, jsonval.Map(orderedParams, func(f toolParam) string { return f.name }))
 	if d := t.op.description(); d != "" {
-		tree["description"] = d
+		toolSource["description"] = d
 	}
 	if len(t.definitions) > 0 {
-		tree["$defs"] = t.definitions
+		toolSource["$defs"] = t.definitions
 	}
 	if t.resultSchema != nil {
-		tree["_output"] = t.resultSchema
+		toolSource["_output"] = t.resultSchema
 	}
-	if a := t.options.Approve; a == ApproveAll || (a == ApproveWrites && t.op.isWrite()) {
-		tree["_approval"] = true
+	if a := t.options.ApprovalMode; a == ApproveAll || (a == ApproveWrites && t.op.mayWrite()) {
+		toolSource["_approval"] = true
 	}
-	if !t.op.isWrite() {
-		tree["_undo"] = string(ideafile.UndoNotNeeded)
+	if !t.op.mayWrite() {
+		toolSource["_undo"] = string(ideafile.UndoNotNeeded)
 	}
-	return tree
+	return toolSource
 }
 
 // asLiteral encodes a text of the document for a URL: nothing in it can be read as a parameter or as a secret.

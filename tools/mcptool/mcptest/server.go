@@ -21,13 +21,13 @@ import (
 // value is the description of the tool add.
 const ServerVariable = "PROCESSIDEA_TEST_AS_MCP"
 
-// Argument makes the test binary the server if the environment cannot be set.
-const Argument = "as-mcp-server"
+// ServerArgument makes the test binary the server if the environment cannot be set.
+const ServerArgument = "as-mcp-server"
 
-// Main runs the server and does not return, if this process was started as the server; otherwise it does nothing. A
+// RunIfServer runs the server and does not return, if this process was started as the server; otherwise it does nothing. A
 // test package that uses it must call it before anything else.
-func Main() {
-	if len(os.Args) < 2 || os.Args[1] != Argument {
+func RunIfServer() {
+	if len(os.Args) < 2 || os.Args[1] != ServerArgument {
 		return
 	}
 	fmt.Fprintln(os.Stderr, "ready with", os.Getenv("TOKEN"))
@@ -59,7 +59,7 @@ func Main() {
 // the id of the call. It answers a call of look only once odd has been called.
 func serveOddAnswers(answerText string) {
 	var waitingID json.RawMessage
-	var isCalled bool
+	var isOddCalled bool
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 		var request struct {
 			ID     json.RawMessage       `json:"id"`
@@ -79,12 +79,12 @@ func serveOddAnswers(answerText string) {
 		case request.Params.Name == "look":
 			waitingID = request.ID
 		case request.Params.Name == "odd":
-			isCalled = true
+			isOddCalled = true
 			fmt.Println(strings.ReplaceAll(answerText, "ID", string(request.ID)))
 		default:
 			fmt.Printf(`{"jsonrpc": "2.0", "id": %s, "error": {"code": -32601, "message": "unknown"}}`+"\n", request.ID)
 		}
-		if isCalled && waitingID != nil {
+		if isOddCalled && waitingID != nil {
 			reply(waitingID, `{"content": [{"type": "text", "text": "done"}]}`)
 			waitingID = nil
 		}

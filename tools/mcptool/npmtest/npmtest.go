@@ -32,11 +32,11 @@ var offlinePattern = regexp.MustCompile(
 
 // InstalledProgram returns the command of a server's program, installed into the user's cache. It skips the test only
 // if node or the network is missing.
-func InstalledProgram(t testing.TB, server, bin string) []string {
+func InstalledProgram(t testing.TB, npmPackage, bin string) []string {
 	t.Helper()
-	path, err := filepath.EvalSymlinks(filepath.Join(InstallModules(t, server), ".bin", bin))
+	path, err := filepath.EvalSymlinks(filepath.Join(InstallModules(t, npmPackage), ".bin", bin))
 	if err != nil {
-		t.Fatalf("find the program of %s: %v", server, err)
+		t.Fatalf("find the program of %s: %v", npmPackage, err)
 	}
 	return []string{"node", path}
 }

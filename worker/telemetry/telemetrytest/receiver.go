@@ -28,8 +28,8 @@ type Receiver struct {
 // Span is a received span. Its ids are in hex; Parent is empty at the root.
 type Span struct {
 	*otlp.Span
-	Trace, ID, Parent string
-	AttributeByKey    map[string]any // its attributes: string, int64, float64, bool, []any
+	TraceID, ID, ParentID string
+	AttributeByKey        map[string]any // its attributes: string, int64, float64, bool, []any
 }
 
 // NewReceiver runs a receiver until the test is over.
@@ -96,11 +96,11 @@ func (r *Receiver) receive(w http.ResponseWriter, req *http.Request) {
 }
 
 func attributeMap(list []*common.KeyValue) map[string]any {
-	byKey := map[string]any{}
+	valueByKey := map[string]any{}
 	for _, kv := range list {
-		byKey[kv.GetKey()] = attributeValue(kv.GetValue())
+		valueByKey[kv.GetKey()] = attributeValue(kv.GetValue())
 	}
-	return byKey
+	return valueByKey
 }
 
 func attributeValue(v *common.AnyValue) any {
@@ -114,11 +114,11 @@ func attributeValue(v *common.AnyValue) any {
 	case *common.AnyValue_BoolValue:
 		return v.BoolValue
 	case *common.AnyValue_ArrayValue:
-		var all []any
+		var values []any
 		for _, e := range v.ArrayValue.GetValues() {
-			all = append(all, attributeValue(e))
+			values = append(values, attributeValue(e))
 		}
-		return all
+		return values
 	}
 	return nil
 }

@@ -18,6 +18,6 @@ func VerifyProof(ctx workflow.Context, jws, subject, process string) *proof.Veri
 	if err != nil {
 		verification.RefusalReason = "the proof could not be checked: " + protocol.FaultOf(err).Message
 	}
-	verification.Process = process
+	verification.ProcessID = process
 	return verification
 }

@@ -38,7 +38,7 @@ type CarriedFields struct {
 	LastReportedRequest int  `json:"toldCalls,omitempty"` // the highest Request whose Calls are all reported as written
 	HeldByPause         bool `json:"held,omitempty"`      // the process is paused: nothing new starts
 	RevertedStartCount  int  `json:"reverted,omitempty"`  // Calls that a pause keeps from starting
-	ReleaseNumber       int  `json:"releases,omitempty"`  // the number of the latest end of a pause that it knows
+	LastResumeNumber    int  `json:"releases,omitempty"`  // the number of the latest end of a pause that it knows
 	// HasUnhandledChange: something happened since startReadyCalls last looked, so that more may be able to start.
 	HasUnhandledChange bool `json:"dirty,omitempty"`
 	// MustCheckAncestors: the instance has waited for a person since it last checked that its process still exists.
@@ -64,8 +64,8 @@ type ReportState struct {
 	Calls                        []dataflow.ReportedCall `json:"calls,omitempty"`
 }
 
-// continueTimeout is how long an instance of which nothing runs starts no Call because it should continue as new.
-const continueTimeout = 2 * time.Second
+// maxContinueAsNewHold is how long an instance of which nothing runs starts no Call because it should continue as new.
+const maxContinueAsNewHold = 2 * time.Second
 
 // isContinueAsNewDue reports whether the instance should continue as new.
 func (i *instance) isContinueAsNewDue(ctx workflow.Context) bool {
@@ -75,7 +75,7 @@ func (i *instance) isContinueAsNewDue(ctx workflow.Context) bool {
 // shouldHoldCalls reports whether no Call starts because the instance is about to continue as new.
 func (i *instance) shouldHoldCalls(ctx workflow.Context) bool {
 	isOverdue := !i.continueAsNewDueSince.IsZero() &&
-		!workflow.Now(ctx).Before(i.continueAsNewDueSince.Add(continueTimeout))
+		!workflow.Now(ctx).Before(i.continueAsNewDueSince.Add(maxContinueAsNewHold))
 	return i.isContinueAsNewDue(ctx) && !isOverdue
 }
 
@@ -160,7 +160,7 @@ func inputForReopened(setup protocol.InstanceSetup, start protocol.InstanceStart
 		Dataflow: dataflow.RebuildFromReports(start.Token, r.ClosedThrough, r.Writes, r.Calls),
 		CarriedFields: CarriedFields{
 			LastClosedRequest: r.ClosedThrough, LastRefusedRequest: r.ClosedThrough, HeldByPause: setup.Held,
-			ReleaseNumber: r.ReleaseNumber, CorrectionCount: r.CorrectionCount, Quota: turn.Unlimited,
+			LastResumeNumber: r.ResumeNumber, CorrectionCount: r.CorrectionCount, Quota: turn.Unlimited,
 			OwnQuotaUse: r.Used,
 		},
 		LastReport: ReportState{

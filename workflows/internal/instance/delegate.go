@@ -224,7 +224,7 @@ func (i *instance) delegateViews() (list []turn.DelegateView) {
 	for _, ref := range i.runningDelegateRefs() {
 		list = append(list, turn.DelegateView{
 			CallID: ref.Call, ProcessID: ref.ID, Status: string(ref.Status), WaitingFor: ref.Waiting,
-			HeldUp: ref.HeldUp, Code: ref.Code,
+			HoldUps: ref.HeldUp, Code: ref.Code,
 		})
 	}
 	return list

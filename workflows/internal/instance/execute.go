@@ -174,8 +174,8 @@ func (i *instance) executeAsActivity(ctx workflow.Context, r dataflow.ReadyCall,
 // awaitExecution makes the inbox handle the end of a Call's activity.
 func (i *instance) awaitExecution(ctx workflow.Context, r dataflow.ReadyCall, f workflow.Future) {
 	i.runningActivities++
-	releaseNumber := i.ReleaseNumber
-	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onCallExecuted(ctx, r, f, releaseNumber < i.ReleaseNumber) })
+	resumeNumber := i.LastResumeNumber
+	i.inbox.OnFutureReady(f, func(f workflow.Future) { i.onCallExecuted(ctx, r, f, resumeNumber < i.LastResumeNumber) })
 }
 
 func (i *instance) callActivitySummary(r dataflow.ReadyCall) string {

@@ -63,7 +63,7 @@ func newInstance(ctx workflow.Context, setup protocol.InstanceSetup, start proto
 	i.outbox.AlwaysSignalsByCommand = setup.SaveActions
 	palette := ideafile.Palette{
 		Tools: activity.ReadTools(setup.Tools), BindingByTool: setup.Bindings, ApprovalOverride: setup.Oversight,
-		AdaptValuesWithLLM: setup.Adapt, RecordsUndoableParams: setup.UndoOnFailure,
+		AdaptValuesWithLLM: setup.Adapt, KeepsUndoableCallParams: setup.UndoOnFailure,
 	}
 	context := readContextMessages(setup.Context, start.Context)
 	palette.Tools = append(palette.Tools, i.loadTools(ctx,
@@ -192,7 +192,7 @@ func (i *instance) onHoldSignal(ctx workflow.Context, s protocol.HoldSignal) {
 		i.Quota = *s.Quota
 	}
 	shouldResume, shouldPause := s.Resume || (i.HeldByPause && !s.Held), s.Held && !i.HeldByPause
-	i.ReleaseNumber = max(i.ReleaseNumber, s.ReleaseNumber)
+	i.LastResumeNumber = max(i.LastResumeNumber, s.ResumeNumber)
 	i.HeldByPause, i.isReportWanted = s.Held, s.Report || (i.isReportWanted && s.Held)
 	if i.isHeld() {
 		i.cancelCallWaits(ctx)
@@ -244,7 +244,7 @@ func (i *instance) beginUndo(ctx workflow.Context, requested *approval.UndoOrder
 }
 
 // applyDecision takes a person's decision on a Call, and returns how many people have decided the same so far.
-func (i *instance) applyDecision(ctx workflow.Context, d approval.Decision) (count approval.Count, err error) {
+func (i *instance) applyDecision(ctx workflow.Context, d approval.Decision) (count approval.VoteCount, err error) {
 	i.loadMissingTools(ctx, []string{ideafile.ParseWrittenCall(d.Replacement).Tool})
 	i.requestReadyDecisions(ctx, d.CallID)
 	i.verifyProof(ctx, &d)
@@ -253,7 +253,7 @@ func (i *instance) applyDecision(ctx workflow.Context, d approval.Decision) (cou
 		return count, err
 	}
 	if approval.IsRemark(d.Kind) {
-		return approval.Count{Have: 1, Want: 1}, nil
+		return approval.VoteCount{Have: 1, Want: 1}, nil
 	}
 	i.MustCheckAncestors = true
 	call := i.dataflow.FindCall(ideafile.CallIDWithExactToken(d.CallID, i.start.Token))

@@ -26,7 +26,7 @@ type indexedReportState struct {
 //
 // One report is on its way at a time: later changes are in the next one.
 func (i *instance) reportToProcess(ctx workflow.Context) {
-	if i.outbox.HasQueuedFor(i.setup.Process) {
+	if i.outbox.HasPendingFor(i.setup.Process) {
 		return
 	}
 	undoResult := i.takeUndoResult(ctx)
@@ -37,16 +37,16 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 
 	last := &i.lastReport
 	becameIdle := isIdle && (!last.Idle || i.LastClosedRequest != last.LastClosedRequest)
-	resumedWhileHeld := !isIdle && last.Idle && i.HeldByPause
+	becameActiveWhileHeld := !isIdle && last.Idle && i.HeldByPause
 	hasClosedBrokenRequest := (i.brokenRequests[i.LastRefusedRequest] &&
 		i.LastRefusedRequest != last.LastRefusedRequest) || i.LastReportedRequest != last.LastReportedRequest
-	use, delegates, stalled := i.quotaUse(), i.delegateViews(), i.isStalled()
-	quotaFingerprint := quotaAndDelegatesFingerprint(use, i.Quota, delegates, stalled)
+	quotaUse, delegates, isStalled := i.quotaUse(), i.delegateViews(), i.isStalled()
+	quotaFingerprint := quotaAndDelegatesFingerprint(quotaUse, i.Quota, delegates, isStalled)
 	hasChangeToReport := pendingFingerprint != last.PendingApprovalsFingerprint ||
 		i.CorrectionCount != last.CorrectionCount || quotaFingerprint != last.QuotaAndDelegatesFingerprint
 	runningCount := i.runningActivities + i.countActiveDelegates()
 	hasReachedPause := i.isReportWanted || (i.HeldByPause && runningCount == 0 && last.RunningCallCount > 0)
-	if undoResult == nil && !becameIdle && !resumedWhileHeld && !hasClosedBrokenRequest && !hasChangeToReport &&
+	if undoResult == nil && !becameIdle && !becameActiveWhileHeld && !hasClosedBrokenRequest && !hasChangeToReport &&
 		!hasReachedPause && pauseFault == nil && len(fates) == 0 {
 		last.Idle = isIdle
 		return
@@ -59,12 +59,12 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 		last.RunningCallCount = runningCount
 	}
 	r := i.takeUnreportedChanges()
-	r.QuotaUse, r.Delegates, r.Stalled = use, delegates, stalled
+	r.QuotaUse, r.Delegates, r.IsStalled = quotaUse, delegates, isStalled
 	last.ReportCount++
 	r.ReportNumber, r.WorkflowHistoryLength = last.ReportCount, i.totalHistoryLength(ctx)
-	r.Idle, r.PauseFault, r.Fates, r.HeldByPause, r.RunningCallCount = isIdle, pauseFault, fates, i.HeldByPause,
+	r.IsIdle, r.PauseFault, r.Fates, r.IsHeldByPause, r.RunningCallCount = isIdle, pauseFault, fates, i.HeldByPause,
 		last.RunningCallCount
-	r.AcknowledgedReleaseNumber, r.UndoResult = i.ReleaseNumber, undoResult
+	r.AckedResumeNumber, r.UndoResult = i.LastResumeNumber, undoResult
 	var payload any = r
 	if i.setup.ReportsInLists {
 		payload = jsonval.Object{"reports": []turn.InstanceReport{r}}
@@ -76,16 +76,16 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 // takeUndoResult returns the outcome of an undo, once. Calls that read what was undone go on differently or are
 // blocked, as soon as the process goes on; it may have been resumed meanwhile.
 func (i *instance) takeUndoResult(ctx workflow.Context) *turn.UndoResult {
-	isUndoOrdered := i.dataflow.UndoesWhilePaused()
-	t := i.dataflow.TakeUndoResult()
+	undoesWhilePaused := i.dataflow.UndoesWhilePaused()
+	result := i.dataflow.TakeUndoResult()
 	switch {
-	case t == nil:
+	case result == nil:
 	case i.HeldByPause:
 		i.HasUnhandledChange = true
-	case isUndoOrdered:
+	case undoesWhilePaused:
 		i.startReadyCalls(ctx)
 	}
-	return t
+	return result
 }
 
 // totalHistoryLength counts the events of this run's history and of those before.

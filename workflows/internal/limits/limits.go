@@ -17,20 +17,20 @@ const idleTimeout = 2 * limit.TurnLease
 
 // Run answers the Updates that ask for turns. It ends when no Update comes any more and nothing spent still counts.
 func Run(ctx workflow.Context, queue limit.Queue) error {
-	hasNewRequest := true
+	isInUse := true
 	err := workflow.SetUpdateHandlerWithOptions(ctx, protocol.UpdateTurns,
 		func(ctx workflow.Context, q limit.TurnRequest) ([]limit.Turn, error) {
-			hasNewRequest = true
+			isInUse = true
 			return queue.RequestTurns(workflow.Now(ctx), q), nil
 		}, workflow.UpdateHandlerOptions{Description: "From a worker: whose turn it is."})
-	for err == nil && hasNewRequest {
-		hasNewRequest = false
+	for err == nil && isInUse {
+		isInUse = false
 		var isContinueDue bool
 		timeout := max(idleTimeout, queue.TimeToBudgetReset(workflow.Now(ctx)))
 		isContinueDue, err = workflow.AwaitWithTimeout(ctx, timeout, func() bool {
 			return workflow.GetInfo(ctx).GetContinueAsNewSuggested()
 		})
-		hasNewRequest = hasNewRequest || queue.TimeToBudgetReset(workflow.Now(ctx)) > 0
+		isInUse = isInUse || queue.TimeToBudgetReset(workflow.Now(ctx)) > 0
 		if isContinueDue {
 			return workflow.NewContinueAsNewError(ctx, protocol.LimitType, queue)
 		}

@@ -35,11 +35,11 @@ func (b *Inbox) RecordSignalStart(ctx workflow.Context, signal string, payload j
 
 // RecordSignalOutcome keeps what the handler of an act returned.
 func (b *Inbox) RecordSignalOutcome(ctx workflow.Context, signal string, payload jsonval.Object, err error) {
-	b.recordOutcomeWithCount(ctx, signal, payload, approval.Count{}, err)
+	b.recordOutcomeWithCount(ctx, signal, payload, approval.VoteCount{}, err)
 }
 
 func (b *Inbox) recordOutcomeWithCount(ctx workflow.Context, signal string, payload jsonval.Object,
-	count approval.Count, err error) {
+	count approval.VoteCount, err error) {
 	if errors.Is(err, ErrOutcomePending) {
 		return
 	}
@@ -47,7 +47,7 @@ func (b *Inbox) recordOutcomeWithCount(ctx workflow.Context, signal string, payl
 	f.Count = count
 	if err != nil {
 		f.Reason = strings.TrimPrefix(err.Error(), "model: ")
-		f.NothingToDo = errors.As(err, new(approval.NothingDone))
+		f.HasNothingToDo = errors.As(err, new(approval.NothingDoneError))
 		if r, isRefusal := errors.AsType[approval.Refusal](err); isRefusal {
 			f.Code = r.Code
 		}
@@ -140,7 +140,7 @@ func (b *Inbox) awaitOutcomes(ctx workflow.Context, q protocol.OutcomeQuestion) 
 	ctx, done := workflow.NewDisconnectedContext(ctx)
 	defer done()
 	err := workflow.Await(ctx, func() bool {
-		return b.isClosing || b.Fates.AllSettled(q.IDs, b.hasHandledAllSignals())
+		return b.isClosing || b.Fates.AllOutcomesKnown(q.IDs, b.hasHandledAllSignals())
 	})
 	if b.wakeWhenAnswered {
 		b.outcomeAnswered.SendAsync(nil)

@@ -56,9 +56,9 @@ func signalArrivalsOf(ctx workflow.Context) *signalArrivals {
 	panic("mailbox: the worker lacks the interceptor workflows.Interceptors")
 }
 
-// takeNextName removes and returns the name of the signal to handle now. The selector has offered a signal of the name
+// takeNextSignalName removes and returns the name of the signal to handle now. The selector has offered a signal of the name
 // offered. Signals without a handler are skipped.
-func (a *signalArrivals) takeNextName(ctx workflow.Context, readyName string, isHandled func(name string) bool) string {
+func (a *signalArrivals) takeNextSignalName(ctx workflow.Context, readyName string, isHandled func(name string) bool) string {
 	index := slices.IndexFunc(a.unhandledSignalNames, isHandled)
 	if a.unhandledSignalNames[index] != readyName && !KnowsChange(ctx, "signals in the order of history") {
 		index = slices.Index(a.unhandledSignalNames, readyName)

@@ -125,8 +125,8 @@ func (b *Inbox) WakeAt(ctx workflow.Context, t time.Time, summary string) {
 // OnFutureReady calls back, from Wait or Drain, once a future is ready.
 func (b *Inbox) OnFutureReady(f workflow.Future, callback func(workflow.Future)) {
 	s := &selectorSource{}
-	s.addToSelector = func(to workflow.Selector) {
-		to.AddFuture(f, func(f workflow.Future) {
+	s.addToSelector = func(selector workflow.Selector) {
+		selector.AddFuture(f, func(f workflow.Future) {
 			b.markSpent(s)
 			callback(f)
 		})

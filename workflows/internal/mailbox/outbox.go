@@ -15,9 +15,9 @@ type Outbox struct {
 	inbox       *Inbox
 	isSendingTo map[string]bool // by workflow id: a signal is on its way
 	// signals that wait behind it, for their turn, or for ReleaseSignals
-	queuedByWorkflow map[string][]OutgoingSignal
-	turnQueue        []string // the workflows whose turn has not come; all of them have something queued
-	isHeld           bool
+	queuedByWorkflow   map[string][]OutgoingSignal
+	waitingWorkflowIDs []string // the workflows whose turn has not come; all of them have something queued
+	isHeld             bool
 
 	// AlwaysSignalsByCommand sends every signal by command, unless it is Gathered. By command, a signal costs one
 	// action of a hosted server; from inside the workflow task it costs two actions, and less time.
@@ -59,64 +59,64 @@ func NewOutbox(b *Inbox) *Outbox {
 }
 
 // Send sends a signal behind everything that was sent to the same workflow before.
-func (o *Outbox) Send(ctx workflow.Context, to string, s OutgoingSignal) {
-	if o.isHeld || o.isSendingTo[to] || slices.Contains(o.turnQueue, to) {
-		o.queuedByWorkflow[to] = append(o.queuedByWorkflow[to], s)
+func (o *Outbox) Send(ctx workflow.Context, workflowID string, s OutgoingSignal) {
+	if o.isHeld || o.isSendingTo[workflowID] || slices.Contains(o.waitingWorkflowIDs, workflowID) {
+		o.queuedByWorkflow[workflowID] = append(o.queuedByWorkflow[workflowID], s)
 		return
 	}
-	o.sendNow(ctx, to, s)
+	o.sendNow(ctx, workflowID, s)
 }
 
 // SendInTurn is Send for one of very many signals: the signal waits while maxSignalsInFlight others are on their way.
 // Each workflow still receives its signals in order.
-func (o *Outbox) SendInTurn(ctx workflow.Context, to string, s OutgoingSignal) {
+func (o *Outbox) SendInTurn(ctx workflow.Context, workflowID string, s OutgoingSignal) {
 	s.WaitsForTurn = true
-	if o.isHeld || o.isSendingTo[to] || len(o.queuedByWorkflow[to]) > 0 || len(o.isSendingTo) < maxSignalsInFlight {
-		o.Send(ctx, to, s)
+	if o.isHeld || o.isSendingTo[workflowID] || len(o.queuedByWorkflow[workflowID]) > 0 || len(o.isSendingTo) < maxSignalsInFlight {
+		o.Send(ctx, workflowID, s)
 		return
 	}
-	o.queuedByWorkflow[to] = append(o.queuedByWorkflow[to], s)
-	o.turnQueue = append(o.turnQueue, to)
+	o.queuedByWorkflow[workflowID] = append(o.queuedByWorkflow[workflowID], s)
+	o.waitingWorkflowIDs = append(o.waitingWorkflowIDs, workflowID)
 }
 
-func (o *Outbox) sendNow(ctx workflow.Context, to string, s OutgoingSignal) {
-	o.isSendingTo[to] = true
-	o.inbox.OnFutureReady(o.deliver(ctx, to, s), func(f workflow.Future) {
+func (o *Outbox) sendNow(ctx workflow.Context, workflowID string, s OutgoingSignal) {
+	o.isSendingTo[workflowID] = true
+	o.inbox.OnFutureReady(o.deliver(ctx, workflowID, s), func(f workflow.Future) {
 		err := f.Get(ctx, nil)
 		if err != nil && ctx.Err() == nil {
 			o.onSendFailed(ctx, s, err)
 		}
-		delete(o.isSendingTo, to)
-		o.sendQueued(ctx, to)
+		delete(o.isSendingTo, workflowID)
+		o.sendQueued(ctx, workflowID)
 		o.sendNextInTurn(ctx)
 	})
 }
 
 // sendNextInTurn sends the queued signals of the workflows whose turn has come.
 func (o *Outbox) sendNextInTurn(ctx workflow.Context) {
-	for !o.isHeld && len(o.turnQueue) > 0 && len(o.isSendingTo) < maxSignalsInFlight {
-		to := o.turnQueue[0]
-		o.turnQueue = o.turnQueue[1:]
-		o.sendQueued(ctx, to)
+	for !o.isHeld && len(o.waitingWorkflowIDs) > 0 && len(o.isSendingTo) < maxSignalsInFlight {
+		workflowID := o.waitingWorkflowIDs[0]
+		o.waitingWorkflowIDs = o.waitingWorkflowIDs[1:]
+		o.sendQueued(ctx, workflowID)
 	}
 }
 
-func (o *Outbox) sendQueued(ctx workflow.Context, to string) {
+func (o *Outbox) sendQueued(ctx workflow.Context, workflowID string) {
 	if o.isHeld {
 		return
 	}
-	pending := o.queuedByWorkflow[to]
-	delete(o.queuedByWorkflow, to)
+	pending := o.queuedByWorkflow[workflowID]
+	delete(o.queuedByWorkflow, workflowID)
 	for _, next := range pending {
-		o.Send(ctx, to, next)
+		o.Send(ctx, workflowID, next)
 	}
 }
 
-func (o *Outbox) deliver(ctx workflow.Context, to string, s OutgoingSignal) workflow.Future {
+func (o *Outbox) deliver(ctx workflow.Context, workflowID string, s OutgoingSignal) workflow.Future {
 	if s.Repeatable && (s.SentInBatch || !o.AlwaysSignalsByCommand) {
-		return deliverSignals(ctx, protocol.NewSignalDelivery(to, s.Signal, s.Payload))
+		return deliverSignals(ctx, protocol.NewSignalDelivery(workflowID, s.Signal, s.Payload))
 	}
-	return workflow.SignalExternalWorkflow(ctx, to, "", s.Signal, s.Payload)
+	return workflow.SignalExternalWorkflow(ctx, workflowID, "", s.Signal, s.Payload)
 }
 
 func (o *Outbox) onSendFailed(ctx workflow.Context, s OutgoingSignal, err error) {
@@ -140,21 +140,21 @@ func (o *Outbox) ReleaseSignals(ctx workflow.Context) {
 		return
 	}
 	o.isHeld = false
-	for _, to := range jsonval.SortedKeys(o.queuedByWorkflow) {
+	for _, workflowID := range jsonval.SortedKeys(o.queuedByWorkflow) {
 		switch {
-		case o.isSendingTo[to] || slices.Contains(o.turnQueue, to):
-		case o.queuedByWorkflow[to][0].WaitsForTurn && len(o.isSendingTo) >= maxSignalsInFlight:
-			o.turnQueue = append(o.turnQueue, to)
+		case o.isSendingTo[workflowID] || slices.Contains(o.waitingWorkflowIDs, workflowID):
+		case o.queuedByWorkflow[workflowID][0].WaitsForTurn && len(o.isSendingTo) >= maxSignalsInFlight:
+			o.waitingWorkflowIDs = append(o.waitingWorkflowIDs, workflowID)
 		default:
-			o.sendQueued(ctx, to)
+			o.sendQueued(ctx, workflowID)
 		}
 	}
 	o.sendNextInTurn(ctx)
 }
 
-// HasQueuedFor reports whether something is on its way to a workflow, or queued for it.
-func (o *Outbox) HasQueuedFor(to string) bool {
-	return o.isSendingTo[to] || len(o.queuedByWorkflow[to]) > 0
+// HasPendingFor reports whether something is on its way to a workflow, or queued for it.
+func (o *Outbox) HasPendingFor(workflowID string) bool {
+	return o.isSendingTo[workflowID] || len(o.queuedByWorkflow[workflowID]) > 0
 }
 
 // NothingInFlight reports whether nothing is on its way to anybody. Something may be queued.

@@ -25,12 +25,12 @@ func OnSignal[T any](b *Inbox, ctx workflow.Context, name, description string, h
 // the signal changed nothing, or ErrOutcomePending; the count is the number of people who have decided the same.
 func OnPersonSignal(
 	b *Inbox, ctx workflow.Context, name, description string,
-	handle func(workflow.Context, map[string]any) (approval.Count, error),
+	handle func(workflow.Context, map[string]any) (approval.VoteCount, error),
 ) {
 	b.registerRawHandler(ctx, name, description, func(ctx workflow.Context, raw converter.RawValue) {
 		b.handledPersonSignalSinceWait = true
 		payload, err := protocol.DecodeObject(raw)
-		var count approval.Count
+		var count approval.VoteCount
 		if err == nil {
 			b.RecordSignalStart(ctx, name, payload)
 			count, err = handle(ctx, approval.WithoutRouting(payload))
@@ -49,7 +49,7 @@ func (b *Inbox) registerRawHandler(ctx workflow.Context, name, description strin
 	b.handlerBySignal[name] = signalHandler{channel, handle}
 	b.OnChannelReceive(channel, func(workflow.ReceiveChannel) {
 		var raw converter.RawValue
-		h := b.handlerBySignal[b.arrivals.takeNextName(ctx, name, b.isHandled)]
+		h := b.handlerBySignal[b.arrivals.takeNextSignalName(ctx, name, b.isHandled)]
 		h.channel.Receive(ctx, &raw)
 		h.handle(ctx, raw)
 	})

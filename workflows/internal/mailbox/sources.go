@@ -19,8 +19,8 @@ func (b *Inbox) addSource(s *selectorSource) {
 // OnChannelReceive calls back, from Wait or Drain, whenever a channel has something to receive.
 func (b *Inbox) OnChannelReceive(c workflow.ReceiveChannel, callback func(workflow.ReceiveChannel)) {
 	s := &selectorSource{}
-	s.addToSelector = func(to workflow.Selector) {
-		to.AddReceive(c, func(c workflow.ReceiveChannel, more bool) {
+	s.addToSelector = func(selector workflow.Selector) {
+		selector.AddReceive(c, func(c workflow.ReceiveChannel, more bool) {
 			if !more {
 				b.markSpent(s) // a closed channel would be ready for ever
 			}

@@ -20,14 +20,14 @@ type Keeper struct {
 	Orders approval.Orders
 	// hasFreedApproval: an approval no longer counts, so that another Call may be approved.
 	hasFreedApproval bool
-	part             *protocol.PartRef
+	partRef          *protocol.PartRef
 	inbox            *mailbox.Inbox
 }
 
 // New makes the Keeper of a process. part is nil unless the process is a part of another. The outbox hands undelivered
 // approvals back to the Keeper.
 func New(part *protocol.PartRef, inbox *mailbox.Inbox, outbox *mailbox.Outbox) *Keeper {
-	k := &Keeper{part: part, inbox: inbox}
+	k := &Keeper{partRef: part, inbox: inbox}
 	if part == nil {
 		outbox.HandleUndelivered = func(payload jsonval.Object) bool {
 			return k.uncountRefused(approval.Fate{
@@ -78,34 +78,34 @@ func (k *Keeper) AcceptOrder(ctx workflow.Context, o approval.StandingOrder,
 }
 
 // EndOrder ends an order.
-func (k *Keeper) EndOrder(ctx workflow.Context, order string, s approval.SteeringPayload) error {
+func (k *Keeper) EndOrder(ctx workflow.Context, orderID string, s approval.SteeringPayload) error {
 	if err := k.refuseInPart(approval.SteerDisallow); err != nil {
 		return err
 	}
-	return k.Orders.End(order, approval.OrderEnding{By: s.By, Reason: s.Reason, EndedAt: workflow.Now(ctx)})
+	return k.Orders.End(orderID, approval.OrderEnding{By: s.SentBy, Reason: s.Reason, EndedAt: workflow.Now(ctx)})
 }
 
 // refuseInPart returns an error in a part, for a signal that only the whole process takes.
 func (k *Keeper) refuseInPart(signal string) error {
-	if k.part == nil {
+	if k.partRef == nil {
 		return nil
 	}
-	return fmt.Errorf("%s goes to the whole process, %s: this is its part %d", signal, k.part.Process.ID, k.part.Number)
+	return fmt.Errorf("%s goes to the whole process, %s: this is its part %d", signal, k.partRef.Process.ID, k.partRef.Number)
 }
 
 // CheckDecision refuses a person's decision that claims to be under an order: the process itself finds and counts the
 // Calls that an order covers. A part accepts such a decision, since the whole sends it.
 func (k *Keeper) CheckDecision(d approval.Decision) error {
-	if d.Order == nil || k.part != nil {
+	if d.Order == nil || k.partRef != nil {
 		return nil
 	}
 	return fmt.Errorf("%s may not name an order: only the process itself approves under standing orders and names "+
 		"deputies; %s gives an order", d.Kind, d.Order.Signal())
 }
 
-// ApproveCovered sends approvals of the waiting Calls of an owner, an instance or a part, that orders cover. If an
+// ApproveCoveredCalls sends approvals of the waiting Calls of an owner, an instance or a part, that orders cover. If an
 // order names a deputy, it sends the deputy to the Call instead.
-func (k *Keeper) ApproveCovered(
+func (k *Keeper) ApproveCoveredCalls(
 	ctx workflow.Context, idea *ideafile.Idea, owner string, pending []approval.Pending,
 	send func(signal, call string, payload jsonval.Object),
 ) {
@@ -136,7 +136,7 @@ func (k *Keeper) HandleFates(list []approval.Fate) {
 	for _, f := range list {
 		switch {
 		case k.uncountRefused(f):
-		case f.OrderID != "" && k.part != nil:
+		case f.OrderID != "" && k.partRef != nil:
 			k.inbox.QueueFateForReport(f)
 		default:
 			k.inbox.RecordForeignFate(f)

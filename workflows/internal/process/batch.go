@@ -16,22 +16,22 @@ import (
 
 // askLLM makes a Request: immediately, or through the LLM's batch interface if the Idea says so. bare is the input
 // without States, as it is sent.
-func (c *processCore) askLLM(ctx workflow.Context, input, stateless *turn.RequestInput,
+func (c *processCore) askLLM(ctx workflow.Context, input, inputWithoutStates *turn.RequestInput,
 	states protocol.RequestStates) workflow.Future {
 	c.setRequestInFlight(input.RequestNumber)
 	if !c.sendsRequestsByBatch() {
 		return workflow.ExecuteActivity(c.withRequestOptions(ctx, input), protocol.ActivityRequest, c.setup,
-			stateless, states)
+			inputWithoutStates, states)
 	}
 	future, settable := workflow.NewFuture(ctx)
 	workflow.Go(ctx, func(ctx workflow.Context) {
-		answer, err := c.waitForBatch(ctx, input.RequestNumber, stateless, states)
+		answer, err := c.waitForBatch(ctx, input.RequestNumber, inputWithoutStates, states)
 		if err != nil {
 			settable.SetError(err)
 			return
 		}
 		settable.Chain(workflow.ExecuteActivity(c.withRequestOptions(ctx, input), protocol.ActivityRequest, c.setup,
-			stateless, states, answer))
+			inputWithoutStates, states, answer))
 	})
 	return future
 }
@@ -59,7 +59,7 @@ func (c *processCore) requestTaskQueue(llms ideafile.LLMs) string {
 
 // waitForBatch sends a Request as a batch and waits until it is answered. The history has the batch's id before the
 // wait begins.
-func (c *processCore) waitForBatch(ctx workflow.Context, requestNumber int, stateless *turn.RequestInput,
+func (c *processCore) waitForBatch(ctx workflow.Context, requestNumber int, inputWithoutStates *turn.RequestInput,
 	states protocol.RequestStates) (protocol.BatchAnswer, error) {
 	var batch protocol.SentBatch
 	sendCtx := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
@@ -68,7 +68,7 @@ func (c *processCore) waitForBatch(ctx workflow.Context, requestNumber int, stat
 		// the activity itself decides when to give up
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute},
 	})
-	err := workflow.ExecuteActivity(sendCtx, protocol.ActivitySendBatch, c.setup, stateless, states).Get(ctx, &batch)
+	err := workflow.ExecuteActivity(sendCtx, protocol.ActivitySendBatch, c.setup, inputWithoutStates, states).Get(ctx, &batch)
 	if err != nil {
 		return protocol.BatchAnswer{}, err
 	}

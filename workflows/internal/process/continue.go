@@ -37,7 +37,7 @@ type ContinueAsNewInput struct {
 
 // CarriedCore holds the fields that a process of either kind carries unchanged.
 type CarriedCore struct {
-	LastSealed protocol.IdeaRef `json:"last"` // the latest Idea of the chain
+	LastSealedIdea protocol.IdeaRef `json:"last"` // the latest Idea of the chain
 	// LastReportedProgress is the last report to the Call that this delegate runs for; empty: none.
 	LastReportedProgress string `json:"progress,omitempty"`
 	NotifiesPeople       bool   `json:"notifies,omitempty"` // the worker can notify people of what waits
@@ -95,16 +95,16 @@ func (c *processCore) handleCarriedSignals(ctx workflow.Context, carried *Contin
 	}
 }
 
-// continueTimeout is how long a process starts nothing new because it should continue as new. After that it goes on as
+// maxContinueAsNewHold is how long a process starts nothing new because it should continue as new. After that it goes on as
 // usual, until it can continue.
-const continueTimeout = 2 * time.Second
+const maxContinueAsNewHold = 2 * time.Second
 
 // continueAsNewTiming is when a process that should continue as new does so.
 type continueAsNewTiming int
 
 const (
-	continueAsNewLater continueAsNewTiming = iota // the process goes on as usual
-	continueWhenIdle                              // it starts nothing new until it can continue
+	continueAsNewLater    continueAsNewTiming = iota // the process goes on as usual
+	continueAsNewWhenIdle                            // it starts nothing new until it can continue
 	continueAsNewNow
 )
 
@@ -119,7 +119,7 @@ func (c *processCore) continueAsNewTimingFor(ctx workflow.Context, isDue, isIdle
 	}
 	c.outbox.HoldSignals()
 	now := workflow.Now(ctx)
-	isOverdue := !c.continueAsNewDueSince.IsZero() && !now.Before(c.continueAsNewDueSince.Add(continueTimeout))
+	isOverdue := !c.continueAsNewDueSince.IsZero() && !now.Before(c.continueAsNewDueSince.Add(maxContinueAsNewHold))
 	isIdle = isIdle && c.outbox.NothingInFlight()
 	if isIdle {
 		isIdle = c.inbox.CanContinueAsNew(ctx, isOverdue)
@@ -131,13 +131,13 @@ func (c *processCore) continueAsNewTimingFor(ctx workflow.Context, isDue, isIdle
 	}
 	if c.continueAsNewDueSince.IsZero() {
 		c.continueAsNewDueSince = now
-		c.inbox.WakeAfter(ctx, continueTimeout, "until the process goes on without continuing as new")
+		c.inbox.WakeAfter(ctx, maxContinueAsNewHold, "until the process goes on without continuing as new")
 	}
-	if now.Before(c.continueAsNewDueSince.Add(continueTimeout)) {
+	if now.Before(c.continueAsNewDueSince.Add(maxContinueAsNewHold)) {
 		if isIdle {
 			c.inbox.WakeInNextTask(ctx)
 		}
-		return continueWhenIdle
+		return continueAsNewWhenIdle
 	}
 	c.outbox.ReleaseSignals(ctx)
 	return continueAsNewLater

@@ -36,7 +36,7 @@ type processCore struct {
 	idea  *ideafile.Idea        // with every correction
 	setup protocol.RequestSetup // what all Requests share
 	// recommendedSize is how many instances a Request covers, given the bound Tools, including those of MCP servers
-	recommendedSize quality.Size
+	recommendedSize quality.RequestSize
 	// preparedTools is the worker's check of the Tools from before the process was split. It is nil without one, and
 	// once used.
 	preparedTools *protocol.PrepareResult
@@ -55,7 +55,7 @@ type processCore struct {
 	continueAsNewDueSince time.Time // since when it should continue as new and does not; zero: it need not
 
 	requestInFlight  int          // the number of the Request in flight; 0: none
-	heldUp           *turn.HeldUp // what the Request waits for; nil: nothing unusual
+	heldUp           *turn.HoldUp // what the Request waits for; nil: nothing unusual
 	lastLoggedStatus loop.Status  // the last status in the log; empty: none yet
 }
 
@@ -69,8 +69,8 @@ type processVariant interface {
 	showStarting(ctx workflow.Context)
 	// registerHandlers registers the handlers of signals and queries.
 	registerHandlers(ctx workflow.Context) error
-	// open begins the process, in its first run.
-	open(ctx workflow.Context) error
+	// beginFirstRun begins the process, in its first run.
+	beginFirstRun(ctx workflow.Context) error
 	// run is the main loop, from the first Request or part to the result; cancel ends the process as cancelled.
 	run(ctx workflow.Context) (*loop.Result, error)
 	cancel(ctx workflow.Context) error
@@ -116,7 +116,7 @@ func readIdea(start *protocol.ProcessStart, process string) (*ideafile.Idea, err
 	start.Idea = delegate.WithInstructions(start.Idea, start.Delegation.File, start.Delegation.Files)
 	start.Idea = policy.WithStarters(start.Idea, start.Starters(process))
 	start.Idea = ideafile.WithQualitySeed(start.Idea, quality.NewSeed(process))
-	idea, problems := ideafile.ReadIdeaWithCheckedTools(start.Idea)
+	idea, problems := ideafile.ReadIdeaWithoutCheckingTools(start.Idea)
 	problems.Append(fileProblems...)
 	for _, person := range start.Starters(process) {
 		if err := policy.CheckName(person.Name); person.Name != "" && err != nil {
@@ -219,7 +219,7 @@ func (c *processCore) status(pauseFault *diag.Fault) loop.Status {
 // approvalOverride is the process's addition to the approval policies of the Tools.
 func (c *processCore) approvalOverride() policy.Override {
 	o := c.idea.Config.Approval
-	o.Outer = c.start.Delegation.Oversight
+	o.OuterOverrides = c.start.Delegation.Oversight
 	return o
 }
 
@@ -242,5 +242,5 @@ func (c *processCore) setAttributes(ctx workflow.Context, status string, awaitin
 // recordSignalOutcome notes that an act of a person that was under way has taken effect, or is refused after all.
 func (c *processCore) recordSignalOutcome(ctx workflow.Context, kind string, s approval.SteeringPayload,
 	refusal error) {
-	c.inbox.RecordSignalOutcome(ctx, kind, jsonval.Object{"id": s.ID, "by": s.By}, refusal)
+	c.inbox.RecordSignalOutcome(ctx, kind, jsonval.Object{"id": s.ID, "by": s.SentBy}, refusal)
 }

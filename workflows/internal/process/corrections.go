@@ -23,15 +23,15 @@ func (p *unsplitProcess) revise(ctx workflow.Context, s *approval.SteeringPayloa
 		return nil, p.deferUntilRunning(approval.SteerRevise, *s, p.Revise)
 	}
 	s.Context = p.loop.WithInstanceTokensResolved(ideafile.NumberDirectPlans(p.idea.Context, s.Context))
-	affected, err := p.loop.ApplyRevision(*s)
+	affectedInstances, err := p.loop.ApplyRevision(*s)
 	if err != nil {
 		return nil, err
 	}
 	p.continueReopenedInstances(ctx)
 	messages, _, _ := ideafile.ExtractReopenedTokens(s.Context)
-	for _, m := range affected {
+	for _, m := range affectedInstances {
 		p.sendCorrection(ctx, m.Token, protocol.CorrectionSignal{
-			Context: messagesForInstance(messages, m.Token), By: s.By, Account: s.Account, Reason: s.Reason,
+			Context: messagesForInstance(messages, m.Token), By: s.SentBy, Account: s.Account, Reason: s.Reason,
 		})
 	}
 	p.Revisions = append(p.Revisions, *s)
@@ -97,7 +97,7 @@ func (p *splitProcess) revise(ctx workflow.Context, s *approval.SteeringPayload)
 	for _, number := range p.parts.RunningPartNumbers() {
 		list := p.parts.Parts[number-1].FilterContext(s.Context)
 		if len(list) > 0 {
-			payload := forwardedPayload(s.By, s.Reason)
+			payload := forwardedPayload(s.SentBy, s.Reason)
 			approval.AddAccount(payload, s.Account)
 			payload["context"] = list
 			p.sendToPart(ctx, number, mailbox.OutgoingSignal{Signal: approval.SteerRevise, Payload: payload})
@@ -116,7 +116,7 @@ func (p *splitProcess) checkReopenable(tokens []string) error {
 		case p.parts.Parts[number-1].Report.IsFinished():
 			return fmt.Errorf("instance %s belongs to part %d, which has ended with all its instances; "+
 				"a fork with --reopen %s works on it again", token, number, spelling.TypeableToken(token))
-		case !p.parts.Parts[number-1].Started:
+		case !p.parts.Parts[number-1].HasStarted:
 			return fmt.Errorf("instance %s has not ended: there is nothing to reopen", token)
 		}
 	}

@@ -15,9 +15,9 @@ import (
 // the one that decided. Nobody waits for the notification, so that many instances are notified together.
 
 const (
-	urgentEndDelay = time.Millisecond // for the next task, when the process waits for nothing else
-	endDelay       = time.Second      // when the process waits for something else
-	endNotifyShare = 10               // if one in endNotifyShare instances has ended, that is enough to notify them
+	urgentEndNotifyDelay = time.Millisecond // for the next task, when the process waits for nothing else
+	endNotifyDelay       = time.Second      // when the process waits for something else
+	endNotifyDenominator = 10               // if one in endNotifyDenominator instances has ended, that is enough to notify them
 )
 
 // instanceEnd is an instance to be notified that it has ended or, if it still works, that it must undo what it did.
@@ -53,7 +53,7 @@ func (p *unsplitProcess) sendConfirmedInstanceEnds(ctx workflow.Context, isUrgen
 	confirmedCount := p.endQueue.countDecidedBefore(historyLength)
 	allConfirmed := confirmedCount == len(p.endQueue.instanceEnds)
 	if confirmedCount > 0 && ((isUrgent && allConfirmed) || p.endQueue.mustSend ||
-		confirmedCount >= len(p.loop.Instances)/endNotifyShare) {
+		confirmedCount >= len(p.loop.Instances)/endNotifyDenominator) {
 		p.sendInstanceEnds(ctx, confirmedCount)
 	}
 	if len(p.endQueue.instanceEnds) > 0 {
@@ -77,8 +77,8 @@ func (e instanceEndQueue) countDecidedBefore(historyLength int) int {
 func (p *unsplitProcess) sendInstanceEnds(ctx workflow.Context, count int) {
 	var list []protocol.SignalDelivery
 	for _, e := range p.endQueue.instanceEnds[:count] {
-		to := protocol.InstanceID(p.processID, e.instanceToken)
-		list = append(list, protocol.NewSignalDelivery(to, protocol.SignalEnd, protocol.EndSignal{Status: e.status,
+		workflowID := protocol.InstanceID(p.processID, e.instanceToken)
+		list = append(list, protocol.NewSignalDelivery(workflowID, protocol.SignalEnd, protocol.EndSignal{Status: e.status,
 			Undo: e.status == ideafile.InstanceWorking}))
 	}
 	p.endQueue.instanceEnds, p.endQueue.mustSend = p.endQueue.instanceEnds[count:], false
@@ -89,9 +89,9 @@ func (p *unsplitProcess) sendInstanceEnds(ctx workflow.Context, count int) {
 
 // wakeForInstanceEnds sets a timer for the pending notifications.
 func (p *unsplitProcess) wakeForInstanceEnds(ctx workflow.Context, isUrgent bool) {
-	timerKind, delay := longTimer, endDelay
+	timerKind, delay := longTimer, endNotifyDelay
 	if isUrgent {
-		timerKind, delay = shortTimer, urgentEndDelay
+		timerKind, delay = shortTimer, urgentEndNotifyDelay
 	}
 	if p.endQueue.activeTimer >= timerKind {
 		return

@@ -37,7 +37,7 @@ func (p *unsplitProcess) finish(ctx workflow.Context) (*loop.Result, error) {
 	p.markEnded(status)
 	p.reportToParent(ctx, status, true)
 	r := p.result(status, true)
-	p.reportToCaller(ctx, r, p.loop.QuotaUse())
+	p.reportResultToDelegatingCall(ctx, r, p.loop.QuotaUse())
 	return workflowResult(ctx, r)
 }
 
@@ -74,23 +74,23 @@ func (p *unsplitProcess) cancel(ctx workflow.Context) error {
 	}
 	// the process is cancelled, even if a lost task decides again
 	p.sendInstanceEnds(ctx, len(p.endQueue.instanceEnds))
-	if p.phase != phaseOpening && (p.loop.HasUnsealedChanges || p.LastSealed.Idea == 0) {
+	if p.phase != phaseOpening && (p.loop.HasUnsealedChanges || p.LastSealedIdea.Idea == 0) {
 		p.sealCurrentState(ctx)
 	}
 	p.markCancelled(ctx)
 	p.reportToParent(ctx, loop.StatusCancelled, true)
-	p.reportToCaller(ctx, p.result(loop.StatusCancelled, true), p.loop.QuotaUse())
+	p.reportResultToDelegatingCall(ctx, p.result(loop.StatusCancelled, true), p.loop.QuotaUse())
 	return temporal.NewCanceledError(p.result(loop.StatusCancelled, true))
 }
 
 func (p *unsplitProcess) result(status loop.Status, withStates bool) loop.Result {
 	r := p.loop.Result(status, withStates)
-	r.Ideas, r.ToolNotes = p.LastSealed.Idea, p.idea.MCPNotes()
+	r.IdeaCount, r.ToolNotes = p.LastSealedIdea.Idea, p.idea.MCPNotes()
 	return r
 }
 
-// reportToCaller reports the result of a delegate to the Call that it runs for.
-func (c *processCore) reportToCaller(ctx workflow.Context, r loop.Result, use turn.QuotaUse) {
+// reportResultToDelegatingCall reports the result of a delegate to the Call that it runs for.
+func (c *processCore) reportResultToDelegatingCall(ctx workflow.Context, r loop.Result, use turn.QuotaUse) {
 	parentCall := c.start.Delegation.Caller
 	if parentCall == nil {
 		return
@@ -108,10 +108,10 @@ func (c *processCore) reportToCaller(ctx workflow.Context, r loop.Result, use tu
 
 const maxListedWaits = 5 // lines of what a delegate waits for; its own status has the rest
 
-// reportToDelegatingCall reports the state of a delegate to the Call that it runs for, if it has changed.
-func (c *processCore) reportToDelegatingCall(ctx workflow.Context, v protocol.ProcessView, use turn.QuotaUse) {
+// reportProgressToDelegatingCall reports the state of a delegate to the Call that it runs for, if it has changed.
+func (c *processCore) reportProgressToDelegatingCall(ctx workflow.Context, v protocol.ProcessView, use turn.QuotaUse) {
 	parentCall := c.start.Delegation.Caller
-	if parentCall == nil || c.outbox.HasQueuedFor(parentCall.Instance) {
+	if parentCall == nil || c.outbox.HasPendingFor(parentCall.Instance) {
 		return
 	}
 	report := protocol.DelegateReport{

@@ -62,7 +62,7 @@ func (c *processCore) listenForHoldUps(ctx workflow.Context) {
 // ReportedHeldUp is the last report of a worker on a cause. If the cause is not reported again, it counts as gone at
 // Ends.
 type ReportedHeldUp struct {
-	turn.HeldUp
+	turn.HoldUp
 	ExpiresAt time.Time `json:"ends"`
 }
 
@@ -129,19 +129,19 @@ func (c *processCore) wakeAt(ctx workflow.Context, t time.Time, summary string) 
 
 // ownHeldUps lists what holds up the process itself: first what its Request waits for, then each cause once. If several
 // workers report a cause, the longest wait is listed. untried: no Request has been answered yet.
-func (c *processCore) ownHeldUps(neverAnswered bool) (list []turn.HeldUp) {
+func (c *processCore) ownHeldUps(neverAnswered bool) (list []turn.HoldUp) {
 	if c.heldUp != nil {
 		own := *c.heldUp
-		own.NeverWorked = neverAnswered
+		own.HasNeverWorked = neverAnswered
 		list = append(list, own)
 	}
 	own, previousCause := len(list), ""
 	for _, h := range jsonval.Sorted(c.ReportedHeldUps) {
 		switch lastIndex := len(list) - 1; {
 		case lastIndex < own || h.Cause != previousCause:
-			list = append(list, h.HeldUp)
+			list = append(list, h.HoldUp)
 		case h.NextAttempt.After(list[lastIndex].NextAttempt):
-			list[lastIndex] = h.HeldUp
+			list[lastIndex] = h.HoldUp
 		}
 		previousCause = h.Cause
 	}
@@ -157,40 +157,40 @@ func (c *processCore) setRequestInFlight(requestNumber int) {
 const maxListedHeldUps = 20
 
 // heldUpList lists what holds up the process itself, and then its delegates, up to maxListedHeldUps.
-func (c *processCore) heldUpList(neverAnswered bool, delegates []turn.DelegateView) (heldUps []turn.HeldUp) {
+func (c *processCore) heldUpList(neverAnswered bool, delegates []turn.DelegateView) (heldUps []turn.HoldUp) {
 	heldUps = c.ownHeldUps(neverAnswered)
 	for _, d := range delegates {
-		heldUps = append(heldUps, turn.HeldUpsOfProcess(d.ProcessID, d.HeldUp)...)
+		heldUps = append(heldUps, turn.HoldUpsOfProcess(d.ProcessID, d.HoldUps)...)
 	}
 	return heldUps[:min(len(heldUps), maxListedHeldUps)]
 }
 
 // statusWithHeldUp is the search attribute of a status.
-func statusWithHeldUp(status loop.Status, list []turn.HeldUp) string {
+func statusWithHeldUp(status loop.Status, list []turn.HoldUp) string {
 	if status == loop.StatusRunning && len(list) > 0 {
 		return protocol.StatusHeldUp
 	}
 	return string(status)
 }
 
-func (p *unsplitProcess) heldUps() []turn.HeldUp {
+func (p *unsplitProcess) heldUps() []turn.HoldUp {
 	neverAnswered := p.heldUp != nil && p.result(loop.StatusRunning, false).Requests <= 1
 	return p.heldUpList(neverAnswered, p.delegateViews())
 }
 
 // heldUps lists what holds up the process itself, and its parts.
-func (p *splitProcess) heldUps() []turn.HeldUp {
+func (p *splitProcess) heldUps() []turn.HoldUp {
 	list := p.heldUpList(false, nil)
 	for _, part := range p.parts.Parts {
 		if !part.Report.IsFinished() {
-			list = append(list, turn.HeldUpsOfProcess(protocol.PartID(p.processID, part.Number), part.Report.HeldUp)...)
+			list = append(list, turn.HoldUpsOfProcess(protocol.PartID(p.processID, part.Number), part.Report.HoldUps)...)
 		}
 	}
 	return list[:min(len(list), maxListedHeldUps)]
 }
 
 // heldUpLines are the first cause, and the number of the others.
-func heldUpLines(list []turn.HeldUp) (lines []string) {
+func heldUpLines(list []turn.HoldUp) (lines []string) {
 	if len(list) > 0 {
 		lines = append(lines, list[0].String())
 	}

@@ -29,22 +29,22 @@ type pendingInstanceStart struct {
 	restart        *instanceRestart          // the restart of the only one, which had ended; nil: they are new
 }
 
-// startJoiningInstances starts the instances that have joined since it was called last.
-func (p *unsplitProcess) startJoiningInstances(ctx workflow.Context) error {
+// startPendingInstances starts the instances that have joined since it was called last.
+func (p *unsplitProcess) startPendingInstances(ctx workflow.Context) error {
 	p.loopIterations++
 	list := p.pendingStarts
 	p.pendingStarts = nil
-	for _, joining := range list {
+	for _, pendingStart := range list {
 		start := p.startInstances
-		if joining.restart != nil {
-			start = joining.restart.startFunc(p)
+		if pendingStart.restart != nil {
+			start = pendingStart.restart.startFunc(p)
 		}
-		err := start(ctx, joining.instanceTokens)
+		err := start(ctx, pendingStart.instanceTokens)
 		if err != nil {
 			return err
 		}
-		if joining.addSignal != nil {
-			p.recordSignalOutcome(ctx, approval.SteerAdd, *joining.addSignal, nil)
+		if pendingStart.addSignal != nil {
+			p.recordSignalOutcome(ctx, approval.SteerAdd, *pendingStart.addSignal, nil)
 		}
 	}
 	p.sendResumedCalls(ctx)
@@ -59,16 +59,16 @@ func (p *unsplitProcess) startInstances(ctx workflow.Context, tokens []string) e
 	setup.Context = messages[""]
 	setup.ReportsInLists = len(tokens) > maxSingleReporters && mailbox.KnowsChange(ctx, "reports in lists")
 	p.sendQuotas(ctx, tokens...) // these start with theirs
-	for from := 0; from < len(tokens); from += protocol.MaxPendingChildStarts {
+	for batchStart := 0; batchStart < len(tokens); batchStart += protocol.MaxPendingChildStarts {
 		var childFutures []workflow.ChildWorkflowFuture
-		for _, token := range tokens[from:min(from+protocol.MaxPendingChildStarts, len(tokens))] {
+		for _, token := range tokens[batchStart:min(batchStart+protocol.MaxPendingChildStarts, len(tokens))] {
 			instanceStart := protocol.InstanceStart{Token: token}
 			if token != "" {
 				instanceStart.Context = messages[token]
 			}
 			childFutures = append(childFutures, p.startInstance(ctx, setup, instanceStart))
 		}
-		p.watchInstances(ctx, tokens[from:], childFutures)
+		p.watchInstances(ctx, tokens[batchStart:], childFutures)
 		p.startFirstRequest(ctx)
 		for _, f := range childFutures {
 			err := f.GetChildWorkflowExecution().Get(ctx, nil)
@@ -123,7 +123,7 @@ func (p *unsplitProcess) startInstance(ctx workflow.Context, setup protocol.Inst
 
 // startFirstRequest makes the first Request of a process.
 func (p *unsplitProcess) startFirstRequest(ctx workflow.Context) {
-	if p.LastSealed.Idea > 0 || p.loop.HasResumedCalls() || len(p.deferredSignals) > 0 {
+	if p.LastSealedIdea.Idea > 0 || p.loop.HasResumedCalls() || len(p.deferredSignals) > 0 {
 		return
 	}
 	step, input := p.loop.Advance(workflow.Now(ctx))
@@ -206,16 +206,16 @@ func (p *unsplitProcess) sendResumedCalls(ctx workflow.Context) {
 
 // sendCalls sends instances Calls that do not come from the LLM's stream, and returns the instances that are gone.
 // rest: the Calls had not arrived when their Request broke off; the signal that brings them closes the Request.
-func (p *unsplitProcess) sendCalls(ctx workflow.Context, list []loop.ResumedCalls,
+func (p *unsplitProcess) sendCalls(ctx workflow.Context, list []loop.CallDelivery,
 	isRedelivery bool) (goneTokens []string) {
 	var deliveries []protocol.SignalDelivery
 	tokenByWorkflowID := map[string]string{}
 	for _, t := range list {
-		to := protocol.InstanceID(p.processID, t.Token)
-		s := protocol.CallsSignal{Request: t.Request, Calls: t.Calls, Last: !t.AlreadyDelivered,
-			Review: t.AlreadyDelivered, IsRest: isRedelivery, CausedBy: policy.ReadCausers(p.idea.Source, t.Token)}
-		tokenByWorkflowID[to] = t.Token
-		deliveries = append(deliveries, protocol.NewSignalDelivery(to, protocol.SignalCalls, s))
+		workflowID := protocol.InstanceID(p.processID, t.Token)
+		s := protocol.CallsSignal{Request: t.Request, Calls: t.Calls, Last: !t.AreDelivered,
+			Review: t.AreDelivered, IsRest: isRedelivery, CausedBy: policy.ReadCausers(p.idea.Source, t.Token)}
+		tokenByWorkflowID[workflowID] = t.Token
+		deliveries = append(deliveries, protocol.NewSignalDelivery(workflowID, protocol.SignalCalls, s))
 	}
 	for _, id := range mailbox.DeliverSignalsAndWait(ctx, deliveries) {
 		goneTokens = append(goneTokens, tokenByWorkflowID[id])

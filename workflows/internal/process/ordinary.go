@@ -48,7 +48,7 @@ func newUnsplitProcess(ctx workflow.Context, c *processCore, carried *ContinueAs
 		}
 		p.setIdea(p.loop.Idea)
 		if c.start.Part != nil && c.start.Part.OutputFinal {
-			p.loop.TriedPlanOutput = true
+			p.loop.HasTriedPlanOutput = true
 		}
 	}
 	c.logDecision = p.loop.LogSteering
@@ -112,7 +112,7 @@ func (p *unsplitProcess) concludeEndedUndo(ctx workflow.Context) {
 	p.concludeUndo(ctx, o, refusal)
 }
 
-func (p *unsplitProcess) open(ctx workflow.Context) error {
+func (p *unsplitProcess) beginFirstRun(ctx workflow.Context) error {
 	err := p.bindTools(ctx)
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func (p *unsplitProcess) open(ctx workflow.Context) error {
 // run is the main loop, from the first Request to the result.
 func (p *unsplitProcess) run(ctx workflow.Context) (*loop.Result, error) {
 	for {
-		err := p.startJoiningInstances(ctx)
+		err := p.startPendingInstances(ctx)
 		if p.mustStop(ctx) {
 			return nil, p.cancel(ctx)
 		}
@@ -146,7 +146,7 @@ func (p *unsplitProcess) run(ctx workflow.Context) (*loop.Result, error) {
 		switch p.decideContinueAsNew(ctx) {
 		case continueAsNewNow:
 			return nil, p.continueAsNew(ctx)
-		case continueWhenIdle:
+		case continueAsNewWhenIdle:
 			p.inbox.Wait(ctx)
 			continue
 		}
@@ -185,7 +185,7 @@ func (p *unsplitProcess) publishStatus(ctx workflow.Context, step loop.Step) {
 	p.showDetails(ctx, step)
 	p.reportToParent(ctx, p.statusForStep(step), false)
 	if p.start.Delegation.Caller != nil {
-		p.reportToDelegatingCall(ctx, p.view(), p.loop.QuotaUse())
+		p.reportProgressToDelegatingCall(ctx, p.view(), p.loop.QuotaUse())
 	}
 	p.wakeAt(ctx, p.loop.NextWakeTime(), "until the next Request is due")
 }

@@ -16,7 +16,7 @@ import (
 // reportToParent reports the changes. One report is on its way at a time, except that the last one waits for none;
 // reports are numbered, so that an old one does not replace a later one.
 func (p *unsplitProcess) reportToParent(ctx workflow.Context, status loop.Status, isLast bool) {
-	if p.start.Part == nil || (!isLast && p.outbox.HasQueuedFor(p.start.Part.Process.ID)) {
+	if p.start.Part == nil || (!isLast && p.outbox.HasPendingFor(p.start.Part.Process.ID)) {
 		return
 	}
 	r := p.partReport(status, isLast)
@@ -40,11 +40,11 @@ func (p *unsplitProcess) reportToParent(ctx workflow.Context, status loop.Status
 func (p *unsplitProcess) partReport(status loop.Status, isLast bool) split.PartReport {
 	result := p.result(status, false)
 	r := split.PartReport{
-		Number: p.start.Part.Number, Status: status, Requests: result.Requests, Turns: p.loop.TurnCount,
-		Ideas: p.LastSealed.Idea, Calls: result.Calls,
-		Usage: result.Usage, IdeaDigest: p.LastSealed.Digest, Failures: result.Failures,
-		SelfPauseCount: p.loop.AutomaticPauseCount, ResumeCount: p.ResumeCount,
-		UnwrittenResults: result.UnwrittenResults, Instructions: result.Instructions,
+		Number: p.start.Part.Number, Status: status, RequestCount: result.Requests, TurnCount: p.loop.TurnCount,
+		IdeaCount: p.LastSealedIdea.Idea, Calls: result.Calls,
+		Usage: result.Usage, IdeaDigest: p.LastSealedIdea.Digest, Failures: result.Failures,
+		AutomaticPauseCount: p.loop.AutomaticPauseCount, ResumeCount: p.ResumeCount,
+		UnwrittenResults: result.UnwrittenResults, InstructionStepCounts: result.Instructions,
 		Quality:           p.loop.RecheckTally,
 		CausersByInstance: policy.ReadCausersByInstance(p.idea.Source),
 		Error:             result.Error, QuotaUse: p.loop.QuotaUse(),
@@ -54,7 +54,7 @@ func (p *unsplitProcess) partReport(status loop.Status, isLast bool) split.PartR
 		r.PendingApprovals = append(r.PendingApprovals, m.PendingApprovals...)
 		r.Delegates = append(r.Delegates, m.Delegates...)
 	}
-	r.HeldUp = p.heldUps()
+	r.HoldUps = p.heldUps()
 	r.PendingPlan = p.loop.PendingPlan
 	r.AwaitsOnlyPeople = (len(r.PendingApprovals) > 0 || r.PendingPlan != nil) && p.loop.AwaitsOnlyPeople()
 	if f := p.loop.StallFault(); r.Error == nil && status == loop.StatusPaused {

@@ -20,7 +20,7 @@ import (
 // This file pauses a process and lets it go on: its instances and delegates, or its parts.
 
 func (p *unsplitProcess) pause(_ workflow.Context, s approval.SteeringPayload) {
-	p.loop.Pause(s.By, s.Reason)
+	p.loop.Pause(s.SentBy, s.Reason)
 }
 
 func (p *unsplitProcess) resume(ctx workflow.Context, s approval.SteeringPayload) bool {
@@ -57,8 +57,8 @@ func (p *unsplitProcess) resumeDelegates(ctx workflow.Context) (anyPaused bool) 
 }
 
 func (p *unsplitProcess) sendHoldSignal(ctx workflow.Context, token string, s protocol.HoldSignal) {
-	to := protocol.InstanceID(p.processID, token)
-	p.outbox.Send(ctx, to, mailbox.OutgoingSignal{Signal: protocol.SignalHold, Payload: s})
+	workflowID := protocol.InstanceID(p.processID, token)
+	p.outbox.Send(ctx, workflowID, mailbox.OutgoingSignal{Signal: protocol.SignalHold, Payload: s})
 }
 
 // askForReports asks working instances to report what they have done so far, for the Idea of a Request that does not
@@ -112,7 +112,7 @@ func (p *unsplitProcess) logAutomaticPause(ctx workflow.Context, f *diag.Fault) 
 		decidedBy = approval.DecidedByTimeout
 	}
 	p.logDecision(steeringDecision(ctx, approval.SteerPause,
-		approval.SteeringPayload{By: decidedBy, Reason: f.Message}))
+		approval.SteeringPayload{SentBy: decidedBy, Reason: f.Message}))
 }
 
 func (p *unsplitProcess) pauseWithFault(f *diag.Fault) { p.loop.PauseWithFault(f) }
@@ -133,7 +133,7 @@ func (p *unsplitProcess) propagatePause(ctx workflow.Context) {
 	}
 	p.logAutomaticPause(ctx, p.pauseReason())
 	for _, m := range p.instancesToHold() {
-		p.sendHoldSignal(ctx, m.Token, protocol.HoldSignal{Held: true, Report: !m.Idle,
+		p.sendHoldSignal(ctx, m.Token, protocol.HoldSignal{Held: true, Report: !m.IsIdle,
 			Reason: p.pauseReason().Message})
 	}
 }
@@ -145,8 +145,8 @@ func (p *unsplitProcess) resumeInstances(ctx workflow.Context) {
 		return
 	}
 	for _, m := range p.instancesToHold() {
-		m.ReleaseCount++
-		p.sendHoldSignal(ctx, m.Token, protocol.HoldSignal{ReleaseNumber: m.ReleaseCount})
+		m.ResumeCount++
+		p.sendHoldSignal(ctx, m.Token, protocol.HoldSignal{ResumeNumber: m.ResumeCount})
 	}
 }
 
@@ -160,15 +160,15 @@ func (p *unsplitProcess) instancesToHold() []*loop.InstanceProgress {
 
 // pause pauses the parts, and no other part starts.
 func (p *splitProcess) pause(ctx workflow.Context, s approval.SteeringPayload) {
-	p.parts.PauseReason = turn.PauseFault(s.By, s.Reason)
-	p.steerParts(ctx, approval.SteerPause, s.By, s.Reason)
+	p.parts.PauseReason = turn.PauseFault(s.SentBy, s.Reason)
+	p.steerParts(ctx, approval.SteerPause, s.SentBy, s.Reason)
 }
 
 // resume lets the parts go on. The limits are the whole process's: the parts have none.
 func (p *splitProcess) resume(ctx workflow.Context, s approval.SteeringPayload) bool {
 	p.parts.PauseReason = nil
 	p.parts.Limits = p.parts.Limits.MergedWith(s.Limits)
-	p.steerParts(ctx, approval.SteerResume, s.By, s.Reason)
+	p.steerParts(ctx, approval.SteerResume, s.SentBy, s.Reason)
 	return true
 }
 

@@ -69,7 +69,7 @@ func (c *processCore) AddInstances(ctx workflow.Context, s approval.SteeringPayl
 	c.setIdea(idea)
 	c.recordCauser(s.Identity(), tokens...)
 	d := steeringDecision(ctx, approval.SteerAdd, s)
-	d.Instances = tokens
+	d.AddedInstances = tokens
 	c.logDecision(d)
 	return err
 }
@@ -77,7 +77,7 @@ func (c *processCore) AddInstances(ctx workflow.Context, s approval.SteeringPayl
 // steeringDecision returns a steering signal as the chain keeps it. It has no messages of an addition, since the Ideas
 // have them.
 func steeringDecision(ctx workflow.Context, kind string, s approval.SteeringPayload) approval.Decision {
-	d := approval.Decision{Kind: kind, DecidedBy: s.By, Account: s.Account, Reason: s.Reason,
+	d := approval.Decision{Kind: kind, DecidedBy: s.SentBy, Account: s.Account, Reason: s.Reason,
 		SignalID: s.ID, DecidedAt: workflow.Now(ctx)}
 	if kind == approval.SteerRevise {
 		d.Context = s.Context
@@ -113,7 +113,7 @@ func (p *unsplitProcess) handleSignalsBeforeStart(ctx workflow.Context) error {
 	if len(p.deferredSignals) == 0 {
 		return nil
 	}
-	err := p.startJoiningInstances(ctx)
+	err := p.startPendingInstances(ctx)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (p *splitProcess) undo(ctx workflow.Context, s approval.SteeringPayload) er
 	for n, order := range orders {
 		payload := jsonval.AsObject(jsonval.ToJSONValue(order))
 		approval.AddAccount(payload, s.Account)
-		p.sendToPart(ctx, p.parts.Undo.PendingParts[n],
+		p.sendToPart(ctx, p.parts.Undo.PendingPartNumbers[n],
 			mailbox.OutgoingSignal{Signal: approval.SteerUndo, Payload: payload})
 	}
 	return err
@@ -161,7 +161,7 @@ func (p *splitProcess) undo(ctx workflow.Context, s approval.SteeringPayload) er
 // concludeUndo concludes the act of an undo that has ended.
 func (c *processCore) concludeUndo(ctx workflow.Context, o *approval.UndoOrder, refusal error) {
 	if o != nil {
-		c.recordSignalOutcome(ctx, approval.SteerUndo, approval.SteeringPayload{ID: o.ID, By: o.RequestedBy}, refusal)
+		c.recordSignalOutcome(ctx, approval.SteerUndo, approval.SteeringPayload{ID: o.ID, SentBy: o.RequestedBy}, refusal)
 	}
 }
 
@@ -180,12 +180,12 @@ func (c *processCore) Allow(ctx workflow.Context, o approval.StandingOrder) erro
 }
 
 // Disallow ends a standing order.
-func (c *processCore) Disallow(ctx workflow.Context, order string, s approval.SteeringPayload) error {
-	if err := c.orders.EndOrder(ctx, order, s); err != nil {
+func (c *processCore) Disallow(ctx workflow.Context, orderID string, s approval.SteeringPayload) error {
+	if err := c.orders.EndOrder(ctx, orderID, s); err != nil {
 		return err
 	}
 	d := steeringDecision(ctx, approval.SteerDisallow, s)
-	d.OrderID = order
+	d.OrderID = orderID
 	c.logDecision(d)
 	c.variant.applyStandingOrders(ctx) // Calls that know of a deputy are informed of the end
 	return nil
@@ -194,9 +194,9 @@ func (c *processCore) Disallow(ctx workflow.Context, order string, s approval.St
 // approveUnderOrders approves the waiting Calls of an owner, an instance or a part, that standing orders cover.
 // Undelivered approvals do not count.
 func (c *processCore) approveUnderOrders(ctx workflow.Context, owner string, pending []approval.Pending) {
-	c.orders.ApproveCovered(ctx, c.idea, owner, pending, func(signal, call string, payload map[string]any) {
-		to, _ := c.variant.receiverOf(owner, call)
-		c.outbox.SendInTurn(ctx, to, mailbox.OutgoingSignal{
+	c.orders.ApproveCoveredCalls(ctx, c.idea, owner, pending, func(signal, call string, payload map[string]any) {
+		workflowID, _ := c.variant.receiverOf(owner, call)
+		c.outbox.SendInTurn(ctx, workflowID, mailbox.OutgoingSignal{
 			Signal: signal, Payload: payload, RefusalReason: nothingWaitsRefusal,
 		})
 	})

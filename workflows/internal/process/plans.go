@@ -83,20 +83,20 @@ func (p *unsplitProcess) DecidePlan(ctx workflow.Context, payload jsonval.Object
 		deputies = d.DeputyRemarks
 	}
 	d, err := approval.CheckPlanDecision(pending, d, policy.ReadStarters(p.idea.Source),
-		p.causersOf(instancesOfPlan(pending)), deputies, workflow.Now(ctx))
+		p.causersOf(instanceTokensOfPlan(pending)), deputies, workflow.Now(ctx))
 	if err == nil && d.Kind == approval.SteerAmendPlan {
-		d.Calls = pending.RestoreLargeValues(d.Calls)
-		err = p.checkAmendment(ctx, pending, d.Calls)
+		d.AmendedCalls = pending.RestoreLargeValues(d.AmendedCalls)
+		err = p.checkAmendment(ctx, pending, d.AmendedCalls)
 	}
 	if err != nil {
 		return err
 	}
 	if d.Kind == approval.SteerAmendPlan {
 		for _, person := range d.Identities() {
-			p.recordCauser(person, instancesOfPlan(pending)...)
+			p.recordCauser(person, instanceTokensOfPlan(pending)...)
 		}
 	}
-	request, count := p.loop.RequestInFlight(), approval.Count{Have: 1, Want: 1} // one rejection is enough
+	request, count := p.loop.RequestInFlight(), approval.VoteCount{Have: 1, Want: 1} // one rejection is enough
 	isDecided := p.loop.DecidePlan(d)
 	if d.Kind != approval.SteerRejectPlan {
 		count.Want = pending.Deciders.RequiredApprovals()
@@ -121,7 +121,7 @@ func (p *unsplitProcess) DecidePlan(ctx workflow.Context, payload jsonval.Object
 // checkAmendment returns why the Calls of an amendment cannot run.
 func (p *unsplitProcess) checkAmendment(ctx workflow.Context, pending *approval.Plan,
 	calls []ideafile.WrittenCall) error {
-	c := check.AmendedPlan{Context: p.loop.Idea.Context, Palette: ideafile.Palette{
+	c := check.AmendedPlanChecker{Context: p.loop.Idea.Context, Palette: ideafile.Palette{
 		Tools: p.idea.Tools, BindingByTool: p.setup.Bindings, ApprovalOverride: p.approvalOverride(),
 		AdaptValuesWithLLM: p.LLMMayAdapt,
 	}}
@@ -133,11 +133,11 @@ func (p *unsplitProcess) checkAmendment(ctx workflow.Context, pending *approval.
 	}
 	context, offset := p.loop.ContextWithStartPlan(calls)
 	c.Context = context
-	return c.CheckDirectCalls(instancesOfPlan(pending), calls, offset)
+	return c.CheckDirectCalls(instanceTokensOfPlan(pending), calls, offset)
 }
 
-// instancesOfPlan lists the instances of a Plan that waits: "" is the only one.
-func instancesOfPlan(pending *approval.Plan) []string {
+// instanceTokensOfPlan lists the instances of a Plan that waits: "" is the only one.
+func instanceTokensOfPlan(pending *approval.Plan) []string {
 	if pending == nil || len(pending.Instances) == 0 {
 		return []string{""}
 	}
@@ -156,8 +156,8 @@ func (p *unsplitProcess) plans() []protocol.PlanView {
 func (c *processCore) planView(processID string, pending *approval.Plan) protocol.PlanView {
 	v := protocol.PlanView{Process: processID, Plan: *pending, Deputies: c.orders.Orders.DeputyRemarks()}
 	if pending.Deciders.ExcludeStarter() {
-		v.Excluded = &approval.Excluded{StartedBy: policy.ReadStarters(c.idea.Source),
-			CausedBy: c.causersOf(instancesOfPlan(pending))}
+		v.Excluded = &approval.ExcludedPeople{StartedBy: policy.ReadStarters(c.idea.Source),
+			CausedBy: c.causersOf(instanceTokensOfPlan(pending))}
 	}
 	return v
 }

@@ -75,13 +75,13 @@ const (
 // was notified of its end, has closed.
 func (r *instanceRestart) startFunc(p *unsplitProcess) func(workflow.Context, []string) error {
 	return func(ctx workflow.Context, _ []string) error {
-		initial, writes := r.instance.StateHistory()
+		initialState, writes := r.instance.StateHistory()
 		setup := p.instanceSetup()
-		setup.Context = ideafile.ContextForRestartedInstance(p.idea.Context, r.instance.Token, initial)
+		setup.Context = ideafile.ContextForRestartedInstance(p.idea.Context, r.instance.Token, initialState)
 		reopened := &protocol.ReopenedInstance{
 			Writes: writes, Calls: r.instance.CallReports(), ClosedThrough: r.instance.ClosedThroughRequest,
 			ReportNumber: r.instance.LastReportNumber[0], HistoryLength: r.instance.LastReportNumber[1],
-			CorrectionCount: r.instance.AckedCorrectionCount, ReleaseNumber: r.instance.ReleaseCount,
+			CorrectionCount: r.instance.AckedCorrectionCount, ResumeNumber: r.instance.ResumeCount,
 			Used: r.instance.QuotaClaim.UseWithoutNeeds(),
 		}
 		for delay := firstRestartDelay; ; delay = min(2*delay, maxRestartDelay) {

@@ -25,8 +25,8 @@ const startToCloseTimeoutType = "TemporalTimeout:StartToClose"
 // startRequest makes one Request. The activity hands each Call to its instance as the Call closes in the stream.
 func (p *unsplitProcess) startRequest(ctx workflow.Context, input *turn.RequestInput) {
 	p.ideaAtRequest = p.idea
-	stateless, changes := input.WithoutStates(p.requestBaseStates())
-	f := p.askLLM(ctx, input, stateless, protocol.RequestStates{Base: p.BaseIdea, Changes: changes})
+	inputWithoutStates, changes := input.WithoutStates(p.requestBaseStates())
+	f := p.askLLM(ctx, input, inputWithoutStates, protocol.RequestStates{Base: p.BaseIdea, Changes: changes})
 	p.inbox.OnFutureReady(f, func(f workflow.Future) { p.onLLMReply(ctx, input, f) })
 }
 
@@ -63,7 +63,7 @@ func requestSummary(input *turn.RequestInput) string {
 			len(input.Instances))
 	case len(input.Questions) > 0:
 		return fmt.Sprintf("Request %d: %s", input.RequestNumber, input.QuestionSummary())
-	case input.OutputOnly:
+	case input.IsOutputOnly:
 		return fmt.Sprintf("Request %d: the output", input.RequestNumber)
 	case len(input.Instances) == 1:
 		return fmt.Sprintf("Request %d: ask for a Plan", input.RequestNumber)
@@ -76,16 +76,16 @@ func requestSummary(input *turn.RequestInput) string {
 // sends some.
 func (p *unsplitProcess) onLLMReply(ctx workflow.Context, input *turn.RequestInput, f workflow.Future) {
 	r := p.takeReply(ctx, f)
-	if !r.Complete && p.setup.HoldCalls && loop.AsksForCalls(input) {
+	if !r.IsComplete && p.setup.HoldCalls && loop.AsksForCalls(input) {
 		r.Calls, r.CallFaults = nil, nil // what broke off is no Plan that a person could decide on
 	}
-	if !r.Complete {
+	if !r.IsComplete {
 		p.closeRequest(ctx, input,
 			protocol.CloseSignal{RestComes: r.CallsMayBeUndelivered(), ReportCalls: p.loop.NeedsCallsFromInstances(&r)})
 	}
 	p.loop.ApplyReply(r)
 	p.startRecheck(ctx)
-	if r.Complete {
+	if r.IsComplete {
 		p.holdOrDeliverPlan(ctx, input)
 	}
 }
@@ -98,12 +98,12 @@ func (c *processCore) takeReply(ctx workflow.Context, f workflow.Future) (r turn
 		return r
 	}
 	if protocol.IsWorkerLost(err) {
-		return turn.LLMReply{WorkerLost: true,
+		return turn.LLMReply{IsWorkerLost: true,
 			Fault: &diag.Fault{Code: turn.CodeWorkerLost, Message: "the worker that listened was lost"}}
 	}
 	var timeout *temporal.TimeoutError
 	if errors.As(err, &timeout) {
-		return turn.LLMReply{CallsUndelivered: true,
+		return turn.LLMReply{HasUndeliveredCalls: true,
 			Fault: &diag.Fault{Code: turn.CodeEndlessReply, Message: "the reply took longer than a Request may"}}
 	}
 	return turn.LLMReply{NotRetryable: true, Fault: protocol.FaultOf(err)}
@@ -111,14 +111,14 @@ func (c *processCore) takeReply(ctx workflow.Context, f workflow.Future) (r turn
 
 // closeRequest closes a Request at every instance that may have got Calls of it.
 func (p *unsplitProcess) closeRequest(ctx workflow.Context, input *turn.RequestInput, s protocol.CloseSignal) {
-	if input.OutputOnly {
+	if input.IsOutputOnly {
 		return
 	}
 	s.Request = input.RequestNumber
 	var list []protocol.SignalDelivery
 	for _, token := range slices.Concat(input.InstanceTokens(), input.ReopenableTokens) {
-		to := protocol.InstanceID(p.processID, token)
-		list = append(list, protocol.NewSignalDelivery(to, protocol.SignalClose, s))
+		workflowID := protocol.InstanceID(p.processID, token)
+		list = append(list, protocol.NewSignalDelivery(workflowID, protocol.SignalClose, s))
 	}
 	mailbox.DeliverSignalsAndWait(ctx, list)
 }
@@ -150,13 +150,13 @@ func (p *unsplitProcess) startRecheck(ctx workflow.Context) {
 	}
 	llms, setup := p.ideaAtRequest.Config.RecheckLLMs(), p.setup
 	setup.Idea = p.ideaAtRequest.Source // what has been corrected since then was not in the first question
-	stateless, changes := input.WithoutStates(p.requestBaseStates())
+	inputWithoutStates, changes := input.WithoutStates(p.requestBaseStates())
 	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue:           p.requestTaskQueue(llms),
 		StartToCloseTimeout: llms.AnswerTimeout(), ScheduleToCloseTimeout: llms.AnswerTimeout() + time.Minute,
 		HeartbeatTimeout: activity.HeartbeatTimeout(ctx), Summary: requestSummary(input),
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumAttempts: recheckAttempts},
-	}), protocol.ActivityRequest, setup, stateless, protocol.RequestStates{Base: p.BaseIdea, Changes: changes})
+	}), protocol.ActivityRequest, setup, inputWithoutStates, protocol.RequestStates{Base: p.BaseIdea, Changes: changes})
 	p.inbox.OnFutureReady(f, func(f workflow.Future) { p.onRecheckReply(ctx, input, f) })
 }
 

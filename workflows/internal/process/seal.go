@@ -22,7 +22,7 @@ func (p *unsplitProcess) sealCurrentState(ctx workflow.Context) {
 // had done by then.
 func (p *unsplitProcess) sealAtRest(ctx workflow.Context) {
 	isPauseDue := p.pauseReason() != nil && p.loop.HasUnsealedPause() && p.loop.AllReportedSincePause()
-	isFirstRest := p.LastSealed.Idea == 0 && p.loop.PendingPlan != nil
+	isFirstRest := p.LastSealedIdea.Idea == 0 && p.loop.PendingPlan != nil
 	if (p.loop.HasUnsealedChanges || isFirstRest) && (isPauseDue || p.loop.IsAtRest(workflow.Now(ctx))) {
 		p.sealCurrentState(ctx)
 	}
@@ -39,7 +39,7 @@ func (p *unsplitProcess) sealFinalStates(ctx workflow.Context) {
 // sealIdea adds one Idea to the chain: in, and what the process adds to each. Sealing is content-addressed, so that a
 // repetition changes nothing.
 func (p *unsplitProcess) sealIdea(ctx workflow.Context, idea *ideafile.Idea, in protocol.SealInput) {
-	in.Process, in.At, in.Parent, in.Idea = p.processID, p.LastSealed.Idea+1, p.LastSealed.Digest, idea.Source
+	in.Process, in.At, in.Parent, in.Idea = p.processID, p.LastSealedIdea.Idea+1, p.LastSealedIdea.Digest, idea.Source
 	in.LLMUsages, in.Quality, in.Delegation = p.loop.TakeLLMUsages(), p.loop.QualityReport(),
 		p.start.Delegation.ForIdea(idea)
 	var s protocol.IdeaRef
@@ -50,6 +50,6 @@ func (p *unsplitProcess) sealIdea(ctx workflow.Context, idea *ideafile.Idea, in 
 		p.BaseIdea = protocol.IdeaRef{}
 		return
 	}
-	p.LastSealed, p.BaseIdea, p.baseStates, p.endStatusesSealed = s, s, in.Brief.States(),
+	p.LastSealedIdea, p.BaseIdea, p.baseStates, p.endStatusesSealed = s, s, in.Brief.States(),
 		in.Brief.AllInstancesEnded()
 }

@@ -40,13 +40,13 @@ func (p *unsplitProcess) showDetails(ctx workflow.Context, step loop.Step) {
 // showWaiting ends the details with what waits for people, and updates the log and the search attributes with the
 // status and its reason.
 func (c *processCore) showWaiting(ctx workflow.Context, p queryableProcess, b *strings.Builder, status loop.Status,
-	heldUp []turn.HeldUp, reason *diag.Fault) {
+	heldUps []turn.HoldUp, reason *diag.Fault) {
 	pending, plans := p.approvals().Approvals, p.plans()
 	p.addApprovalContexts(pending[:min(len(pending), display.MaxShownPending)])
 	display.WritePendingAndRefused(b, plans, pending, &c.inbox.Fates)
 	display.SetDetails(ctx, b.String())
 	c.logStatus(ctx, status, reason)
-	c.setAttributes(ctx, statusWithHeldUp(status, heldUp), len(pending)+len(plans))
+	c.setAttributes(ctx, statusWithHeldUp(status, heldUps), len(pending)+len(plans))
 }
 
 // writeFailuresText writes why Calls did not succeed.

@@ -56,9 +56,9 @@ func (p *splitProcess) registerHandlers(ctx workflow.Context) error {
 	return p.registerQueries(ctx, p, " Each part has a chain of its own.", "parts")
 }
 
-// open sizes the parts with regard to the Tools of MCP servers too, which are known only once the servers have been
+// beginFirstRun sizes the parts with regard to the Tools of MCP servers too, which are known only once the servers have been
 // asked.
-func (p *splitProcess) open(ctx workflow.Context) error {
+func (p *splitProcess) beginFirstRun(ctx workflow.Context) error {
 	asksServers := len(p.idea.MCPServersToAskForTools()) > 0
 	if err := p.bindTools(ctx); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (p *splitProcess) run(ctx workflow.Context) (*loop.Result, error) {
 		}
 		p.showDetails(ctx, p.status(p.pauseReason()))
 		if p.start.Delegation.Caller != nil {
-			p.reportToDelegatingCall(ctx, p.view(), p.parts.QuotaUse())
+			p.reportProgressToDelegatingCall(ctx, p.view(), p.parts.QuotaUse())
 		}
 		if p.parts.IsFinished() && p.pauseReason() == nil {
 			isOver, err := p.gatherFinalResult(ctx)
@@ -195,7 +195,7 @@ func (p *splitProcess) applyLimits(ctx workflow.Context) {
 		p.parts.PauseReason = fault
 		p.wakeAt(ctx, time.Time{}, "")
 		p.logDecision(steeringDecision(ctx, approval.SteerPause,
-			approval.SteeringPayload{By: approval.DecidedByProcess, Reason: fault.Message}))
+			approval.SteeringPayload{SentBy: approval.DecidedByProcess, Reason: fault.Message}))
 		p.steerParts(ctx, approval.SteerPause, "the limit", fault.Message)
 	}
 }

@@ -22,37 +22,37 @@ const cancelReportTimeout = 5 * time.Minute
 func (p *splitProcess) cancel(ctx workflow.Context) error {
 	ctx, done := workflow.NewDisconnectedContext(ctx)
 	defer done()
-	cancelledParts := p.cancelParts(ctx)
+	cancelledPartNumbers := p.cancelParts(ctx)
 	if mailbox.KnowsChange(ctx, "what cancelled parts came to") { // before, it ended immediately, without any State
-		p.awaitLastReports(ctx, cancelledParts)
+		p.awaitLastReports(ctx, cancelledPartNumbers)
 		p.gatherCancelledStates(ctx)
 	}
 	p.markCancelled(ctx)
 	r := p.resultWithStates(loop.StatusCancelled)
-	p.reportToCaller(ctx, r, p.parts.QuotaUse())
+	p.reportResultToDelegatingCall(ctx, r, p.parts.QuotaUse())
 	return temporal.NewCanceledError(r)
 }
 
 // cancelParts cancels the running parts, and lists them. A part that has just ended cannot be cancelled, and need not
 // be.
-func (p *splitProcess) cancelParts(ctx workflow.Context) (cancelledParts []int) {
+func (p *splitProcess) cancelParts(ctx workflow.Context) (cancelledPartNumbers []int) {
 	for _, number := range p.parts.RunningPartNumbers() {
 		err := workflow.RequestCancelExternalWorkflow(ctx, protocol.PartID(p.processID, number), "").Get(ctx, nil)
 		if err == nil {
-			cancelledParts = append(cancelledParts, number)
+			cancelledPartNumbers = append(cancelledPartNumbers, number)
 		}
 	}
-	return cancelledParts
+	return cancelledPartNumbers
 }
 
 // awaitLastReports waits a while for the last reports of the cancelled parts.
-func (p *splitProcess) awaitLastReports(ctx workflow.Context, cancelledParts []int) {
+func (p *splitProcess) awaitLastReports(ctx workflow.Context, cancelledPartNumbers []int) {
 	ctx, stopTimer := workflow.WithCancel(ctx)
 	defer stopTimer()
 	timer := workflow.NewTimerWithOptions(ctx, cancelReportTimeout,
 		workflow.TimerOptions{Summary: "until the cancelled parts have reported"})
 	p.inbox.OnFutureReady(timer, func(workflow.Future) {})
-	for p.inbox.Drain(ctx); p.isAnyPartRunning(cancelledParts) && !timer.IsReady(); {
+	for p.inbox.Drain(ctx); p.isAnyPartRunning(cancelledPartNumbers) && !timer.IsReady(); {
 		p.inbox.Wait(ctx)
 	}
 }
@@ -65,7 +65,7 @@ func (p *splitProcess) isAnyPartRunning(numbers []int) bool {
 // gatherCancelledStates reads the States of all instances, and seals what the latest Idea lacks.
 func (p *splitProcess) gatherCancelledStates(ctx workflow.Context) {
 	in := p.gatherInput()
-	in.StatesOnly = p.phase == phaseOpening || (p.LastSealed.Idea > 0 && !p.parts.HasUnsealedChanges())
+	in.StatesOnly = p.phase == phaseOpening || (p.LastSealedIdea.Idea > 0 && !p.parts.HasUnsealedChanges())
 	g, err := p.gatherParts(ctx, in, "gather what the cancelled parts came to")
 	if err != nil {
 		workflow.GetLogger(ctx).Error("the States of a cancelled process could not be read", "error", err)

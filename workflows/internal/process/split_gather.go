@@ -50,9 +50,9 @@ func (p *splitProcess) askForOutput(ctx workflow.Context) error {
 		}
 		states = g.States
 	}
-	input := &turn.RequestInput{ProcessID: p.processID, RequestNumber: p.parts.OwnReport.Requests + 1,
-		Turn:      p.parts.NextTurnNumber(),
-		Instances: p.parts.PartOutputsAsInstances(states), Errors: p.parts.OutputErrors, OutputOnly: true,
+	input := &turn.RequestInput{ProcessID: p.processID, RequestNumber: p.parts.OwnReport.RequestCount + 1,
+		TurnNumber: p.parts.NextTurnNumber(),
+		Instances:  p.parts.PartOutputsAsInstances(states), Errors: p.parts.OutputErrors, IsOutputOnly: true,
 	}
 	changes := protocol.RequestStates{Changes: input.ExtractStates()}
 	answer := p.askLLM(ctx, input, input, changes)
@@ -68,7 +68,7 @@ func (p *splitProcess) finish(ctx workflow.Context) (*loop.Result, error) {
 	p.markEnded(p.parts.FinalStatus())
 	p.showDetails(ctx, p.outcome)
 	r := p.resultWithStates(p.outcome)
-	p.reportToCaller(ctx, r, p.parts.QuotaUse())
+	p.reportResultToDelegatingCall(ctx, r, p.parts.QuotaUse())
 	return workflowResult(ctx, r)
 }
 
@@ -90,7 +90,7 @@ func (p *splitProcess) gatherParts(ctx workflow.Context, in protocol.GatherInput
 		StartToCloseTimeout: 10 * time.Minute, HeartbeatTimeout: activity.HeartbeatTimeout(ctx), Summary: summary,
 	}), protocol.ActivityGather, in).Get(ctx, &g)
 	if err == nil && g.Last.Idea > 0 {
-		p.LastSealed = g.Last
+		p.LastSealedIdea = g.Last
 		p.parts.MarkSealed(g.Last.Idea)
 	}
 	return g, err
@@ -98,7 +98,7 @@ func (p *splitProcess) gatherParts(ctx workflow.Context, in protocol.GatherInput
 
 // sealAtRest seals the process's own Idea when it begins, and when all its parts have come to rest.
 func (p *splitProcess) sealAtRest(ctx workflow.Context) {
-	if p.LastSealed.Idea > 0 && !(p.parts.IsAtRest() && p.parts.HasUnsealedChanges()) {
+	if p.LastSealedIdea.Idea > 0 && !(p.parts.IsAtRest() && p.parts.HasUnsealedChanges()) {
 		return
 	}
 	in := p.gatherInput()
@@ -110,8 +110,8 @@ func (p *splitProcess) sealAtRest(ctx workflow.Context) {
 }
 
 func (p *splitProcess) gatherInput() protocol.GatherInput {
-	in := protocol.GatherInput{Process: p.processID, Idea: p.idea.Source, Parent: p.LastSealed.Digest,
-		At: p.LastSealed.Idea + 1, Output: p.parts.OwnReport.Output,
+	in := protocol.GatherInput{Process: p.processID, Idea: p.idea.Source, Parent: p.LastSealedIdea.Digest,
+		At: p.LastSealedIdea.Idea + 1, Output: p.parts.OwnReport.Output,
 		Log: p.parts.UnsealedLog, LLMUsages: p.parts.LLMUsages, Quality: p.parts.Quality(),
 		Delegation: p.start.Delegation.ForIdea(p.idea),
 	}
@@ -119,7 +119,7 @@ func (p *splitProcess) gatherInput() protocol.GatherInput {
 		r := part.Report
 		g := protocol.GatherPart{
 			Process: protocol.PartID(p.processID, part.Number),
-			Last:    protocol.IdeaRef{Idea: r.Ideas, Digest: r.IdeaDigest},
+			Last:    protocol.IdeaRef{Idea: r.IdeaCount, Digest: r.IdeaDigest},
 			Tokens:  part.Tokens, GatheredThrough: part.LastGatheredIdea,
 		}
 		if r.IsFinished() { // until then its latest Idea has the ends

@@ -21,11 +21,11 @@ func (p *splitProcess) callCounts() []turn.PlannedCallCounts { return []turn.Pla
 
 func (p *splitProcess) view() protocol.ProcessView {
 	var waiting []string
-	pauseFault, stallFault, heldUp := p.pauseReason(), p.parts.StallFault(), p.heldUps()
+	pauseFault, stallFault, heldUps := p.pauseReason(), p.parts.StallFault(), p.heldUps()
 	if pauseFault != nil {
 		waiting = append(waiting, pauseWaitingText(pauseFault))
 	} else {
-		waiting = append(waiting, heldUpLines(heldUp)...)
+		waiting = append(waiting, heldUpLines(heldUps)...)
 	}
 	var parts []protocol.PartView
 	for _, part := range p.parts.Parts {
@@ -38,7 +38,7 @@ func (p *splitProcess) view() protocol.ProcessView {
 		}
 		waiting = append(waiting, delegateStatusLines(r.Delegates)...)
 	}
-	v := p.processView(p, p.result(p.status(cmp.Or(pauseFault, stallFault))), stallFault, heldUp, waiting)
+	v := p.processView(p, p.result(p.status(cmp.Or(pauseFault, stallFault))), stallFault, heldUps, waiting)
 	v.Parts = parts
 	return v
 }
@@ -73,24 +73,24 @@ func (p *splitProcess) showDetails(ctx workflow.Context, status loop.Status) {
 	if len(p.askedMCPServers) > 0 {
 		fmt.Fprintf(&b, "\n%s\n", display.EscapeMarkdown(p.askingMCPServersText()))
 	}
-	heldUp := p.heldUps()
-	for _, line := range heldUpLines(heldUp) {
+	heldUps := p.heldUps()
+	for _, line := range heldUpLines(heldUps) {
 		fmt.Fprintf(&b, "\n%s\n", display.EscapeMarkdown(line))
 	}
 	shownCount := 0
 	for _, part := range p.parts.Parts {
 		r := part.Report
-		if part.Started && (!r.IsFinished() || r.Status != loop.StatusCompleted) && shownCount < maxShownParts {
+		if part.HasStarted && (!r.IsFinished() || r.Status != loop.StatusCompleted) && shownCount < maxShownParts {
 			shownCount++
 			fmt.Fprintf(&b, "| `%s` | %d | %s | %d | %d | %d |\n",
-				protocol.PartID(p.processID, part.Number), len(part.Tokens), r.Status, r.Requests, r.Calls.Done,
+				protocol.PartID(p.processID, part.Number), len(part.Tokens), r.Status, r.RequestCount, r.Calls.Done,
 				r.Calls.Failed)
 		}
 	}
 	total := p.parts.Result(p.processID, status)
 	fmt.Fprintf(&b, "\n%s\n", total.Usage)
 	writeFailuresText(&b, total.Failures)
-	p.showWaiting(ctx, p, &b, status, heldUp, cmp.Or(total.Error, p.pauseReason(), p.parts.StallFault()))
+	p.showWaiting(ctx, p, &b, status, heldUps, cmp.Or(total.Error, p.pauseReason(), p.parts.StallFault()))
 }
 
 func (p *splitProcess) showStarting(ctx workflow.Context) {

@@ -55,7 +55,7 @@ func (c *processCore) bindTools(ctx workflow.Context) error {
 
 // changeTools replaces the Tools of the Idea, in this run and in later ones.
 func (c *processCore) changeTools(change func(idea jsonval.Object) jsonval.Object) error {
-	idea, problems := ideafile.ReadIdeaWithCheckedTools(change(c.idea.Source))
+	idea, problems := ideafile.ReadIdeaWithoutCheckingTools(change(c.idea.Source))
 	if err := invalidIdeaError(problems); err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func mcpDiscoveryFault(err error) *diag.Fault {
 	return f
 }
 
-func (c *processCore) askMCPServers(ctx workflow.Context) (palette mcppalette.Palette, err error) {
+func (c *processCore) askMCPServers(ctx workflow.Context) (palette mcppalette.PaletteAddition, err error) {
 	var names []string
 	for _, s := range c.idea.MCPServersToAskForTools() {
 		names = append(names, s.Name)
@@ -200,7 +200,7 @@ func (c *processCore) askingMCPServersText() string {
 }
 
 // addMCPTools adds the servers' tools to the Idea, in this run and in later ones.
-func (c *processCore) addMCPTools(ctx workflow.Context, palette mcppalette.Palette) error {
+func (c *processCore) addMCPTools(ctx workflow.Context, palette mcppalette.PaletteAddition) error {
 	err := invalidIdeaError(palette.Problems)
 	if err == nil {
 		err = c.changeTools(palette.AddToIdeaSource)

@@ -36,7 +36,7 @@ func (c *processCore) registerQueries(ctx workflow.Context, v queryableProcess, 
 	return display.RegisterQueries(ctx, []display.Query{
 		{Name: protocol.QueryStatus, Handler: func() (protocol.ProcessView, error) { return v.view(), nil },
 			Description: "Where the process stands: as `run --json` prints it, without States, and what it waits for."},
-		{Name: protocol.QueryIdea, Handler: func() (protocol.IdeaRef, error) { return c.LastSealed, nil },
+		{Name: protocol.QueryIdea, Handler: func() (protocol.IdeaRef, error) { return c.LastSealedIdea, nil },
 			Description: "The latest Idea of the chain: {at, digest, place}." + chainNote},
 		{Name: protocol.QueryApprovals, Handler: func() (protocol.ProcessApprovals, error) {
 			list := v.approvals()
@@ -54,7 +54,7 @@ func (c *processCore) registerQueries(ctx workflow.Context, v queryableProcess, 
 
 // processView is the answer to the query "status" for a result so far: why nothing goes on, what holds the process up,
 // and what it waits for beside people's decisions.
-func (c *processCore) processView(p queryableProcess, r loop.Result, stallFault *diag.Fault, heldUp []turn.HeldUp,
+func (c *processCore) processView(p queryableProcess, r loop.Result, stallFault *diag.Fault, heldUps []turn.HoldUp,
 	waitingFor []string) protocol.ProcessView {
 	pending, plans, waiting := p.approvals().Approvals, p.plans(), []string{}
 	if len(c.askedMCPServers) > 0 {
@@ -70,10 +70,10 @@ func (c *processCore) processView(p queryableProcess, r loop.Result, stallFault 
 	if r.Error == nil && r.Status == loop.StatusPaused {
 		r.Error = stallFault
 	}
-	r.HeldUp = heldUp
+	r.HeldUp = heldUps
 	return protocol.ProcessView{
 		Result: r, Waiting: waiting, Refusals: c.inbox.Fates.Refusals(), Refused: c.inbox.Fates.RefusedCount,
-		Awaiting: len(pending) + len(plans), Orders: c.orders.Orders.View(),
+		Awaiting: len(pending) + len(plans), Orders: c.orders.Orders.WithoutDigests(),
 	}
 }
 
@@ -92,7 +92,7 @@ func (p *unsplitProcess) view() protocol.ProcessView {
 	if heldUps := p.ownHeldUps(false); pauseFault != nil {
 		waiting = append(waiting, pauseWaitingText(pauseFault))
 	} else if len(heldUps) > 0 {
-		waiting = jsonval.Map(heldUps, turn.HeldUp.String)
+		waiting = jsonval.Map(heldUps, turn.HoldUp.String)
 	} else if input := p.loop.RequestInFlight(); input != nil && p.loop.PendingPlan == nil {
 		waiting = append(waiting, requestSummary(input))
 	}

@@ -38,7 +38,7 @@ func run(
 	}
 	err = c.variant.registerHandlers(ctx)
 	if err == nil && carried == nil {
-		err = c.variant.open(ctx)
+		err = c.variant.beginFirstRun(ctx)
 	}
 	if err != nil {
 		return nil, answerQueriesAsFailed(ctx, err)
@@ -66,13 +66,13 @@ const sizeByKindChangeID = "size of Requests by kind"
 // initialRequestSize is how many instances a Request covers at first. If that depends on Tools for which the file does
 // not say whether the LLM writes their results, the worker binds them first; until then, queries report that the
 // process begins.
-func (c *processCore) initialRequestSize(ctx workflow.Context) (quality.Size, error) {
+func (c *processCore) initialRequestSize(ctx workflow.Context) (quality.RequestSize, error) {
 	size := quality.SizeFor(c.idea, nil)
 	if c.idea.Config.MaxInstancesPerPart > 0 || len(c.idea.InstanceTokens()) <= quality.SizeForJudgedCalls {
 		return size, nil
 	}
 	if !mailbox.KnowsChange(ctx, sizeByKindChangeID) {
-		return quality.Size{Initial: quality.SizeForSharedCalls, Current: quality.SizeForSharedCalls}, nil
+		return quality.RequestSize{Initial: quality.SizeForSharedCalls, Current: quality.SizeForSharedCalls}, nil
 	}
 	if _, _, isCertain := quality.RecommendedSize(c.idea, nil); isCertain {
 		return size, nil

@@ -144,22 +144,22 @@ func handleDeputy(p ProcessHandler, ctx workflow.Context, payload jsonval.Object
 	if payload["call"] != nil {
 		return decisionSignal(approval.SteerDeputy, "").handle(p, ctx, payload)
 	}
-	return typedSignal("", "", approval.ReadDeputy, ProcessHandler.Allow).handle(p, ctx, payload)
+	return typedSignal("", "", approval.ReadDeputyOrder, ProcessHandler.Allow).handle(p, ctx, payload)
 }
 
 func handleDisallow(p ProcessHandler, ctx workflow.Context, payload jsonval.Object) error {
-	order, s, err := approval.ReadOrderEnd(payload)
+	orderID, s, err := approval.ReadOrderEnd(payload)
 	if err != nil {
 		return err
 	}
-	return p.Disallow(ctx, order, s)
+	return p.Disallow(ctx, orderID, s)
 }
 
 // RegisterProcessSignals has a process handle every signal of the table.
 func RegisterProcessSignals(ctx workflow.Context, b *mailbox.Inbox, p ProcessHandler) {
 	for _, s := range signalKinds {
-		handle := func(ctx workflow.Context, payload jsonval.Object) (approval.Count, error) {
-			return approval.Count{}, s.handle(p, ctx, payload)
+		handle := func(ctx workflow.Context, payload jsonval.Object) (approval.VoteCount, error) {
+			return approval.VoteCount{}, s.handle(p, ctx, payload)
 		}
 		mailbox.OnPersonSignal(b, ctx, s.name, s.description, handle)
 	}
@@ -168,19 +168,19 @@ func RegisterProcessSignals(ctx workflow.Context, b *mailbox.Inbox, p ProcessHan
 // RegisterInstanceSignals has an instance handle decisions, and refuse what steers: that goes to its process.
 func RegisterInstanceSignals(
 	ctx workflow.Context, b *mailbox.Inbox, process string,
-	decide func(workflow.Context, approval.Decision) (approval.Count, error),
+	decide func(workflow.Context, approval.Decision) (approval.VoteCount, error),
 ) {
 	for _, s := range signalKinds {
 		description := "Send it to the process, not to an instance."
-		handle := func(workflow.Context, jsonval.Object) (approval.Count, error) {
-			return approval.Count{}, fmt.Errorf("%s goes to the process, %s", s.name, process)
+		handle := func(workflow.Context, jsonval.Object) (approval.VoteCount, error) {
+			return approval.VoteCount{}, fmt.Errorf("%s goes to the process, %s", s.name, process)
 		}
 		if s.isDecision {
 			description = s.description
-			handle = func(ctx workflow.Context, payload jsonval.Object) (approval.Count, error) {
+			handle = func(ctx workflow.Context, payload jsonval.Object) (approval.VoteCount, error) {
 				d, err := readDecision(ctx, s.name, payload)
 				if err != nil {
-					return approval.Count{}, err
+					return approval.VoteCount{}, err
 				}
 				return decide(ctx, d)
 			}

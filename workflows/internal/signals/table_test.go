@@ -70,7 +70,7 @@ func TestEveryKindThatTheModelKnowsIsHandledOnceAndNoOther(t *testing.T) {
 	if len(steering) < 4 || !slices.Contains(steering, approval.SteerPause) {
 		t.Fatalf("the model's steering signals were not found, only %q", steering)
 	}
-	onCalls := slices.Concat(policy.AllKinds(), approval.RemarkKinds())
+	onCalls := slices.Concat(policy.DecisionKinds(), approval.RemarkKinds())
 	want := slices.Concat(onCalls, steering)
 	var got []string
 	for _, s := range signalKinds {

@@ -25,7 +25,7 @@ import (
 // backtestOptions holds the flags of backtest.
 type backtestOptions struct {
 	replies        string
-	llm            bool
+	asksLLM        bool
 	maxDifferences int
 }
 
@@ -50,7 +50,7 @@ If the new Idea makes Requests, each instance gets what the LLM planned for it t
   starter backtest other-prompt.json refunds-1 --replies other-replies.jsonl --json`,
 		func(ctx context.Context, args []string) error { return runBacktest(ctx, a, args[0], args[1:], o) })
 	c.Flags().StringVar(&o.replies, "replies", "", "`file` of recorded replies that answer the new Idea's Requests")
-	c.Flags().BoolVar(&o.llm, "llm", false, "ask the LLM that is configured")
+	c.Flags().BoolVar(&o.asksLLM, "llm", false, "ask the LLM that is configured")
 	o.maxDifferences = -1
 	flags.Int(c.Flags(), &o.maxDifferences, "max-differences", -1, jsonval.MaxCount,
 		"exit with 1 if more than `N` instances are not the same, from 0; -1: no limit")
@@ -92,14 +92,14 @@ func runBacktest(ctx context.Context, a *app.App, file string, ids []string, o b
 
 // chooseLLM sets the environment's LLM as the one to ask, if --llm was given.
 func (o backtestOptions) chooseLLM(options *backtest.Options) error {
-	if !o.llm {
+	if !o.asksLLM {
 		return nil
 	}
 	if o.replies != "" {
 		return exit.Usagef("backtest: --llm and --replies exclude each other")
 	}
 	config := engine.LLMFromEnvironment(os.Getenv)
-	if !config.Configured() {
+	if !config.IsConfigured() {
 		return exit.Usagef("backtest: no LLM is configured: set OPENAI_API_KEY or OPENAI_BASE_URL")
 	}
 	llmClient, err := llm.New(config)
@@ -114,15 +114,15 @@ func (o backtestOptions) chooseLLM(options *backtest.Options) error {
 // table of the instances that differ or are unknown.
 func backtestText(r *backtest.Report) string {
 	var b strings.Builder
-	plannedBy := map[string]string{backtest.ByRecordedPlans: "as the LLM planned then",
-		backtest.ByReplies: "by recorded replies",
-		backtest.ByLLM:     "by the LLM"}[r.PlanSource]
-	if r.Requests == 0 {
-		plannedBy = "without a Request"
+	plannerText := map[string]string{backtest.PlanSourceRecorded: "as the LLM planned then",
+		backtest.PlanSourceReplies: "by recorded replies",
+		backtest.PlanSourceLLM:     "by the LLM"}[r.PlanSource]
+	if r.RequestCount == 0 {
+		plannerText = "without a Request"
 	}
-	fmt.Fprintf(&b, "%s, run %s, with the results of %s\n", print.Plural(len(r.Instances), "instance"), plannedBy,
-		print.Plural(r.Calls, "Call"))
-	fmt.Fprintf(&b, "%d the same, %d different, %d not known\n", r.Same, r.Different, r.Unknown)
+	fmt.Fprintf(&b, "%s, run %s, with the results of %s\n", print.Plural(len(r.Instances), "instance"), plannerText,
+		print.Plural(r.CallCount, "Call"))
+	fmt.Fprintf(&b, "%d the same, %d different, %d not known\n", r.SameCount, r.DifferentCount, r.UnknownCount)
 	if r.Approvals != (comparison.ApprovalCounts{}) {
 		fmt.Fprintf(&b, "asked about then: %s; now: %d", print.Plural(r.Approvals.Recorded, "Call"),
 			r.Approvals.Replayed)
@@ -132,7 +132,7 @@ func backtestText(r *backtest.Report) string {
 		b.WriteString("\n")
 	}
 	for _, l := range r.Skipped {
-		print.Fprintf(&b, "left out: %s: %s\n", strings.TrimSuffix(l.Process+"/"+l.Instance, "/"),
+		print.Fprintf(&b, "left out: %s: %s\n", strings.TrimSuffix(l.ProcessID+"/"+l.Instance, "/"),
 			l.Reason)
 	}
 	if len(r.Summary) > 0 {
@@ -156,16 +156,16 @@ func instanceTable(r *backtest.Report) string {
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "\ninstance\tverdict\tdifferences\tfirst difference\n")
 	for _, i := range r.Instances {
-		first := ""
+		firstDifference := ""
 		switch {
 		case len(i.Differences) > 0:
-			first = i.Differences[0].Text
-		case len(i.Unknown) > 0:
-			first = i.Unknown[0]
+			firstDifference = i.Differences[0].Text
+		case len(i.UnknownReasons) > 0:
+			firstDifference = i.UnknownReasons[0]
 		}
 		if i.Verdict != comparison.VerdictSame {
 			print.Fprintf(w, "%s\t%s\t%d\t%s\n", i.Name(len(r.Processes) > 1), i.Verdict,
-				len(i.Differences), first)
+				len(i.Differences), firstDifference)
 		}
 	}
 	_ = w.Flush() // a strings.Builder never fails

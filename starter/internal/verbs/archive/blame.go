@@ -50,13 +50,13 @@ It is read from the store; no server is needed.`,
 // blameReport says who wrote a value. Undone says how that Call was undone; it is nil if the Call was not undone.
 type blameReport struct {
 	*chain.Blame
-	Undone *client.UndoneCall `json:"undone,omitempty"`
+	UndoneCall *client.UndoneCall `json:"undone,omitempty"`
 }
 
 // findUndoneCall finds out how the Call that wrote a value was undone, in this process or in the one it was forked
 // from.
 func findUndoneCall(ctx context.Context, archive *client.Archive, id, path string, b *chain.Blame) (
-	u *client.UndoneCall, err error) {
+	undoneCall *client.UndoneCall, err error) {
 	if b.Call == nil && b.FoundIn != nil {
 		b, err = archive.Chain(b.FoundIn.Process).Blame(ctx, path, b.FoundIn.Idea)
 	}
@@ -72,13 +72,13 @@ func findUndoneCall(ctx context.Context, archive *client.Archive, id, path strin
 	return nil, err
 }
 
-func undoneText(call *client.UndoneCall) string {
-	if call == nil {
+func undoneText(undoneCall *client.UndoneCall) string {
+	if undoneCall == nil {
 		return ""
 	}
-	text := fmt.Sprintf("%s is undone by %s, for %s: %s", call.CallID, call.As, call.By, call.Reason)
-	if when, err := time.Parse(time.RFC3339Nano, call.When); err == nil {
-		text += ", " + when.Local().Format(time.DateTime)
+	text := fmt.Sprintf("%s is undone by %s, for %s: %s", undoneCall.CallID, undoneCall.As, undoneCall.By, undoneCall.Reason)
+	if undoneAt, err := time.Parse(time.RFC3339Nano, undoneCall.UndoneAt); err == nil {
+		text += ", " + undoneAt.Local().Format(time.DateTime)
 	}
 	return print.Printable(text) + "\n"
 }

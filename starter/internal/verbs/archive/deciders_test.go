@@ -44,7 +44,7 @@ func TestWhatDiffersIsPrintedWholeWhereThatIsWanted(t *testing.T) {
 		t.Errorf("it is not cut: %s", got)
 	}
 	want := fmt.Sprintf("~ a  %q → %q", long, long+"er")
-	if got := (valueFormat{isWhole: true}).diffText(d); !strings.Contains(got, want) {
+	if got := (valueFormat{isUncut: true}).diffText(d); !strings.Contains(got, want) {
 		t.Errorf("it is cut: %s", got)
 	}
 }

@@ -145,8 +145,8 @@ func (v valueFormat) changeText(d approval.Decision) (lines []string) {
 	if len(d.Context) > 0 {
 		lines = append(lines, "messages "+v.text(d.Context))
 	}
-	if len(d.Instances) > 0 {
-		lines = append(lines, "instances "+v.fitWidth(strings.Join(d.Instances, ", ")))
+	if len(d.AddedInstances) > 0 {
+		lines = append(lines, "instances "+v.fitWidth(strings.Join(d.AddedInstances, ", ")))
 	}
 	if d.Limits != nil {
 		lines = append(lines, fmt.Sprintf("limits %+v", *d.Limits))

@@ -18,7 +18,7 @@ import (
 
 // Diff compares two Ideas of a process.
 func Diff(a *app.App) *cobra.Command {
-	patch, v := false, valueFormat{}
+	asPatch, v := false, valueFormat{}
 	c := app.NewCommand("diff ID A B", "Compare two Ideas of a process",
 		`Compare two Ideas of a process's chain: the values and the Calls that were added
 (+), changed (~) and removed (-), instance by instance, and what people decided
@@ -41,13 +41,13 @@ store; no server is needed.`,
 				switch {
 				case err != nil:
 					return err
-				case patch:
+				case asPatch:
 					return a.Print(jsonval.EncodeToString(d.Patch) + "\n")
 				}
 				return a.Show(d, v.diffText(d))
 			})
 		})
-	c.Flags().BoolVar(&patch, "patch", false, "print a JSON Patch (RFC 6902)")
+	c.Flags().BoolVar(&asPatch, "patch", false, "print a JSON Patch (RFC 6902)")
 	v.addFlag(c)
 	return c
 }

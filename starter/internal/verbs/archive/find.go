@@ -32,8 +32,8 @@ not searched. --store-only does not ask Temporal.`,
   starter find 4711 --json --store /backup/store --store-only`,
 		func(ctx context.Context, args []string) error {
 			o := find.Options{
-				OnFound:  func(h find.Finding) error { return printTextFinding(a, h) },
-				OnUnread: func(what string) { a.Note("not read: %s", what) },
+				OnFound:  func(finding find.Finding) error { return printTextFinding(a, finding) },
+				OnUnread: func(description string) { a.Note("not read: %s", description) },
 			}
 			search := func(archive *client.Archive) error { return find.SearchIdeas(ctx, archive, args[0], o) }
 			if storeOnly {
@@ -77,9 +77,9 @@ func printTextFinding(a *app.App, finding find.Finding) error {
 	if finding.Instance != "" {
 		subject = print.Printable(finding.Instance) + " of " + subject
 	}
-	place := print.Printable(strings.Join(finding.Parts, ", "))
+	place := print.Printable(strings.Join(finding.Paths, ", "))
 	switch {
-	case finding.LastIdea == 0 && finding.Parts[0] == "history":
+	case finding.LastIdea == 0 && finding.Paths[0] == "history":
 		place += " in Temporal"
 	case finding.LastIdea > 0 && finding.FirstIdea == finding.LastIdea:
 		place += fmt.Sprintf(" in Idea %d", finding.FirstIdea)

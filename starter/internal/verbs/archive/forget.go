@@ -107,11 +107,11 @@ func forgetProcess(ctx context.Context, a *app.App, id, instance string, o forge
 }
 
 // ideasText names Ideas by their numbers. For several Ideas it gives the first and the last number.
-func ideasText(ideas []int) string {
-	if len(ideas) == 1 {
-		return fmt.Sprintf("Idea %d", ideas[0])
+func ideasText(ideaNumbers []int) string {
+	if len(ideaNumbers) == 1 {
+		return fmt.Sprintf("Idea %d", ideaNumbers[0])
 	}
-	return fmt.Sprintf("%d Ideas, %d to %d", len(ideas), ideas[0], ideas[len(ideas)-1])
+	return fmt.Sprintf("%d Ideas, %d to %d", len(ideaNumbers), ideaNumbers[0], ideaNumbers[len(ideaNumbers)-1])
 }
 
 func forgetFiles(ctx context.Context, s *server.Session, r forget.Result) (wasReached bool, err error) {
@@ -134,8 +134,8 @@ func forgottenText(r forget.Result) string {
 		keyText = "the process has a new data key, and the old one is destroyed\n"
 	}
 	fmt.Fprintf(&b, "%s: forgotten: %s%s in %s, %s (%s), and %s of workflows in Temporal\n",
-		subject, verb, print.Plural(r.Ideas, "Idea"), print.Plural(len(r.Chains), "chain"),
-		print.Plural(r.Values, "value"), sizeText(r.ValueBytes), print.Plural(r.Executions, "run"))
+		subject, verb, print.Plural(r.IdeaCount, "Idea"), print.Plural(len(r.Chains), "chain"),
+		print.Plural(r.ValueCount, "value"), sizeText(r.ValueBytes), print.Plural(r.ExecutionCount, "run"))
 	if r.KeyDestroyed {
 		b.WriteString(keyText)
 	}
@@ -145,7 +145,7 @@ func forgottenText(r forget.Result) string {
 	}
 	for _, m := range r.Mentions {
 		print.Fprintf(&b, "not removed: %s of %s in %s: it %s\n",
-			m.Part, m.Process, ideasText(m.Ideas), m.Why)
+			m.Path, m.Process, ideasText(m.Ideas), m.Reason)
 	}
 	return b.String()
 }

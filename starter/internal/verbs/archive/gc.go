@@ -84,8 +84,8 @@ func collectedText(c *chain.CollectResult) string {
 		verb = "removed"
 	}
 	fmt.Fprintf(&b, "%s %s (%s, %s) and %s (%s)\n", verb, print.Plural(len(c.Chains), "chain"),
-		print.Plural(c.Ideas, "Idea"), sizeText(c.IdeaBytes),
-		print.Plural(c.Values, "value"), sizeText(c.ValueBytes))
+		print.Plural(c.IdeaCount, "Idea"), sizeText(c.IdeaBytes),
+		print.Plural(c.ValueCount, "value"), sizeText(c.ValueBytes))
 	for _, process := range c.Chains {
 		print.Fprintf(&b, "  %s\n", process)
 	}
@@ -95,7 +95,7 @@ func collectedText(c *chain.CollectResult) string {
 	}
 	fmt.Fprintf(&b, "%s and %s (%s) stay\n", print.Plural(c.Retained.Chains, "chain"),
 		print.Plural(c.Retained.Values, "value"), sizeText(c.Retained.ValueBytes))
-	if !c.Removed && c.Ideas+c.Values+c.UnfinishedFiles > 0 {
+	if !c.Removed && c.IdeaCount+c.ValueCount+c.UnfinishedFiles > 0 {
 		b.WriteString("nothing was removed: --yes does it\n")
 	}
 	return b.String()

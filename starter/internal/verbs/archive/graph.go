@@ -57,9 +57,9 @@ or else the latest solution that has Calls, or else the Plan messages.`,
 
 // drawnGraph is the output of graph --json.
 type drawnGraph struct {
-	Format string `json:"format"`
-	Graph  string `json:"graph"`
-	Calls  int    `json:"calls"`
+	Format    string `json:"format"`
+	Graph     string `json:"graph"`
+	CallCount int    `json:"calls"`
 }
 
 // loadDrawing returns the Calls of the file with this name if it exists, otherwise those of the process with this id.
@@ -95,7 +95,7 @@ func loadWaitingCalls(ctx context.Context, a *app.App, process string) (calls []
 		if len(plans) == 0 {
 			return err
 		}
-		calls = plans[0].Drawn
+		calls = plans[0].DiagramCalls
 		if a.JSON {
 			return nil
 		}

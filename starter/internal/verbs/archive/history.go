@@ -42,14 +42,14 @@ func runHistory(ctx context.Context, a *app.App, id string) error {
 }
 
 // isKnown reports whether a server answers and knows the process.
-func isKnown(ctx context.Context, a *app.App, id string) (known bool) {
+func isKnown(ctx context.Context, a *app.App, id string) (isFound bool) {
 	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()
 	_ = a.WithProcess(ctx, id, func(*client.Process) error {
-		known = true
+		isFound = true
 		return nil
 	})
-	return known
+	return isFound
 }
 
 func readHistory(ctx context.Context, a *app.App, id string) error {
@@ -58,21 +58,21 @@ func readHistory(ctx context.Context, a *app.App, id string) error {
 		if err != nil {
 			return err
 		}
-		undoneBy, err := archive.Chain(id).UndoingProcesses(ctx)
+		undoingProcessIDs, err := archive.Chain(id).UndoingProcesses(ctx)
 		if err != nil {
 			return err
 		}
-		last := links[len(links)-1]
-		age := fmt.Sprintf("Idea %d, the latest, was %s\n", last.At, sealedText(last.Created))
-		notes := forgottenIdeasText(last.Forgotten) + undoesText(links[0].Undoes) + originText(links[0].Origin) +
-			simulatedText(links[0].Simulated) + undoneByText(undoneBy)
+		latest := links[len(links)-1]
+		age := fmt.Sprintf("Idea %d, the latest, was %s\n", latest.At, sealedText(latest.Created))
+		notes := forgottenIdeasText(latest.Forgotten) + undoesText(links[0].Undoes) + originText(links[0].Origin) +
+			simulatedText(links[0].Simulated) + undoneByText(undoingProcessIDs)
 		return a.Show(links, notes+historyTable(links, print.TableWidth(a.Out))+age)
 	})
 }
 
 // undoesText says which process this process takes back, or "" if none.
-func undoesText(undoes any) string {
-	meta, ok := undoes.(jsonval.Object)
+func undoesText(undoesMeta any) string {
+	meta, ok := undoesMeta.(jsonval.Object)
 	if !ok {
 		return ""
 	}

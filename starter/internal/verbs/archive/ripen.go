@@ -32,7 +32,7 @@ func runRipen(ctx context.Context, a *app.App, ids []string) error {
 }
 
 func printRipenFinding(b *strings.Builder, f ripen.Finding) {
-	print.Fprintf(b, "%s: %d of %d approved unchanged", f.Tool, f.Counts.Approved, f.Counts.HumanDecisions())
+	print.Fprintf(b, "%s: %d of %d approved unchanged", f.Tool, f.Counts.Approved, f.Counts.HumanDecisionCount())
 	for _, one := range []struct {
 		n    int
 		what string
@@ -42,22 +42,22 @@ func printRipenFinding(b *strings.Builder, f ripen.Finding) {
 			fmt.Fprintf(b, ", %d %s", one.n, one.what)
 		}
 	}
-	if f.Counts.Unseen > 0 {
-		fmt.Fprintf(b, "; at %d more nobody looked", f.Counts.Unseen)
+	if f.Counts.UnseenCount > 0 {
+		fmt.Fprintf(b, "; at %d more nobody looked", f.Counts.UnseenCount)
 	}
 	b.WriteString("\n")
 	for _, fact := range f.Facts {
 		print.Fprintf(b, "  %s\n", fact)
 	}
-	if f.When == nil {
-		print.Fprintf(b, "  no policy is proposed: %s\n", f.Why)
+	if f.ProposedCondition == nil {
+		print.Fprintf(b, "  no policy is proposed: %s\n", f.NoProposalReason)
 		return
 	}
-	fmt.Fprintf(b, "  proposed: \"_approval\": {\"when\": %s}\n", jsonval.Encode(f.When))
+	fmt.Fprintf(b, "  proposed: \"_approval\": {\"when\": %s}\n", jsonval.Encode(f.ProposedCondition))
 	fmt.Fprintf(b, "  of these %d decisions it would have asked for %d, including all that people changed, and "+
 		"not for %d\n",
 		f.WouldAskCount+f.WouldNotAskCount, f.WouldAskCount, f.WouldNotAskCount)
-	if len(f.AskedInVain) > 0 {
-		print.Fprintf(b, "  asked, and approved unchanged: %s\n", diag.SummarizeNames(f.AskedInVain))
+	if len(f.NeedlesslyAskedCalls) > 0 {
+		print.Fprintf(b, "  asked, and approved unchanged: %s\n", diag.SummarizeNames(f.NeedlesslyAskedCalls))
 	}
 }

@@ -21,7 +21,7 @@ import (
 
 // Show prints an Idea of a process.
 func Show(a *app.App) *cobra.Command {
-	ideaNumber, withActions := 0, false
+	ideaNumber, countsActions := 0, false
 	c := app.NewCommand("show ID", "Print an Idea of a process, as a file that run accepts",
 		`Print an Idea of a process's chain, the latest or the one of a number, as a file that run
 accepts. It reads the store and needs no server. If a server answers, standard error says
@@ -34,16 +34,16 @@ Queries and heartbeats are not counted.`,
   starter show refund-17 --at 2 > again.json
   starter show refund-17 --actions --json`,
 		func(ctx context.Context, args []string) error {
-			if withActions && ideaNumber > 0 {
+			if countsActions && ideaNumber > 0 {
 				return exit.Usagef("show %s: --actions is about the whole process, not the Idea of --at", args[0])
 			}
-			if withActions {
+			if countsActions {
 				return showActions(ctx, a, args[0])
 			}
 			return runShow(ctx, a, args[0], ideaNumber)
 		})
 	flags.Int(c.Flags(), &ideaNumber, "at", 1, jsonval.MaxCount, "`number` of the Idea, from 1 (default the latest)")
-	c.Flags().BoolVar(&withActions, "actions", false, "count the actions that a hosted Temporal bills")
+	c.Flags().BoolVar(&countsActions, "actions", false, "count the actions that a hosted Temporal bills")
 	return c
 }
 
@@ -72,7 +72,7 @@ func runShow(ctx context.Context, a *app.App, id string, ideaNumber int) error {
 			idea["meta"] = jsonval.OverlayObject(idea["meta"],
 				jsonval.Object{"undone": jsonval.ToJSONValue(undoneCalls)})
 		}
-		parsed, _ := ideafile.ReadIdeaWithCheckedTools(idea)
+		parsed, _ := ideafile.ReadIdeaWithoutCheckingTools(idea)
 		counts := ideafile.CountStepOutcomes(parsed.Context)
 		if len(counts) > 0 {
 			idea["meta"] = jsonval.OverlayObject(idea["meta"],
@@ -86,7 +86,7 @@ func runShow(ctx context.Context, a *app.App, id string, ideaNumber int) error {
 		}
 		noteAge(a, id, idea)
 		noteUndoneCalls(a, id, idea, undoneCalls)
-		noteSize(a, id, idea)
+		noteBatchAndQuality(a, id, idea)
 		return a.Print(print.IndentJSON(idea) + "\n")
 	})
 }
@@ -94,13 +94,13 @@ func runShow(ctx context.Context, a *app.App, id string, ideaNumber int) error {
 // noteAge says on standard error how old an Idea is.
 func noteAge(a *app.App, id string, idea jsonval.Object) {
 	meta := jsonval.AsObject(idea["meta"])
-	if sealed, err := time.Parse(time.RFC3339Nano, jsonval.AsText(meta["createdAt"])); err == nil {
-		a.Note("Idea %s of %s was %s", fmt.Sprint(meta["at"]), id, sealedText(sealed))
+	if sealedAt, err := time.Parse(time.RFC3339Nano, jsonval.AsText(meta["createdAt"])); err == nil {
+		a.Note("Idea %s of %s was %s", fmt.Sprint(meta["at"]), id, sealedText(sealedAt))
 	}
 }
 
-// noteSize prints to standard error how many instances a Request covers, and the measured quality of its answers.
-func noteSize(a *app.App, id string, source jsonval.Object) {
+// noteBatchAndQuality prints to standard error how many instances a Request covers, and the measured quality of its answers.
+func noteBatchAndQuality(a *app.App, id string, source jsonval.Object) {
 	idea, _ := ideafile.ReadIdea(source)
 	if p, err := a.Place(); err == nil && idea != nil {
 		if text := p.Tools().BatchSizeText(idea); text != "" {
@@ -118,17 +118,17 @@ func noteUndoneCalls(a *app.App, id string, idea jsonval.Object, undoneCalls []c
 		a.Note("%s: %s", id, strings.TrimSuffix(text, "\n"))
 	}
 	for len(undoneCalls) > 0 {
-		var calls []string
+		var callIDs []string
 		first, remaining := undoneCalls[0], []client.UndoneCall{}
 		for _, t := range undoneCalls {
 			if t.As == first.As && t.By == first.By && t.Reason == first.Reason {
-				calls = append(calls, t.CallID)
+				callIDs = append(callIDs, t.CallID)
 			} else {
 				remaining = append(remaining, t)
 			}
 		}
-		a.Note("%s undone by %s, for %s: %s (%s)", print.PluralWithVerb(len(calls), "Call"), first.As, first.By,
-			first.Reason, diag.SummarizeNames(calls))
+		a.Note("%s undone by %s, for %s: %s (%s)", print.PluralWithVerb(len(callIDs), "Call"), first.As, first.By,
+			first.Reason, diag.SummarizeNames(callIDs))
 		undoneCalls = remaining
 	}
 }
@@ -153,8 +153,8 @@ func warnIfHeldUp(ctx context.Context, a *app.App, id string) {
 	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()
 	_ = a.WithProcess(ctx, id, func(p *client.Process) error {
-		held, err := p.HeldUp(ctx)
-		for _, h := range held {
+		heldUps, err := p.HeldUp(ctx)
+		for _, h := range heldUps {
 			a.Note("%s: %s", id, h)
 			if h.Remedy != "" {
 				a.Note("%s: %s", id, h.Remedy)
@@ -173,17 +173,17 @@ func noteLatestIdea(ctx context.Context, a *app.App, c *client.Chain, id string)
 }
 
 // valueFormat is how values are printed: one per line, cut to the line's width unless whole is set.
-type valueFormat struct{ isWhole bool }
+type valueFormat struct{ isUncut bool }
 
 func (v *valueFormat) addFlag(c *cobra.Command) {
-	c.Flags().BoolVar(&v.isWhole, "whole", false, "print values whole, not cut to the width of a line")
+	c.Flags().BoolVar(&v.isUncut, "whole", false, "print values whole, not cut to the width of a line")
 }
 
 // text is a value as JSON on one line.
 func (v valueFormat) text(value any) string { return v.fitWidth(jsonval.EncodeToString(value)) }
 
 func (v valueFormat) fitWidth(text string) string {
-	if text = print.Printable(text); v.isWhole {
+	if text = print.Printable(text); v.isUncut {
 		return text
 	}
 	return print.FitWidth(text, print.MaxValueWidth)

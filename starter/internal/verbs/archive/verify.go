@@ -24,7 +24,7 @@ import (
 
 // Verify checks every digest of a chain.
 func Verify(a *app.App) *cobra.Command {
-	withTemporal, checkAll, decidersFile := false, false, ""
+	comparesTemporal, checkAll, decidersFile := false, false, ""
 	c := app.NewCommand("verify [ID|FILE]", "Check every digest of a process's chain, or of an exported one",
 		`Check a process's chain: its Ideas are numbered without a gap, each names the one before,
 and every manifest, part, value and log matches its digest. So do the chains of its parts
@@ -52,19 +52,19 @@ chain (gc removes those).`,
 			switch {
 			case err != nil:
 				return err
-			case checkAll && (withTemporal || len(args) > 0):
+			case checkAll && (comparesTemporal || len(args) > 0):
 				return exit.Usagef("verify: --all checks every chain of the store: leave out ID, file and --temporal")
 			case checkAll:
 				return verifyAll(ctx, a, keys)
 			case len(args) == 0:
 				return exit.Usagef("verify: name a process or a file, or use --all")
-			case withTemporal:
+			case comparesTemporal:
 				return verifyWithTemporal(ctx, a, args[0], keys)
 			}
 			return runVerify(ctx, a, args[0], keys)
 		})
 	f := c.Flags()
-	f.BoolVar(&withTemporal, "temporal", false, "compare it with the digests in Temporal's history too")
+	f.BoolVar(&comparesTemporal, "temporal", false, "compare it with the digests in Temporal's history too")
 	f.BoolVar(&checkAll, "all", false, "check every chain of the store")
 	f.StringVar(&decidersFile, "deciders", "",
 		"check signatures of decisions with the keys in this JWKS `file` (default $PROCESSIDEA_DECIDERS)")
@@ -92,7 +92,7 @@ func verifyWithTemporal(ctx context.Context, a *app.App, id string, keys *signin
 			return err
 		}
 		if !a.JSON {
-			a.Note("%s of %s compared with Temporal's history", print.Plural(r.Witnessed, "Idea"),
+			a.Note("%s of %s compared with Temporal's history", print.Plural(r.WitnessedCount, "Idea"),
 				print.Plural(r.Ideas, "Idea"))
 		}
 		return printReport(a, id, r)
@@ -129,12 +129,12 @@ type processReport struct {
 func verifyAll(ctx context.Context, a *app.App, keys *signing.Keys) error {
 	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		archive = archive.WithDeciderKeys(keys)
-		processes, err := archive.Processes(ctx)
+		processIDs, err := archive.Processes(ctx)
 		if err != nil {
 			return err
 		}
 		reports, brokenCount := []processReport{}, 0
-		for _, id := range processes {
+		for _, id := range processIDs {
 			r, err := archive.Chain(id).VerifyWithoutDelegates(ctx, func(int, int) {})
 			if err != nil {
 				return err
@@ -233,8 +233,8 @@ func reportText(name string, r *chain.Report) string {
 	if r.IsIntact {
 		print.Fprintf(&b, "%s: whole, %s, the latest has the digest %s and was %s\n",
 			name, print.Plural(r.Ideas, "Idea"), r.Digest, sealedText(r.Created))
-		if r.ChainsBelow > 0 {
-			fmt.Fprintf(&b, "%s of its parts and delegates: whole\n", print.Plural(r.ChainsBelow, "chain"))
+		if r.ChildChainCount > 0 {
+			fmt.Fprintf(&b, "%s of its parts and delegates: whole\n", print.Plural(r.ChildChainCount, "chain"))
 		}
 		b.WriteString(forgottenIdeasText(r.Forgotten) + forgottenInstancesText(r.ForgottenInstances))
 		b.WriteString(proofsText(r.Decisions) + undoesText(r.Undoes) + originText(r.Origin) +
@@ -246,16 +246,16 @@ func reportText(name string, r *chain.Report) string {
 		print.Fprintf(&b, "  Idea %d: %s: %s\n", p.At, p.Item, p.Problem)
 		b.WriteString(dependentIdeasText(p))
 	}
-	if len(r.Unreadable) > 0 {
-		fmt.Fprintf(&b, "  %s cannot be loaded: %s\n", print.Plural(len(r.Unreadable), "Idea"),
-			print.Ranges(r.Unreadable))
+	if len(r.UnreadableIdeas) > 0 {
+		fmt.Fprintf(&b, "  %s cannot be loaded: %s\n", print.Plural(len(r.UnreadableIdeas), "Idea"),
+			print.Ranges(r.UnreadableIdeas))
 	}
 	return b.String()
 }
 
 // dependentIdeasText lists the later Ideas that depend on a broken part.
-func dependentIdeasText(p chain.BrokenItem) string {
-	dependents := slices.DeleteFunc(slices.Clone(p.UnloadableIdeas), func(at int) bool { return at == p.At })
+func dependentIdeasText(broken chain.BrokenItem) string {
+	dependents := slices.DeleteFunc(slices.Clone(broken.UnloadableIdeas), func(ideaNumber int) bool { return ideaNumber == broken.At })
 	if len(dependents) == 0 {
 		return ""
 	}

@@ -14,13 +14,13 @@ import (
 
 // actionCommand is a verb by which people act on a process.
 type actionCommand struct {
-	name, args                 string
+	name, argsUsage            string
 	short, long, example, help string // if help is set, the long text is short followed by help
-	flags                      func(*pflag.FlagSet, *actionOptions)
+	addFlags                   func(*pflag.FlagSet, *actionOptions)
 	// prepare reads the input, refuses what is invalid before anything is sent, and returns the action.
 	prepare func(*actionOptions) (action, error)
-	// alternative does something else if the flags ask for it.
-	alternative func(context.Context, *app.App, *actionOptions) (done bool, err error)
+	// runInstead does something else if the flags ask for it.
+	runInstead func(context.Context, *app.App, *actionOptions) (done bool, err error)
 }
 
 // action acts on a process, and counts the deciders so far if several must decide.
@@ -28,62 +28,62 @@ type action = func(context.Context, *client.Process) (client.Count, error)
 
 var actionCommands = []actionCommand{
 	{
-		name: client.Approve, args: "ID CALL", short: "Let a Call that waits run, as it is shown", help: decisionHelp,
+		name: client.Approve, argsUsage: "ID CALL", short: "Let a Call that waits run, as it is shown", help: decisionHelp,
 		example: `  starter approve refund-17 1.2
   starter approve refunds 1.2@13 --digest 5f0c… --by ann`,
-		flags: addDecisionFlags, prepare: prepareDecision,
+		addFlags: addDecisionFlags, prepare: prepareDecision,
 	},
 	{
-		name: client.Reject, args: "ID CALL", short: "Do not let a Call that waits run; the reason goes to the LLM",
-		help:    decisionHelp,
-		example: `  starter reject refunds 1.2@13 --reason "not without a receipt"`,
-		flags:   addDecisionFlags, prepare: prepareDecision,
+		name: client.Reject, argsUsage: "ID CALL", short: "Do not let a Call that waits run; the reason goes to the LLM",
+		help:     decisionHelp,
+		example:  `  starter reject refunds 1.2@13 --reason "not without a receipt"`,
+		addFlags: addDecisionFlags, prepare: prepareDecision,
 	},
 	{
-		name: client.Amend, args: "ID CALL", short: "Let a Call that waits run with other parameters",
-		help:    decisionHelp,
-		example: `  starter amend refunds 1.2@13 --params '{"values": {"cents": 25000}}' --reason "half of it"`,
-		flags:   valueFlag("params", "the parameters that change, as `JSON` or @file; null takes an optional one away"),
-		prepare: prepareDecision,
+		name: client.Amend, argsUsage: "ID CALL", short: "Let a Call that waits run with other parameters",
+		help:     decisionHelp,
+		example:  `  starter amend refunds 1.2@13 --params '{"values": {"cents": 25000}}' --reason "half of it"`,
+		addFlags: valueFlagAdder("params", "the parameters that change, as `JSON` or @file; null takes an optional one away"),
+		prepare:  prepareDecision,
 	},
 	{
-		name: client.Replace, args: "ID CALL", short: "Put another Call in the place of one that waits",
-		help:    decisionHelp,
-		example: `  starter replace refunds 1.2@13 --with '{"_tool": "apologise", "values": {"order": "†state.order", "customer": "†state.customer"}}'`,
-		flags:   valueFlag("with", "the Call that takes its place, as `JSON` or @file"), prepare: prepareDecision,
+		name: client.Replace, argsUsage: "ID CALL", short: "Put another Call in the place of one that waits",
+		help:     decisionHelp,
+		example:  `  starter replace refunds 1.2@13 --with '{"_tool": "apologise", "values": {"order": "†state.order", "customer": "†state.customer"}}'`,
+		addFlags: valueFlagAdder("with", "the Call that takes its place, as `JSON` or @file"), prepare: prepareDecision,
 	},
 	{
-		name: client.Answer, args: "ID CALL", short: "Give the result of a Call that waits; nothing runs",
-		help:    decisionHelp,
-		example: `  starter answer refunds 1.2@13 --output '"paid by hand"' --reason "in the shop"`,
-		flags:   valueFlag("output", "the result, as `JSON` or @file"), prepare: prepareDecision,
+		name: client.Answer, argsUsage: "ID CALL", short: "Give the result of a Call that waits; nothing runs",
+		help:     decisionHelp,
+		example:  `  starter answer refunds 1.2@13 --output '"paid by hand"' --reason "in the shop"`,
+		addFlags: valueFlagAdder("output", "the result, as `JSON` or @file"), prepare: prepareDecision,
 	},
 	{
-		name: client.Comment, args: "ID CALL --text TEXT",
+		name: client.Comment, argsUsage: "ID CALL --text TEXT",
 		short: "Say something about a Call that waits, for whoever decides",
 		long: `Say something about a Call that waits. Whoever decides reads it beside the Call. It decides
 nothing, and is recorded as decisions are.`,
-		example: `  starter comment refunds 1.2@13 --text "the customer has called twice" --by ann`,
-		flags:   remarkFlags(false), prepare: prepareDecision,
+		example:  `  starter comment refunds 1.2@13 --text "the customer has called twice" --by ann`,
+		addFlags: remarkFlagAdder(false), prepare: prepareDecision,
 	},
 	{
-		name: client.Ask, args: "ID CALL --text TEXT", short: "Ask somebody about a Call that waits",
+		name: client.Ask, argsUsage: "ID CALL --text TEXT", short: "Ask somebody about a Call that waits",
 		long: `Ask a person, a group, or whoever started the process about a Call that waits. It goes on
 waiting. They answer with "comment".`,
-		example: `  starter ask refunds 1.2@13 --to bob --text "did it come back?" --by ann`,
-		flags:   remarkFlags(true), prepare: prepareDecision,
+		example:  `  starter ask refunds 1.2@13 --to bob --text "did it come back?" --by ann`,
+		addFlags: remarkFlagAdder(true), prepare: prepareDecision,
 	},
 	{
-		name: client.HandOver, args: "ID CALL --to NAME", short: "Let somebody else decide on a Call that waits",
+		name: client.HandOver, argsUsage: "ID CALL --to NAME", short: "Let somebody else decide on a Call that waits",
 		long: `Hand a Call that waits over to a person or a group: nobody else decides on it then. Whoever
 may decide on it can hand it over, even again. The rules of its policy hold for the new
 person too.`,
 		example: `  starter hand-over refunds 1.2@13 --to bob --reason "on leave until Monday" --by ann
   starter hand-over refunds 1.2@13 --to-group finance --by ann`,
-		flags: addHandOverFlags, prepare: prepareDecision,
+		addFlags: addHandOverFlags, prepare: prepareDecision,
 	},
 	{
-		name: approval.SteerDecide, args: "ID --approve|--reject [--tool NAME] [--where SCHEMA] [--call CALL …]",
+		name: approval.SteerDecide, argsUsage: "ID --approve|--reject [--tool NAME] [--where SCHEMA] [--call CALL …]",
 		short: "Approve or reject many Calls that wait, with one signal",
 		long: `Approve or reject many Calls that wait, with one signal. A table shows them first: values
 that are alike stand once, values that differ stand in columns, and a Call that is the same
@@ -96,10 +96,10 @@ refused (exit 2). One signal decides on 1,000 Calls; if more fit, run it again.`
 		example: `  starter decide refunds --tool settle --where '{"properties": {"amount": {"maximum": 600}}}' --approve
   starter decide refunds --call 1.2@13 --call 1.2@19 --reject --reason "not without a receipt"
   starter decide refunds --tool settle --approve --by ann --group finance --yes --json`,
-		flags: addSelectionFlags, alternative: decideMany,
+		addFlags: addSelectionFlags, runInstead: decideMany,
 	},
 	{
-		name: approval.SteerAllow, args: "ID [ORDER] [--tool TOOL]", short: "Approve Calls of a Tool beforehand, by " +
+		name: approval.SteerAllow, argsUsage: "ID [ORDER] [--tool TOOL]", short: "Approve Calls of a Tool beforehand, by " +
 			"a standing order",
 		long: `Give leave beforehand, by a standing order. It approves Calls of a Tool that wait for a
 person and fit, as if you approved each. It ends after --count Calls, or at --until. ORDER
@@ -112,66 +112,66 @@ must be if the Tool wants signed decisions. Without --tool the orders are listed
 		example: `  starter allow refunds small --tool settle --count 40 --until 2026-12-04T18:00:00Z \
     --when '{"properties": {"values": {"properties": {"cents": {"maximum": 60000}}}}}'
   starter allow refunds`,
-		flags: addOrderFlags, prepare: prepareOrder, alternative: listOrders,
+		addFlags: addOrderFlags, prepare: prepareOrder, runInstead: listOrders,
 	},
 	{
-		name: approval.SteerDeputy, args: "ID [NAME] --to PERSON --until TIME",
+		name: approval.SteerDeputy, argsUsage: "ID [NAME] --to PERSON --until TIME",
 		short: "Let somebody decide in your place for a time",
 		long: `Let somebody decide in your place for a time, on Calls of a process that wait now or later.
 They may decide what you may. Each such decision names you both, and for all rules you are
 one person. The policy must allow a hand-over. NAME is a name of your own (default: one is
 made up); "disallow" ends it early by that name, and "allow ID" lists it.`,
-		example: `  starter deputy refunds --to bob --until 2026-12-04T18:00:00Z --reason "on leave" --by ann`,
-		flags:   addDeputyFlags, prepare: prepareDeputy,
+		example:  `  starter deputy refunds --to bob --until 2026-12-04T18:00:00Z --reason "on leave" --by ann`,
+		addFlags: addDeputyFlags, prepare: prepareDeputy,
 	},
 	{
-		name: approval.SteerDisallow, args: "ID ORDER",
+		name: approval.SteerDisallow, argsUsage: "ID ORDER",
 		short:   "End a standing order, or a deputy's time; what was decided stays so",
-		example: `  starter disallow refunds small --reason "the sale is over"`, flags: addAuthorFlags,
+		example: `  starter disallow refunds small --reason "the sale is over"`, addFlags: addAuthorFlags,
 		prepare: asAction(func(ctx context.Context, p *client.Process, g *actionOptions) error {
 			return p.Disallow(ctx, g.args[1], g.actor())
 		}),
 	},
 	{
-		name: approval.SteerApprovePlan, args: "ID [REQUEST]", short: "Let a Plan that waits run, as it was shown",
+		name: approval.SteerApprovePlan, argsUsage: "ID [REQUEST]", short: "Let a Plan that waits run, as it was shown",
 		long: `Let a Plan that waits as a whole run as it was shown. The approval policies of its Tools
 still apply: approving the Plan approves none of its Calls. REQUEST is the number of the
 Request that made it, or 0 for a Plan that begins the process; leave it out if only one
 Plan waits.`,
 		example: `  starter approve-plan refund-17
   starter approve-plan refund-17 --digest 5f0c… --reason checked`,
-		flags: addPlanFlags, prepare: preparePlanDecision,
+		addFlags: addPlanFlags, prepare: preparePlanDecision,
 	},
 	{
-		name: approval.SteerAmendPlan, args: "ID [REQUEST]",
+		name: approval.SteerAmendPlan, argsUsage: "ID [REQUEST]",
 		short: "Let a Plan that waits run with other Calls: some removed, changed or added",
 		long: `Let a Plan that waits as a whole run with other Calls. --file holds all of them as a JSON
 list, as "starter plan ID --calls" prints it. Each is checked like the LLM's Calls; if one
 cannot run, nothing changes and you are told why. REQUEST is as with approve-plan.`,
 		example: `  starter amend-plan refund-17 --file calls.json --reason "one is enough"
   starter plan refund-17 --calls > calls.json   # to begin with`,
-		flags: addPlanFlags, prepare: preparePlanDecision,
+		addFlags: addPlanFlags, prepare: preparePlanDecision,
 	},
 	{
-		name: approval.SteerRejectPlan, args: "ID [REQUEST]",
+		name: approval.SteerRejectPlan, argsUsage: "ID [REQUEST]",
 		short: "Let nothing of a Plan run; the next Request reads why",
 		long: `Let nothing run of a Plan that waits as a whole. The next Request reads why. A direct
 Plan of stage "optimal" gives way to the LLM; one of stage "complete" fails its
 instances. REQUEST is as with approve-plan.`,
-		example: `  starter reject-plan refund-17 --reason "ask the customer first"`,
-		flags:   addPlanFlags, prepare: preparePlanDecision,
+		example:  `  starter reject-plan refund-17 --reason "ask the customer first"`,
+		addFlags: addPlanFlags, prepare: preparePlanDecision,
 	},
 	{
-		name: approval.SteerPause, args: "ID", short: "Let the running Calls of a process finish and start nothing new",
+		name: approval.SteerPause, argsUsage: "ID", short: "Let the running Calls of a process finish and start nothing new",
 		long: `Let the running Calls of a process finish and start nothing new, until "resume".
 Decisions are taken in the meantime; what they let run starts when the process goes on.`,
-		example: `  starter pause refunds --reason "the bank is closed"`, flags: addAuthorFlags,
+		example: `  starter pause refunds --reason "the bank is closed"`, addFlags: addAuthorFlags,
 		prepare: asAction(func(ctx context.Context, p *client.Process, g *actionOptions) error {
 			return p.Pause(ctx, g.actor())
 		}),
 	},
 	{
-		name: approval.SteerResume, args: "[ID]",
+		name: approval.SteerResume, argsUsage: "[ID]",
 		short: "Let a paused process go on, with higher limits if it has reached one; or all paused ones",
 		long: `Let a paused process go on, with higher limits if it has reached one.
 
@@ -181,13 +181,13 @@ says what became of each.`,
 		example: `  starter resume refunds
   starter resume refunds --requests 100
   starter resume --all --because llm_unreachable`,
-		flags: addResumeFlags, alternative: resumeAll,
+		addFlags: addResumeFlags, runInstead: resumeAll,
 		prepare: asAction(func(ctx context.Context, p *client.Process, g *actionOptions) error {
 			return p.Resume(ctx, g.limits, g.actor())
 		}),
 	},
 	{
-		name: approval.SteerRevise, args: "ID [--file FILE] [--reopen TOKEN]",
+		name: approval.SteerRevise, argsUsage: "ID [--file FILE] [--reopen TOKEN]",
 		short: "Correct a process: new values, inputs, instructions, Plan or limits, or an instance to work on again",
 		long: `Correct a process. The file, JSON or YAML, holds messages as an Idea's context does:
 a list, or an object with "context", and "limits" if wanted. They come after all others:
@@ -200,17 +200,17 @@ and reads the --reason. What was written stays. In the file, "reopen": true in a
 for the instance does the same.`,
 		example: `  starter revise refunds --file correction.json --reason "wrong price list"
   starter revise refunds --reopen 13 --reason "the customer wrote again"`,
-		flags: addReviseFlags, prepare: prepareRevision,
+		addFlags: addReviseFlags, prepare: prepareRevision,
 	},
 	{
-		name: approval.SteerAdd, args: "ID --instances FILE", short: "Add instances to a process that is at work",
+		name: approval.SteerAdd, argsUsage: "ID --instances FILE", short: "Add instances to a process that is at work",
 		long: `Add instances to a process that is at work: one for each row of a JSON
 Lines or CSV file, as "run --instances" reads it. Rows without a name get the names that
 follow those of the process. The next Request covers the new instances.`,
-		example: `  starter add refunds --instances late.jsonl`, flags: addAdditionFlags, prepare: prepareAddition,
+		example: `  starter add refunds --instances late.jsonl`, addFlags: addAdditionFlags, prepare: prepareAddition,
 	},
 	{
-		name: "cancel", args: "ID", short: "End a process: its Request and its Calls are broken off, nothing more runs",
+		name: "cancel", argsUsage: "ID", short: "End a process: its Request and its Calls are broken off, nothing more runs",
 		long: `End a process. Its Request and its Calls are broken off and nothing more runs; what
 has taken effect stays. It waits until the process has ended.
 
@@ -220,7 +220,7 @@ answers yes). Without --undo or a pause before, it is not known of what was at w
 whether it took effect, and "undo" leaves that to a person.`,
 		example: `  starter cancel refunds
   starter cancel refunds --undo --reason "the wrong file"`,
-		flags: addCancelFlags, alternative: cancelAndUndo,
+		addFlags: addCancelFlags, runInstead: cancelAndUndo,
 		prepare: asAction(func(ctx context.Context, p *client.Process, _ *actionOptions) error {
 			return p.Cancel(ctx)
 		}),
@@ -235,40 +235,40 @@ taken (exit 0) or refused (exit 2), and says why. With a key ("starter keys pers
 signed: the proof then says who decides, and of which groups.`
 
 // ActionCommands are the verbs by which people act on processes.
-func ActionCommands(a *app.App) (all []*cobra.Command) {
+func ActionCommands(a *app.App) (commands []*cobra.Command) {
 	for _, one := range actionCommands {
-		g := &actionOptions{verb: one.name}
-		c := &cobra.Command{Use: one.name + " " + one.args, Short: one.short, Long: one.long, Example: one.example}
+		opts := &actionOptions{verb: one.name}
+		c := &cobra.Command{Use: one.name + " " + one.argsUsage, Short: one.short, Long: one.long, Example: one.example}
 		if one.help != "" {
 			c.Long = one.short + one.help
 		}
-		if g.flags = c.Flags(); one.flags != nil {
-			one.flags(g.flags, g)
+		if opts.flags = c.Flags(); one.addFlags != nil {
+			one.addFlags(opts.flags, opts)
 		}
 		c.RunE = func(c *cobra.Command, args []string) error {
-			g.args = args
-			return one.run(c.Context(), a, g)
+			opts.args = args
+			return one.run(c.Context(), a, opts)
 		}
-		all = append(all, c)
+		commands = append(commands, c)
 	}
-	return all
+	return commands
 }
 
 func (t actionCommand) run(ctx context.Context, a *app.App, opts *actionOptions) error {
-	if t.alternative != nil {
-		if done, err := t.alternative(ctx, a, opts); done || err != nil {
+	if t.runInstead != nil {
+		if done, err := t.runInstead(ctx, a, opts); done || err != nil {
 			return err
 		}
 	}
-	opts.process = opts.args[0]
+	opts.processID = opts.args[0]
 	perform, err := t.prepare(opts)
 	if err != nil {
 		return err
 	}
-	return a.WithProcess(ctx, opts.process, func(p *client.Process) error {
+	return a.WithProcess(ctx, opts.processID, func(p *client.Process) error {
 		count, err := perform(ctx, p)
 		a.PrintProblems(filepath.Base(opts.file), opts.warnings)
-		return printOutcome(a, actionOutcome{Process: opts.process, Signal: t.name, Call: opts.call,
+		return printOutcome(a, actionOutcome{Process: opts.processID, Signal: t.name, Call: opts.callID,
 			Count: countIfSeveral(count)}, err)
 	})
 }

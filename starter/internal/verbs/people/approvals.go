@@ -74,16 +74,16 @@ func plansOf(ctx context.Context, s *server.Session, args []string) ([]client.Pl
 	return s.PlansOf(ctx, args[0])
 }
 
-func approvalsText(list []client.Approval) string {
-	if len(list) == 0 {
+func approvalsText(approvals []client.Approval) string {
+	if len(approvals) == 0 {
 		return "nothing waits for a person\n"
 	}
 	var b strings.Builder
-	for _, p := range list {
+	for _, p := range approvals {
 		b.WriteString(print.Approval(p) + "\n")
 	}
 	fmt.Fprintf(&b, "%s; decide with: starter approve|reject|amend|replace|answer ID CALL%s\n",
-		print.Plural(len(list), "approval"), typeableIDHint(list))
+		print.Plural(len(approvals), "approval"), typeableIDHint(approvals))
 	return b.String()
 }
 

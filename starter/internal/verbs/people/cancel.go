@@ -12,15 +12,15 @@ import (
 )
 
 func addCancelFlags(f *pflag.FlagSet, opts *actionOptions) {
-	f.BoolVar(&opts.undo, "undo", false, "take back what it did")
+	f.BoolVar(&opts.shouldUndo, "undo", false, "take back what it did")
 	f.StringVar(&opts.actorName, "by", "", "with --undo: the `name` of the person who takes it back (default: the user's)")
 	f.StringVar(&opts.reason, "reason", "", "with --undo: why, for the record")
 	f.BoolVar(&opts.isConfirmed, "yes", false, "with --undo: do not ask")
 }
 
 // cancelAndUndo ends a process once all that it did is on record, and then undoes it. Without --undo it does nothing.
-func cancelAndUndo(ctx context.Context, a *app.App, opts *actionOptions) (done bool, err error) {
-	if !opts.undo {
+func cancelAndUndo(ctx context.Context, a *app.App, opts *actionOptions) (isHandled bool, err error) {
+	if !opts.shouldUndo {
 		return false, nil
 	}
 	id := opts.args[0]

@@ -18,17 +18,17 @@ func addDecisionFlags(f *pflag.FlagSet, opts *actionOptions) {
 	f.StringVar(&opts.digest, "digest", "", "the `digest` of what you saw: nothing else is decided on")
 }
 
-// valueFlag adds the common flags of decisions and the flag with the decision's value.
-func valueFlag(name, usage string) func(*pflag.FlagSet, *actionOptions) {
+// valueFlagName adds the common flags of decisions and the flag with the decision's value.
+func valueFlagAdder(name, usage string) func(*pflag.FlagSet, *actionOptions) {
 	return func(f *pflag.FlagSet, g *actionOptions) {
 		addDecisionFlags(f, g)
-		g.valueFlag = name
+		g.valueFlagName = name
 		f.StringVar(&g.valueText, name, "", usage)
 	}
 }
 
-// remarkFlags adds the flags of a remark on a Call. If hasRecipient is set, they can name a recipient.
-func remarkFlags(hasRecipient bool) func(*pflag.FlagSet, *actionOptions) {
+// remarkFlagAdder adds the flags of a remark on a Call. If hasRecipient is set, they can name a recipient.
+func remarkFlagAdder(hasRecipient bool) func(*pflag.FlagSet, *actionOptions) {
 	return func(f *pflag.FlagSet, g *actionOptions) {
 		f.StringVar(&g.actorName, "by", "", "the `name` of the person who says it (default: the user's)")
 		f.StringVar(&g.reason, "text", "", "what is said")
@@ -50,21 +50,21 @@ func addHandOverFlags(f *pflag.FlagSet, opts *actionOptions) {
 
 // prepareDecision prepares a decision on a Call. It refuses an invalid decision before it contacts a server.
 func prepareDecision(opts *actionOptions) (do action, err error) {
-	opts.call = opts.args[1]
+	opts.callID = opts.args[1]
 	d, err := opts.newDecision()
 	if err != nil {
 		return nil, err
 	}
-	if opts.process, opts.call, err = qualifyCallID(opts.args[0], opts.call); err != nil {
+	if opts.processID, opts.callID, err = qualifyCallID(opts.args[0], opts.callID); err != nil {
 		return nil, err
 	}
-	d.Kind, d.Call = opts.verb, opts.call
-	if opts.valueFlag != "" {
+	d.Kind, d.Call = opts.verb, opts.callID
+	if opts.valueFlagName != "" {
 		if opts.valueText == "" {
-			return nil, exit.Usagef("%s %s: --%s is missing", d.Kind, d.Call, opts.valueFlag)
+			return nil, exit.Usagef("%s %s: --%s is missing", d.Kind, d.Call, opts.valueFlagName)
 		}
 		if d.Value, err = parseJSONFlag(opts.valueText); err != nil {
-			return nil, exit.Usagef("read --%s: %w", opts.valueFlag, err)
+			return nil, exit.Usagef("read --%s: %w", opts.valueFlagName, err)
 		}
 	}
 	if err := d.Validate(); err != nil {

@@ -33,7 +33,7 @@ func addSelectionFlags(f *pflag.FlagSet, opts *actionOptions) {
 	f.BoolVar(&o.reject, "reject", false, "do not let them run; the --reason goes to the LLM")
 	f.StringVar(&o.Tool, "tool", "", "Calls of the tool of this `name`")
 	f.StringVar(&o.schemaText, "where", "", "Calls whose parameters fit this JSON Schema, as `JSON` or @file")
-	f.StringArrayVar(&o.Calls, "call", nil, "this `Call`; may be repeated. 1.2 means Call 1.2 of every instance")
+	f.StringArrayVar(&o.CallIDs, "call", nil, "this `Call`; may be repeated. 1.2 means Call 1.2 of every instance")
 	f.BoolVar(&o.isConfirmed, "yes", false, "do not ask")
 	f.BoolVar(&opts.includeAll, "all", false, "show every row of the table, however many there are")
 }
@@ -61,13 +61,13 @@ func (o *selectOptions) validate(opts *actionOptions) (err error) {
 		return exit.Usagef("decide: %w", err)
 	}
 	_, err = o.Select(nil)
-	if len(o.Calls) > 0 {
+	if len(o.CallIDs) > 0 {
 		_, err = bulk.Selection{ParamsSchema: o.ParamsSchema}.Select(nil)
 	}
 	return err
 }
 
-func decideMany(ctx context.Context, a *app.App, opts *actionOptions) (done bool, err error) {
+func decideMany(ctx context.Context, a *app.App, opts *actionOptions) (isHandled bool, err error) {
 	o := &opts.selection
 	if err := o.validate(opts); err != nil {
 		return true, err
@@ -97,44 +97,44 @@ func decideMany(ctx context.Context, a *app.App, opts *actionOptions) (done bool
 }
 
 // confirmAndDecide shows the Calls, asks for confirmation unless --yes was given, and decides.
-func (o *selectOptions) confirmAndDecide(ctx context.Context, a *app.App, p *client.Process, list []client.Approval,
+func (o *selectOptions) confirmAndDecide(ctx context.Context, a *app.App, p *client.Process, approvals []client.Approval,
 	showAll bool) error {
-	matchCount := len(list)
-	list = list[:min(matchCount, client.MaxDecisionsPerSignal)]
-	table := bulk.TableOf(list)
-	report := batchOutcome{Process: p.ID(), Signal: "decide", Decision: o.decision.Kind, MatchCount: matchCount,
+	matchCount := len(approvals)
+	approvals = approvals[:min(matchCount, client.MaxDecisionsPerSignal)]
+	table := bulk.TableOf(approvals)
+	report := batchOutcome{Process: p.ID(), Signal: "decide", DecisionKind: o.decision.Kind, MatchCount: matchCount,
 		Table: table, Decisions: []decisionOutcome{}}
 	if !a.JSON {
 		out := a.Out
 		if o.isConfirmed {
 			out = a.Err // only the result goes to standard output
 		}
-		text := newCallTable(table, list).text(p.ID(), matchCount, print.TableWidth(out), showAll)
+		text := newCallTable(table, approvals).text(p.ID(), matchCount, print.TableWidth(out), showAll)
 		if _, err := io.WriteString(out, text); err != nil {
 			return err
 		}
 	}
 	if !o.isConfirmed {
-		agreed, asked := a.Ask(fmt.Sprintf("%s %s? [y]es, [n]o: ", o.decision.Kind, numberOfCalls(len(list))))
+		hasAgreed, wasAsked := a.Ask(fmt.Sprintf("%s %s? [y]es, [n]o: ", o.decision.Kind, numberOfCalls(len(approvals))))
 		switch {
-		case !asked && a.JSON:
+		case !wasAsked && a.JSON:
 			if err := a.PrintJSON(report); err != nil {
 				return err
 			}
 			fallthrough
-		case !asked:
+		case !wasAsked:
 			return exit.Usagef("decide on %s: nothing was decided: confirm with --yes", p.ID())
-		case !agreed:
+		case !hasAgreed:
 			return a.Print("nothing was decided\n")
 		}
 	}
-	outcomes, err := p.DecideMany(ctx, bulk.Decisions(list, o.decision))
+	outcomes, err := p.DecideMany(ctx, bulk.Decisions(approvals, o.decision))
 	if err != nil {
 		return err
 	}
 	report.add(outcomes)
 	err = a.Show(report, report.text())
-	if err == nil && report.Refused > 0 {
+	if err == nil && report.RefusedCount > 0 {
 		err = exit.WithCode(exit.Usage)
 	}
 	return err

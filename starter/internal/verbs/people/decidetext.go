@@ -17,14 +17,14 @@ import (
 
 // batchOutcome says what became of many decisions. --json prints it.
 type batchOutcome struct {
-	Process    string            `json:"process"`
-	Signal     string            `json:"signal"`
-	Decision   string            `json:"decision"`
-	MatchCount int               `json:"fitting"` // matching Calls; at most 1,000 of them are decided at once
-	Accepted   int               `json:"taken"`
-	Refused    int               `json:"refused"`
-	Decisions  []decisionOutcome `json:"decisions"` // empty: nothing was sent
-	Table      bulk.Table        `json:"table"`
+	Process       string            `json:"process"`
+	Signal        string            `json:"signal"`
+	DecisionKind  string            `json:"decision"`
+	MatchCount    int               `json:"fitting"` // matching Calls; at most 1,000 of them are decided at once
+	AcceptedCount int               `json:"taken"`
+	RefusedCount  int               `json:"refused"`
+	Decisions     []decisionOutcome `json:"decisions"` // empty: nothing was sent
+	Table         bulk.Table        `json:"table"`
 }
 
 type decisionOutcome struct {
@@ -40,9 +40,9 @@ func (d *batchOutcome) add(outcomes []client.Outcome) {
 		one := decisionOutcome{Call: o.Call, Digest: o.Digest, Accepted: o.RefusalReason == "", Reason: o.RefusalReason,
 			Count: countIfSeveral(o.Count)}
 		if one.Accepted {
-			d.Accepted++
+			d.AcceptedCount++
 		} else {
-			d.Refused++
+			d.RefusedCount++
 		}
 		d.Decisions = append(d.Decisions, one)
 	}
@@ -59,10 +59,10 @@ func countIfSeveral(c client.Count) *client.Count {
 // text summarises what was accepted, and says for each refused decision why.
 func (d *batchOutcome) text() string {
 	var b strings.Builder
-	print.Fprintf(&b, "%s: %s taken on %s%s", d.Process, d.Decision, print.Plural(d.Accepted, "Call"),
+	print.Fprintf(&b, "%s: %s taken on %s%s", d.Process, d.DecisionKind, print.Plural(d.AcceptedCount, "Call"),
 		d.countText())
-	if d.Refused > 0 {
-		fmt.Fprintf(&b, ", refused on %d", d.Refused)
+	if d.RefusedCount > 0 {
+		fmt.Fprintf(&b, ", refused on %d", d.RefusedCount)
 	}
 	b.WriteString("\n")
 	for _, one := range d.Decisions {
@@ -78,20 +78,20 @@ func (d *batchOutcome) text() string {
 
 // countText says how many people have decided, if several must: "1 of 2", or with the number of Calls if counts differ.
 func (d *batchOutcome) countText() string {
-	counts, distinct := map[client.Count]int{}, []client.Count(nil)
+	callsByCount, distinctCounts := map[client.Count]int{}, []client.Count(nil)
 	for _, one := range d.Decisions {
 		if one.Accepted && one.Count != nil {
-			if counts[*one.Count] == 0 {
-				distinct = append(distinct, *one.Count)
+			if callsByCount[*one.Count] == 0 {
+				distinctCounts = append(distinctCounts, *one.Count)
 			}
-			counts[*one.Count]++
+			callsByCount[*one.Count]++
 		}
 	}
 	var parts []string
-	for _, c := range distinct {
+	for _, c := range distinctCounts {
 		part := fmt.Sprintf("%d of %d", c.Have, c.Want)
-		if counts[c] < d.Accepted {
-			part += fmt.Sprintf(" on %d", counts[c])
+		if callsByCount[c] < d.AcceptedCount {
+			part += fmt.Sprintf(" on %d", callsByCount[c])
 		}
 		parts = append(parts, part)
 	}
@@ -111,15 +111,15 @@ const (
 // callTable shows the Calls to decide on, with the titles and formats of their Tools.
 type callTable struct {
 	bulk.Table
-	list           []client.Approval
+	approvals      []client.Approval
 	approvalByCall map[string]client.Approval
 	titleByField   map[string]string // of fields, by name
 }
 
-func newCallTable(t bulk.Table, list []client.Approval) callTable {
-	table := callTable{t, list, map[string]client.Approval{}, map[string]string{}}
+func newCallTable(t bulk.Table, approvals []client.Approval) callTable {
+	table := callTable{t, approvals, map[string]client.Approval{}, map[string]string{}}
 	namesByTitle := map[string][]string{} // by title
-	for _, a := range list {
+	for _, a := range approvals {
 		table.approvalByCall[a.CallID] = a
 		for _, f := range a.Fields {
 			if f.Format.Title != "" && !slices.Contains(namesByTitle[f.Title], f.Name) {
@@ -138,7 +138,7 @@ func newCallTable(t bulk.Table, list []client.Approval) callTable {
 // approvalOf returns a row's Call. If a row stands for several, it returns the first: they differ only in their
 // instances.
 func (t callTable) approvalOf(r bulk.Row) client.Approval {
-	key, _ := ideafile.ParseCallKey(r.Call)
+	key, _ := ideafile.ParseCallKey(r.CallID)
 	return t.approvalByCall[key.ID(r.Instances[0])]
 }
 
@@ -146,22 +146,22 @@ func (t callTable) title(name string) string { return cmp.Or(t.titleByField[name
 
 // isHidden reports whether the table leaves a field out because only operators need it. --json shows it.
 func (t callTable) isHidden(name string) bool {
-	return slices.ContainsFunc(t.list[0].HiddenNames, func(hidden string) bool {
+	return slices.ContainsFunc(t.approvals[0].HiddenNames, func(hidden string) bool {
 		return name == hidden || strings.HasPrefix(name, hidden+".")
 	})
 }
 
 // moneySum adds up a field that holds money. It is "" if the field holds none.
 func (t callTable) moneySum(name string) string {
-	fields := jsonval.Map(t.list, func(a client.Approval) *shown.Field { return a.Field(name) })
-	return shown.SumText(fields, t.list[0].Language)
+	fields := jsonval.Map(t.approvals, func(a client.Approval) *shown.Field { return a.Field(name) })
+	return shown.SumText(fields, t.approvals[0].Language)
 }
 
 // text shows the table.
 func (t callTable) text(process string, matchCount, width int, showAll bool) string {
 	var b strings.Builder
-	print.Fprintf(&b, "%s: %s", process, print.Plural(t.Calls, "Call"))
-	if matchCount > t.Calls {
+	print.Fprintf(&b, "%s: %s", process, print.Plural(t.CallCount, "Call"))
+	if matchCount > t.CallCount {
 		fmt.Fprintf(&b, " of %d that fit", matchCount)
 	}
 	b.WriteString("\n")
@@ -171,7 +171,7 @@ func (t callTable) text(process string, matchCount, width int, showAll bool) str
 	if !showAll {
 		rows = rows[:min(len(rows), maxRows)]
 	}
-	print.SplitTable(&b, t.columns(rows), width)
+	print.WriteSplitTable(&b, t.columns(rows), width)
 	if more := len(t.Rows) - len(rows); more > 0 {
 		fmt.Fprintf(&b, "and %s more: --all shows them\n", print.Plural(more, "row"))
 	}
@@ -184,7 +184,7 @@ func (t callTable) writeSharedFields(b *strings.Builder, width int) {
 	var sharedFields []bulk.Field
 	for _, f := range t.SharedFields {
 		if !t.isHidden(f.Name) {
-			value := formatValue(t.list[0], f.Name, f.Value, maxSharedValueLength)
+			value := formatValue(t.approvals[0], f.Name, f.Value, maxSharedValueLength)
 			sharedFields = append(sharedFields, bulk.Field{Name: t.title(f.Name), Value: value})
 		}
 	}
@@ -209,7 +209,7 @@ func (t callTable) writeSharedFields(b *strings.Builder, width int) {
 		}
 	}
 	if len(names) > 0 {
-		print.Columns(b, [][]string{names, values})
+		print.WriteColumns(b, [][]string{names, values})
 	}
 }
 
@@ -227,16 +227,16 @@ func formatValue(a client.Approval, name string, v any, maxWidth int) string {
 // columns are the Call, the instance's name, the instances if a row stands for several, and the fields that differ.
 func (t callTable) columns(rows []bulk.Row) [][]string {
 	calls, cases, instances := []string{"Call"}, []string{"Case"}, []string{"Instances"}
-	hasNames, hasSeveral := false, false
+	hasNames, hasGroupedRows := false, false
 	for _, r := range rows {
-		calls = append(calls, print.Compact(r.Call, maxCellWidth))
-		key, _ := ideafile.ParseCallKey(r.Call)
+		calls = append(calls, print.Compact(r.CallID, maxCellWidth))
+		key, _ := ideafile.ParseCallKey(r.CallID)
 		names := jsonval.Map(r.Instances, func(token string) string {
 			return cmp.Or(t.approvalByCall[key.ID(token)].InstanceName, token)
 		})
 		caseName, allNames := "", ""
 		if len(names) > 1 {
-			hasSeveral = true
+			hasGroupedRows = true
 			allNames = print.FitWidth(fmt.Sprintf("%d: %s", len(names), print.Printable(strings.Join(names, ", "))),
 				maxInstanceNamesWidth)
 		} else if names[0] != r.Instances[0] {
@@ -248,7 +248,7 @@ func (t callTable) columns(rows []bulk.Row) [][]string {
 	if hasNames {
 		columns = append(columns, cases)
 	}
-	if hasSeveral {
+	if hasGroupedRows {
 		columns = append(columns, instances)
 	}
 	for _, name := range t.Columns {
@@ -258,7 +258,7 @@ func (t callTable) columns(rows []bulk.Row) [][]string {
 		c := []string{print.Compact(t.title(name), maxCellWidth)}
 		for _, r := range rows {
 			text := ""
-			if v, has := r.Values[name]; has {
+			if v, hasValue := r.Values[name]; hasValue {
 				text = formatValue(t.approvalOf(r), name, v, maxCellWidth)
 			}
 			c = append(c, text)

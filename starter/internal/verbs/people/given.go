@@ -16,15 +16,15 @@ import (
 
 // actionOptions holds the arguments and flags of a verb that acts.
 type actionOptions struct {
-	verb          string
-	args          []string
-	flags         *pflag.FlagSet
-	process, call string // the process or Call to act on
+	verb              string
+	args              []string
+	flags             *pflag.FlagSet
+	processID, callID string // the process or Call to act on
 
 	actorName, reason, keyFile, digest string // key names a file
 	groups                             []string
 	recipient, recipientGroup          string // whom a remark is for
-	valueText, valueFlag               string // JSON or @file, and the name of the flag that sets it
+	valueText, valueFlagName           string // JSON or @file, and the name of the flag that sets it
 	file                               string
 	warnings                           diag.Problems // about the file
 	includeAll                         bool
@@ -34,7 +34,7 @@ type actionOptions struct {
 	order                              client.StandingOrder
 	whenText, fromText, untilText      string // of a standing order, or of a deputy
 	selection                          selectOptions
-	undo, isConfirmed                  bool // flags of cancel
+	shouldUndo, isConfirmed            bool // flags of cancel
 }
 
 func addAuthorFlags(f *pflag.FlagSet, opts *actionOptions) {
@@ -59,7 +59,7 @@ func (g *actionOptions) actor() client.Actor {
 // newDecision returns a decision with its decider. A key proves who decides; without one, the decider is the named
 // person with the groups of the flags or the environment.
 func (g *actionOptions) newDecision() (d client.Decision, err error) {
-	d = client.Decision{Call: g.call, Digest: g.digest, By: g.actorName, Groups: g.groups, Reason: g.reason,
+	d = client.Decision{Call: g.callID, Digest: g.digest, By: g.actorName, Groups: g.groups, Reason: g.reason,
 		To: g.recipient, ToGroup: g.recipientGroup}
 	if d.Key, err = app.SigningKey(g.keyFile); err == nil && d.Key == nil {
 		d.By, d.Groups = g.actor().Name, app.GroupsOrDefault(g.groups)

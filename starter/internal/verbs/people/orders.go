@@ -28,7 +28,7 @@ func addOrderFlags(f *pflag.FlagSet, opts *actionOptions) {
 	addDeciderFlags(f, opts)
 	f.StringVar(&opts.order.Tool, "tool", "", "the `Tool` whose Calls are approved")
 	f.StringVar(&opts.whenText, "when", "", "the JSON `Schema` that their parameters must fit, or @file (default: any)")
-	flags.Int(f, &opts.order.Count, "count", 1, approval.MaxOrderCount, "how many Calls are approved at most")
+	flags.Int(f, &opts.order.Count, "count", 1, approval.MaxCallsPerOrder, "how many Calls are approved at most")
 	f.StringVar(&opts.untilText, "until", "", "the `time` at which the order ends, such as 2026-12-04T18:00:00Z")
 }
 
@@ -48,7 +48,7 @@ func prepareDeputy(opts *actionOptions) (do action, err error) {
 	d := client.Deputy{To: opts.recipient, By: decision.By, Groups: decision.Groups, Reason: decision.Reason,
 		Key: decision.Key}
 	if len(opts.args) == 2 {
-		d.ID = opts.args[1]
+		d.OrderID = opts.args[1]
 	}
 	var untilErr error
 	d.From, err = opts.parseTime("from", opts.fromText)
@@ -80,11 +80,11 @@ func prepareOrder(opts *actionOptions) (do action, err error) {
 	} else {
 		o.ID = o.Tool + "-" + uuid.NewString()[:8]
 	}
-	giver, err := opts.newDecision()
+	decision, err := opts.newDecision()
 	if err != nil {
 		return nil, err
 	}
-	o.By, o.Groups, o.Reason, o.Key = giver.By, giver.Groups, giver.Reason, giver.Key
+	o.By, o.Groups, o.Reason, o.Key = decision.By, decision.Groups, decision.Reason, decision.Key
 	o.Until, err = opts.parseTime("until", opts.untilText)
 	if opts.whenText != "" {
 		v, schemaErr := parseJSONFlag(opts.whenText)
@@ -106,7 +106,7 @@ func prepareOrder(opts *actionOptions) (do action, err error) {
 }
 
 // listOrders prints the standing orders of a process. It does nothing if the command line gives an order.
-func listOrders(ctx context.Context, a *app.App, opts *actionOptions) (done bool, err error) {
+func listOrders(ctx context.Context, a *app.App, opts *actionOptions) (isHandled bool, err error) {
 	if len(opts.args) == 2 || opts.order.Tool != "" {
 		return false, nil
 	}
@@ -134,25 +134,25 @@ func ordersInForceText(ctx context.Context, s *server.Session, process string) s
 	return "standing orders:\n" + ordersText(list, s.Process(process).Presenter(ctx), now)
 }
 
-// whenText says in words which Calls an order covers, or as JSON where the words would leave something out.
-func whenText(o *approval.OrderState, words *shown.Presenter) string {
-	terms, isWhole := rulewords.List(words.ParamsFormat(o.Tool), o.When, shown.English, nil)
+// orderConditionText says in words which Calls an order covers, or as JSON where the words would leave something out.
+func orderConditionText(o *approval.OrderState, presenter *shown.Presenter) string {
+	terms, isWhole := rulewords.List(presenter.ParamsFormat(o.Tool), o.ParamsCondition, shown.English, nil)
 	if !isWhole {
-		return print.OneLineJSON(o.When)
+		return print.OneLineJSON(o.ParamsCondition)
 	}
 	return strings.Join(terms, " and ")
 }
 
-func ordersText(list approval.Orders, words *shown.Presenter, now time.Time) string {
+func ordersText(orders approval.Orders, presenter *shown.Presenter, now time.Time) string {
 	var b strings.Builder
-	for _, o := range list {
+	for _, o := range orders {
 		if o.To != "" {
 			print.Fprintf(&b, "%s: deputy %s", o.ID, o.To)
 		} else {
-			print.Fprintf(&b, "%s: %s", o.ID, words.Tool(o.Tool))
+			print.Fprintf(&b, "%s: %s", o.ID, presenter.Tool(o.Tool))
 		}
-		if o.When != nil {
-			print.Fprintf(&b, " where %s", whenText(o, words))
+		if o.ParamsCondition != nil {
+			print.Fprintf(&b, " where %s", orderConditionText(o, presenter))
 		}
 		if o.To == "" {
 			fmt.Fprintf(&b, ", %d approved", o.Approved)
@@ -167,7 +167,7 @@ func ordersText(list approval.Orders, words *shown.Presenter, now time.Time) str
 			fmt.Fprintf(&b, ", until %s", o.Until.Local().Format(time.DateTime))
 		}
 		print.Fprintf(&b, ", by %s", o.Giver.Name)
-		if o.Giver.Signed {
+		if o.Giver.HasVerifiedProof {
 			b.WriteString(", signed")
 		}
 		switch {

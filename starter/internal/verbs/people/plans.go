@@ -22,7 +22,7 @@ import (
 
 // Plan shows the Plans that wait for a person as a whole.
 func Plan(a *app.App) *cobra.Command {
-	mermaid, calls := false, false
+	withMermaid, onlyCalls := false, false
 	c := app.NewCommand("plan ID", "Show the Plan that waits for a person before anything of it runs",
 		`Show the Plan that waits, as a whole, for a person: its Calls, the instances that they
 are for, and what earlier processes of the same Idea took. A process has its Plans wait
@@ -38,14 +38,14 @@ has a Plan in each part. Nothing of a Plan has begun before approve-plan or amen
 				switch {
 				case err != nil:
 					return err
-				case calls:
+				case onlyCalls:
 					return printCalls(a, plans)
 				}
-				return a.Show(plans, cmp.Or(plansText(plans, mermaid), "no Plan waits\n"))
+				return a.Show(plans, cmp.Or(plansText(plans, withMermaid), "no Plan waits\n"))
 			})
 		})
-	c.Flags().BoolVar(&mermaid, "mermaid", false, "draw each Plan as Mermaid")
-	c.Flags().BoolVar(&calls, "calls", false, "print the Calls alone, as JSON")
+	c.Flags().BoolVar(&withMermaid, "mermaid", false, "draw each Plan as Mermaid")
+	c.Flags().BoolVar(&onlyCalls, "calls", false, "print the Calls alone, as JSON")
 	return c
 }
 
@@ -57,7 +57,7 @@ func printCalls(a *app.App, plans []client.Plan) error {
 	return a.PrintJSON(plans[0].WrittenCalls())
 }
 
-func plansText(plans []client.Plan, mermaid bool) string {
+func plansText(plans []client.Plan, withMermaid bool) string {
 	var b strings.Builder
 	for _, p := range plans {
 		print.Fprintf(&b, "%s\n  %s: %s waits since %s\n  %s\n",
@@ -67,8 +67,8 @@ func plansText(plans []client.Plan, mermaid bool) string {
 		} else {
 			b.WriteString("  its cost is unknown: no earlier process of the same path has completed\n")
 		}
-		if who := p.DecidersInWords(); who != "" {
-			print.Fprintf(&b, "  decided by %s\n", who)
+		if deciders := p.DecidersInWords(); deciders != "" {
+			print.Fprintf(&b, "  decided by %s\n", deciders)
 		}
 		for _, c := range p.Calls {
 			fmt.Fprintf(&b, "  %s", c.CallID)
@@ -83,11 +83,11 @@ func plansText(plans []client.Plan, mermaid bool) string {
 		for _, line := range p.Disagreements {
 			print.Fprintf(&b, "  %s\n", line)
 		}
-		if p.NotAmendable != "" {
-			fmt.Fprintf(&b, "  %s\n", p.NotAmendable)
+		if p.NotAmendableReason != "" {
+			fmt.Fprintf(&b, "  %s\n", p.NotAmendableReason)
 		}
 		fmt.Fprintf(&b, "  digest %s\n", p.Digest)
-		if mermaid {
+		if withMermaid {
 			b.WriteString("\n" + strings.TrimSuffix(p.Mermaid, "\n") + "\n")
 		}
 		b.WriteString("\n")
@@ -116,11 +116,11 @@ func preparePlanDecision(opts *actionOptions) (action, error) {
 	d := client.PlanDecision{Kind: strings.TrimSuffix(opts.verb, "-plan"), By: decision.By, Groups: decision.Groups,
 		Reason: decision.Reason, Key: decision.Key}
 	if d.Kind == client.Reject && strings.TrimSpace(d.Reason) == "" {
-		return nil, exit.Usagef("%s %s: --reason is missing: say why it is rejected", opts.verb, opts.process)
+		return nil, exit.Usagef("%s %s: --reason is missing: say why it is rejected", opts.verb, opts.processID)
 	}
 	if d.Kind == client.Amend {
 		if d.Calls, err = readCalls(opts.file); err != nil {
-			return nil, exit.Usagef("%s %s: --file: %w", opts.verb, opts.process, err)
+			return nil, exit.Usagef("%s %s: --file: %w", opts.verb, opts.processID, err)
 		}
 	}
 	return asAction(func(ctx context.Context, p *client.Process, opts *actionOptions) error {
@@ -144,7 +144,7 @@ func selectPlans(plans []client.Plan, opts *actionOptions) ([]client.Plan, error
 		n, err := strconv.Atoi(opts.args[1])
 		if err != nil {
 			return nil, exit.Usagef("decide on a Plan of %s: REQUEST is the number of a Request, not %q",
-				opts.process, opts.args[1])
+				opts.processID, opts.args[1])
 		}
 		plans = slices.DeleteFunc(plans, func(p client.Plan) bool { return p.Request != n })
 	}
@@ -153,11 +153,11 @@ func selectPlans(plans []client.Plan, opts *actionOptions) ([]client.Plan, error
 	}
 	switch {
 	case len(plans) == 0:
-		return nil, exit.Usagef("decide on a Plan of %s: no such Plan waits (starter plan %s)", opts.process,
-			opts.process)
+		return nil, exit.Usagef("decide on a Plan of %s: no such Plan waits (starter plan %s)", opts.processID,
+			opts.processID)
 	case len(plans) > 1 && !opts.includeAll:
 		return nil, exit.Usagef("decide on a Plan of %s: %d wait: name one with --digest, or all with --all",
-			opts.process, len(plans))
+			opts.processID, len(plans))
 	}
 	return plans, nil
 }

@@ -31,7 +31,7 @@ func addResumeFlags(f *pflag.FlagSet, opts *actionOptions) {
 }
 
 // resumeAll resumes all paused processes, or only those paused with the code of --because.
-func resumeAll(ctx context.Context, a *app.App, opts *actionOptions) (done bool, err error) {
+func resumeAll(ctx context.Context, a *app.App, opts *actionOptions) (isHandled bool, err error) {
 	if !opts.includeAll && !opts.flags.Changed("because") && len(opts.args) > 0 {
 		return false, nil
 	}

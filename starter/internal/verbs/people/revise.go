@@ -28,7 +28,7 @@ func prepareRevision(opts *actionOptions) (do action, err error) {
 		}
 	}
 	c := client.Correction{Context: payload.Context, Reopen: opts.reopenTokens, Limits: payload.Limits}
-	actor := client.Actor{Name: cmp.Or(payload.By, opts.actor().Name), Reason: cmp.Or(payload.Reason, opts.reason)}
+	actor := client.Actor{Name: cmp.Or(payload.SentBy, opts.actor().Name), Reason: cmp.Or(payload.Reason, opts.reason)}
 	return asAction(func(ctx context.Context, p *client.Process, _ *actionOptions) error {
 		return p.Revise(ctx, c, actor)
 	})(opts)
@@ -42,7 +42,7 @@ func addAdditionFlags(f *pflag.FlagSet, opts *actionOptions) {
 // prepareAddition prepares adding the rows of a file to a running process.
 func prepareAddition(opts *actionOptions) (action, error) {
 	if opts.file == "" {
-		return nil, exit.Usagef("add to %s: --instances is missing", opts.process)
+		return nil, exit.Usagef("add to %s: --instances is missing", opts.processID)
 	}
 	data, err := ideafiles.ReadFile(opts.file)
 	if err != nil {

@@ -124,18 +124,18 @@ func irreversibleText(idea *ideafile.Idea, bindings ideafile.ToolBindings) strin
 const maxListedTools = 40
 
 // runnersText says what runs each Tool. For more than maxListedTools, it gives the number of Tools of each kind.
-func runnersText(d *ideafiles.Definition, tools ideafiles.Tools) string {
+func runnersText(definition *ideafiles.Definition, tools ideafiles.Tools) string {
 	textByKind := map[ideafile.ToolKind]string{ideafile.KindGo: "a Go function", ideafile.KindHTTP: "an HTTP request",
 		ideafile.KindMCP:      "an MCP server",
 		ideafile.KindLatent:   "nothing: the LLM writes its result",
 		ideafile.KindDelegate: "another Idea, as a process of its own"}
-	bindings := tools.Bind(d.Parsed)
+	bindings := tools.Bind(definition.Parsed)
 	countByKind := map[ideafile.ToolKind]int{}
 	var b strings.Builder
-	for _, t := range d.Parsed.Tools {
+	for _, t := range definition.Parsed.Tools {
 		kind := bindings[t.Name].Kind
 		countByKind[kind]++
-		if len(d.Parsed.Tools) <= maxListedTools {
+		if len(definition.Parsed.Tools) <= maxListedTools {
 			runner := cmp.Or(textByKind[kind], "a worker, as "+string(kind))
 			if name := bindings[t.Name].GoFunctionName; name != "" {
 				runner = "the Go function " + name
@@ -143,7 +143,7 @@ func runnersText(d *ideafiles.Definition, tools ideafiles.Tools) string {
 			fmt.Fprintf(&b, "  %s is run by %s\n", t.Name, runner)
 		}
 	}
-	if len(d.Parsed.Tools) > maxListedTools {
+	if len(definition.Parsed.Tools) > maxListedTools {
 		for kind, v := range jsonval.Sorted(countByKind) {
 			fmt.Fprintf(&b, "  %s: run by %s\n", print.Plural(v, "Tool"),
 				cmp.Or(textByKind[kind], "a worker, as "+string(kind)))

@@ -26,9 +26,9 @@ type forkOptions struct {
 	ideaNumber int    // the number of its Idea
 	replies    string
 	changes    ideafiles.Changes
-	// undo first takes back what the other process did after the Idea, on behalf of by. yes skips the question.
-	undo, isConfirmed bool
-	actor             client.Actor
+	// undoFirst first takes back what the other process did after the Idea, on behalf of by. yes skips the question.
+	undoFirst, isConfirmed bool
+	actor                  client.Actor
 }
 
 // Fork starts a new process from an Idea of another.
@@ -66,7 +66,7 @@ an ended process did after Idea K, as "undo --to K" does.`,
 	flags.Int(f, &o.ideaNumber, "at", 1, jsonval.MaxCount, "`number` of the Idea, from 1")
 	addRepliesFlag(c, &o.replies)
 	addChangesFlags(c, &o.changes)
-	f.BoolVar(&o.undo, "undo", false, "take back first what the process did after the Idea")
+	f.BoolVar(&o.undoFirst, "undo", false, "take back first what the process did after the Idea")
 	f.BoolVar(&o.isConfirmed, "yes", false, "with --undo: do not ask")
 	f.StringVar(&o.actor.Name, "by", "", "with --undo: the `name` of the person who takes it back (default: "+
 		"the user's)")
@@ -98,7 +98,7 @@ func runFork(ctx context.Context, a *app.App, o forkOptions) error {
 		return err
 	}
 	d, err := prepareFork(ctx, a, p, &o)
-	if err == nil && o.undo {
+	if err == nil && o.undoFirst {
 		err = undoBeforeFork(ctx, a, o)
 	}
 	if err != nil {
@@ -131,7 +131,7 @@ func prepareFork(ctx context.Context, a *app.App, p server.Place, o *forkOptions
 	if err := reportProblems(a, p, d, problems, o.recordFile); err != nil {
 		return nil, err
 	}
-	o.forkOf = o.sourceID
+	o.forkOfID = o.sourceID
 	warnOfFork(a, o, d)
 	return d, nil
 }
@@ -153,35 +153,35 @@ func forkedIdea(ctx context.Context, p server.Place, o *forkOptions) (jsonval.Ob
 
 // warnOfFork says what the new process continues, and what it shares with the other.
 func warnOfFork(a *app.App, o *forkOptions, d *ideafiles.Definition) {
-	e := client.ForkEffectsOf(d.Parsed)
-	if e.ReviewedCalls > 0 {
-		a.Note("%s asked about again", print.PluralWithVerb(e.ReviewedCalls, "Call"))
+	effects := client.ForkEffectsOf(d.Parsed)
+	if effects.CallsToReviewCount > 0 {
+		a.Note("%s asked about again", print.PluralWithVerb(effects.CallsToReviewCount, "Call"))
 	}
-	if e.ResumedCalls > 0 {
+	if effects.ResumedCallCount > 0 {
 		a.Note("%s run again, not ended at that moment; effects since then happen twice",
-			print.Plural(e.ResumedCalls, "Call"))
+			print.Plural(effects.ResumedCallCount, "Call"))
 	}
-	if len(e.ResumedDelegates) > 0 {
+	if len(effects.ResumedDelegates) > 0 {
 		a.Note("delegates that were running then continue from what they had done: those of %s",
-			strings.Join(e.ResumedDelegates, ", "))
+			strings.Join(effects.ResumedDelegates, ", "))
 	}
-	if len(e.RestartedDelegates) > 0 {
+	if len(effects.RestartedDelegates) > 0 {
 		a.Note("delegates that had done nothing yet start again: those of %s",
-			strings.Join(e.RestartedDelegates, ", "))
+			strings.Join(effects.RestartedDelegates, ", "))
 	}
-	if len(e.ForgottenInstances) > 0 {
-		a.Note("%s forgotten in %s, and left out", strings.Join(e.ForgottenInstances, ", "), o.sourceID)
+	if len(effects.ForgottenInstances) > 0 {
+		a.Note("%s forgotten in %s, and left out", strings.Join(effects.ForgottenInstances, ", "), o.sourceID)
 	}
-	if e.EndedInstances > 0 {
+	if effects.EndedInstanceCount > 0 {
 		a.Note("%s left settled or failed; --reopen TOKEN, or all, plans for them again",
-			print.PluralWithVerb(e.EndedInstances, "instance"))
+			print.PluralWithVerb(effects.EndedInstanceCount, "instance"))
 	}
 	prefix := ""
-	for _, text := range e.UndoneCallTexts {
+	for _, text := range effects.UndoneCallTexts {
 		prefix = "other "
 		a.Note("%s", text)
 	}
-	if !o.undo {
+	if !o.undoFirst {
 		a.Note("what %sCalls of %s did in the outside world is done: a fork does not undo it", prefix, o.sourceID)
 	}
 }

@@ -40,14 +40,14 @@ func reportProblems(a *app.App, p server.Place, d *ideafiles.Definition, problem
 	case p.Remote == nil && !server.HasLLM():
 		a.Note("no LLM is configured: the Plan runs without one")
 	}
-	if latent := latentTools(p, d); p.Remote == nil && len(latent) > 0 {
-		a.Note("no tool runs %s: the LLM itself writes the result", diag.SummarizeNames(latent))
+	if latentNames := latentToolNames(p, d); p.Remote == nil && len(latentNames) > 0 {
+		a.Note("no tool runs %s: the LLM itself writes the result", diag.SummarizeNames(latentNames))
 	}
 	return nil
 }
 
-// latentTools names the Tools whose results the LLM writes.
-func latentTools(p server.Place, d *ideafiles.Definition) (names []string) {
+// latentToolNames names the Tools whose results the LLM writes.
+func latentToolNames(p server.Place, d *ideafiles.Definition) (names []string) {
 	bindings := p.Tools().Bind(d.Parsed)
 	for _, t := range d.Parsed.Tools {
 		if bindings[t.Name].Kind == ideafile.KindLatent {

@@ -57,7 +57,7 @@ func (l *launchedProcess) run(ctx context.Context) error {
 
 // resume resumes a process that was found paused, if --resume was given.
 func (l *launchedProcess) resume(ctx context.Context) error {
-	if !l.options.resume || !l.process.Attached() {
+	if !l.options.resumeIfPaused || !l.process.Attached() {
 		return nil
 	}
 	status, err := l.process.Status(ctx)
@@ -71,7 +71,7 @@ func (l *launchedProcess) start(ctx context.Context) (err error) {
 	d := l.definition
 	l.process, err = l.session.Start(ctx, client.StartOptions{
 		ID: l.options.id, Idea: d.Idea, Replies: d.Replies, Delegates: d.Delegates,
-		WithSolution: l.options.withSolution, ForkOf: l.options.forkOf,
+		WithSolution: l.options.withSolution, ForkOf: l.options.forkOfID,
 		StartedBy: app.UserName(),
 	})
 	var claimed *client.ClaimedError
@@ -84,7 +84,7 @@ func (l *launchedProcess) start(ctx context.Context) (err error) {
 			"run %s as %s: the store already has %s under this id, of a process that Temporal does not know; "+
 				"choose another id, continue from one of them with \"%[6]s fork %[4]s --at %[5]d\", or remove them "+
 				"with \"%[6]s gc\"",
-			d.Source.Path, claimed.ID, print.Plural(claimed.Ideas, "Idea"), print.Quote(claimed.ID), claimed.Ideas,
+			d.Source.Path, claimed.ID, print.Plural(claimed.IdeaCount, "Idea"), print.Quote(claimed.ID), claimed.IdeaCount,
 			print.ProgramName)
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
@@ -106,8 +106,8 @@ func (l *launchedProcess) announce() {
 	} else {
 		l.Note("%s %s", verb, id)
 	}
-	if l.session.Gateway != "" {
-		l.Note("the desk and the HTTP API are at %s", l.session.Gateway)
+	if l.session.GatewayURL != "" {
+		l.Note("the desk and the HTTP API are at %s", l.session.GatewayURL)
 	}
 }
 
@@ -151,7 +151,7 @@ func (l *launchedProcess) follow(ctx context.Context) (loop.Result, error) {
 	for {
 		f := terminal.Follower{
 			Session: l.session, Process: l.process, Progress: terminal.NewProgress(l.Err, l.process.ID()),
-			WaitExpired: waitExpired, Person: person, LLMTimeout: l.options.llmWait,
+			WaitExpired: waitExpired, Person: person, LLMTimeout: l.options.llmTimeout,
 		}
 		result, err := f.Follow(ctx)
 		if !errors.Is(err, terminal.ErrAbandoned) {

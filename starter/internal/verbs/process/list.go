@@ -35,7 +35,7 @@ func List(a *app.App) *cobra.Command {
 					return err
 				}
 				for n := 0; n < len(processes) && !a.JSON; n++ {
-					tellDelegates(ctx, s, &processes[n])
+					explainDelegateDecisions(ctx, s, &processes[n])
 				}
 				return a.Show(processes, listText(processes, print.TableWidth(a.Out)))
 			})
@@ -45,31 +45,31 @@ func List(a *app.App) *cobra.Command {
 	return c
 }
 
-// tellDelegates replaces the lines on decisions that delegates wait for by the sentences of their Calls and Plans. The
+// explainDelegateDecisions replaces the lines on decisions that delegates wait for by the sentences of their Calls and Plans. The
 // lines stay if the delegates do not answer.
-func tellDelegates(ctx context.Context, s *server.Session, p *client.Summary) {
+func explainDelegateDecisions(ctx context.Context, s *server.Session, p *client.Summary) {
 	isDecision := func(line string) bool {
 		return strings.HasPrefix(line, "delegate ") && strings.Contains(line, ": "+protocol.WaitingForPerson)
 	}
 	if !slices.ContainsFunc(p.Waiting, isDecision) {
 		return
 	}
-	calls, err := s.ApprovalsOf(ctx, p.Process)
-	plans, wrong := s.PlansOf(ctx, p.Process)
-	if err != nil || wrong != nil {
+	approvals, err := s.ApprovalsOf(ctx, p.Process)
+	plans, plansErr := s.PlansOf(ctx, p.Process)
+	if err != nil || plansErr != nil {
 		return
 	}
 	var lines []string
-	tell := func(process, sentence string, since time.Time) {
+	addLine := func(process, sentence string, since time.Time) {
 		if spelling.WholeProcessID(process) != p.Process {
 			lines = append(lines, fmt.Sprintf("a person: %s, since %s", sentence, since.Local().Format(time.DateTime)))
 		}
 	}
-	for _, a := range calls {
-		tell(a.Process, a.Sentence, a.Since)
+	for _, a := range approvals {
+		addLine(a.Process, a.Sentence, a.Since)
 	}
 	for _, plan := range plans {
-		tell(plan.Process, plan.Sentence, plan.Since)
+		addLine(plan.Process, plan.Sentence, plan.Since)
 	}
 	p.Waiting = append(slices.DeleteFunc(p.Waiting, isDecision), lines...)
 }
@@ -94,7 +94,7 @@ func waitsForText(p client.Summary) string {
 	waiting := slices.Clone(p.Waiting)
 	for _, h := range p.HeldUp {
 		if n := slices.Index(waiting, h.String()); n >= 0 {
-			waiting[n] = h.Brief()
+			waiting[n] = h.ShortText()
 		}
 	}
 	if last := len(waiting) - 1; last >= 0 && p.Code != "" && p.Status == loop.StatusPaused {

@@ -16,10 +16,10 @@ func TestWhatHoldsAPausedProcessUpIsNotCutOffBehindThePause(t *testing.T) {
 	if got := waitsForText(p); got != "held up: no room; llm_error: no LLM; 2 decisions" {
 		t.Errorf("%q", got)
 	}
-	h := turn.HeldUp{Message: "the LLM's server answered 429: your tier is exhausted; " +
+	h := turn.HoldUp{Message: "the LLM's server answered 429: your tier is exhausted; " +
 		strings.Repeat("come back ", 9),
 		Since: time.Unix(0, 0), NextAttempt: time.Unix(3600, 0)}
-	running := client.Summary{Status: loop.StatusRunning, Waiting: []string{h.String()}, HeldUp: []turn.HeldUp{h}}
+	running := client.Summary{Status: loop.StatusRunning, Waiting: []string{h.String()}, HeldUp: []turn.HoldUp{h}}
 	if got := waitsForText(running); !strings.HasPrefix(got,
 		"held up, next try 01:00:00 UTC: the LLM's server answered 429: your tier is exhausted") {
 		t.Errorf("%q", got)

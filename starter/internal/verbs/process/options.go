@@ -22,17 +22,17 @@ type launchOptions struct {
 	recordFile string // the file that records the LLM's replies; empty: no recording
 	detach     bool
 	wait       time.Duration // 0: until the end
-	// llmWait is how long an LLM's server that has never answered the process may be unreachable; 0: for ever.
-	llmWait time.Duration
-	groups  []string // the groups of the person who decides at the terminal
-	server  server.HostOptions
+	// llmTimeout is how long an LLM's server that has never answered the process may be unreachable; 0: for ever.
+	llmTimeout time.Duration
+	groups     []string // the groups of the person who decides at the terminal
+	server     server.HostOptions
 	// withSolution runs the Calls of the Idea's solution.
-	withSolution bool
-	resume       bool // resume the process if it is paused
-	// planFirst makes each Plan wait until a person has approved it.
-	planFirst bool
-	// forkOf is the id of the process that this one is forked from.
-	forkOf string
+	withSolution   bool
+	resumeIfPaused bool // resumeIfPaused the process if it is paused
+	// needsPlanApproval makes each Plan wait until a person has approved it.
+	needsPlanApproval bool
+	// forkOfID is the id of the process that this one is forked from.
+	forkOfID string
 }
 
 func (o *launchOptions) addFlags(c *cobra.Command) {
@@ -44,8 +44,8 @@ func (o *launchOptions) addFlags(c *cobra.Command) {
 		"run the Calls of the Idea's solution, except those that its record calls done")
 	f.BoolVar(&o.detach, "detach", false, "start the process and return at once")
 	addWaitFlag(c, &o.wait)
-	o.llmWait = time.Minute
-	flags.Duration(f, &o.llmWait, "llm-wait", jsonval.MinDuration, true,
+	o.llmTimeout = time.Minute
+	flags.Duration(f, &o.llmTimeout, "llm-wait", jsonval.MinDuration, true,
 		"return with exit code 4 if the LLM's server is away for so long without ever answering the process; 0: "+
 			"go on waiting")
 	f.StringArrayVar(&o.groups, "group", nil,
@@ -60,7 +60,7 @@ func addWaitFlag(c *cobra.Command, wait *time.Duration) {
 
 // applyTo applies the command line's settings to an Idea.
 func (o *launchOptions) applyTo(d *ideafiles.Definition) {
-	if !o.planFirst {
+	if !o.needsPlanApproval {
 		return
 	}
 	d.Idea = jsonval.WithKey(d.Idea, "config",

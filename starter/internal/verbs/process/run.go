@@ -38,9 +38,9 @@ A second run with the same id and files attaches to the process, at work or ende
 	}
 	files.add(c)
 	o.addFlags(c)
-	c.Flags().BoolVar(&o.planFirst, "plan-first", false,
+	c.Flags().BoolVar(&o.needsPlanApproval, "plan-first", false,
 		"have every Plan wait, as a whole, until a person has approved it (config.approval.plan)")
-	c.Flags().BoolVar(&o.resume, "resume", false, "let the process go on if it is there and paused")
+	c.Flags().BoolVar(&o.resumeIfPaused, "resume", false, "let the process go on if it is there and paused")
 	a.AddFailFlag(c)
 	return c
 }
@@ -71,15 +71,15 @@ func prepareRun(a *app.App, p server.Place, path string, files fileFlags,
 	if err != nil {
 		return nil, err
 	}
-	d, problems, err := ideafiles.LoadWith(source, p.Tools(), o.applyTo)
+	definition, problems, err := ideafiles.LoadWith(source, p.Tools(), o.applyTo)
 	if err != nil {
 		return nil, err
 	}
-	if err := reportProblems(a, p, d, problems, o.recordFile); err != nil {
+	if err := reportProblems(a, p, definition, problems, o.recordFile); err != nil {
 		return nil, err
 	}
 	if !o.hasID {
 		o.id = client.NewID(source.Name())
 	}
-	return d, nil
+	return definition, nil
 }

@@ -118,17 +118,17 @@ func schedulesText(list []schedules.Schedule, width int) string {
 	}
 	columns := [][]string{{"schedule"}, {"path"}, {"when"}, {"next"}, {"latest process"}, {"note"}}
 	for _, s := range list {
-		next, latest := "never", ""
+		next, latestProcess := "never", ""
 		switch {
 		case s.Paused:
 			next = "paused"
-		case len(s.Next) > 0:
-			next = s.Next[0].Local().Format(time.DateTime)
+		case len(s.NextStarts) > 0:
+			next = s.NextStarts[0].Local().Format(time.DateTime)
 		}
-		if len(s.Latest) > 0 {
-			latest = s.Latest[len(s.Latest)-1].Process
+		if len(s.LatestStarts) > 0 {
+			latestProcess = s.LatestStarts[len(s.LatestStarts)-1].Process
 		}
-		for n, cell := range []string{s.ID, s.Path, s.When, next, latest, s.Note} {
+		for n, cell := range []string{s.ID, s.Path, s.Timing, next, latestProcess, s.Note} {
 			columns[n] = append(columns[n], print.Printable(cell))
 		}
 	}

@@ -83,7 +83,7 @@ func runSimulate(ctx context.Context, a *app.App, path string, o simulateOptions
 		return err
 	}
 	if o.keepFolder != "" {
-		report.Data = p.Dir
+		report.DataFolder = p.Dir
 	}
 	return printSimulation(a, report)
 }

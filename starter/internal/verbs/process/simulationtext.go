@@ -50,9 +50,9 @@ func simulationText(r *simulation.Report) string {
 	}
 	printUnfinished(&b, r)
 	printGraph(&b, r)
-	if r.Data != "" {
-		print.Fprintf(&b, "\nkept in %s: %s show --data %s %s\n", r.Data, print.ProgramName,
-			print.Quote(r.Data), print.Quote(r.ProcessID))
+	if r.DataFolder != "" {
+		print.Fprintf(&b, "\nkept in %s: %s show --data %s %s\n", r.DataFolder, print.ProgramName,
+			print.Quote(r.DataFolder), print.Quote(r.ProcessID))
 	}
 	return b.String()
 }

@@ -25,11 +25,11 @@ import (
 // undoOptions holds the flags of undo.
 type undoOptions struct {
 	launchOptions
-	target, undoID      string // the process, and the process that takes it back
+	targetID, undoID    string // the process, and the process that takes it back
 	choice              undo.Choice
 	actor               client.Actor
 	dryRun, isConfirmed bool
-	review              bool
+	needsReview         bool
 	// undo is part of fork: success is not reported, and having nothing to take back is no error
 	isBeforeFork bool
 }
@@ -54,16 +54,16 @@ one Call with all that read from it. Without them, all is taken back.`,
   starter undo trip-4 --by ann --reason "the customer fell ill"
   starter undo refunds --call 1.2@13 --yes --reason "the wrong account"`,
 		RunE: func(c *cobra.Command, args []string) error {
-			o.target, o.server.WithWorker = args[0], true
+			o.targetID, o.server.WithWorker = args[0], true
 			o.choice.HasInstance = c.Flags().Changed("instance")
 			var errs []error
 			if o.choice.CallID != "" && (o.choice.AfterIdea > 0 || o.choice.HasInstance) {
 				errs = append(errs, exit.Usagef(
 					"undo %s: --call undoes one Call and all that read from it: leave out --to and --instance",
-					o.target))
+					o.targetID))
 			}
 			if o.actor.Name = cmp.Or(o.actor.Name, app.UserName()); o.actor.Reason == "" && !o.dryRun {
-				errs = append(errs, exit.Usagef("undo %s: --reason is missing: say why, for the record", o.target))
+				errs = append(errs, exit.Usagef("undo %s: --reason is missing: say why, for the record", o.targetID))
 			}
 			if errs != nil {
 				return errors.Join(errs...)
@@ -79,7 +79,7 @@ one Call with all that read from it. Without them, all is taken back.`,
 	f.StringVar(&o.undoID, "as", "", "the `id` of the process that takes back (default: ID-undo-1, or the next number)")
 	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be taken back, and do nothing")
 	f.BoolVar(&o.isConfirmed, "yes", false, "do not ask")
-	f.BoolVar(&o.review, "review", false,
+	f.BoolVar(&o.needsReview, "review", false,
 		"each Call waits for a person: approve runs it, answer says how else it was taken back, reject leaves it")
 	f.StringVar(&o.actor.Name, "by", "", "the `name` of the person who takes it back (default: the user's)")
 	f.StringVar(&o.actor.Reason, "reason", "", "why, for the record")
@@ -93,10 +93,10 @@ one Call with all that read from it. Without them, all is taken back.`,
 }
 
 // UndoAll takes back all that an ended process did. yes skips the question.
-func UndoAll(ctx context.Context, a *app.App, id string, actor client.Actor, confirmed bool) error {
+func UndoAll(ctx context.Context, a *app.App, id string, actor client.Actor, isConfirmed bool) error {
 	return undoProcess(ctx, a, undoOptions{
-		launchOptions: launchOptions{server: server.HostOptions{WithWorker: true}}, target: id, actor: actor,
-		isConfirmed: confirmed,
+		launchOptions: launchOptions{server: server.HostOptions{WithWorker: true}}, targetID: id, actor: actor,
+		isConfirmed: isConfirmed,
 	})
 }
 
@@ -106,24 +106,24 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 		return err
 	}
 	options := client.UndoOptions{Choice: o.choice, Tools: p.Tools(), UndoID: o.undoID, Actor: o.actor,
-		Review: o.review, Wait: o.wait}
+		Review: o.needsReview, Wait: o.wait}
 	if o.detach {
 		options.Wait = time.Nanosecond
 	}
 	if o.dryRun {
-		u, err := planUndo(ctx, a, o.target, options)
+		u, err := planUndo(ctx, a, o.targetID, options)
 		if err != nil {
 			return err
 		}
 		text := undoPlanText(u)
-		if u.AtWork {
+		if u.ProcessIsOpen {
 			text += "it is at work: it is paused first, and what is not on record yet is then taken back too\n"
 		}
 		return a.Show(u, text)
 	}
 	if !o.isConfirmed && !o.isBeforeFork && !a.CanPrompt() { // refuse before anything is paused
 		return exit.Usagef("undo %s: nothing was undone: repeat with --yes to undo it, or with --dry-run to see what "+
-			"that would do", o.target)
+			"that would do", o.targetID)
 	}
 	session, err := openSession(ctx, p, o.launchOptions)
 	if err != nil {
@@ -131,10 +131,10 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 	}
 	l := &launchedProcess{App: a, session: session, options: o.launchOptions}
 	defer func() { l.session.Close() }()
-	paused, err := session.PrepareUndo(ctx, o.target, options)
-	if paused {
-		a.Note("%s is paused first, so that all that it did is on record; to go on: %s resume %s", o.target,
-			print.ProgramName, print.Quote(o.target))
+	wasPaused, err := session.PrepareUndo(ctx, o.targetID, options)
+	if wasPaused {
+		a.Note("%s is paused first, so that all that it did is on record; to go on: %s resume %s", o.targetID,
+			print.ProgramName, print.Quote(o.targetID))
 	}
 	if err != nil {
 		return err
@@ -145,11 +145,11 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 			return err
 		}
 	}
-	if paused {
+	if wasPaused {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), serverTimeout) // the person may have interrupted
 		defer cancel()
-		if session.GiveUpUndo(ctx, o.target, options) == nil {
-			a.Note("nothing of %s is taken back: it goes on", o.target)
+		if session.GiveUpUndo(ctx, o.targetID, options) == nil {
+			a.Note("nothing of %s is taken back: it goes on", o.targetID)
 		}
 	}
 	return err
@@ -158,7 +158,7 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 // planAndConfirmUndo shows what is to be taken back, and asks. It returns nil if there is nothing to take back.
 func (l *launchedProcess) planAndConfirmUndo(ctx context.Context, o undoOptions, options client.UndoOptions) (
 	u *client.Undoing, err error) {
-	u, err = l.session.PlanUndo(ctx, o.target, options)
+	u, err = l.session.PlanUndo(ctx, o.targetID, options)
 	switch {
 	case err != nil:
 		return nil, err
@@ -170,7 +170,7 @@ func (l *launchedProcess) planAndConfirmUndo(ctx context.Context, o undoOptions,
 		return nil, err
 	default:
 		if len(u.CannotUndo) > 0 {
-			l.Note("nothing of %s is taken back; what cannot be: %s", o.target,
+			l.Note("nothing of %s is taken back; what cannot be: %s", o.targetID,
 				diag.SummarizeNames(notUndoneTexts(u.CannotUndo)))
 		}
 		return nil, nil
@@ -196,7 +196,7 @@ func (l *launchedProcess) undo(ctx context.Context, u *client.Undoing, o undoOpt
 		return cmp.Or(l.Show(u, underWayText(u)), exit.WithCode(exit.Paused))
 	case u.UndoID == u.Process:
 		return l.Show(u, fmt.Sprintf("%s: %s taken back; it is paused\n", u.UndoID,
-			print.PluralWithVerb(max(len(u.Steps), len(u.CallsToWithdraw)), "Call")))
+			print.PluralWithVerb(max(len(u.Steps), len(u.CallIDsToWithdraw)), "Call")))
 	}
 	l.announce()
 	if o.detach {
@@ -213,9 +213,9 @@ func (l *launchedProcess) undo(ctx context.Context, u *client.Undoing, o undoOpt
 // underWayText says that a running process is still taking back, and what it waits for.
 func underWayText(u *client.Undoing) string {
 	text := u.UndoID + ": it takes back still; it is paused"
-	if len(u.Waits) > 0 {
+	if len(u.WaitingCalls) > 0 {
 		text = fmt.Sprintf("%s: it takes back once a person has decided on %s: %s approvals %s", u.UndoID,
-			diag.SummarizeNames(u.Waits), print.ProgramName, print.Quote(u.UndoID))
+			diag.SummarizeNames(u.WaitingCalls), print.ProgramName, print.Quote(u.UndoID))
 	}
 	return print.Printable(text) + "\n"
 }
@@ -226,7 +226,7 @@ func undoBeforeFork(ctx context.Context, a *app.App, o forkOptions) error {
 		return exit.Usagef("fork %s --undo: --reason is missing: say why, for the record", o.sourceID)
 	}
 	return undoProcess(ctx, a, undoOptions{
-		launchOptions: launchOptions{server: o.server, groups: o.groups}, target: o.sourceID,
+		launchOptions: launchOptions{server: o.server, groups: o.groups}, targetID: o.sourceID,
 		choice: undo.Choice{AfterIdea: o.ideaNumber},
 		actor:  o.actor, isConfirmed: o.isConfirmed,
 		isBeforeFork: true,
@@ -256,16 +256,16 @@ func planUndo(ctx context.Context, a *app.App, id string, o client.UndoOptions) 
 const serverTimeout = 5 * time.Second
 
 // confirmUndo asks whether to take Calls back. It returns an error unless the answer is yes.
-func confirmUndo(a *app.App, u *client.Undoing, confirmed bool) error {
-	if confirmed {
+func confirmUndo(a *app.App, u *client.Undoing, isConfirmed bool) error {
+	if isConfirmed {
 		return nil
 	}
-	agreed, asked := a.Ask(fmt.Sprintf("take back %s as %s? [y]es, [n]o: ", print.Plural(len(u.Steps), "Call"),
+	hasAgreed, wasAsked := a.Ask(fmt.Sprintf("take back %s as %s? [y]es, [n]o: ", print.Plural(len(u.Steps), "Call"),
 		u.UndoID))
 	switch {
-	case !asked:
+	case !wasAsked:
 		return exit.Usagef("undo %s: nothing was undone: repeat with --yes to undo it", u.Process)
-	case !agreed:
+	case !hasAgreed:
 		return exit.Usagef("undo %s: nothing was undone", u.Process)
 	}
 	return nil
@@ -291,19 +291,19 @@ func undoPlanText(u *client.Undoing) string {
 			}
 		}
 	}
-	if u.AtWork && len(u.CallsToWithdraw) > 0 {
+	if u.ProcessIsOpen && len(u.CallIDsToWithdraw) > 0 {
 		print.Fprintf(&b, "withdrawn from State, since they left nothing else: %s\n",
-			diag.SummarizeNames(u.CallsToWithdraw))
+			diag.SummarizeNames(u.CallIDsToWithdraw))
 	}
 	return b.String()
 }
 
 // notUndoneTexts says for each Call why it is not taken back.
-func notUndoneTexts(list []undo.NotUndone) (names []string) {
+func notUndoneTexts(list []undo.NotUndone) (texts []string) {
 	for _, l := range list {
-		names = append(names, l.OriginalCall.Name()+": "+l.Reason)
+		texts = append(texts, l.OriginalCall.Name()+": "+l.Reason)
 	}
-	return names
+	return texts
 }
 
 // writeSteps lists steps. A step that takes a process back is followed by that process's steps, indented.

@@ -54,15 +54,15 @@ func addPublicKey(a *app.App, file string, groups []string, decidersFile string)
 	if len(groups) > 0 {
 		entry["groups"] = jsonval.ToJSONValue(groups)
 	}
-	list, err := jwksWithKey(decidersFile, jsonval.Encode(entry))
+	jwks, err := jwksWithKey(decidersFile, jsonval.Encode(entry))
 	if err != nil {
 		return err
 	}
-	keys, err := signing.ParseKeys(list)
+	keys, err := signing.ParseKeys(jwks)
 	if err != nil {
 		return exit.Usagef("add a key: %w", err)
 	}
-	if err := replaceFile(decidersFile, list); err != nil {
+	if err := replaceFile(decidersFile, jwks); err != nil {
 		return err
 	}
 	id, _ := entry["kid"].(string)

@@ -67,9 +67,9 @@ func runCodec(ctx context.Context, a *app.App, address string, origins []string,
 		return err
 	}
 	defer archive.Close()
-	failed := make(chan error, 1)
+	failures := make(chan error, 1)
 	endpoint, stop, err := server.ServeCodec(ctx, address, codecserver.Options{Store: archive.Store(), Origins: origins,
-		Token: token}, func(err error) { failed <- err })
+		Token: token}, func(err error) { failures <- err })
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func runCodec(ctx context.Context, a *app.App, address string, origins []string,
 	a.Note("the codec server is at %s", endpoint)
 	a.Note("stop with Ctrl-C")
 	select {
-	case err := <-failed:
+	case err := <-failures:
 		return err
 	case <-ctx.Done():
 		return nil

@@ -53,29 +53,29 @@ func introduceServer(a *app.App, s *server.Session, h server.HostOptions) error 
 	}
 	a.Note("Temporal is at %s, its data in %s", info.Address, s.Place.Dir)
 	a.Note("the worker's log is %s; its warnings appear here too", s.Place.LogFile())
-	if info.UI != "" {
-		a.Note("its web UI is at %s", info.UI)
+	if info.UIURL != "" {
+		a.Note("its web UI is at %s", info.UIURL)
 	}
-	if info.Gateway != "" {
-		a.Note("its desk and HTTP API are at %s", info.Gateway)
+	if info.GatewayURL != "" {
+		a.Note("its desk and HTTP API are at %s", info.GatewayURL)
 	}
 	a.Note("to use it from elsewhere: export TEMPORAL_ADDRESS=%s PROCESSIDEA_STORE=%s", info.Address,
 		print.Quote(info.Store))
-	id := s.Archive().Store().Keys().Primary()
-	if id != "" {
-		a.Note("everything is encrypted with key %s: other programs need %s", id, encryption.KeysVariable)
+	keyID := s.Archive().Store().Keys().Primary()
+	if keyID != "" {
+		a.Note("everything is encrypted with key %s: other programs need %s", keyID, encryption.KeysVariable)
 	}
 	switch {
 	case !h.WithWorker:
 		a.Note("no worker runs; start one with the variables above")
-	case info.LLM:
+	case info.HasLLM:
 		a.Note("a worker runs, and asks the LLM that the environment names")
 	default:
 		a.Note("a worker runs, but no LLM is configured: processes need recorded replies (OPENAI_API_KEY and " +
 			"OPENAI_BASE_URL are not set)")
 	}
-	if place := os.Getenv(signing.DecidersVariable); h.WithWorker && place != "" {
-		a.Note("signed decisions are checked with the keys in %s", place)
+	if decidersFile := os.Getenv(signing.DecidersVariable); h.WithWorker && decidersFile != "" {
+		a.Note("signed decisions are checked with the keys in %s", decidersFile)
 	}
 	a.Note("stop with Ctrl-C")
 	return nil

@@ -16,8 +16,8 @@ import (
 
 // Init writes the files of a user's first process.
 func Init(a *app.App) *cobra.Command {
-	var checkout, table string
-	var withoutGo, http bool
+	var checkoutFolder, tableFile string
+	var withoutGo, usesHTTP bool
 	c := app.NewCommand("init [NAME]", "Write a first process of your own: an Idea file, a Tool in Go, a test",
 		`Write a first process of your own into a new folder: its Idea file, which your editor
 completes and checks, the replies of a scripted LLM, and a README. A person approves
@@ -31,23 +31,23 @@ names your table: its columns become the Tools' parameters, and its name is the 
 NAME.`,
 		"  starter init desk\n  starter init desk --without-go\n  starter init invoices --http --csv rows.csv",
 		func(_ context.Context, args []string) error {
-			name := strings.TrimSuffix(filepath.Base(table), filepath.Ext(table))
+			name := strings.TrimSuffix(filepath.Base(tableFile), filepath.Ext(tableFile))
 			if len(args) > 0 {
 				name = args[0]
 			}
 			switch {
-			case table == "" && len(args) == 0:
+			case tableFile == "" && len(args) == 0:
 				return exit.Usagef("init: NAME is missing; want starter init NAME")
-			case table != "" && !http:
+			case tableFile != "" && !usesHTTP:
 				return exit.Usagef("init: --csv needs --http")
-			case http && checkout != "":
+			case usesHTTP && checkoutFolder != "":
 				return exit.Usagef("init: --http and --checkout exclude each other")
-			case withoutGo && checkout != "":
+			case withoutGo && checkoutFolder != "":
 				return exit.Usagef("init: --without-go and --checkout exclude each other")
 			}
-			o := scaffold.Options{Folder: name, Program: print.ProgramName, HTTP: http, Table: table}
-			if !http && !withoutGo {
-				if err := findCheckout(a, &o, checkout); err != nil {
+			o := scaffold.Options{Folder: name, Program: print.ProgramName, UsesHTTP: usesHTTP, TableFile: tableFile}
+			if !usesHTTP && !withoutGo {
+				if err := findCheckout(a, &o, checkoutFolder); err != nil {
 					return exit.Usagef("init %s: %w", name, err)
 				}
 			}
@@ -59,9 +59,9 @@ NAME.`,
 		})
 	f := c.Flags()
 	f.BoolVar(&withoutGo, "without-go", false, "no Go program, whatever is there")
-	f.BoolVar(&http, "http", false, "Tools over HTTP and a table of instances, without a Go program")
-	f.StringVar(&table, "csv", "", "`file` with the instances, for --http (default three that are made up)")
-	f.StringVar(&checkout, "checkout", "",
+	f.BoolVar(&usesHTTP, "http", false, "Tools over HTTP and a table of instances, without a Go program")
+	f.StringVar(&tableFile, "csv", "", "`file` with the instances, for --http (default three that are made up)")
+	f.StringVar(&checkoutFolder, "checkout", "",
 		"`folder` of a checkout of Process Idea for the Go program (default: the one of this program)")
 	return c
 }
@@ -90,11 +90,11 @@ func printInit(a *app.App, o scaffold.Options, files []scaffold.File) error {
 	}
 	var text strings.Builder
 	for _, f := range files {
-		fmt.Fprintf(&text, "%-14s %s\n", f.Name, f.About)
+		fmt.Fprintf(&text, "%-14s %s\n", f.Name, f.Description)
 	}
 	runCommand, testCommand := o.Program+" run .", ""
 	switch {
-	case o.HTTP: // its servers must be named first
+	case o.UsesHTTP: // its servers must be named first
 		runCommand = o.Program + " simulate ."
 	case o.Checkout != "":
 		runCommand, testCommand = "go run . run .", "; go test ."

@@ -56,7 +56,7 @@ func newPersonKey(a *app.App, person string, groups []string, keyFile, decidersF
 
 // saveKey writes a private key to a file, and its public half to the JWKS. variable is the environment variable that
 // names the key file where it is used.
-func saveKey(a *app.App, k *signing.PrivateKey, person, variable, keyFile, decidersFile string) error {
+func saveKey(a *app.App, k *signing.PrivateKey, person, envVarName, keyFile, decidersFile string) error {
 	publicKey, err := k.Public()
 	if err != nil {
 		return err
@@ -66,22 +66,22 @@ func saveKey(a *app.App, k *signing.PrivateKey, person, variable, keyFile, decid
 			return err
 		}
 	}
-	var list []byte
+	var jwks []byte
 	if decidersFile != "" { // read it before anything is written
-		if list, err = jwksWithKey(decidersFile, publicKey); err != nil {
+		if jwks, err = jwksWithKey(decidersFile, publicKey); err != nil {
 			return err
 		}
 	}
-	if err := writePrivate(keyFile, k.Encode()); err != nil {
+	if err := writePrivateFile(keyFile, k.Encode()); err != nil {
 		return err
 	}
 	if decidersFile != "" {
-		if err := replaceFile(decidersFile, list); err != nil {
+		if err := replaceFile(decidersFile, jwks); err != nil {
 			return err
 		}
 		a.Note("the public key is in %s", decidersFile)
 	}
-	a.Note("the private key is in %s: export %s=%s", keyFile, variable, print.Quote(keyFile))
+	a.Note("the private key is in %s: export %s=%s", keyFile, envVarName, print.Quote(keyFile))
 	return a.Print(string(publicKey) + "\n")
 }
 
@@ -98,8 +98,8 @@ func defaultKeyFile(person string) (string, error) {
 	return filepath.Join(dir, url.PathEscape(person)+".key"), nil
 }
 
-// writePrivate writes a new file that nobody else may read. It overwrites no file.
-func writePrivate(name string, data []byte) error {
+// writePrivateFile writes a new file that nobody else may read. It overwrites no file.
+func writePrivateFile(name string, data []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return exit.Usagef("write key: %s exists already, and stays as it is", name)
@@ -130,8 +130,8 @@ func jwksWithKey(name string, publicKey []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := jsonval.AsList(jwks["keys"])
-	jwks["keys"] = append(list, entry)
+	keys := jsonval.AsList(jwks["keys"])
+	jwks["keys"] = append(keys, entry)
 	return []byte(print.IndentJSON(jwks) + "\n"), nil
 }
 

@@ -51,7 +51,7 @@ DELETE): its Tool has "_approval": true. --approve all asks before every operati
 	f := c.Flags()
 	f.StringVar(&o.Server, "server", "", "`URL` of the API, or $env:NAME (default the document's first server)")
 	f.StringSliceVar(&o.Operations, "only", nil, "only these operationIds or names of Tools")
-	f.StringVar(&o.Approve, "approve", openapi.ApproveWrites,
+	f.StringVar(&o.ApprovalMode, "approve", openapi.ApproveWrites,
 		"before which operations a person is asked: writes, all or none")
 	f.StringVar(&o.SecretPrefix, "secrets", "", "`PREFIX` of the variables that hold secrets")
 	f.StringVarP(&outputFile, "output", "o", "", "`FILE` to write, instead of standard output")
@@ -95,7 +95,7 @@ func toolsText(a *app.App, r *openapi.Result) ([]byte, error) {
 	var b strings.Builder
 	if a.JSON {
 		notes := append([]string{}, r.Notes...)
-		err := print.JSON(&b, importedTools{r.Tools, notes, r.Secrets, append([]string{}, r.Hosts...)})
+		err := print.JSON(&b, importedTools{r.Tools, notes, r.DescriptionBySecret, append([]string{}, r.Hosts...)})
 		return []byte(b.String()), err
 	}
 	e := json.NewEncoder(&b)
@@ -112,16 +112,16 @@ func explainImport(a *app.App, file string, r *openapi.Result) {
 	}
 	text := fmt.Sprintf("import %s: %s", file, print.Plural(len(r.Tools), "Tool"))
 	var neededSecrets []string
-	secretPlaces := map[string]bool{}
+	secretOrigins := map[string]bool{}
 	for _, tool := range r.Tools {
-		secretPlaces[httptool.OriginOf(jsonval.AsText(jsonval.Lookup(tool, "_activity", "http", "url")))] = true
+		secretOrigins[httptool.OriginOf(jsonval.AsText(jsonval.Lookup(tool, "_activity", "http", "url")))] = true
 	}
 	host := "HOST"
-	if len(secretPlaces) == 1 {
-		host = jsonval.SortedKeys(secretPlaces)[0]
+	if len(secretOrigins) == 1 {
+		host = jsonval.SortedKeys(secretOrigins)[0]
 	}
-	for _, name := range jsonval.SortedKeys(r.Secrets) {
-		neededSecrets = append(neededSecrets, fmt.Sprintf("%s@%s (%s)", name, host, r.Secrets[name]))
+	for _, name := range jsonval.SortedKeys(r.DescriptionBySecret) {
+		neededSecrets = append(neededSecrets, fmt.Sprintf("%s@%s (%s)", name, host, r.DescriptionBySecret[name]))
 	}
 	if len(neededSecrets) > 0 {
 		text += "; the worker needs " + strings.Join(neededSecrets, ", ") + ", named in " + httptool.SecretsVariable
