@@ -66,7 +66,7 @@ const maxSentences = 100
 // planTitle says what a Plan would do: its only step, or else each kind of step, how often, and how much money that is
 // if that is known and of one currency.
 func planTitle(p client.Plan, presenter *shown.Presenter) string {
-	if len(p.PlannedCalls) == 1 {
+	if len(p.PlannedCalls) == 1 && len(p.CallsByTool) == 1 && p.CallsByTool[0].Calls == 1 {
 		return p.PlannedCalls[0].Sentence
 	}
 	amountsByTool := map[string][]*shown.Field{}
@@ -112,10 +112,11 @@ func (v *visit) waitingPlan() (client.Plan, error) {
 func (v *visit) newPlanPage(plan client.Plan) planPage {
 	l := client.LanguageOf(v.Context())
 	labels := v.planLabels(plan.Process)
-	p := planPage{frame: v.processFrame(clipName(planTitle(plan, labels.Presenter))),
+	p := planPage{frame: v.processFrame(""),
 		Page: planpage.New(plan, v.tools(v.Context(), plan.Process), labels, l,
 			func(t *ideafile.Tool) form.Form { return replaceForm(t, l) }),
 		Href: planHref(plan.Process), Drawn: len(plan.Calls) <= maxDrawnCalls}
+	p.Title = clipName(planTitle(plan, labels.Presenter)) // data may have a %s of its own
 	p.Denied = planDenialReason(v.user, plan.PlanView)
 	p.Disagreements = jsonval.Map(plan.Disagreements, func(text string) string { return recheckText(text, labels, l) })
 	for _, one := range plan.CallsByTool {

@@ -39,6 +39,8 @@ func TestThePageOfAPlanIsCalledByWhatThePlanDoes(t *testing.T) {
 			PlannedCalls: []client.PlannedCall{planned(t, "pay", "5"), planned(t, "log", ""), planned(t, "pay", "")}},
 		"Pay somebody, 0.05 EUR; 2 × Log": {CallsByTool: counts("pay", 1, "log", 2),
 			PlannedCalls: []client.PlannedCall{planned(t, "pay", "5"), planned(t, "log", ""), planned(t, "log", "")}},
+		"Pay somebody, 0.05 EUR; Log": {CallsByTool: counts("pay", 1, "log", 1), // one is not in words
+			PlannedCalls: []client.PlannedCall{planned(t, "pay", "5")}},
 		"3 × Pay somebody": {CallsByTool: counts("pay", 3), // not all are in words
 			PlannedCalls: []client.PlannedCall{planned(t, "pay", "5"), planned(t, "pay", "5")}},
 	} {

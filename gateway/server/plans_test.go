@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -45,6 +46,12 @@ func (h *house) planWaits(id string, n int) (list []map[string]any) {
 		}
 		list = h.get("/api/processes/" + id + "/plans").is(200).list("plans")
 		return len(list) == n
+	})
+	eventually(h, "the inbox has the Plans of "+id, func() bool { // Temporal's list of processes lags behind
+		all := h.get("/api/plans").is(200).list("plans")
+		return !slices.ContainsFunc(list, func(a map[string]any) bool {
+			return !slices.ContainsFunc(all, func(b map[string]any) bool { return a["process"] == b["process"] })
+		})
 	})
 	return list
 }
