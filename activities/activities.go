@@ -151,7 +151,7 @@ func Heartbeat(ctx context.Context, details ...any) (stop func()) {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	isDone := make(chan struct{})
+	done := make(chan struct{})
 	safego.Go("activities.heartbeat", func() error {
 		interval := protocol.HeartbeatInterval(cmp.Or(info.HeartbeatTimeout, protocol.HeartbeatTimeout))
 		for pause.For(ctx, interval) == nil {
@@ -160,7 +160,7 @@ func Heartbeat(ctx context.Context, details ...any) (stop func()) {
 		return nil
 	}, func(err error) {
 		safego.Fail(ctx, err)
-		close(isDone)
+		close(done)
 	})
-	return func() { cancel(); <-isDone }
+	return func() { cancel(); <-done }
 }

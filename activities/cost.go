@@ -48,13 +48,13 @@ func (a *Activities) chargeDailyBudget(cost price.Money) {
 	if a.DailyBudget == 0 || cost == 0 {
 		return
 	}
-	isDelivered := make(chan struct{})
+	costReceived := make(chan struct{})
 	a.updateTurnRequests(dailyBudgetLimitName, true, func(s *turnRequests) {
 		s.Rule.PerDay, s.SpentCost = a.DailyBudget, s.SpentCost+float64(cost)/float64(price.Dollar)
-		s.deliveryWaiters = append(s.deliveryWaiters, isDelivered)
+		s.requestReceivedChannels = append(s.requestReceivedChannels, costReceived)
 	})
 	select {
-	case <-isDelivered:
+	case <-costReceived:
 	case <-time.After(askTimeout):
 	}
 }

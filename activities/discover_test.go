@@ -103,7 +103,7 @@ func TestWhatAnMCPServerSaidBeforeItsLastAttemptIsKept(t *testing.T) {
 				}
 			}
 			told := a.Client.(*ears).waits
-			if len(told) != row.told || row.told > 0 && !strings.Contains(told[0].HeldUp.Message, "ten a day") {
+			if len(told) != row.told || row.told > 0 && !strings.Contains(told[0].HoldUp.Message, "ten a day") {
 				t.Errorf("told %+v", told)
 			}
 		})

@@ -69,9 +69,9 @@ func (a *Activities) executeTool(ctx context.Context, in protocol.ExecuteInput) 
 	if err != nil {
 		return nil, nonRetryableError(ideafile.CodeBadOutput, err)
 	}
-	result, err = a.offloadLargeValues(ctx, result, in.WholeState)
+	result, err = a.offloadLargeValues(ctx, result, in.IsForWholeState)
 	if err == nil && hasBranch {
-		result = in.Contract.WrapResultWithBranch(branch, result)
+		result = in.ResultContract.WrapResultWithBranch(branch, result)
 	}
 	if err == nil {
 		err = a.checkStorable(ctx, result)
@@ -124,7 +124,7 @@ var errInputsTooLarge = fmt.Errorf("parameters and scopes: %w", refexpr.ErrTooLa
 // now, since workflows could not check them.
 func (a *Activities) restoreInputs(ctx context.Context,
 	in protocol.ExecuteInput) (params, scopes jsonval.Object, err error) {
-	restoredInputs, err := a.restoreWithin(ctx, jsonval.Object{"params": in.Params, "scopes": in.Scopes}, maxInputBytes, 1,
+	restoredInputs, err := a.restoreWithin(ctx, jsonval.Object{"params": in.Params, "scopes": in.ScopeValues}, maxInputBytes, 1,
 		nonRetryableError(ideafile.CodeBadParams, errInputsTooLarge))
 	if err != nil {
 		return nil, nil, err
@@ -172,7 +172,7 @@ func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, para
 	scopes jsonval.Object) (any, error) {
 	toolRunner, ok := a.Runners.Lookup(in.Binding.Kind)
 	if in.Binding.Simulation != nil {
-		toolRunner, ok = simulated.Runner{Functions: a.Tools, OutputSchema: in.Output, ResultContract: in.Contract}, true
+		toolRunner, ok = simulated.Runner{Functions: a.Tools, OutputSchema: in.OutputSchema, ResultContract: in.ResultContract}, true
 	}
 	if !ok {
 		// Not final: another worker, of an older or a newer version, may know it.
@@ -206,7 +206,7 @@ func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, para
 func (a *Activities) selectAndCheckBranch(in protocol.ExecuteInput, value any) (
 	branch int, result any, hasBranch bool, err error,
 ) {
-	branch, result, hasBranch, err = in.Contract.SelectBranch(value)
+	branch, result, hasBranch, err = in.ResultContract.SelectBranch(value)
 	if err == nil {
 		err = a.checkResult(in, branch, result)
 	}
@@ -224,12 +224,12 @@ func (a *Activities) checkResult(in protocol.ExecuteInput, branch int, value any
 	if _, err := jsonval.Decode(data); err != nil {
 		return fmt.Errorf("the result cannot be kept: %w", err)
 	}
-	if in.Output != nil {
-		if err := checkAgainstSchema(in.Output, value); err != nil {
+	if in.OutputSchema != nil {
+		if err := checkAgainstSchema(in.OutputSchema, value); err != nil {
 			return fmt.Errorf("the result does not fit the tool's _output: %w", err)
 		}
 	}
-	return in.Contract.Check(branch, value)
+	return in.ResultContract.Check(branch, value)
 }
 
 // ExecuteBatch runs several pure Calls, one per processor at a time, each with its own timeout.

@@ -44,7 +44,7 @@ func TestAnHTTPToolIsCalledWithItsKeyItsScopesAndItsSecret(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"by":"Bearer t0p-secret","amount":12345678901234567890.10}`)
 	}, protocol.ExecuteInput{Params: map[string]any{"amount": json.Number("1.50")},
-		Scopes: map[string]any{"state.user": "Ada"}})
+		ScopeValues: map[string]any{"state.user": "Ada"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestAToolSaysWhichBranchItsResultTakes(t *testing.T) {
 		result, err := execute(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, c.body)
-		}, protocol.ExecuteInput{Contract: landing})
+		}, protocol.ExecuteInput{ResultContract: landing})
 		switch {
 		case c.wrong != "":
 			if app := refused(t, err); app.Type() != ideafile.CodeBadOutput ||
@@ -93,7 +93,7 @@ func TestAToolSaysWhichBranchItsResultTakes(t *testing.T) {
 	result, err := execute(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"_outputPath": "failed", "_result": `+large+`}`)
-	}, protocol.ExecuteInput{Contract: landing})
+	}, protocol.ExecuteInput{ResultContract: landing})
 	said, _ := result.(map[string]any)
 	if _, stored := jsonval.AsBlobHandle(said["_result"]); err != nil || !stored ||
 		said["_outputPath"] != "†state.failed" {
@@ -132,7 +132,7 @@ func TestATextStaysATextWhereOneIsWanted(t *testing.T) {
 	if err := json.Unmarshal([]byte(`"code"`), &landing.OutputPath); err != nil {
 		t.Fatal(err)
 	}
-	for name, in := range map[string]protocol.ExecuteInput{"_output": {Output: text}, "State": {Contract: landing}} {
+	for name, in := range map[string]protocol.ExecuteInput{"_output": {OutputSchema: text}, "State": {ResultContract: landing}} {
 		result, err := execute(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/plain")
 			_, _ = io.WriteString(w, "12")
@@ -147,7 +147,7 @@ func TestAResultThatIsTooLargeOrOfAnotherFormIsARuntimeError(t *testing.T) {
 	t.Parallel()
 	h := func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, `{"paid":"no"}`) }
 	form := map[string]any{"type": "object", "properties": map[string]any{"paid": map[string]any{"type": "boolean"}}}
-	if _, err := execute(t, h, protocol.ExecuteInput{Output: form}); refused(t, err).Type() != ideafile.CodeBadOutput ||
+	if _, err := execute(t, h, protocol.ExecuteInput{OutputSchema: form}); refused(t, err).Type() != ideafile.CodeBadOutput ||
 		!refused(t, err).NonRetryable() {
 		t.Errorf("%v", err)
 	}

@@ -30,7 +30,7 @@ type ears struct {
 	client.Client
 	mu    sync.Mutex
 	sent  []protocol.CallsSignal
-	held  []protocol.RequestHeldUpSignal
+	held  []protocol.RequestHoldUpSignal
 	waits []protocol.WorkerHoldUpSignal
 }
 
@@ -40,7 +40,7 @@ func (e *ears) SignalWorkflow(_ context.Context, _, _, _ string, arg any) error 
 	switch s := arg.(type) {
 	case protocol.CallsSignal:
 		e.sent = append(e.sent, s)
-	case protocol.RequestHeldUpSignal:
+	case protocol.RequestHoldUpSignal:
 		e.held = append(e.held, s)
 	case protocol.WorkerHoldUpSignal:
 		e.waits = append(e.waits, s)

@@ -138,7 +138,7 @@ func (a *Activities) retryOrFail(ctx context.Context, request int, ideaPatience 
 			"process", info.WorkflowExecution.ID, "request", request,
 			"error", e.Message, "again", holdUp.NextAttempt, "until", holdUp.PauseAt)
 	}
-	a.reportHoldUp(ctx, protocol.RequestHeldUpSignal{Request: request, HeldUp: &holdUp})
+	a.reportHoldUp(ctx, protocol.RequestHoldUpSignal{Request: request, HoldUp: &holdUp})
 	return llmError(&retryError)
 }
 
@@ -147,7 +147,7 @@ func (a *Activities) reportRequestResumed(ctx context.Context, request int) {
 	if info := activity.GetInfo(ctx); info.Attempt > 1 {
 		activity.GetLogger(ctx).Info("the LLM answers; the Request goes on",
 			"process", info.WorkflowExecution.ID, "request", request)
-		a.reportHoldUp(ctx, protocol.RequestHeldUpSignal{Request: request})
+		a.reportHoldUp(ctx, protocol.RequestHoldUpSignal{Request: request})
 	}
 }
 
@@ -165,17 +165,17 @@ func (a *Activities) reportResumedAfterHoldUp(ctx context.Context, request int) 
 const holdUpMargin = time.Minute
 
 // reportHoldUp informs the process of what it waits for. If the signal does not arrive, the Request waits all the same.
-func (a *Activities) reportHoldUp(ctx context.Context, s protocol.RequestHeldUpSignal) {
+func (a *Activities) reportHoldUp(ctx context.Context, s protocol.RequestHoldUpSignal) {
 	if s.Request == 0 {
 		return
 	}
 	execution := activity.GetInfo(ctx).WorkflowExecution
-	if a.HoldUpRecorder != nil && s.HeldUp != nil {
-		a.HoldUpRecorder.RecordHoldUp(execution.ID, s.HeldUp.Cause, s.HeldUp.NextAttempt.Add(holdUpMargin))
+	if a.HoldUpRecorder != nil && s.HoldUp != nil {
+		a.HoldUpRecorder.RecordHoldUp(execution.ID, s.HoldUp.Cause, s.HoldUp.NextAttempt.Add(holdUpMargin))
 	} else {
 		a.endHoldUp(execution.ID)
 	}
-	a.signalProcess(ctx, execution.ID, execution.RunID, protocol.SignalRequestHeldUp, s)
+	a.signalProcess(ctx, execution.ID, execution.RunID, protocol.SignalRequestHoldUp, s)
 }
 
 // endHoldUp records that the process waits for no LLM's server.

@@ -43,7 +43,7 @@ func TestAnLLMThatOnlyThinksIsAskedThreeTimes(t *testing.T) {
 		if app.NonRetryable() == again || !strings.Contains(app.Message(), "an empty answer, with reasoning only") {
 			t.Errorf("after %d: %v", before, app)
 		}
-		if again && (counted != before+1 || len(held) != 1 || !strings.Contains(held[0].HeldUp.Remedy, "reasons less")) ||
+		if again && (counted != before+1 || len(held) != 1 || !strings.Contains(held[0].HoldUp.Remedy, "reasons less")) ||
 			!again && (app.Type() != turn.CodeLLMError || len(held) != 0) {
 			t.Errorf("after %d: counted %d, told %+v, %v", before, counted, held, app)
 		}
@@ -84,9 +84,9 @@ func TestAnLLMThatIsAwayIsWaitedForAsLongAsThePatienceLasts(t *testing.T) {
 			if (len(held) == 1) != row.told {
 				t.Fatalf("the process was told %+v", held)
 			}
-			if row.told && (held[0].Request != 1 || held[0].HeldUp.Cause != turn.CodeLLMUnreachable ||
-				!held[0].HeldUp.PauseAt.After(held[0].HeldUp.NextAttempt)) {
-				t.Errorf("%+v", held[0].HeldUp)
+			if row.told && (held[0].Request != 1 || held[0].HoldUp.Cause != turn.CodeLLMUnreachable ||
+				!held[0].HoldUp.PauseAt.After(held[0].HoldUp.NextAttempt)) {
+				t.Errorf("%+v", held[0].HoldUp)
 			}
 		})
 	}

@@ -78,7 +78,7 @@ type CallAttempt struct {
 
 // observeCall reports the beginning of a Call to the observer.
 func (a *Activities) observeCall(ctx context.Context, in protocol.ExecuteInput) (context.Context, func(error)) {
-	attemptNumber := int(activity.GetInfo(ctx).Attempt) + in.LostWorkers + in.WaitCount
+	attemptNumber := int(activity.GetInfo(ctx).Attempt) + in.LostWorkerCount + in.WaitCount
 	if attemptNumber > 1 {
 		activity.GetLogger(ctx).Info("a Call is run again: it failed before, or its worker was lost",
 			"process", in.Process, "instance", in.Token, "call", in.Call, "tool", in.Tool, "attempt", attemptNumber)

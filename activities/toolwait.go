@@ -84,7 +84,7 @@ func (a *Activities) reportCallWait(ctx context.Context, waits *callHoldUps, cau
 	longestHoldUp, wasReported := waits.setCallWait(in, holdUp)
 	if wasReported {
 		a.signalProcess(ctx, in.Process, "", protocol.SignalWorkerHoldUp,
-			protocol.WorkerHoldUpSignal{Cause: cause, HeldUp: longestHoldUp, Worker: waits.workerID})
+			protocol.WorkerHoldUpSignal{Cause: cause, HoldUp: longestHoldUp, Worker: waits.workerID})
 	}
 	return wasReported
 }

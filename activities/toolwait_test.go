@@ -120,9 +120,9 @@ func TestAProcessIsToldOfTheWaitsOfItsCallsAsLongAsOneWaits(t *testing.T) {
 				if len(told) != step.tells {
 					t.Fatalf("step %d: told %+v", n, told)
 				}
-				if step.tells > 0 && ((told[0].HeldUp == nil) != (step.hours == 0) || told[0].Worker == "") ||
-					step.hours > 0 && time.Until(told[0].HeldUp.NextAttempt).Round(time.Hour).Hours() != step.hours {
-					t.Errorf("step %d: told of %+v", n, told[0].HeldUp)
+				if step.tells > 0 && ((told[0].HoldUp == nil) != (step.hours == 0) || told[0].Worker == "") ||
+					step.hours > 0 && time.Until(told[0].HoldUp.NextAttempt).Round(time.Hour).Hours() != step.hours {
+					t.Errorf("step %d: told of %+v", n, told[0].HoldUp)
 				}
 			}
 		})

@@ -41,7 +41,7 @@ type rateLimitTurns struct {
 type turnRequests struct {
 	limit.TurnRequest
 	answerChannelByKey map[string]chan limit.Turn // for the turns that are wanted, by key
-	deliveryWaiters    []chan struct{}            // closed when the TurnRequest has arrived
+	requestReceivedChannels    []chan struct{}            // closed when the TurnRequest has arrived
 	wakeChannel        chan struct{}              // there is something new to ask
 	err                error                      // why the limit could not be asked last; nil: it has answered
 }
@@ -210,8 +210,8 @@ func (a *Activities) askForTurns(name string, requests *turnRequests) {
 		q := requests.TurnRequest
 		q.WantedKeys, q.HeldKeys = slices.Clone(q.WantedKeys), slices.Clone(q.HeldKeys)
 		q.WantedCosts, q.PriorityLevels = slices.Clone(q.WantedCosts), slices.Clone(q.PriorityLevels)
-		deliveryWaiters := requests.deliveryWaiters
-		requests.DoneKeys, requests.SpentCost, requests.deliveryWaiters = nil, 0, nil
+		requestReceivedChannels := requests.requestReceivedChannels
+		requests.DoneKeys, requests.SpentCost, requests.requestReceivedChannels = nil, 0, nil
 		select {
 		case <-requests.wakeChannel: // it was for this request
 		default:
@@ -223,7 +223,7 @@ func (a *Activities) askForTurns(name string, requests *turnRequests) {
 		}
 		a.rateLimitTurns.mu.Unlock()
 		answers, err := a.askLimit(name, q)
-		wait := a.rateLimitTurns.deliverAnswers(name, requests, q, deliveryWaiters, answers, err)
+		wait := a.rateLimitTurns.deliverAnswers(name, requests, q, requestReceivedChannels, answers, err)
 		<-time.After(askInterval) // requests that come meanwhile are sent together
 		select {
 		case <-requests.wakeChannel:
@@ -234,7 +234,7 @@ func (a *Activities) askForTurns(name string, requests *turnRequests) {
 
 // deliverAnswers hands out a limit's answers, and returns after how long to ask again if nothing else happens.
 func (t *rateLimitTurns) deliverAnswers(name string, s *turnRequests, q limit.TurnRequest,
-	deliveryWaiters []chan struct{}, answers []limit.Turn, err error) (nextAskDelay time.Duration) {
+	requestReceivedChannels []chan struct{}, answers []limit.Turn, err error) (nextAskDelay time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err == nil && len(answers) != len(q.WantedKeys) {
@@ -244,12 +244,12 @@ func (t *rateLimitTurns) deliverAnswers(name string, s *turnRequests, q limit.Tu
 		slog.Warn("a limit that workers share cannot be asked: what it is for waits", "limit", name, "error", err)
 	}
 	if s.err = err; err != nil {
-		s.DoneKeys, s.SpentCost, s.deliveryWaiters = append(q.DoneKeys, s.DoneKeys...), s.SpentCost+q.SpentCost,
-			append(deliveryWaiters, s.deliveryWaiters...)
+		s.DoneKeys, s.SpentCost, s.requestReceivedChannels = append(q.DoneKeys, s.DoneKeys...), s.SpentCost+q.SpentCost,
+			append(requestReceivedChannels, s.requestReceivedChannels...)
 		return time.Second
 	}
-	for _, h := range deliveryWaiters {
-		close(h)
+	for _, requestReceived := range requestReceivedChannels {
+		close(requestReceived)
 	}
 	nextAskDelay = turnRenewInterval
 	for n, key := range q.WantedKeys {

@@ -45,7 +45,7 @@ func (c *Chain) verifyPartsAndDelegates(ctx context.Context, r *chain.Report) er
 		}
 		r.ChildChainCount, r.IsIntact = r.ChildChainCount+1, r.IsIntact && report.IsIntact
 		for _, b := range report.Broken {
-			r.Broken = append(r.Broken, chain.BrokenItem{At: b.At, Item: b.Item,
+			r.Broken = append(r.Broken, chain.BrokenItem{FirstIdea: b.FirstIdea, Item: b.Item,
 				Problem: "in " + id + ": " + b.Problem})
 		}
 	}

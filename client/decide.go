@@ -94,16 +94,16 @@ func (d Decision) Validate() error {
 // the Call no longer waits, it is not the Call of the digest, or the parameters do not fit. It wraps ErrInvalid if the
 // decision is malformed, and ErrUnreachable if the server stops answering. Without a worker it waits for one.
 func (p *Process) Decide(ctx context.Context, d Decision) error {
-	_, err := p.DecideAndCount(ctx, d)
+	_, err := p.DecideAndCountVotes(ctx, d)
 	return err
 }
 
-// Count is how many people have decided the same, and how many must: at 1 of 2 a Call, or a Plan, still waits for
+// VoteCount is how many people have decided the same, and how many must: at 1 of 2 a Call, or a Plan, still waits for
 // another person.
-type Count = approval.VoteCount
+type VoteCount = approval.VoteCount
 
-// DecideAndCount is Decide, and returns how many people have decided the same by now.
-func (p *Process) DecideAndCount(ctx context.Context, d Decision) (count Count, err error) {
+// DecideAndCountVotes is Decide, and returns how many people have decided the same by now.
+func (p *Process) DecideAndCountVotes(ctx context.Context, d Decision) (count VoteCount, err error) {
 	if err := d.Validate(); err != nil {
 		return count, kind.Errorf(ErrInvalid, "%s %s: %w", d.Kind, d.Call, err)
 	}

@@ -22,8 +22,8 @@ type Outcome struct {
 	Decision
 	// RefusalReason is why the decision changed nothing; empty: it took effect.
 	RefusalReason string
-	// Count is how many people have decided the same, and how many must, after an accepted decision.
-	Count Count
+	// Votes is how many people have decided the same, and how many must, after an accepted decision.
+	Votes VoteCount
 }
 
 // DecideMany sends up to MaxDecisionsPerSignal decisions in one signal and waits until each is accepted or refused.
@@ -149,7 +149,7 @@ func (b *decisionBatch) setOutcomes(ctx context.Context, outcomes []approval.Out
 	return safego.ForEach(ctx, "client.decisions", len(b.sentDecisions), maxQueries,
 		func(ctx context.Context, n int) error {
 			d := b.sentDecisions[n]
-			d.outcome.Count, d.outcome.RefusalReason = outcomes[n].Count, outcomes[n].Reason
+			d.outcome.Votes, d.outcome.RefusalReason = outcomes[n].Votes, outcomes[n].Reason
 			if outcomes[n].Status == approval.ActAccepted || outcomes[n].Status == approval.ActRefused {
 				return nil
 			}

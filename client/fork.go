@@ -68,7 +68,7 @@ func ForkEffectsOf(idea *ideafile.Idea) ForkEffects {
 		}
 	}
 	for _, m := range idea.Context {
-		if t, isError := turn.ReadContextError(m); isError && t.Fault.Code == turn.CodeWithdrawn {
+		if t, isError := turn.ReadContextError(m); isError && t.Fault.Code == turn.CodeCallsUndone {
 			e.UndoneCallTexts = append(e.UndoneCallTexts, t.Fault.Message)
 		}
 	}
@@ -142,8 +142,8 @@ func (c *Chain) addUndoneCallErrors(ctx context.Context, fork jsonval.Object, nu
 		reported[undoneCall] = append(reported[undoneCall], ideafile.InstanceTokenOfCallID(id))
 	}
 	for _, undoneCall := range slices.SortedFunc(maps.Keys(reported), UndoneCall.compare) {
-		e := turn.ContextError{CallID: undoneCall.CallID, Fault: *diag.Faultf(turn.CodeWithdrawn,
-			"what call %s did does not stand: it was taken back by %s, for %s: %s", undoneCall.CallID, undoneCall.As, undoneCall.By,
+		e := turn.ContextError{CallID: undoneCall.CallID, Fault: *diag.Faultf(turn.CodeCallsUndone,
+			"what call %s did does not stand: it was taken back by %s, for %s: %s", undoneCall.CallID, undoneCall.UndoID, undoneCall.By,
 			undoneCall.Reason)}
 		if slices.Sort(reported[undoneCall]); reported[undoneCall][0] != "" {
 			e.Instances = reported[undoneCall]
@@ -166,16 +166,16 @@ func (c *Chain) forkAsOf(ctx context.Context, moment time.Time) (jsonval.Object,
 	number := 0
 	for _, link := range links {
 		if !link.Created.After(moment) {
-			number = link.At
+			number = link.IdeaNumber
 			continue
 		}
-		log, err := c.chainStore.LogAt(ctx, c.process, link.At)
+		log, err := c.chainStore.LogAt(ctx, c.process, link.IdeaNumber)
 		if err != nil {
 			return nil, err
 		}
 		if slices.ContainsFunc(log,
 			func(e turn.LogEntry) bool { return !e.WrittenAt.IsZero() && !e.WrittenAt.After(moment) }) {
-			number = link.At
+			number = link.IdeaNumber
 		}
 	}
 	if number < last { // its own running delegates may be in the next Idea only

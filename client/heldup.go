@@ -139,7 +139,7 @@ func (s *Summary) addHoldUp(h *turn.HoldUp) {
 	if h == nil || s.Status != loop.StatusRunning {
 		return
 	}
-	s.HeldUp = []turn.HoldUp{*h}
+	s.HoldUps = []turn.HoldUp{*h}
 	s.Waiting = []string{h.String()}
 }
 

@@ -65,10 +65,10 @@ func TestWhyAProcessDoesNotAnswerIsSaid(t *testing.T) {
 			}
 			p := f.on(t)
 			r, err := p.Snapshot(t.Context())
-			if !errors.Is(err, ErrNoWorker) || (row.cause == "") != (len(r.HeldUp) == 0) {
+			if !errors.Is(err, ErrNoWorker) || (row.cause == "") != (len(r.HoldUps) == 0) {
 				t.Fatalf("%+v, %v", r, err)
 			}
-			for _, h := range r.HeldUp {
+			for _, h := range r.HoldUps {
 				if h.Cause != row.cause || !strings.Contains(h.Message, row.text) || h.Remedy == "" {
 					t.Errorf("%+v", h)
 				}
@@ -91,16 +91,16 @@ func TestAProcessThatSomebodyPausedInTemporalIsHeldUp(t *testing.T) {
 	f := &fakeTemporal{kind: protocol.ProcessType, status: enumspb.WORKFLOW_EXECUTION_STATUS_PAUSED,
 		pollers: []*taskqueuepb.PollerInfo{{LastAccessTime: timestamppb.Now()}}}
 	p := f.on(t)
-	held, err := p.HeldUp(t.Context())
+	held, err := p.HoldUps(t.Context())
 	if err != nil || len(held) != 1 || held[0].Cause != turn.CodeTemporalPaused || !held[0].Since.IsZero() {
 		t.Fatalf("%+v, %v", held, err)
 	}
 	r, err := p.Snapshot(t.Context())
-	if !errors.Is(err, ErrNoWorker) || len(r.HeldUp) != 1 || r.HeldUp[0].Cause != turn.CodeTemporalPaused {
+	if !errors.Is(err, ErrNoWorker) || len(r.HoldUps) != 1 || r.HoldUps[0].Cause != turn.CodeTemporalPaused {
 		t.Errorf("%+v, %v", r, err)
 	}
 	s := p.client.newSummary(&workflowpb.WorkflowExecutionInfo{Status: f.status})
-	if s.Ended != nil || len(s.HeldUp) != 1 || s.HeldUp[0].Cause != turn.CodeTemporalPaused {
+	if s.Ended != nil || len(s.HoldUps) != 1 || s.HoldUps[0].Cause != turn.CodeTemporalPaused {
 		t.Errorf("listed as %+v", s)
 	}
 }
@@ -227,11 +227,11 @@ func TestAListTellsThatAProcessCannotBeContinued(t *testing.T) {
 		SearchAttributes: &commonpb.SearchAttributes{
 			IndexedFields: map[string]*commonpb.Payload{protocol.ProblemsAttribute: fails}}}
 	s := p.client.newSummary(info)
-	if len(s.HeldUp) != 1 || s.HeldUp[0].Cause != turn.CodeWorkerFails || len(s.Waiting) != 1 {
+	if len(s.HoldUps) != 1 || s.HoldUps[0].Cause != turn.CodeWorkerFails || len(s.Waiting) != 1 {
 		t.Errorf("listed as %+v", s)
 	}
 	info.Status = enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED
-	if s := p.client.newSummary(info); len(s.HeldUp) > 0 {
+	if s := p.client.newSummary(info); len(s.HoldUps) > 0 {
 		t.Errorf("it has ended, and is listed as %+v", s)
 	}
 }

@@ -14,10 +14,10 @@ type Insights struct {
 	Since time.Time `json:"since"`
 	// Tools are sorted by name. Tools without a waiting Call or a decision are left out.
 	Tools []ToolInsights `json:"tools" nullable:"false"`
-	// Unread counts the processes whose record cannot be read: they were forgotten, or are broken.
-	Unread int `json:"unread,omitempty"`
-	// Unanswered are the processes that did not answer: what waits in them is not counted.
-	Unanswered []string `json:"unanswered,omitempty" nullable:"false"`
+	// UnreadCount counts the processes whose record cannot be read: they were forgotten, or are broken.
+	UnreadCount int `json:"unread,omitempty"`
+	// UnansweredProcesses are the processes that did not answer: what waits in them is not counted.
+	UnansweredProcesses []string `json:"unanswered,omitempty" nullable:"false"`
 }
 
 // ToolInsights describe the decisions on the Calls of one Tool.
@@ -25,8 +25,8 @@ type ToolInsights struct {
 	Tool  string `json:"tool"`
 	Title string `json:"title" doc:"what people call the Tool"`
 	// Waiting is how many Calls wait now; Oldest is since when the oldest waits.
-	Waiting int        `json:"waiting"`
-	Oldest  *time.Time `json:"oldest,omitempty"`
+	Waiting     int        `json:"waiting"`
+	OldestSince *time.Time `json:"oldest,omitempty"`
 	DecisionCounts
 	// Rules count the same for each rule of the Tool's policies that made people decide, in the order of the rules'
 	// texts.
@@ -72,23 +72,23 @@ func (c *Client) Insights(ctx context.Context, since time.Time) (*Insights, erro
 			toolInsights := insightsForTool(tools, d.Tool)
 			toolInsights.addRule(process, d)
 			if toolInsights.add(d.Decision); toolInsights.Title == "" {
-				toolInsights.Title = c.Process(process).Presenter(ctx).Tool(d.Tool)
+				toolInsights.Title = c.Process(process).Presenter(ctx).ToolTitle(d.Tool)
 			}
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	out.Unread = unreadCount
+	out.UnreadCount = unreadCount
 	waiting, err := c.allWaiting(ctx)
-	if out.Unanswered, err = UnansweredProcesses(err); err != nil && len(out.Unanswered) == 0 {
+	if out.UnansweredProcesses, err = UnansweredProcesses(err); err != nil && len(out.UnansweredProcesses) == 0 {
 		return nil, err
 	}
 	for _, a := range waiting.Approvals {
 		toolInsights := insightsForTool(tools, a.Tool)
 		toolInsights.Title = a.ToolTitle
-		if toolInsights.Waiting++; toolInsights.Oldest == nil || a.Since.Before(*toolInsights.Oldest) {
-			toolInsights.Oldest = &a.Since
+		if toolInsights.Waiting++; toolInsights.OldestSince == nil || a.Since.Before(*toolInsights.OldestSince) {
+			toolInsights.OldestSince = &a.Since
 		}
 	}
 	for _, toolInsights := range jsonval.Sorted(tools) {

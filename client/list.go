@@ -51,7 +51,7 @@ type Summary struct {
 	// Code is why the process is paused, or has failed; CountHeldUp is what holds it up. Both are empty if no worker
 	// answers.
 	Code   string        `json:"code,omitempty"`
-	HeldUp []turn.HoldUp `json:"heldUp,omitempty"`
+	HoldUps []turn.HoldUp `json:"heldUp,omitempty"`
 }
 
 // Standing describes the process: its status, how many of its Calls failed or are undone, which process it undoes, and
@@ -201,7 +201,7 @@ func (c *Client) addWaiting(ctx context.Context, summaries []Summary) error {
 			s.addHoldUp(c.explainNoAnswer(ctx, s.Process, err))
 			return nil
 		}
-		s.Status, s.Awaiting, s.Waiting, s.HeldUp = v.Status, v.Awaiting, waitingTexts(v), v.HeldUp
+		s.Status, s.Awaiting, s.Waiting, s.HoldUps = v.Status, v.Awaiting, waitingTexts(v), v.HoldUps
 		s.FailedCalls, s.UndoneCalls = v.Calls.Failed+v.Calls.Blocked, v.Calls.Undone
 		if v.Error != nil {
 			s.Code = v.Error.Code
@@ -225,7 +225,7 @@ func (c *Client) addUndoingProcesses(ctx context.Context, list []Summary) error 
 func waitingTexts(v Status) []string {
 	lines := []string{}
 	if v.Error != nil {
-		return append(jsonval.Map(v.HeldUp, turn.HoldUp.String), v.Error.Message)
+		return append(jsonval.Map(v.HoldUps, turn.HoldUp.String), v.Error.Message)
 	}
 	for _, line := range v.Waiting {
 		switch {
@@ -248,8 +248,8 @@ func (c *Client) newSummary(info *workflowpb.WorkflowExecutionInfo) Summary {
 		protocol.AttributeStatus) == protocol.StatusHeldUp {
 		s.Waiting = []string{protocol.StatusHeldUp}
 	}
-	if heldUp := unresponsiveCause(info); heldUp != nil {
-		s.HeldUp, s.Waiting = []turn.HoldUp{*heldUp}, []string{heldUp.String()}
+	if holdUp := unresponsiveCause(info); holdUp != nil {
+		s.HoldUps, s.Waiting = []turn.HoldUp{*holdUp}, []string{holdUp.String()}
 	}
 	memo, dataConverter := info.GetMemo().GetFields(), connect.DataConverter(c.archive.blobStore.Keys())
 	_ = dataConverter.FromPayload(memo[protocol.MemoPath], &s.Path)

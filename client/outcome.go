@@ -27,7 +27,7 @@ var errUnderWay = errors.New("it is under way")
 func (p *Process) signalAndAwaitOutcome(
 	ctx context.Context, workflowID, signalName, call string, payload map[string]any, endedError func() error,
 	shouldStopWaiting stopWaitingFunc,
-) (Count, error) {
+) (VoteCount, error) {
 	id := uuid.NewString()
 	key := "id"
 	if approval.IsOrderSignal(signalName) {
@@ -36,23 +36,23 @@ func (p *Process) signalAndAwaitOutcome(
 	payload[key] = id
 	isDelivered, err := p.client.signal(ctx, workflowID, signalName, payload)
 	if err != nil {
-		return Count{}, err
+		return VoteCount{}, err
 	}
 	o := approval.Outcome{}
 	if isDelivered {
 		list, err := p.awaitOutcomes(ctx, workflowID, []string{id}, shouldStopWaiting)
 		if err != nil {
-			return Count{}, err
+			return VoteCount{}, err
 		}
 		o = list[0]
 	}
 	switch o.Status {
 	case approval.ActAccepted:
-		return o.Count, nil
+		return o.Votes, nil
 	case approval.ActRefused:
-		return Count{}, &RefusedError{p.id, signalName, call, o.Reason, o.Code}
+		return VoteCount{}, &RefusedError{p.id, signalName, call, o.Reason, o.Code}
 	}
-	return Count{}, &RefusedError{p.id, signalName, call, endedError().Error(), ""}
+	return VoteCount{}, &RefusedError{p.id, signalName, call, endedError().Error(), ""}
 }
 
 // stopWaitingFunc says whether to stop waiting for an act that a workflow has received.

@@ -47,13 +47,13 @@ type PlannedCall = approval.PlannedCall
 
 // HistoricalAverages is what the latest completed processes of one path used on average.
 type HistoricalAverages struct {
-	Path      string      `json:"path"`
-	Processes int         `json:"processes"`
-	Instances float64     `json:"instances"`
-	Requests  float64     `json:"requests"`
-	Calls     float64     `json:"calls"`
-	Tokens    float64     `json:"tokens"`
-	Cost      price.Money `json:"cost,omitempty"`
+	Path         string      `json:"path"`
+	ProcessCount int         `json:"processes"`
+	Instances    float64     `json:"instances"`
+	Requests     float64     `json:"requests"`
+	Calls        float64     `json:"calls"`
+	Tokens       float64     `json:"tokens"`
+	Cost         price.Money `json:"cost,omitempty"`
 }
 
 // String describes the averages for people.
@@ -61,7 +61,7 @@ func (r HistoricalAverages) String() string {
 	s := fmt.Sprintf(
 		"the last %d completed processes of %s took, on average, %.3g instances, %.3g Requests, %.3g Calls, %.6g "+
 			"tokens",
-		r.Processes, r.Path, r.Instances, r.Requests, r.Calls, r.Tokens)
+		r.ProcessCount, r.Path, r.Instances, r.Requests, r.Calls, r.Tokens)
 	if r.Cost > 0 {
 		s += ", " + r.Cost.String()
 	}
@@ -167,20 +167,20 @@ func (p *Process) historicalAverages(ctx context.Context) *HistoricalAverages {
 	sum, cost := HistoricalAverages{Path: path}, 0.0
 	for _, s := range page.Processes {
 		r, err := p.client.Process(s.Process).Result(ctx)
-		if err != nil || sum.Processes == maxAveragedProcesses {
+		if err != nil || sum.ProcessCount == maxAveragedProcesses {
 			continue
 		}
-		sum.Processes++
+		sum.ProcessCount++
 		sum.Instances += float64(len(r.Instances))
-		sum.Requests += float64(r.Requests)
+		sum.Requests += float64(r.RequestCount)
 		sum.Calls += float64(r.Calls.Total())
 		sum.Tokens += float64(r.Usage.Total())
 		cost += float64(r.Usage.Cost)
 	}
-	if sum.Processes == 0 {
+	if sum.ProcessCount == 0 {
 		return nil
 	}
-	n := float64(sum.Processes)
+	n := float64(sum.ProcessCount)
 	sum.Instances, sum.Requests, sum.Calls, sum.Tokens, sum.Cost = sum.Instances/n, sum.Requests/n, sum.Calls/n,
 		sum.Tokens/n, price.Money(cost/n)
 	return &sum
@@ -230,7 +230,7 @@ func (d PlanDecision) Validate() error {
 type PlanDecided struct {
 	Process string `json:"process" doc:"the one whose Plan it is: of a split one, the part"`
 	Request int    `json:"request" doc:"the one that made the Plan; 0: it began the process"`
-	Count   Count  `json:"count" doc:"how many have decided the same, of how many must: with 1 of 2 the Plan still waits"`
+	Votes   VoteCount  `json:"count" doc:"how many have decided the same, of how many must: with 1 of 2 the Plan still waits"`
 }
 
 // DecidePlan approves, amends or rejects a waiting Plan, and returns when that has taken effect. The error is a
@@ -259,7 +259,7 @@ func (p *Process) DecidePlan(ctx context.Context, d PlanDecision) (decided PlanD
 	if len(plan.Deputies) > 0 { // only the whole knows them, not its parts
 		target = spelling.WholeProcessID(target)
 	}
-	decided.Count, err = p.client.Process(target).steerAndCountVotes(ctx, d.signal(), d.payload())
+	decided.Votes, err = p.client.Process(target).steerAndCountVotes(ctx, d.signal(), d.payload())
 	return decided, err
 }
 

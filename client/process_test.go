@@ -62,7 +62,7 @@ func TestAProcessIsAskedWhereItStandsOnlyWhenSomethingHasHappened(t *testing.T) 
 	f := &fakeTemporal{end: make(chan loop.Result, 1)}
 	var asked, atRest, looks atomic.Int64
 	f.view = func() (any, error) {
-		return Status{Result: loop.Result{Status: loop.StatusRunning, Requests: int(asked.Add(1))}}, nil
+		return Status{Result: loop.Result{Status: loop.StatusRunning, RequestCount: int(asked.Add(1))}}, nil
 	}
 	f.length = func() int64 {
 		if looks.Add(1) < 5 {
@@ -127,8 +127,8 @@ func TestWhatPauseReturnsNilForHasTakenEffect(t *testing.T) {
 	if err := p.Pause(t.Context(), Actor{Name: "ann"}); err != nil {
 		t.Error(err)
 	}
-	p = answering(t, approval.Outcome{Status: approval.ActAccepted, Count: Count{Have: 1, Want: 2}})
-	count, err := p.DecideAndCount(t.Context(), Decision{Kind: Approve, Call: "1.1"})
+	p = answering(t, approval.Outcome{Status: approval.ActAccepted, Votes: VoteCount{Have: 1, Want: 2}})
+	count, err := p.DecideAndCountVotes(t.Context(), Decision{Kind: Approve, Call: "1.1"})
 	if err != nil || count.Have != 1 || count.Want != 2 {
 		t.Errorf("%+v, %v", count, err)
 	}

@@ -45,7 +45,7 @@ func (r *rateLimitCache) holdUp(ctx context.Context, c *Client) *turn.HoldUp {
 }
 
 // queueHoldUp returns what holds up the activities of a task queue. what names them, and settings name their limits.
-func (c *Client) queueHoldUp(ctx context.Context, queue, noun, settings string) (heldUp *turn.HoldUp) {
+func (c *Client) queueHoldUp(ctx context.Context, queue, noun, settings string) (holdUp *turn.HoldUp) {
 	d, err := c.temporal.WorkflowService().DescribeTaskQueue(ctx, &workflowservice.DescribeTaskQueueRequest{
 		Namespace: c.namespace, TaskQueue: &taskqueuepb.TaskQueue{Name: queue},
 		TaskQueueType: enumspb.TASK_QUEUE_TYPE_ACTIVITY, ReportStats: true})
@@ -62,13 +62,13 @@ func (c *Client) queueHoldUp(ctx context.Context, queue, noun, settings string) 
 		if rate <= 0 || !isActive || lastWait < minReportedWait.Seconds() {
 			continue
 		}
-		heldUp = &turn.HoldUp{Cause: turn.CodeRateLimited,
+		holdUp = &turn.HoldUp{Cause: turn.CodeRateLimited,
 			Message: fmt.Sprintf("workers begin %.4g %s a second (%s); %d of all processes wait, the last one %s",
 				rate, noun, settings, waiting, time.Duration(lastWait)*time.Second),
 			Remedy: "raise the limit of all workers (" + settings + "), or wait"}
 	}
 	if !hasPollers {
-		heldUp = noWorkerHoldUp(queue)
+		holdUp = noWorkerHoldUp(queue)
 	}
-	return heldUp
+	return holdUp
 }

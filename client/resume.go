@@ -35,7 +35,7 @@ func (c *Client) ResumeAll(ctx context.Context, pauseCode string, actor Actor) (
 
 // temporalPauseReason says why a process handles no signals, if it was paused through Temporal itself; "": it was not.
 func (s Summary) temporalPauseReason() string {
-	for _, h := range s.HeldUp {
+	for _, h := range s.HoldUps {
 		if s.NoAnswer && h.Cause == turn.CodeTemporalPaused {
 			return h.Message + ": " + h.Remedy
 		}

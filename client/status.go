@@ -40,9 +40,9 @@ func (p *Process) Status(ctx context.Context) (Status, error) {
 	if err == nil && v.Status != loop.StatusRunning && v.Status != loop.StatusPaused {
 		return v, p.markForgotten(ctx, v.Result)
 	}
-	if err == nil && v.Status == loop.StatusRunning && len(v.HeldUp) == 0 && !waitsOnlyForPeople(v) {
+	if err == nil && v.Status == loop.StatusRunning && len(v.HoldUps) == 0 && !waitsOnlyForPeople(v) {
 		if h := p.client.queueRate.holdUp(ctx, p.client); h != nil {
-			v.HeldUp, v.Waiting = []turn.HoldUp{*h}, append(v.Waiting, h.String())
+			v.HoldUps, v.Waiting = []turn.HoldUp{*h}, append(v.Waiting, h.String())
 		}
 	}
 	return v, err
@@ -97,15 +97,15 @@ func (p *Process) queryInstances(ctx context.Context, v Status,
 	return out, err
 }
 
-// HeldUp returns what holds the process up and nobody in it can repair, as far as the process or Temporal knows.
-func (p *Process) HeldUp(ctx context.Context) ([]turn.HoldUp, error) {
+// HoldUps returns what holds the process up and nobody in it can repair, as far as the process or Temporal knows.
+func (p *Process) HoldUps(ctx context.Context) ([]turn.HoldUp, error) {
 	info, err := p.describe(ctx)
 	if err != nil || !protocol.IsOpen(info.GetStatus()) {
 		return nil, err
 	}
 	v, err := p.Status(ctx)
 	if err == nil {
-		return v.HeldUp, nil
+		return v.HoldUps, nil
 	}
 	if h := p.client.explainNoAnswer(ctx, p.id, err); h != nil {
 		return []turn.HoldUp{*h}, nil
@@ -133,7 +133,7 @@ func (p *Process) Snapshot(ctx context.Context) (loop.Result, error) {
 	}
 	r := loop.Result{ProcessID: p.id, Status: statusOf(info), Instances: map[string]loop.InstanceResult{}}
 	if holdUp != nil {
-		r.HeldUp = []turn.HoldUp{*holdUp}
+		r.HoldUps = []turn.HoldUp{*holdUp}
 	}
 	return r, fmt.Errorf("look at %s: only its status is known: %w", p.id, err)
 }

@@ -181,17 +181,17 @@ func (p *Process) steer(ctx context.Context, signalName string, payload map[stri
 	return err
 }
 
-func (p *Process) steerAndCountVotes(ctx context.Context, signalName string, payload map[string]any) (Count, error) {
+func (p *Process) steerAndCountVotes(ctx context.Context, signalName string, payload map[string]any) (VoteCount, error) {
 	return p.steerUnlessStopped(ctx, signalName, payload, nil)
 }
 
 // steerUnlessStopped is steerAndCountVotes, and returns errUnderWay if leave says so.
 func (p *Process) steerUnlessStopped(
 	ctx context.Context, signalName string, payload map[string]any, shouldStopWaiting stopWaitingFunc,
-) (Count, error) {
+) (VoteCount, error) {
 	payload, err := offload.Idea(blobs.ForProcess(ctx, p.id), p.client.archive.blobStore, payload)
 	if err != nil {
-		return Count{}, err
+		return VoteCount{}, err
 	}
 	return p.signalAndAwaitOutcome(ctx, p.id, signalName, "", payload,
 		func() error { return errors.New("the process has ended") }, shouldStopWaiting)

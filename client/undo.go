@@ -211,10 +211,10 @@ func (u *Undoing) annotateCalls(ctx context.Context, instances []backtest.Execut
 			c.IdeaNumber = u.wholeIdeaNumber(i.ProcessID,
 				cmp.Or(byStatus[ideafile.Done][c.ID], byStatus[ideafile.Failed][c.ID]))
 			c.UndoneWithCallID = callerUndoText
-			c.UndoneByProcess = undoneByKey[ideafile.UndoneCall{ProcessID: c.ProcessID, CallID: c.ID}].As
+			c.UndoneByProcess = undoneByKey[ideafile.UndoneCall{ProcessID: c.ProcessID, CallID: c.ID}].UndoID
 			c.RanByProcessID, c.MustWaitForOthers = origins[i.ProcessID].originOfCall(c), u.ProcessIsOpen && i.HasEnded
 			if c.RanByProcessID != "" {
-				c.UndoneByProcess = cmp.Or(c.UndoneByProcess, origins[i.ProcessID].undoneByCallID[c.ID].As)
+				c.UndoneByProcess = cmp.Or(c.UndoneByProcess, origins[i.ProcessID].undoneByCallID[c.ID].UndoID)
 			}
 			if t := i.Idea.Tool(c.Tool); t != nil {
 				c.UndoMethod = u.undoMethod(c, t, bindings[i.ProcessID][t.Name])
@@ -242,8 +242,8 @@ func (u *Undoing) readDelegate(ctx context.Context, c *undo.Call) error {
 	case c.UndoMethod.Kind == ideafile.UndoByTool:
 		undone, _, err := u.archive.Chain(c.DelegateProcessID).undoneCalls(ctx)
 		for _, one := range undone {
-			if one.As != c.DelegateProcessID { // the delegate may have redone what it has undone itself
-				c.UndoneByProcess = one.As
+			if one.UndoID != c.DelegateProcessID { // the delegate may have redone what it has undone itself
+				c.UndoneByProcess = one.UndoID
 			}
 		}
 		return err
@@ -259,7 +259,7 @@ func (u *Undoing) readDelegate(ctx context.Context, c *undo.Call) error {
 		return nil
 	}
 	if err == nil {
-		c.DelegateUndo = &undo.DelegateUndo{Process: c.DelegateProcessID, Plan: delegateUndo.Plan}
+		c.DelegateUndo = &undo.DelegateUndo{ProcessID: c.DelegateProcessID, Plan: delegateUndo.Plan}
 		u.delegateIdeas[undoIdeaKey(c.DelegateProcessID)] = delegateUndo.idea
 	}
 	return err

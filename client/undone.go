@@ -22,7 +22,7 @@ import (
 // UndoneCall states which process undid a Call, on whose order, and why.
 type UndoneCall struct {
 	CallID string `json:"call"`
-	As     string `json:"as"`
+	UndoID string `json:"as"`
 	By     string `json:"by,omitempty"`
 	Reason string `json:"reason,omitempty"`
 	// UndoneAt is when the last Idea of As was made; empty for the process itself, whose log says when it undid what.
@@ -135,7 +135,7 @@ func (c *Chain) listUndoProcesses(ctx context.Context) (ids []string, nextUndoNu
 	for _, process := range append(partsAndWhole, c.process) {
 		if err == nil {
 			var named []string
-			named, err = (&Chain{c.chainStore, process}).listRecordedUndos(ctx)
+			named, err = (&Chain{c.chainStore, process}).listRecordedUndoingProcesses(ctx)
 			ids = append(ids, named...)
 		}
 	}
@@ -162,9 +162,9 @@ func (c *Chain) listParts(ctx context.Context) ([]string, error) {
 	return link.Parts, err
 }
 
-// listRecordedUndos lists the processes that undo this process, without their parts.
-func (c *Chain) listRecordedUndos(ctx context.Context) ([]string, error) {
-	ids, err := c.chainStore.ListUndos(ctx, c.process)
+// listRecordedUndoingProcesses lists the processes that undo this process, without their parts.
+func (c *Chain) listRecordedUndoingProcesses(ctx context.Context) ([]string, error) {
+	ids, err := c.chainStore.ListUndoingProcesses(ctx, c.process)
 	for n := range ids {
 		ids[n] = spelling.WholeProcessID(ids[n])
 	}
@@ -174,7 +174,7 @@ func (c *Chain) listRecordedUndos(ctx context.Context) ([]string, error) {
 
 // UndoingProcesses lists the processes that have begun to undo what the process did.
 func (c *Chain) UndoingProcesses(ctx context.Context) (ids []string, err error) {
-	all, err := c.listRecordedUndos(ctx)
+	all, err := c.listRecordedUndoingProcesses(ctx)
 	for n := 0; n < len(all) && err == nil; n++ {
 		var last int
 		if last, err = c.chainStore.LatestNumber(ctx, all[n]); last > 0 {
@@ -239,5 +239,5 @@ func (c *Chain) UndoneCalls(ctx context.Context) ([]UndoneCall, error) {
 func (u UndoneCall) compare(o UndoneCall) int {
 	x, _ := ideafile.ParseCallKey(u.CallID)
 	y, _ := ideafile.ParseCallKey(o.CallID)
-	return cmp.Or(x.Compare(y), strings.Compare(u.CallID, o.CallID), strings.Compare(u.As, o.As))
+	return cmp.Or(x.Compare(y), strings.Compare(u.CallID, o.CallID), strings.Compare(u.UndoID, o.UndoID))
 }

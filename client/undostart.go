@@ -37,9 +37,9 @@ func (u *Undoing) undoIdea(lastIdea jsonval.Object) jsonval.Object {
 	files := jsonval.Object{}
 	for n, s := range u.Steps {
 		if s.DelegateUndo != nil {
-			file := undoIdeaKey(s.DelegateUndo.Process)
+			file := undoIdeaKey(s.DelegateUndo.ProcessID)
 			files[file] = u.delegateIdeas[file]
-			tools[delegateToolName(n)] = jsonval.Object{"title": "take back " + s.DelegateUndo.Process, "_delegate": file}
+			tools[delegateUndoToolName(n)] = jsonval.Object{"title": "take back " + s.DelegateUndo.ProcessID, "_delegate": file}
 		}
 	}
 	return jsonval.Object{"meta": meta, "config": config, "schema": jsonval.Object{"tools": tools},
@@ -47,8 +47,8 @@ func (u *Undoing) undoIdea(lastIdea jsonval.Object) jsonval.Object {
 		ideafile.DelegatesKey: jsonval.OverlayObject(lastIdea[ideafile.DelegatesKey], files)}
 }
 
-// delegateToolName names the Tool of the nth step, which runs the Idea that undoes a process.
-func delegateToolName(n int) string { return fmt.Sprintf("~undo-%d", n+1) }
+// delegateUndoToolName names the Tool of the nth step, which runs the Idea that undoes a process.
+func delegateUndoToolName(stepIndex int) string { return fmt.Sprintf("~undo-%d", stepIndex+1) }
 
 // undoContext returns the messages of the instances whose Calls are undone, and the Plans that undo them.
 func (u *Undoing) undoContext() []any {
@@ -57,7 +57,7 @@ func (u *Undoing) undoContext() []any {
 	stepsByKey := map[[2]string][]undo.Step{}
 	for n, s := range u.Steps {
 		if s.DelegateUndo != nil {
-			s.Tool = delegateToolName(n)
+			s.Tool = delegateUndoToolName(n)
 		}
 		key := [2]string{s.ProcessID, s.Instance}
 		if stepsByKey[key] == nil {
@@ -169,7 +169,7 @@ func (c *Client) checkNotUndone(ctx context.Context, id string, err error) error
 func (c *Client) checkStepsNotUndone(ctx context.Context, steps []undo.Step, err error) error {
 	for _, s := range steps {
 		if s.DelegateUndo != nil {
-			err = c.checkStepsNotUndone(ctx, s.DelegateUndo.Steps, c.checkNotUndone(ctx, s.DelegateUndo.Process, err))
+			err = c.checkStepsNotUndone(ctx, s.DelegateUndo.Steps, c.checkNotUndone(ctx, s.DelegateUndo.ProcessID, err))
 		}
 	}
 	return err
@@ -200,7 +200,7 @@ func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
 	}
 	err = c.checkStepsNotUndone(ctx, u.Steps, c.checkNotUndone(ctx, u.Process, nil))
 	if err == nil && u.undoNumber == 0 {
-		err = c.archive.Chain(u.Process).chainStore.RecordUndo(ctx, u.Process, u.UndoID)
+		err = c.archive.Chain(u.Process).chainStore.RecordUndoingProcess(ctx, u.Process, u.UndoID)
 	}
 	if err != nil {
 		return nil, err

@@ -81,7 +81,7 @@ func TestAProcessThatDoesNotAnswerHidesNoOtherOne(t *testing.T) {
 				}
 			}
 			i, err := c.Insights(t.Context(), time.Time{})
-			if err != nil || !slices.Equal(i.Unanswered, row.silent) {
+			if err != nil || !slices.Equal(i.UnansweredProcesses, row.silent) {
 				t.Errorf("insights: %+v, %v", i, err)
 			}
 		})
@@ -143,7 +143,7 @@ func TestAPausedProcessThatIsHeldUpSaysBoth(t *testing.T) {
 	if got := waitingTexts(v); !slices.Equal(got, []string{"no LLM is configured"}) {
 		t.Errorf("paused alone: %q", got)
 	}
-	v.HeldUp = []turn.HoldUp{{Cause: "store_full", Message: "there is no room left in the store"}}
+	v.HoldUps = []turn.HoldUp{{Cause: "store_full", Message: "there is no room left in the store"}}
 	if got := waitingTexts(v); !slices.Equal(got,
 		[]string{"held up: there is no room left in the store", "no LLM is configured"}) {
 		t.Errorf("%q", got)

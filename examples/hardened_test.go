@@ -41,8 +41,8 @@ func hardenedResult(t *testing.T, of string) loop.Result {
 func TestTheHardenedPlanComesToWhatTheLLMsRunCameToWithNoRequest(t *testing.T) {
 	planned, _ := decided(t)
 	r := hardenedResult(t, "moderation")
-	if got, want := states(r), states(planned); got != want || r.Requests != 0 || r.Calls != planned.Calls {
-		t.Errorf("after %d requests, calls %+v: %s\nwant %s", r.Requests, r.Calls, got, want)
+	if got, want := states(r), states(planned); got != want || r.RequestCount != 0 || r.Calls != planned.Calls {
+		t.Errorf("after %d requests, calls %+v: %s\nwant %s", r.RequestCount, r.Calls, got, want)
 	}
 }
 
@@ -54,8 +54,8 @@ func TestTheHardenedPlanJudgesNewComments(t *testing.T) {
 			t.Errorf("comment %d: %v, want %s", n+1, got, want)
 		}
 	}
-	if r.Status != loop.StatusCompleted || r.Requests != 0 {
-		t.Errorf("%s after %d requests", r.Status, r.Requests)
+	if r.Status != loop.StatusCompleted || r.RequestCount != 0 {
+		t.Errorf("%s after %d requests", r.Status, r.RequestCount)
 	}
 }
 

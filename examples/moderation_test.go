@@ -24,9 +24,9 @@ func decided(t *testing.T) (loop.Result, map[string]map[string]any) {
 
 func TestAHundredCommentsTakeOneRequestAndSixCalls(t *testing.T) {
 	r, decisions := decided(t)
-	if r.Status != loop.StatusCompleted || r.Requests != 1 || r.Calls != (turn.CallCounts{Done: 600}) ||
+	if r.Status != loop.StatusCompleted || r.RequestCount != 1 || r.Calls != (turn.CallCounts{Done: 600}) ||
 		len(decisions) != 100 {
-		t.Fatalf("%s after %d requests, calls %+v, %d decisions: %v", r.Status, r.Requests, r.Calls,
+		t.Fatalf("%s after %d requests, calls %+v, %d decisions: %v", r.Status, r.RequestCount, r.Calls,
 			len(decisions), r.Error)
 	}
 	output := r.Output.(map[string]any)["decisions"].(map[string]any)

@@ -48,9 +48,9 @@ func TestInvoicesAreChasedAndLargeLettersAreAskedAbout(t *testing.T) {
 		return approve(what)
 	}
 	r := p.through()
-	if r.Status != loop.StatusCompleted || r.Requests != 2 || r.Calls != (turn.CallCounts{Done: 19}) ||
+	if r.Status != loop.StatusCompleted || r.RequestCount != 2 || r.Calls != (turn.CallCounts{Done: 19}) ||
 		len(asked) != 3 {
-		t.Errorf("%s after %d requests, calls %+v, asked about %v", r.Status, r.Requests, r.Calls, asked)
+		t.Errorf("%s after %d requests, calls %+v, asked about %v", r.Status, r.RequestCount, r.Calls, asked)
 	}
 	for token, want := range map[string]bool{"①": true, "③": false, "⑤": false, "⑧": true} {
 		if _, sent := jsonval.ValueAt(r.Instances[token].State, jsonval.Path{"sent"}); sent != want {
@@ -73,8 +73,8 @@ func TestSentimentTakesTwoRequestsAndOneCallForBoth(t *testing.T) {
 	want := `completed {"summary":"One text is positive (①), one is negative (②)."} ` +
 		`{"①":{"state":{"sentiment":"positive","text":"This is wonderful!"},"status":"settled"},` +
 		`"②":{"state":{"sentiment":"negative","text":"This is terrible."},"status":"settled"}}`
-	if got := states(r); got != want || r.Requests != 2 || r.Calls != (turn.CallCounts{Done: 2}) {
-		t.Errorf("%s\nafter %d requests, calls %+v", got, r.Requests, r.Calls)
+	if got := states(r); got != want || r.RequestCount != 2 || r.Calls != (turn.CallCounts{Done: 2}) {
+		t.Errorf("%s\nafter %d requests, calls %+v", got, r.RequestCount, r.Calls)
 	}
 }
 
@@ -93,17 +93,17 @@ func TestOnlyTheEmployeeWhoIsNamedChanges(t *testing.T) {
 	if first != "urgent" || old != "Add CSV export to the invoices page" || name != "Bo Lindqvist" {
 		t.Errorf("employee_B is now %s", jsonval.Encode(b))
 	}
-	if r.Status != loop.StatusCompleted || r.Requests != 1 || r.Calls != (turn.CallCounts{Done: 1}) {
-		t.Errorf("%s after %d requests, calls %+v", r.Status, r.Requests, r.Calls)
+	if r.Status != loop.StatusCompleted || r.RequestCount != 1 || r.Calls != (turn.CallCounts{Done: 1}) {
+		t.Errorf("%s after %d requests, calls %+v", r.Status, r.RequestCount, r.Calls)
 	}
 }
 
 func TestTheDiamondTakesTheAlternativeWhereTheExpressRefuses(t *testing.T) {
 	r := begin(t, "diamond").through()
 	want := `{"carrier":"standard","deliveryDate":"2026-03-10","quoteId":"Q-A-1187","totalCents":13120}`
-	if got := string(jsonval.Encode(r.Output)); got != want || r.Requests != 2 ||
+	if got := string(jsonval.Encode(r.Output)); got != want || r.RequestCount != 2 ||
 		r.Calls != (turn.CallCounts{Done: 7, Failed: 1}) {
-		t.Errorf("%s after %d requests, calls %+v", got, r.Requests, r.Calls)
+		t.Errorf("%s after %d requests, calls %+v", got, r.RequestCount, r.Calls)
 	}
 }
 
@@ -130,9 +130,9 @@ func TestALatentResultThatNeedsAnotherIsAskedForByItself(t *testing.T) {
 	p.request(asking)
 	r := p.through()
 	answer, _ := jsonval.ValueAt(r.Output, jsonval.Path{"answer"})
-	if s, _ := answer.(string); !strings.HasPrefix(s, "Dear Ines Moreau") || r.Requests != 3 ||
+	if s, _ := answer.(string); !strings.HasPrefix(s, "Dear Ines Moreau") || r.RequestCount != 3 ||
 		r.Calls != (turn.CallCounts{Done: 2}) {
-		t.Errorf("%v after %d requests, calls %+v", r.Output, r.Requests, r.Calls)
+		t.Errorf("%v after %d requests, calls %+v", r.Output, r.RequestCount, r.Calls)
 	}
 }
 

@@ -27,9 +27,9 @@ func tally(r loop.Result) map[ideafile.InstanceStatus]int {
 func TestElevenRefundsWaitAndTheOthersSettleWithoutThem(t *testing.T) {
 	p := begin(t, "refunds")
 	r := p.through()
-	if n := tally(r); n[ideafile.InstanceSettled] != 189 || n[ideafile.InstanceWaiting] != 11 || r.Requests != 1 ||
+	if n := tally(r); n[ideafile.InstanceSettled] != 189 || n[ideafile.InstanceWaiting] != 11 || r.RequestCount != 1 ||
 		r.Calls != (turn.CallCounts{Done: 389}) {
-		t.Errorf("%v after %d Requests, %+v", n, r.Requests, r.Calls)
+		t.Errorf("%v after %d Requests, %+v", n, r.RequestCount, r.Calls)
 	}
 	p.person = func(what approval.Pending) approval.Decision {
 		cents, _ := jsonval.ValueAt(what.Params, jsonval.Path{"values", "cents"})
@@ -41,8 +41,8 @@ func TestElevenRefundsWaitAndTheOthersSettleWithoutThem(t *testing.T) {
 			DecidedBy: "ann"}
 	}
 	r = p.through()
-	if r.Status != loop.StatusCompleted || r.Requests != 2 || r.Calls != (turn.CallCounts{Done: 400, Rejected: 3}) {
-		t.Errorf("%s after %d Requests, %+v", r.Status, r.Requests, r.Calls)
+	if r.Status != loop.StatusCompleted || r.RequestCount != 2 || r.Calls != (turn.CallCounts{Done: 400, Rejected: 3}) {
+		t.Errorf("%s after %d Requests, %+v", r.Status, r.RequestCount, r.Calls)
 	}
 	f := ripen.AnalyzeRuns(
 		[]ripen.Run{{ProcessID: "refunds", Tools: p.idea.Tools, Log: append(p.log, p.mind.TakeUnsealedLog()...)}})
@@ -75,11 +75,11 @@ func TestTheLLMMendsTheStepOfThePolicyThatItBrokeAtFirst(t *testing.T) {
 		replies[i].TTFT, replies[i].TPS = 0, 0
 	}
 	r := start(t, d.Parsed, replies, "").through()
-	if n := tally(r); r.Requests != 2 || n[ideafile.InstanceSettled] != 4 || r.Calls != (turn.CallCounts{Done: 9}) {
-		t.Errorf("%v after %d Requests, %+v", n, r.Requests, r.Calls)
+	if n := tally(r); r.RequestCount != 2 || n[ideafile.InstanceSettled] != 4 || r.Calls != (turn.CallCounts{Done: 9}) {
+		t.Errorf("%v after %d Requests, %+v", n, r.RequestCount, r.Calls)
 	}
 	var steps []string
-	for _, c := range r.Instructions {
+	for _, c := range r.InstructionStepCounts {
 		steps = append(steps, strings.TrimPrefix(c.String(), "step "))
 	}
 	of := " of refund-policy.json (version 1): "

@@ -63,8 +63,8 @@ func TestNoExampleMakesARequestOnlyToHearThatNothingIsLeft(t *testing.T) {
 			}
 			p := beginAny(t, name)
 			r := p.through()
-			if r.Status != loop.StatusCompleted || r.Requests != want.requests || p.inVain != want.inVain {
-				t.Errorf("%s after %d Requests, %d in vain", r.Status, r.Requests, p.inVain)
+			if r.Status != loop.StatusCompleted || r.RequestCount != want.requests || p.inVain != want.inVain {
+				t.Errorf("%s after %d Requests, %d in vain", r.Status, r.RequestCount, p.inVain)
 			}
 		})
 	}

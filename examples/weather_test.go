@@ -17,9 +17,9 @@ const weatherDays = `{"days":{"Bergen":"Bergen. In, with a book.","Lund":"Lund. 
 func TestTheWeatherTakesTheBranchOfEachCityAndJoinsThem(t *testing.T) {
 	p := begin(t, "weather")
 	r := p.through()
-	if got := string(jsonval.Encode(r.Output)); got != weatherDays || r.Requests != 1 ||
+	if got := string(jsonval.Encode(r.Output)); got != weatherDays || r.RequestCount != 1 ||
 		r.Calls != (turn.CallCounts{Done: 9, Skipped: 3}) {
-		t.Errorf("%s after %d requests, calls %+v", got, r.Requests, r.Calls)
+		t.Errorf("%s after %d requests, calls %+v", got, r.RequestCount, r.Calls)
 	}
 	for token, skipped := range map[string]string{"Bergen": "outside", "Lund": "inside"} {
 		if _, there := jsonval.ValueAt(r.Instances[token].State, jsonval.Path{skipped}); there {
@@ -63,9 +63,9 @@ func TestAStateSchemaGuidesAndAClosedOneBinds(t *testing.T) {
 			}
 			r := start(t, idea, replies, "").through()
 			_, umbrellaThere := jsonval.ValueAt(r.Instances["Bergen"].State, jsonval.Path{"umbrella"})
-			if got := string(jsonval.Encode(r.Output)); got != weatherDays || r.Requests != step.requests ||
+			if got := string(jsonval.Encode(r.Output)); got != weatherDays || r.RequestCount != step.requests ||
 				umbrellaThere != step.umbrella {
-				t.Errorf("%s after %d requests, umbrella %v, calls %+v", got, r.Requests, umbrellaThere, r.Calls)
+				t.Errorf("%s after %d requests, umbrella %v, calls %+v", got, r.RequestCount, umbrellaThere, r.Calls)
 			}
 		})
 	}
@@ -95,8 +95,8 @@ func TestTheWeathersPlanRunsByItself(t *testing.T) {
 		}
 		p.runPlans()
 		r := p.through()
-		if got := states(r); got != want || r.Requests != 0 || len(p.llm.Requests()) > 0 {
-			t.Errorf("%s after %d requests:\n%s\nwant\n%s", stage, r.Requests, got, want)
+		if got := states(r); got != want || r.RequestCount != 0 || len(p.llm.Requests()) > 0 {
+			t.Errorf("%s after %d requests:\n%s\nwant\n%s", stage, r.RequestCount, got, want)
 		}
 	}
 }

@@ -53,13 +53,13 @@ const maxEndWait = 50 * time.Millisecond
 // comes a moment after the last chunk, or never if a server forgets to end the response.
 func (s *chunkStream) Close() error {
 	if s.hasEnded && s.Err() == nil {
-		isDrained := make(chan struct{})
+		drained := make(chan struct{})
 		safego.Go("llm.drain", func() error {
 			_, err := io.Copy(io.Discard, s.response.Body)
 			return err
-		}, func(error) { close(isDrained) })
+		}, func(error) { close(drained) })
 		select {
-		case <-isDrained:
+		case <-drained:
 		case <-time.After(maxEndWait):
 		}
 	}

@@ -60,7 +60,7 @@ type DelegateReport struct {
 	CausedBy []policy.Identity `json:"causedBy,omitempty"`
 	// Waiting is what the delegate waits for, as in its query "status". QuotaUse is what it has begun, used, and needs.
 	Waiting  []string      `json:"waiting,omitempty"`
-	HeldUp   []turn.HoldUp `json:"heldUp,omitempty"`
+	HoldUps   []turn.HoldUp `json:"heldUp,omitempty"`
 	QuotaUse turn.QuotaUse `json:"use,omitzero"`
 }
 
@@ -68,11 +68,11 @@ type DelegateReport struct {
 type DelegateRef struct {
 	Call string `json:"call"`
 	ProcessRef
-	// Status, Waiting and HeldUp are from the delegate's last report. Code is why it is paused. QuotaClaim is its share
+	// Status, Waiting and HoldUp are from the delegate's last report. Code is why it is paused. QuotaClaim is its share
 	// of what its instance may begin.
 	Status     loop.Status      `json:"status,omitempty"`
 	Waiting    []string         `json:"waiting,omitempty"`
-	HeldUp     []turn.HoldUp    `json:"heldUp,omitempty"`
+	HoldUps     []turn.HoldUp    `json:"heldUp,omitempty"`
 	Code       string           `json:"code,omitempty"`
 	QuotaClaim quota.Allocation `json:"claim,omitzero"`
 }

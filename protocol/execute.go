@@ -17,7 +17,7 @@ type ExecuteInput struct {
 	Tool    string               `json:"tool"`
 	Binding ideafile.ToolBinding `json:"binding"`
 	Params  map[string]any       `json:"params"`
-	Scopes  map[string]any       `json:"scopes,omitempty"`
+	ScopeValues  map[string]any       `json:"scopes,omitempty"`
 	// Rate is the Tool's rate limit, which all workers share; nil: the Tool has none.
 	Rate *limit.Rule `json:"rate,omitempty"`
 	// Undoes is the Call that this one undoes; nil: it undoes no Call.
@@ -27,14 +27,14 @@ type ExecuteInput struct {
 	// ParamsSchema is the Tool's parameter schema. It is set if Params hold large values that only the activity can
 	// load.
 	ParamsSchema any `json:"form,omitempty"`
-	// Output and Contract are what the result must fit.
-	Output   any                      `json:"output,omitempty"`
-	Contract *statelog.ResultContract `json:"landing,omitempty"`
-	// WholeState is whether the result is for the whole State: it stays an object, however many keys it has.
-	WholeState bool `json:"wholeState,omitempty"`
-	// LostWorkers counts the workers that were lost while the Tool ran. After each loss the Tool runs as a new
+	// OutputSchema and Contract are what the result must fit.
+	OutputSchema   any                      `json:"output,omitempty"`
+	ResultContract *statelog.ResultContract `json:"landing,omitempty"`
+	// IsForWholeState is whether the result is for the whole State: it stays an object, however many keys it has.
+	IsForWholeState bool `json:"wholeState,omitempty"`
+	// LostWorkerCount counts the workers that were lost while the Tool ran. After each loss the Tool runs as a new
 	// activity.
-	LostWorkers int `json:"lost,omitempty"`
+	LostWorkerCount int `json:"lost,omitempty"`
 	// WaitCount counts how often the Call has waited because the Tool's server refused it unread.
 	WaitCount int `json:"waits,omitempty"`
 }

@@ -56,9 +56,9 @@ const (
 	SignalSteerChild = "lead"
 	// SignalCorrect brings a person's correction to an instance (CorrectionSignal). The process sends it.
 	SignalCorrect = "correct"
-	// SignalRequestHeldUp reports to a process what its Request waits for (RequestHeldUpSignal). The waiting activity
+	// SignalRequestHoldUp reports to a process what its Request waits for (RequestHoldUpSignal). The waiting activity
 	// sends it.
-	SignalRequestHeldUp = "heldUp"
+	SignalRequestHoldUp = "heldUp"
 	// SignalWorkerHoldUp reports to a process what holds up all of a worker's work for it (WorkerHoldUpSignal). The
 	// worker repeats it while the cause lasts.
 	SignalWorkerHoldUp = "holdUp"

@@ -26,7 +26,7 @@ func TestNamesNeverChange(t *testing.T) {
 		protocol.SignalReport: "report",
 		protocol.SignalPart:   "part", protocol.SignalDelegate: "delegate", protocol.SignalHold: "hold",
 		protocol.SignalCorrect: "correct", protocol.SignalSteerChild: "lead",
-		protocol.SignalRequestHeldUp: "heldUp",
+		protocol.SignalRequestHoldUp: "heldUp",
 		protocol.SignalWorkerHoldUp:  "holdUp",
 
 		protocol.QueryStatus: "status", protocol.QueryIdea: "idea", protocol.QueryApprovals: "approvals",

@@ -43,16 +43,16 @@ type CloseSignal struct {
 	ReportCalls bool `json:"tellCalls,omitempty"`
 }
 
-// RequestHeldUpSignal tells a process what its Request waits for; HeldUp nil: it no longer waits.
-type RequestHeldUpSignal struct {
+// RequestHoldUpSignal tells a process what its Request waits for; HoldUp nil: it no longer waits.
+type RequestHoldUpSignal struct {
 	Request int          `json:"request"`
-	HeldUp  *turn.HoldUp `json:"heldUp,omitempty"`
+	HoldUp  *turn.HoldUp `json:"heldUp,omitempty"`
 }
 
-// WorkerHoldUpSignal reports to a process a cause that holds it up; HeldUp nil: the cause is gone.
+// WorkerHoldUpSignal reports to a process a cause that holds it up; HoldUp nil: the cause is gone.
 type WorkerHoldUpSignal struct {
 	Cause  string       `json:"cause"`
-	HeldUp *turn.HoldUp `json:"heldUp,omitempty"`
+	HoldUp *turn.HoldUp `json:"heldUp,omitempty"`
 	// Worker is the sender if it reports only its own Calls: it withdraws no report of others. Empty: the cause is the
 	// same for all workers.
 	Worker string `json:"worker,omitempty"`

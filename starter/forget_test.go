@@ -63,7 +63,7 @@ func (d *desk) forgottenAda() {
 	d.do("history", "a").is(exit.Done).holds("forgotten on")
 	var r chain.Report
 	d.do("verify", "a", "--json").is(exit.Done).json(&r)
-	d.do("show", "a", "--at", strconv.Itoa(r.Ideas), "--json").is(exit.Done).holds(`"forgotten"`,
+	d.do("show", "a", "--at", strconv.Itoa(r.IdeaCount), "--json").is(exit.Done).holds(`"forgotten"`,
 		"she asked for it", `"parent"`)
 	d.do("verify", "b").is(exit.Done).holds("whole")
 	d.do("show", "b").is(exit.Done).holds("about Bob", "a large result")

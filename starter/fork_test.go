@@ -115,7 +115,7 @@ func TestAForkGoesOnWhereItsIdeaStood(t *testing.T) {
 	r := d.do("watch", "p-fork-1", "--json").is(exit.Done).result()
 	state, _ := r.Instances["②"].State.(map[string]any)
 	if r.Calls != (turn.CallCounts{Done: 1}) || state["signed"] != "sign" ||
-		len(state["large"].(string)) < jsonval.LargeValueBytes || r.Requests != 2 {
+		len(state["large"].(string)) < jsonval.LargeValueBytes || r.RequestCount != 2 {
 		t.Errorf("%+v", r)
 	}
 	want(t, string(jsonval.Encode(r.Instances["①"].State)), `{"first":"look","text":"a"}`)

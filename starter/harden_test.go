@@ -33,7 +33,7 @@ func TestAHardenedProcessEndsAlikeWithNoLLM(t *testing.T) {
 	d.do("harden", "planned", "-o", "hard.json").is(exit.Done).quiet()
 	d.do("check", "hard.json").is(exit.Done)
 	r := d.do("run", "hard.json", "--id", "hard", "--json", noUI).is(exit.Done).result()
-	if r.Requests != 0 || !jsonval.Equal(jsonval.ToJSONValue(r.Instances), jsonval.ToJSONValue(planned.Instances)) ||
+	if r.RequestCount != 0 || !jsonval.Equal(jsonval.ToJSONValue(r.Instances), jsonval.ToJSONValue(planned.Instances)) ||
 		!jsonval.Equal(r.Output, planned.Output) {
 		t.Errorf("%+v\nafter %+v", r, planned)
 	}
@@ -44,8 +44,8 @@ func TestAHardenedProcessEndsAlikeWithNoLLM(t *testing.T) {
 	d.do("harden", "planned", "--template", "-o", "template.json").is(exit.Done).quiet()
 	r = d.do("run", "template.json", "--instances", "rows.jsonl", "--id", "new", "--json", noUI).is(exit.Done).result()
 	if got := string(jsonval.Encode(r.Output)); got != `{"days":{"Oslo":"Oslo. Out: hardly a cloud."}}` ||
-		r.Requests != 0 {
-		t.Errorf("it ends with %s after %d Requests", got, r.Requests)
+		r.RequestCount != 0 {
+		t.Errorf("it ends with %s after %d Requests", got, r.RequestCount)
 	}
 }
 
@@ -144,8 +144,8 @@ func TestAProcessWithTwoBranchesIsHardenedAndRunsOnNewCasesWithNoLLM(t *testing.
 			t.Errorf("c%d: letter %v, want %v", k, state["letter"], want)
 		}
 	}
-	if r.Requests != 0 {
-		t.Errorf("%d Requests", r.Requests)
+	if r.RequestCount != 0 {
+		t.Errorf("%d Requests", r.RequestCount)
 	}
 	// What no case has shown goes to the LLM, with all others left as they are.
 	if err := os.WriteFile(filepath.Join(d.dir, "rows.jsonl"), []byte(rows), 0o600); err != nil {
@@ -160,7 +160,7 @@ func TestAProcessWithTwoBranchesIsHardenedAndRunsOnNewCasesWithNoLLM(t *testing.
 	}
 	r = d.do("run", "hard.json", "--instances", "rows.jsonl", "--id", "between", "--replies", "between.jsonl", "--json",
 		noUI).is(exit.Done).result()
-	if state := jsonval.AsObject(r.Instances["between"].State); state["size"] != "middle" || r.Requests == 0 {
-		t.Errorf("%v after %d Requests", state, r.Requests)
+	if state := jsonval.AsObject(r.Instances["between"].State); state["size"] != "middle" || r.RequestCount == 0 {
+		t.Errorf("%v after %d Requests", state, r.RequestCount)
 	}
 }

@@ -120,7 +120,7 @@ func TestAMissingKeyIsSaidWhereverPeopleLook(t *testing.T) {
 	d.eventually("the decision waits", func() bool {
 		var listed []client.Summary
 		d.do("list", "--json").is(exit.Done).json(&listed)
-		return len(listed) == 1 && len(listed[0].HeldUp) == 1 && listed[0].HeldUp[0].Cause == turn.CodeKeysMissing
+		return len(listed) == 1 && len(listed[0].HoldUps) == 1 && listed[0].HoldUps[0].Cause == turn.CodeKeysMissing
 	})
 	said("while a decision waits")
 	stop()
@@ -129,7 +129,7 @@ func TestAMissingKeyIsSaidWhereverPeopleLook(t *testing.T) {
 	d.eventually("it goes on", func() bool {
 		var listed []client.Summary
 		d.do("list", "--json").is(exit.Done).json(&listed)
-		return len(listed) == 1 && len(listed[0].HeldUp) == 0 && listed[0].Awaiting == 2
+		return len(listed) == 1 && len(listed[0].HoldUps) == 0 && listed[0].Awaiting == 2
 	})
 }
 

@@ -36,8 +36,8 @@ func TestTheIdeasOfThePageOnPlansRun(t *testing.T) {
 		t.Run(idea.ProcessPath, func(t *testing.T) {
 			d := newDesk(t, map[string]string{"idea.json": text})
 			r := d.do("run", "idea.json", "--json", noUI).is(exit.Done).result()
-			if string(jsonval.Encode(r.Output)) != want || r.Requests != 0 {
-				t.Errorf("it ends with %s after %d Requests", jsonval.Encode(r.Output), r.Requests)
+			if string(jsonval.Encode(r.Output)) != want || r.RequestCount != 0 {
+				t.Errorf("it ends with %s after %d Requests", jsonval.Encode(r.Output), r.RequestCount)
 			}
 			if e := d.do("graph", r.ProcessID).is(exit.Done); !strings.Contains(e.out, "c1[") {
 				t.Error(e.out)

@@ -40,7 +40,7 @@ func TestAProcessRipensFromFreeToCompleteInFiveCommands(t *testing.T) {
 		d.do(args...).is(exit.Done)
 	}
 	free, hard := runs[0], runs[1]
-	if free.Requests != 1 || hard.Requests != 0 || free.Calls.Done != 10 || hard.Calls != free.Calls ||
+	if free.RequestCount != 1 || hard.RequestCount != 0 || free.Calls.Done != 10 || hard.Calls != free.Calls ||
 		!jsonval.Equal(jsonval.ToJSONValue(hard.Instances), jsonval.ToJSONValue(free.Instances)) ||
 		!jsonval.Equal(hard.Output, free.Output) {
 		t.Errorf("%+v\nafter %+v", hard, free)
@@ -55,7 +55,7 @@ func TestAProcessRipensFromFreeToCompleteInFiveCommands(t *testing.T) {
 	}
 	r := d.do("run", "complete.json", "--instances", "examples/ripening/instances.jsonl", "--id", "last", "--json",
 		noUI).is(exit.Done).result()
-	if r.Requests != 0 || !jsonval.Equal(r.Output, free.Output) {
+	if r.RequestCount != 0 || !jsonval.Equal(r.Output, free.Output) {
 		t.Errorf("complete.json comes to %+v", r)
 	}
 	for _, c := range []struct {

@@ -101,8 +101,8 @@ func TestAProcessThatPausesIsExitCode3WithItsStates(t *testing.T) {
 func TestAnLLMThatCannotBeReachedIsExitCode4(t *testing.T) {
 	d := newDesk(t, judge()).set("OPENAI_BASE_URL=http://127.0.0.1:1/v1")
 	e := d.do("run", ".", noUI, "--json", "--llm-wait", "1s").is(exit.Unreachable)
-	if r := e.result(); r.Status != loop.StatusRunning || len(r.HeldUp) != 1 ||
-		r.HeldUp[0].Cause != turn.CodeLLMUnreachable || !r.HeldUp[0].HasNeverWorked {
+	if r := e.result(); r.Status != loop.StatusRunning || len(r.HoldUps) != 1 ||
+		r.HoldUps[0].Cause != turn.CodeLLMUnreachable || !r.HoldUps[0].HasNeverWorked {
 		t.Errorf("%+v", r)
 	}
 	if !strings.Contains(e.err, "held up since ") || !strings.Contains(e.err, "127.0.0.1:1 cannot be reached") {
@@ -327,7 +327,7 @@ func TestAPlanThatRunsWithoutARequestNeedsNoLLM(t *testing.T) {
 		"guide.json":  strings.ReplaceAll(plan, `"stage": "complete", `, "")})
 	e := d.do("run", "good.json", "--id", "p", "--json",
 		noUI).is(exit.Done).complains("no LLM is configured: the Plan runs without one")
-	if r := e.result(); r.Requests != 0 || r.IdeaCount != 2 || r.Calls.Done != 1 ||
+	if r := e.result(); r.RequestCount != 0 || r.IdeaCount != 2 || r.Calls.Done != 1 ||
 		string(jsonval.Encode(r.Output)) == "null" {
 		t.Errorf("%+v", r)
 	}
@@ -355,9 +355,9 @@ func TestAnExampleWhoseToolsMayNotBeReachedPausesWithTheReasonAfterOneRequest(t 
 				t.Errorf("it does not say why: %s", said)
 			}
 			d.dev()
-			if r := d.do("result", "d", "--json").is(exit.Paused).result(); r.Requests > 1 || r.Error == nil ||
+			if r := d.do("result", "d", "--json").is(exit.Paused).result(); r.RequestCount > 1 || r.Error == nil ||
 				r.Error.Code != ideafile.CodeNotAllowed {
-				t.Errorf("after %d Requests: %+v", r.Requests, r.Error)
+				t.Errorf("after %d Requests: %+v", r.RequestCount, r.Error)
 			}
 		})
 	}

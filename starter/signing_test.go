@@ -235,7 +235,7 @@ func TestASignedStandingOrderIsCheckedByAnybody(t *testing.T) {
 	})
 	var report chain.Report
 	d.do("verify", "p", "--json").is(exit.Done).json(&report)
-	d.do("fork", "p", "--at", strconv.Itoa(report.Ideas), "--id", "q", "--replies", "replies.jsonl").is(exit.Done)
+	d.do("fork", "p", "--at", strconv.Itoa(report.IdeaCount), "--id", "q", "--replies", "replies.jsonl").is(exit.Done)
 	// bob's proof, on record and as that of who decided before. The order's is on record too where no Idea was sealed
 	// before bob decided.
 	d.do("verify", "q", "--json").is(exit.Done).json(&report)

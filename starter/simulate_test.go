@@ -56,12 +56,12 @@ func TestASimulationTouchesNothingAndReportsWhatItWouldTake(t *testing.T) {
 	if n.Load() != 0 {
 		t.Errorf("%d requests went out", n.Load())
 	}
-	if r.Simulated == nil || r.Status != loop.StatusCompleted || r.Requests != 2 || r.Calls.Done != 8 ||
-		r.Approvals != 2 || !r.Estimated || r.Usage.PromptTokens == 0 || r.Total.Requests != 2 {
+	if r.Simulation == nil || r.Status != loop.StatusCompleted || r.RequestCount != 2 || r.Calls.Done != 8 ||
+		r.ApprovalCount != 2 || !r.IsEstimated || r.Usage.PromptTokens == 0 || r.Total.Requests != 2 {
 		t.Errorf("%s", e.out)
 	}
 	if r.Tools["price"][ideafile.Done] != 2 || r.Tools["pay"][ideafile.Done] != 2 || len(r.Tools) != 4 ||
-		len(r.Open) != 0 || len(r.Unasked) != 1 || len(r.MadeUpRefs) != 1 {
+		len(r.Unfinished) != 0 || len(r.UnaskedMCPServers) != 1 || len(r.MadeUpRefs) != 1 {
 		t.Errorf("%s", e.out)
 	}
 	if !strings.HasPrefix(r.Graph, "flowchart TD\n") || !strings.Contains(r.Graph, `c1 -->|"price.cents"| c2`) {
@@ -131,7 +131,7 @@ func TestASimulationNeedsNoDataAndSaysWhatItCannotPlay(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	r = d.do("simulate", "plan.json", "--json").is(exit.Done).result()
-	if string(jsonval.Encode(r.Output)) != "0" || r.Requests != 0 {
+	if string(jsonval.Encode(r.Output)) != "0" || r.RequestCount != 0 {
 		t.Errorf("%+v", r)
 	}
 	e := d.do("simulate", "odd.json").is(exit.Failed).complains("warning", "odd", "cannot be simulated")
@@ -180,8 +180,8 @@ func TestAnLLMThatIsConfiguredPlansAndPlays(t *testing.T) {
 	e := d.do("simulate", "idea.json", "--json").is(exit.Done).complains("the LLM plans", "the LLM plays the Tools")
 	var r simulation.Report
 	e.json(&r)
-	if got := string(jsonval.Encode(r.Instances["①"].State)); !strings.Contains(got, `"cents":77`) || r.Estimated ||
-		n.Load() != 0 || r.Simulated.ToolResultsFrom != ideafile.FakedByLLM {
+	if got := string(jsonval.Encode(r.Instances["①"].State)); !strings.Contains(got, `"cents":77`) || r.IsEstimated ||
+		n.Load() != 0 || r.Simulation.ToolResultsFrom != ideafile.FakedByLLM {
 		t.Errorf("%s after %d requests", e.out, n.Load())
 	}
 	again := speaking(
@@ -217,7 +217,7 @@ func TestEveryExampleCanBeSimulated(t *testing.T) {
 		e := d.do(args...).is(exit.Done)
 		var r simulation.Report
 		e.json(&r)
-		if r.Status != loop.StatusCompleted || r.Graph == "" || r.Simulated == nil {
+		if r.Status != loop.StatusCompleted || r.Graph == "" || r.Simulation == nil {
 			t.Errorf("%s: %s", folder, e.out)
 		}
 	}

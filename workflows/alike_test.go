@@ -98,10 +98,10 @@ func (p played) facts(t *testing.T) map[string]string {
 		"status": string(p.r.Status), "error": code, "output": asJSON(p.r.Output), "instances": asJSON(p.r.Instances),
 		"calls":    asJSON(p.r.Calls),
 		"failures": asJSON(p.r.Failures), "not written": asJSON(p.r.UnwrittenResults),
-		"Requests made": fmt.Sprint(p.r.Requests > 0),
+		"Requests made": fmt.Sprint(p.r.RequestCount > 0),
 		"refused":       fmt.Sprint(v.Refused), "waiting": strings.Join(v.Waiting, "\n"),
 	}
-	if p.r.Requests == 0 { // an Idea of a Request is one of its part
+	if p.r.RequestCount == 0 { // an Idea of a Request is one of its part
 		p.chainFacts(t, facts)
 	}
 	return facts
@@ -116,10 +116,10 @@ func (p played) chainFacts(t *testing.T, facts map[string]string) {
 		t.Errorf("the chain of %s: %+v, %v", p.s.id, report, err)
 		return
 	}
-	lines := p.s.decided(p.s.id, report.Ideas)
+	lines := p.s.decided(p.s.id, report.IdeaCount)
 	slices.Sort(lines)
 	facts["decided"] = strings.Join(lines, "\n")
-	idea := p.s.sealed(report.Ideas)
+	idea := p.s.sealed(report.IdeaCount)
 	facts["the last Idea's context"] = asJSON(idea["context"])
 	facts["the last Idea's output"] = asJSON(jsonval.AsObject(idea["solution"])["output"])
 	for token, i := range p.r.Instances {
@@ -139,7 +139,7 @@ func (p played) chainFacts(t *testing.T, facts map[string]string) {
 				// what it read is looked up in an Idea that is made less often of parts
 				call = asJSON([]any{b.Call.ID, b.Call.Tool, b.Call.ProposedJSON, b.Call.Executed})
 			}
-			facts["blame "+token+" "+key] = b.By + " " + call + " " + strings.Join(made, ", ")
+			facts["blame "+token+" "+key] = b.Author + " " + call + " " + strings.Join(made, ", ")
 		}
 	}
 	facts["hardened"] = p.hardened(t)

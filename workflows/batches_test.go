@@ -137,9 +137,9 @@ func TestARequestIsAskedAsABatch(t *testing.T) {
 				t.Fatalf("%s %+v", r.Status, r.Calls)
 			}
 			made := llm.batches.madeFor(s.id)
-			if len(made) != r.Requests || len(made) < split.least ||
+			if len(made) != r.RequestCount || len(made) < split.least ||
 				strings.Contains(strings.Join(made, ""), `"stream"`) {
-				t.Errorf("%d batches for %d Requests: %s", len(made), r.Requests, made)
+				t.Errorf("%d batches for %d Requests: %s", len(made), r.RequestCount, made)
 			}
 			u := r.Usage
 			if want := (int64(u.PromptTokens+u.CompletionTokens) * 1_000_000) / 2; u.PromptTokens == 0 ||

@@ -273,9 +273,9 @@ func TestAStepThatGivesAnotherFormThanTheNextOneWantsGoesThrough(t *testing.T) {
 	s.decide("approve", "1.1", "")
 	r := s.end(run)
 	// one more when it came to wait
-	if got := asJSON(r.Instances[""].State); got != `{"loud":"ANNA","user":{"userName":"Anna"}}` || r.Requests != 3 ||
+	if got := asJSON(r.Instances[""].State); got != `{"loud":"ANNA","user":{"userName":"Anna"}}` || r.RequestCount != 3 ||
 		r.IdeaCount != 3 {
-		t.Errorf("%s after %d Requests and %d Ideas", got, r.Requests, r.IdeaCount)
+		t.Errorf("%s after %d Requests and %d Ideas", got, r.RequestCount, r.IdeaCount)
 	}
 	if seen := s.prompt(2); !strings.Contains(seen, `1.1 shout {"text":{"userName":"Anna"}} does not fit: `) {
 		t.Error(seen)
@@ -286,7 +286,7 @@ func TestWhereAdaptingIsSwitchedOffTheNextRequestIsToldOfTheMisfit(t *testing.T)
 	t.Parallel()
 	s := newScenario(t, strings.Replace(adaptedIdea, `{"schema"`, `{"config": {"adapt": false}, "schema"`, 1),
 		shoutUser, `{"solution": {"calls": []}}`)
-	if r := s.finish(); r.Requests != 2 || r.Calls.Failed != 1 || !strings.Contains(s.prompt(2), "bad_parameters") {
+	if r := s.finish(); r.RequestCount != 2 || r.Calls.Failed != 1 || !strings.Contains(s.prompt(2), "bad_parameters") {
 		t.Errorf("%s", s.story())
 	}
 }

@@ -84,7 +84,7 @@ func TestCollectingLeavesWhatHistoriesNeedAndTakesTheChain(t *testing.T) {
 		t.Fatalf("%+v, %v", held, err)
 	}
 	chains := chain.New(copied)
-	if r, err := chains.Verify(t.Context(), s.id); err != nil || !r.IsIntact || r.Ideas == 0 {
+	if r, err := chains.Verify(t.Context(), s.id); err != nil || !r.IsIntact || r.IdeaCount == 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	nobodys, err := copied.Put(t.Context(), []byte("nobody's"))
@@ -132,7 +132,7 @@ func TestAProcessLeavesAChainThatIsWhole(t *testing.T) {
 	r := s.finish()
 	chains := chain.New(store)
 	report, err := chains.Verify(t.Context(), s.id)
-	if err != nil || !report.IsIntact || report.Ideas != r.IdeaCount {
+	if err != nil || !report.IsIntact || report.IdeaCount != r.IdeaCount {
 		t.Fatalf("%+v, %v", report, err)
 	}
 	links, err := chains.List(t.Context(), s.id)

@@ -213,8 +213,8 @@ func TestAWorkerKilledInTheMiddleOfAStreamDoesNotMakeTheLLMSpeakTwice(t *testing
 	r := c.killOnce(s, func() {
 		eventually(t, "the tool was called three times", func() bool { return len(c.calls("go")) == 3 })
 	})
-	if n := len(s.llm.Requests()); n != 2 || r.Requests != 2 {
-		t.Errorf("the LLM was asked %d times, %d of them counted", n, r.Requests)
+	if n := len(s.llm.Requests()); n != 2 || r.RequestCount != 2 {
+		t.Errorf("the LLM was asked %d times, %d of them counted", n, r.RequestCount)
 	}
 	if got := asJSON(r.Instances[""].State); got != `{"r1":"go","r2":"go","r3":"go"}` {
 		t.Error(got)
@@ -276,7 +276,7 @@ func TestCallsAreHandedOnThoughTheWorkerIsLostWhenSomeInstancesHaveTheWholeReply
 		`{"solution": {"calls": []}}`)
 	c.workHandingOutTo("2")
 	r := c.finish(c.start(s))
-	if r.Calls.Done != 3 || r.Calls.Failed > 0 || r.Requests != 2 || !strings.Contains(s.prompt(2), "worker_lost") ||
+	if r.Calls.Done != 3 || r.Calls.Failed > 0 || r.RequestCount != 2 || !strings.Contains(s.prompt(2), "worker_lost") ||
 		!strings.Contains(s.prompt(2), "done (all 3)") {
 		t.Errorf("%+v\n%s", r, s.story())
 	}
@@ -445,8 +445,8 @@ func TestARecheckIsMadeAgainWhoseWorkerWasKilled(t *testing.T) {
 	second := moods("judge", "good", "bad", "bad", "bad")
 	s.script(moods("judge", "good", "good", "bad", "bad"), second, second)
 	r := c.killOnce(s, func() { <-reached })
-	if n := len(s.llm.Requests()); n != 3 || r.Status != loop.StatusCompleted || r.Requests != 1 {
-		t.Errorf("%s after %d Requests; the LLM was asked %d times", r.Status, r.Requests, n)
+	if n := len(s.llm.Requests()); n != 3 || r.Status != loop.StatusCompleted || r.RequestCount != 1 {
+		t.Errorf("%s after %d Requests; the LLM was asked %d times", r.Status, r.RequestCount, n)
 	}
 	if q := r.Quality; q == nil || q.Rechecked != 4 || q.Differed != 1 || q.FailedCount != 0 {
 		t.Errorf("its verdict is %s", asJSON(q))

@@ -97,12 +97,12 @@ func TestOneSignalDecidesOnManyCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n, o := range outcomes {
-		want := client.Count{Have: 2, Want: 2}
+		want := client.VoteCount{Have: 2, Want: 2}
 		if wrong[n] != "" {
 			want.Have = 1
 		}
-		if o.RefusalReason != "" || o.Count != want || o.Call != waiting[n].CallID {
-			t.Errorf("%s: %q, %+v", o.Call, o.RefusalReason, o.Count)
+		if o.RefusalReason != "" || o.Votes != want || o.Call != waiting[n].CallID {
+			t.Errorf("%s: %q, %+v", o.Call, o.RefusalReason, o.Votes)
 		}
 	}
 	eventually(t, "all but three are paid", func() bool { return len(till.seen()) == calls-3 })

@@ -169,7 +169,7 @@ func TestTheChainTellsWhoStartedItAndEachWhoApproved(t *testing.T) {
 	}
 	var made []approval.Decision
 	for _, l := range links {
-		log, err := chains.LogAt(t.Context(), s.id, l.At)
+		log, err := chains.LogAt(t.Context(), s.id, l.IdeaNumber)
 		if err != nil {
 			t.Fatal(err)
 		}

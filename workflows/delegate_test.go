@@ -163,8 +163,8 @@ func TestTheDelegatesOfTheResearchSeeTheirScopesAlone(t *testing.T) {
 	idea, replies := example(t, "research")
 	s := newScenario(t, asJSON(idea), strings.Split(strings.TrimSpace(replies), "\n")...)
 	s.file("researcher.json", asJSON(delegatesOf(t, "research").Files["researcher.json"]))
-	if r := s.finish(); r.Requests != 0 || !strings.Contains(asJSON(r.Output), "A History of the Window Tax") {
-		t.Errorf("%s after %d Requests", asJSON(r.Output), r.Requests)
+	if r := s.finish(); r.RequestCount != 0 || !strings.Contains(asJSON(r.Output), "A History of the Window Tax") {
+		t.Errorf("%s after %d Requests", asJSON(r.Output), r.RequestCount)
 	}
 	for who, c := range map[string]struct{ told, hidden []string }{
 		"You are a researcher.": {[]string{"Why do old houses", "about to buy an old house"},

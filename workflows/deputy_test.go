@@ -80,7 +80,7 @@ func TestADeputyDecidesWhereverACallWaitsUntilTheEnd(t *testing.T) {
 			chains := chain.New(store)
 			links, err := chains.List(t.Context(), process)
 			for _, l := range links {
-				log, _ := chains.LogAt(t.Context(), process, l.At)
+				log, _ := chains.LogAt(t.Context(), process, l.IdeaNumber)
 				for _, e := range log {
 					if d := e.Decision; d != nil && d.OnBehalfOf != nil {
 						kinds[d.DecidedBy+" for "+d.OnBehalfOf.Name]++

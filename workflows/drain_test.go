@@ -122,8 +122,8 @@ func TestAWorkerThatIsStoppedUnderAHundredCallsFailsNoneOfThem(t *testing.T) {
 	c.production()
 	stopped(t, first)
 	r := c.finish(run)
-	if r.Calls.Done != 100 || r.Calls.Failed != 0 || r.Requests != 2 || len(s.llm.Requests()) != 2 {
-		t.Errorf("%+v after %d requests, the LLM was asked %d times", r.Calls, r.Requests, len(s.llm.Requests()))
+	if r.Calls.Done != 100 || r.Calls.Failed != 0 || r.RequestCount != 2 || len(s.llm.Requests()) != 2 {
+		t.Errorf("%+v after %d requests, the LLM was asked %d times", r.Calls, r.RequestCount, len(s.llm.Requests()))
 	}
 	if len(seen()) != 100 {
 		t.Errorf("there were %d keys", len(seen()))
@@ -292,7 +292,7 @@ func TestARequestThatStreamsWhileItsWorkerDrainsIsHeardToItsEnd(t *testing.T) {
 	close(release)
 	stopped(t, first)
 	r := c.finish(run)
-	if n := len(s.llm.Requests()); n != 2 || r.Requests != 2 || r.Calls.Done != 8 || len(c.calls("go")) != 8 {
+	if n := len(s.llm.Requests()); n != 2 || r.RequestCount != 2 || r.Calls.Done != 8 || len(c.calls("go")) != 8 {
 		t.Errorf("the LLM was asked %d times, the tool %d times; %+v", n, len(c.calls("go")), r)
 	}
 	if p := s.prompt(2); strings.Contains(p, "worker_lost") || strings.Contains(p, "truncated") {
@@ -314,8 +314,8 @@ func TestARequestThatOutlastsTheDrainIsCutLikeThatOfALostWorker(t *testing.T) {
 	stop()
 	c.inside()
 	r := c.finish(run)
-	if n := len(s.llm.Requests()); n != 2 || r.Requests != 2 {
-		t.Errorf("the LLM was asked %d times, %d of them counted", n, r.Requests)
+	if n := len(s.llm.Requests()); n != 2 || r.RequestCount != 2 {
+		t.Errorf("the LLM was asked %d times, %d of them counted", n, r.RequestCount)
 	}
 	if got := asJSON(r.Instances[""].State); got != `{"r1":"go","r2":"go","r3":"go"}` {
 		t.Error(got)

@@ -109,8 +109,8 @@ func TestEveryExampleRunsToItsEnd(t *testing.T) {
 			if err := run.Get(ctx, &r); err != nil {
 				t.Fatal(err)
 			}
-			if r.Status != loop.StatusCompleted || r.Requests != want.requests || r.Calls != want.calls {
-				t.Errorf("%s after %d requests, %+v", r.Status, r.Requests, r.Calls)
+			if r.Status != loop.StatusCompleted || r.RequestCount != want.requests || r.Calls != want.calls {
+				t.Errorf("%s after %d requests, %+v", r.Status, r.RequestCount, r.Calls)
 			}
 			replays(t, name, run.GetID())
 			if *record {
@@ -166,11 +166,11 @@ func TestEveryExampleOfSeveralInstancesComesToTheSameInParts(t *testing.T) {
 				asJSON(parts.Output) != asJSON(whole.Output) || asJSON(parts.Instances) != asJSON(whole.Instances) {
 				t.Errorf(
 					"in parts: %s, %d Requests, %+v, %.300s, %.900s\nby itself: %s, %d Requests, %+v, %.300s, %.900s",
-					parts.Status, parts.Requests, parts.Calls, asJSON(parts.Output), asJSON(parts.Instances),
-					whole.Status, whole.Requests, whole.Calls, asJSON(whole.Output), asJSON(whole.Instances))
+					parts.Status, parts.RequestCount, parts.Calls, asJSON(parts.Output), asJSON(parts.Instances),
+					whole.Status, whole.RequestCount, whole.Calls, asJSON(whole.Output), asJSON(whole.Instances))
 			}
-			if name == "hardened-moderation" && parts.Requests > 0 {
-				t.Errorf("%d Requests were made", parts.Requests)
+			if name == "hardened-moderation" && parts.RequestCount > 0 {
+				t.Errorf("%d Requests were made", parts.RequestCount)
 			}
 		})
 	}
@@ -266,8 +266,8 @@ func TestTheExampleOfMCPWritesItsFileOnceAPersonHasSeenIt(t *testing.T) {
 		t.Errorf("before anybody decides: %+v, %v", a, err)
 	}
 	s.decide(policy.Approve, a.CallID, "")
-	if r := s.end(run); r.Calls.Done != 3 || r.Requests != 3 {
-		t.Errorf("%+v after %d Requests\n%s", r.Calls, r.Requests, s.story())
+	if r := s.end(run); r.Calls.Done != 3 || r.RequestCount != 3 {
+		t.Errorf("%+v after %d Requests\n%s", r.Calls, r.RequestCount, s.story())
 	}
 	if p := s.prompt(2); !strings.Contains(p, "Tomás: the present host stays.") {
 		t.Errorf("the LLM has not read the notes:\n%s", p)

@@ -38,10 +38,10 @@ func TestAForkOfASplitProcessThatHasEndedDoesNothing(t *testing.T) {
 		fork := newScenario(t, `{}`)
 		fork.id, fork.idea = fmt.Sprintf("%s-fork-%d", s.id, n), chain.Fork(idea)
 		again := fork.cameTo()
-		if again.Calls != (turn.CallCounts{}) || again.Requests != 0 || again.Status != r.Status ||
+		if again.Calls != (turn.CallCounts{}) || again.RequestCount != 0 || again.Status != r.Status ||
 			len(till.seen()) != 6 {
 			t.Errorf("the fork of %s: %s %+v, %d payments, %d Requests", of, again.Status, again.Calls,
-				len(till.seen()), again.Requests)
+				len(till.seen()), again.RequestCount)
 		}
 		if a, b := ends(again.Instances), ends(r.Instances); a != b {
 			t.Errorf("%s\nbecame\n%s", b, a)
@@ -102,8 +102,8 @@ func TestAStreamOfRefusedSignalsStopsNothing(t *testing.T) {
 	close(stop)
 	<-stopped
 	r := s.end(run)
-	if r.Status != loop.StatusCompleted || r.Requests != 11 || r.Calls.Done != 10 || sent < 10 {
-		t.Errorf("%s %+v after %d Requests and %d signals", r.Status, r.Calls, r.Requests, sent)
+	if r.Status != loop.StatusCompleted || r.RequestCount != 11 || r.Calls.Done != 10 || sent < 10 {
+		t.Errorf("%s %+v after %d Requests and %d signals", r.Status, r.Calls, r.RequestCount, sent)
 	}
 	if err := replay(t, store, history(t, s.id)); err != nil {
 		t.Error(err)

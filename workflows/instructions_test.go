@@ -36,8 +36,8 @@ func TestEveryPartHoldsItsInstancesToTheInstructionThatTheStartBrings(t *testing
 	s.every = 1
 	r := s.finish()
 	want := ideafile.StepCounts{{File: "p.json", Version: "7", StepID: "twice", Fulfilled: 3}}
-	if r.Status != loop.StatusCompleted || asJSON(r.Instructions) != asJSON(want) {
-		t.Errorf("%s, %s\n%s", r.Status, asJSON(r.Instructions), s.story())
+	if r.Status != loop.StatusCompleted || asJSON(r.InstructionStepCounts) != asJSON(want) {
+		t.Errorf("%s, %s\n%s", r.Status, asJSON(r.InstructionStepCounts), s.story())
 	}
 	last := s.sealedLast()
 	if !strings.Contains(asJSON(last["context"]), `"outcome":"fulfilled"`) ||
@@ -54,8 +54,8 @@ func TestAnInstanceThatNeverFulfilsAStepHasFailed(t *testing.T) {
 	s.withPolicy("p.json")
 	_ = s.start().Get(t.Context(), nil)
 	r := s.processStatus()
-	if r.Status != loop.StatusFailed || r.Error == nil || r.Error.Code != "instruction_unfulfilled" || r.Requests != 5 {
-		t.Errorf("%s %v after %d Requests\n%s", r.Status, r.Error, r.Requests, s.story())
+	if r.Status != loop.StatusFailed || r.Error == nil || r.Error.Code != "instruction_unfulfilled" || r.RequestCount != 5 {
+		t.Errorf("%s %v after %d Requests\n%s", r.Status, r.Error, r.RequestCount, s.story())
 	}
 	if told := strings.Count(s.prompt(5)+s.prompt(4)+s.prompt(3)+s.prompt(2), "step twice is not fulfilled"); told != 3 {
 		t.Errorf("it was told %d times", told)

@@ -180,8 +180,8 @@ func TestAProcessWhoseStoreCannotBeWrittenWaitsAndGoesOnWhenItCan(t *testing.T) 
 	})
 	eventually(t, "the process says that its store holds it up, and what mends it", func() bool {
 		v := s.processStatus()
-		return len(v.HeldUp) == 1 && strings.HasPrefix(v.HeldUp[0].Cause, "store_") && v.HeldUp[0].Remedy != "" &&
-			slices.Contains(v.Waiting, v.HeldUp[0].String())
+		return len(v.HoldUps) == 1 && strings.HasPrefix(v.HoldUps[0].Cause, "store_") && v.HoldUps[0].Remedy != "" &&
+			slices.Contains(v.Waiting, v.HoldUps[0].String())
 	})
 	_, metrics := p.Get("/metrics")
 	for _, counted := range []string{
@@ -196,7 +196,7 @@ func TestAProcessWhoseStoreCannotBeWrittenWaitsAndGoesOnWhenItCan(t *testing.T) 
 	b.mend()
 	r := c.finish(run)
 	if r.Status != loop.StatusCompleted || r.Calls.Done != 1 || len(c.calls("go")) != 1 ||
-		len(s.processStatus().HeldUp) > 0 {
+		len(s.processStatus().HoldUps) > 0 {
 		t.Errorf("%+v after %d calls", r, len(c.calls("go")))
 	}
 	p.Signal(syscall.SIGTERM)

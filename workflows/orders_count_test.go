@@ -73,7 +73,7 @@ func TestAnApprovalUnderAnOrderThatIsRefusedIsGivenToAnotherCall(t *testing.T) {
 			}
 			eventually(t, "two are paid",
 				func() bool { return len(till.seen()) == 8 && s.processStatus().Awaiting == 4 })
-			if v := s.processStatus(); s.order("two").Approved != 2 || v.Refused != 0 {
+			if v := s.processStatus(); s.order("two").ApprovedCount != 2 || v.Refused != 0 {
 				t.Errorf("%+v, %+v", s.order("two"), v.Refusals)
 			}
 			s.decideAll(s.id, "rest", policy.Approve, "cid", s.waitsFor(4))
@@ -112,7 +112,7 @@ func TestAnOrderOfFortyApprovesFortyThoughTheWorkerIsKilledAndOthersDecide(t *te
 	kill()
 	c.work()
 	s.waitsFor(10)
-	eventually(t, "forty are counted", func() bool { return s.order("forty").Approved == 40 })
+	eventually(t, "forty are counted", func() bool { return s.order("forty").ApprovedCount == 40 })
 	if got := approvedUnder(t, c.client, "forty", instances); len(got) != 40 {
 		t.Errorf("%d were approved under it: %q", len(got), got)
 	}
@@ -161,7 +161,7 @@ func TestOnlyTheWholeProcessTakesOrdersAndApprovesUnderThem(t *testing.T) {
 	s.signal(s.id, approval.SteerDecide,
 		map[string]any{"decisions": []any{jsonval.DeepMerge(forged, map[string]any{"decision": policy.Approve})}})
 	eventually(t, "it is refused among many", func() bool { return refused(before + 2) })
-	if o := s.order("all"); o.Approved != 1 || len(till.seen()) != 1 {
+	if o := s.order("all"); o.ApprovedCount != 1 || len(till.seen()) != 1 {
 		t.Errorf("%+v, %d payments", o, len(till.seen()))
 	}
 	s.decideAll(s.id, "rest", policy.Approve, "cid", s.waitsFor(2))
@@ -183,14 +183,14 @@ func TestAnOrderCoversNoDelegate(t *testing.T) {
 	eventually(t, "its own Call is paid", func() bool { return len(till.seen()) == 1 })
 	delegate := &scenario{t: t, id: protocol.DelegateID(s.id, "0.1"), client: s.client, namespace: s.namespace}
 	delegate.waitsFor(1)
-	if o := s.order("all"); o.Approved != 1 || len(till.seen()) != 1 {
+	if o := s.order("all"); o.ApprovedCount != 1 || len(till.seen()) != 1 {
 		t.Errorf("%+v, %d payments", o, len(till.seen()))
 	}
 	if why := delegate.steer(approval.SteerAllow, order); why != "" {
 		t.Fatal(why)
 	}
 	s.end(run)
-	if o := delegate.order("all"); o.Approved != 1 || len(till.seen()) != 2 {
+	if o := delegate.order("all"); o.ApprovedCount != 1 || len(till.seen()) != 2 {
 		t.Errorf("%+v, %d payments", o, len(till.seen()))
 	}
 }
@@ -247,7 +247,7 @@ func TestAForkTakesNoOrdersAlongAndBeginsToWaitAnew(t *testing.T) {
 	}
 	s.end(run) // its other payment is approved under the order
 	fork.waitsFor(1)
-	if len(fork.processStatus().Orders) != 0 || s.order("all").Approved != 2 || len(till.seen()) != 4 {
+	if len(fork.processStatus().Orders) != 0 || s.order("all").ApprovedCount != 2 || len(till.seen()) != 4 {
 		t.Errorf("%+v, %+v, %d payments", fork.processStatus().Orders, s.order("all"), len(till.seen()))
 	}
 	fork.decide(policy.Approve, "0.3", "")

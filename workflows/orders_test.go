@@ -67,7 +67,7 @@ func TestAStandingOrderApprovesAsManyCallsAsItSays(t *testing.T) {
 			}
 			eventually(t, "seven are paid",
 				func() bool { return len(till.seen()) == 7 && s.processStatus().Awaiting == 5 })
-			if o := s.order("small"); o.Approved != 7 || o.Giver.Name != "ann" {
+			if o := s.order("small"); o.ApprovedCount != 7 || o.Giver.Name != "ann" {
 				t.Errorf("%+v", o)
 			}
 			// Another order of who may not decide, and one that is ended before anything fits it, change nothing.
@@ -89,7 +89,7 @@ func TestAStandingOrderApprovesAsManyCallsAsItSays(t *testing.T) {
 			if len(till.seen()) != 12 {
 				t.Errorf("%d payments", len(till.seen()))
 			}
-			if o := s.order("rest"); o.Approved != 5 {
+			if o := s.order("rest"); o.ApprovedCount != 5 {
 				t.Errorf("%+v", o)
 			}
 			// The record says under which order each was approved, and what the orders were.
@@ -137,13 +137,13 @@ func TestAStandingOrderCoversNothingThatAPersonChanged(t *testing.T) {
 	}
 	eventually(t, "the other one is paid",
 		func() bool { return len(till.seen()) == 1 && s.processStatus().Awaiting == 1 })
-	if o := s.order("all"); o.Approved != 1 {
+	if o := s.order("all"); o.ApprovedCount != 1 {
 		t.Errorf("%+v", o)
 	}
 	if why := s.steer(approval.SteerDisallow, map[string]any{"order": "all", "id": "end", "by": "ann"}); why != "" {
 		t.Fatal(why)
 	}
-	if o := s.order("all"); o.Ended == nil || o.Ended.By != "ann" {
+	if o := s.order("all"); o.Ending == nil || o.Ending.EndedBy != "ann" {
 		t.Errorf("%+v", o)
 	}
 	if why := s.steer(approval.SteerDisallow, map[string]any{"order": "all", "id": "again"}); !strings.Contains(why,
@@ -186,7 +186,7 @@ func TestAStandingOrderIsOnePersonsApproval(t *testing.T) {
 	eventually(t, "one is paid", func() bool { return len(till.seen()) == 1 })
 	give("cids", "cid")
 	s.end(run)
-	if o := s.order("anns second"); o.Approved != 0 || len(till.seen()) != 3 || s.order("cids").Approved != 2 {
+	if o := s.order("anns second"); o.ApprovedCount != 0 || len(till.seen()) != 3 || s.order("cids").ApprovedCount != 2 {
 		t.Errorf("%+v, %d payments", o, len(till.seen()))
 	}
 }

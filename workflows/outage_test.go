@@ -72,9 +72,9 @@ func (s *scenario) heldUp(says ...string) {
 	eventually(s.t, "the process says that it is held up", func() bool {
 		view := s.processStatus()
 		v, waiting = view.Result, view.Waiting
-		return len(v.HeldUp) > 0
+		return len(v.HoldUps) > 0
 	})
-	h := v.HeldUp[0]
+	h := v.HoldUps[0]
 	if v.Status != loop.StatusRunning || h.Cause != turn.CodeLLMUnreachable || h.Since.IsZero() || h.NextAttempt.IsZero() ||
 		h.PauseAt.Before(h.NextAttempt) || h.Remedy == "" {
 		s.t.Errorf("%s: %+v", v.Status, h)
@@ -136,7 +136,7 @@ func TestAnLLMThatIsAwayHoldsAProcessUpThatGoesOnWhenItIsBack(t *testing.T) {
 				s.heldUp(row.says)
 			}
 			o.answers(nil)
-			if r := c.finish(run); r.Status != loop.StatusCompleted || r.Calls.Done != 1 || len(r.HeldUp) > 0 {
+			if r := c.finish(run); r.Status != loop.StatusCompleted || r.Calls.Done != 1 || len(r.HoldUps) > 0 {
 				t.Errorf("%+v", r)
 			}
 		})
@@ -168,7 +168,7 @@ func TestAnLLMThatStaysAwayLongerThanThePatiencePausesTheProcess(t *testing.T) {
 	s.pausedWith(turn.CodeLLMUnreachable, "connection refused", o.address, "(config.llm.patience)")
 	o.answers(nil)
 	s.signal(s.id, approval.SteerResume, map[string]any{})
-	if r := c.finish(run); r.Calls.Done != 1 || r.Requests < 2 {
+	if r := c.finish(run); r.Calls.Done != 1 || r.RequestCount < 2 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -186,7 +186,7 @@ func TestAProcessThatIsHeldUpTakesAPauseAResumeAndItsEndAtOnce(t *testing.T) {
 	s.signal(s.id, approval.SteerResume, map[string]any{})
 	eventually(t, "it is held up again", func() bool {
 		v := s.processStatus()
-		return v.Status == loop.StatusRunning && len(v.HeldUp) == 1
+		return v.Status == loop.StatusRunning && len(v.HoldUps) == 1
 	})
 	if err := c.client.CancelWorkflow(t.Context(), s.id, ""); err != nil {
 		t.Fatal(err)
@@ -203,7 +203,7 @@ func TestPartsAndDelegatesThatAreHeldUpSaySoAndGoOn(t *testing.T) {
 	c.productionWith(o.environment())
 	run := c.start(s)
 	s.heldUp("connection refused")
-	if h := s.processStatus().HeldUp[0]; !strings.HasPrefix(h.ProcessID, s.id+"/~part/") || !h.HasNeverWorked {
+	if h := s.processStatus().HoldUps[0]; !strings.HasPrefix(h.ProcessID, s.id+"/~part/") || !h.HasNeverWorked {
 		t.Errorf("%+v", h)
 	}
 	o.answers(nil)

@@ -53,8 +53,8 @@ func (s *scenario) askedOnce(workflow string, ids []string) (list []string) {
 		switch {
 		case o.Status == approval.ActRefused:
 			list = append(list, o.Reason)
-		case o.Count.Want > 1:
-			list = append(list, fmt.Sprintf("%s %d of %d", o.Status, o.Count.Have, o.Count.Want))
+		case o.Votes.Want > 1:
+			list = append(list, fmt.Sprintf("%s %d of %d", o.Status, o.Votes.Have, o.Votes.Want))
 		default:
 			list = append(list, o.Status)
 		}
@@ -105,9 +105,9 @@ func TestEachOfManyDecisionsIsAnsweredThoughEveryInstanceRefusesSome(t *testing.
 			}
 			for n, o := range outcomes {
 				refused := strings.Contains(o.RefusalReason, "the digest does not match what waits now")
-				wrongCount := !refused && o.Count != (client.Count{Have: 1, Want: 2})
+				wrongCount := !refused && o.Votes != (client.VoteCount{Have: 1, Want: 2})
 				if refused != (n%3 == 0) || wrongCount || o.Call != list[n].Call {
-					t.Errorf("decision %d, on %s: %q, %+v", n, o.Call, o.RefusalReason, o.Count)
+					t.Errorf("decision %d, on %s: %q, %+v", n, o.Call, o.RefusalReason, o.Votes)
 				}
 			}
 			s.cancel()
@@ -209,8 +209,8 @@ func TestWhatIsSentWhileNoWorkerRunsTakesEffectAndIsAnsweredOnceOneDoes(t *testi
 	}
 	defer found.Close()
 	d := client.Decision{Kind: client.Approve, Call: waiting[0].CallID, By: "ann"}
-	count, err := found.Process(s.id).DecideAndCount(t.Context(), d)
-	if err != nil || told != 1 || count != (client.Count{Have: 1, Want: 2}) {
+	count, err := found.Process(s.id).DecideAndCountVotes(t.Context(), d)
+	if err != nil || told != 1 || count != (client.VoteCount{Have: 1, Want: 2}) {
 		t.Fatalf("%+v, %v; told %d times", count, err, told)
 	}
 	s.areTaken("twice")

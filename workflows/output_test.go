@@ -22,7 +22,7 @@ func TestAnOutputOfReferencesBesideCallsEndsTheProcessInOneRequest(t *testing.T)
 		"context": [{"type": "state", "text": "hi"}]}`,
 		`{"solution": {"calls": [{"_tool": "shout", "text": "†state.text", "_outputPath": "loud"}], "output": {"said": "†state.loud"}}}`)
 	r := s.finish()
-	if r.Requests != 1 || asJSON(r.Output) != `{"said":"HI"}` {
+	if r.RequestCount != 1 || asJSON(r.Output) != `{"said":"HI"}` {
 		t.Errorf("%+v", r)
 	}
 }
@@ -57,9 +57,9 @@ func TestAnOutputOfWhatIsKnownBesideCallsEndsTheProcessInOneRequest(t *testing.T
 			comesToIt := func(requests int) {
 				t.Helper()
 				r := s.finish()
-				if r.Status != loop.StatusCompleted || r.Calls.Done != c.instances || r.Requests > requests ||
+				if r.Status != loop.StatusCompleted || r.Calls.Done != c.instances || r.RequestCount > requests ||
 					!strings.Contains(asJSON(r.Output), `"law":"Denmark"`) {
-					t.Errorf("%s, %d Requests, %+v, %.200s\n%s", r.Status, r.Requests, r.Calls,
+					t.Errorf("%s, %d Requests, %+v, %.200s\n%s", r.Status, r.RequestCount, r.Calls,
 						asJSON(r.Output), s.story())
 				}
 			}
@@ -97,8 +97,8 @@ func (s *scenario) refuseLoudness() {
 // wantOutput wants a process that is completed with this output, after so many Requests at most.
 func (s *scenario) wantOutput(r loop.Result, requests int, output string) {
 	s.t.Helper()
-	if r.Status != loop.StatusCompleted || r.Requests > requests || asJSON(r.Output) != output {
-		s.t.Errorf("%s, %d Requests, %+v, %.200s\n%s", r.Status, r.Requests, r.Calls, asJSON(r.Output), s.story())
+	if r.Status != loop.StatusCompleted || r.RequestCount > requests || asJSON(r.Output) != output {
+		s.t.Errorf("%s, %d Requests, %+v, %.200s\n%s", r.Status, r.RequestCount, r.Calls, asJSON(r.Output), s.story())
 	}
 }
 
@@ -247,9 +247,9 @@ func TestAnIdeaOfTheChainWithAnOutputOfWhatIsKnownIsRunAgainWithoutAnLLM(t *test
 		t.Fatal(err)
 	}
 	s.id, s.idea, s.withCalls = s.id+"-again", chain.Fork(idea), true
-	if again := s.finish(); asJSON(again.Output) != asJSON(first.Output) || again.Requests != 0 ||
+	if again := s.finish(); asJSON(again.Output) != asJSON(first.Output) || again.RequestCount != 0 ||
 		again.Calls.Done != 3 {
-		t.Errorf("%d Requests, %+v, %s", again.Requests, again.Calls, asJSON(again.Output))
+		t.Errorf("%d Requests, %+v, %s", again.RequestCount, again.Calls, asJSON(again.Output))
 	}
 }
 

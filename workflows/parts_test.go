@@ -36,8 +36,8 @@ func TestAProcessOfManyInstancesIsSplitAndGathersItsParts(t *testing.T) {
 		`{"solution": {"calls": [], "output": {"n": 64}}}`}, "\n")
 	r := s.finish()
 	if r.Status != loop.StatusCompleted || r.Calls.Done != 64 || len(r.Instances) != 64 ||
-		asJSON(r.Output) != `{"n":64}` || r.Requests != 15 {
-		t.Errorf("%s %+v %s after %d Requests, %d instances", r.Status, r.Calls, asJSON(r.Output), r.Requests,
+		asJSON(r.Output) != `{"n":64}` || r.RequestCount != 15 {
+		t.Errorf("%s %+v %s after %d Requests, %d instances", r.Status, r.Calls, asJSON(r.Output), r.RequestCount,
 			len(r.Instances))
 	}
 	for n := 1; n <= 64; n++ {
@@ -69,8 +69,8 @@ func TestAWrongOutputOverAllPartsIsToldToTheLLM(t *testing.T) {
 		strings.Replace(oneForAll, "{", `{"when": "Go.", `, 1))
 	run := s.start()
 	eventually(t, "it is paused", func() bool { return s.processStatus().Status == loop.StatusPaused })
-	if v := s.processStatus(); v.Requests != 7 || !strings.Contains(v.Error.Message, "†state.never") {
-		t.Errorf("after %d Requests: %v", v.Requests, v.Error)
+	if v := s.processStatus(); v.RequestCount != 7 || !strings.Contains(v.Error.Message, "†state.never") {
+		t.Errorf("after %d Requests: %v", v.RequestCount, v.Error)
 	}
 	if seen := s.llm.Requests(); !strings.Contains(s.prompt(len(seen)), "†state.never: ") &&
 		!strings.Contains(s.prompt(len(seen)), "bad_output") {
@@ -104,9 +104,9 @@ func TestACompletePlanInPartsAsksNobodyForItsOutput(t *testing.T) {
 			if !errors.As(err, &app) || app.Details(&r) != nil {
 				t.Fatalf("it ended with %v", err)
 			}
-			if r.Status != loop.StatusFailed || r.Requests != 0 || len(s.llm.Requests()) != 0 ||
+			if r.Status != loop.StatusFailed || r.RequestCount != 0 || len(s.llm.Requests()) != 0 ||
 				asJSON(r.Output) != c.wants {
-				t.Errorf("%s after %d Requests with %s", r.Status, r.Requests, asJSON(r.Output))
+				t.Errorf("%s after %d Requests with %s", r.Status, r.RequestCount, asJSON(r.Output))
 			}
 		})
 	}

@@ -141,7 +141,7 @@ func TestWhatIsShownIsByteForByteWhatRuns(t *testing.T) {
 		d[0].Kind != policy.Approve || d[0].DecidedAt.IsZero() {
 		t.Errorf("%+v", d)
 	}
-	if r.Requests != 2 || r.Calls.Done != 1 || !strings.Contains(s.prompt(2), "approved by ann: fine") {
+	if r.RequestCount != 2 || r.Calls.Done != 1 || !strings.Contains(s.prompt(2), "approved by ann: fine") {
 		t.Errorf("%+v\n%s", r, s.story())
 	}
 }
@@ -293,8 +293,8 @@ func TestOfManyInstancesMostSettleWhileTheOthersWaitAndShareARequest(t *testing.
 		s.decide(policy.Approve, fmt.Sprintf("1.1@i%d", n), "")
 		s.waitsFor(count - 1 - n)
 	}
-	if r := s.end(run); r.Requests != 3 || r.Calls.Done != count || len(till.seen()) != count {
-		t.Errorf("%d Requests, %+v, %d payments", r.Requests, r.Calls, len(till.seen()))
+	if r := s.end(run); r.RequestCount != 3 || r.Calls.Done != count || len(till.seen()) != count {
+		t.Errorf("%d Requests, %+v, %d payments", r.RequestCount, r.Calls, len(till.seen()))
 	}
 }
 
@@ -314,7 +314,7 @@ func TestARequestDoesNotWaitForAStrangersCallLongerThanTheGatheringTime(t *testi
 		t.Errorf("%+v", v)
 	}
 	close(slow)
-	if r := s.end(run); r.Requests != 3 {
+	if r := s.end(run); r.RequestCount != 3 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -265,12 +265,12 @@ func TestADirectPlanWaitsBeforeAnyInstanceStarts(t *testing.T) {
 			paid := strings.Join(till.seen(), " ")
 			switch {
 			case c.decision == approval.SteerApprovePlan &&
-				(r.Status != loop.StatusCompleted || len(till.seen()) != 2 || r.Requests != 0),
+				(r.Status != loop.StatusCompleted || len(till.seen()) != 2 || r.RequestCount != 0),
 				c.decision == approval.SteerAmendPlan &&
 					(r.Status != loop.StatusCompleted || strings.Count(paid, `{"n":5}`) != 2 ||
 						strings.Count(paid, `"n":6`) != 1),
 				c.stage == "complete" && c.decision == approval.SteerRejectPlan &&
-					(r.Status != loop.StatusFailed || paid != "" || r.Requests != 0),
+					(r.Status != loop.StatusFailed || paid != "" || r.RequestCount != 0),
 				c.stage == "optimal" && (r.Status != loop.StatusCompleted || paid != `{"n":9} {"n":9}` ||
 					!strings.Contains(s.prompt(1), "was rejected by ann: because")):
 				t.Errorf("%s %+v, %s: %s", r.Status, r.Calls, paid, asJSON(r))

@@ -68,7 +68,7 @@ func TestReachingALimitPausesAndAHigherOneLetsItGoOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	var r loop.Result
-	if err := run.Get(t.Context(), &r); err != nil || r.Requests != 2 {
+	if err := run.Get(t.Context(), &r); err != nil || r.RequestCount != 2 {
 		t.Errorf("%v %+v", err, r)
 	}
 }

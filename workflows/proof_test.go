@@ -87,8 +87,8 @@ func (s *scenario) proven(process string, want proofs.Counts) {
 // claims are what a proof of a decision on what waits says, before somebody signs it.
 func claimsFor(process string, a approval.Pending, kind string, details map[string]any) proof.Claims {
 	return proof.Claims{
-		IssuedAt: time.Now().Unix(), ID: fmt.Sprint(time.Now().UnixNano()), Process: process, Call: a.CallID,
-		Digest: a.Digest, Decision: kind,
+		IssuedAt: time.Now().Unix(), ID: fmt.Sprint(time.Now().UnixNano()), ProcessID: process, CallID: a.CallID,
+		ApprovalDigest: a.Digest, DecisionKind: kind,
 		DetailsDigest: proof.DetailsDigest(details),
 	}
 }
@@ -96,7 +96,7 @@ func claimsFor(process string, a approval.Pending, kind string, details map[stri
 // forge signs claims without looking whether the key may speak so.
 func forge(t *testing.T, k *signing.PrivateKey, c proof.Claims, header string) string {
 	t.Helper()
-	jws, err := k.Sign(proof.Claims{IssuedAt: 1, ID: "1", Process: "p", Call: "c", Digest: "d", Decision: "d",
+	jws, err := k.Sign(proof.Claims{IssuedAt: 1, ID: "1", ProcessID: "p", CallID: "c", ApprovalDigest: "d", DecisionKind: "d",
 		DetailsDigest: "d"})
 	if err != nil {
 		t.Fatal(err)
@@ -180,12 +180,12 @@ func (s *scenario) wrongProofs() []wrongProof {
 			map[string]any{"groups": []any{"finance"}}},
 		{"the starter", "sam started the process", as("sam", nil), nil},
 		{"a key that was withdrawn", "was withdrawn at 2020-01-01", as("gus", nil), nil},
-		{"another digest", "another digest", as("ann", func(c *proof.Claims) { c.Digest = strings.Repeat("0", 64) }),
+		{"another digest", "another digest", as("ann", func(c *proof.Claims) { c.ApprovalDigest = strings.Repeat("0", 64) }),
 			nil},
-		{"another Call", "for Call 9.9, not for 0.1", as("ann", func(c *proof.Claims) { c.Call = "9.9" }), nil},
-		{"another process", "for process other", as("ann", func(c *proof.Claims) { c.Process = "other" }), nil},
+		{"another Call", "for Call 9.9, not for 0.1", as("ann", func(c *proof.Claims) { c.CallID = "9.9" }), nil},
+		{"another process", "for process other", as("ann", func(c *proof.Claims) { c.ProcessID = "other" }), nil},
 		{"another decision", "for the decision reject, not for approve",
-			as("ann", func(c *proof.Claims) { c.Decision = "reject" }), nil},
+			as("ann", func(c *proof.Claims) { c.DecisionKind = "reject" }), nil},
 		{"another reason", "another reason", as("ann", nil), map[string]any{"reason": "because"}},
 		{"expired", "the proof expired", as("ann", func(c *proof.Claims) { c.ExpiresAt = c.IssuedAt - 301 }), nil},
 		{"signed long ago", "before anybody was asked", as("ann", func(c *proof.Claims) { c.IssuedAt -= 3600 }), nil},
@@ -439,11 +439,11 @@ func TestASignedStandingOrderProvesWhatItApproves(t *testing.T) {
 			s := paying(t, till, config, `{"proof": "signed", "by": {"groups": ["finance"]}}`, rows(1, 3)+`,`+payOnce)
 			run := s.start()
 			s.waitsFor(3)
-			o := approval.StandingOrder{ID: "small", Tool: "pay", Count: 10}
+			o := approval.StandingOrder{ID: "small", Tool: "pay", MaxCalls: 10}
 			want := o.DecisionToProve(s.id)
-			c := proof.Claims{IssuedAt: time.Now().Unix(), ID: "order", Process: want.ProcessID, Call: o.ID,
-				Digest: want.Digest, Decision: want.Kind, DetailsDigest: want.DetailsDigest}
-			s.signal(s.id, approval.SteerAllow, map[string]any{"id": o.ID, "tool": o.Tool, "count": o.Count,
+			c := proof.Claims{IssuedAt: time.Now().Unix(), ID: "order", ProcessID: want.ProcessID, CallID: o.ID,
+				ApprovalDigest: want.ApprovalDigest, DecisionKind: want.Kind, DetailsDigest: want.DetailsDigest}
+			s.signal(s.id, approval.SteerAllow, map[string]any{"id": o.ID, "tool": o.Tool, "count": o.MaxCalls,
 				"proof": s.sign("ann", c)})
 			s.end(run)
 			s.proven(s.id, proofs.Counts{Signed: 3, Proven: 3})
@@ -469,7 +469,7 @@ func TestAProofThatNobodyWantsIsCheckedToo(t *testing.T) {
 		{"another Call", "for Call 0.9",
 			s.sign("eve", func() proof.Claims {
 				c := claimsFor(s.id, a, policy.Approve, nil)
-				c.Call = "0.9"
+				c.CallID = "0.9"
 				return c
 			}())},
 		{"eve", "", s.sign("eve", claimsFor(s.id, a, policy.Approve, nil))},

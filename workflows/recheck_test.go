@@ -44,8 +44,8 @@ func TestAnswersAreAskedForTwice(t *testing.T) {
 		moods("judge", "good", "good", "bad", "bad"), moods("judge", "good", "bad", "bad", "bad"))
 	r := s.finish()
 	q := r.Quality
-	if r.Status != loop.StatusCompleted || r.Requests != 1 || q == nil {
-		t.Fatalf("%s, %d Requests, %s", r.Status, r.Requests, asJSON(q))
+	if r.Status != loop.StatusCompleted || r.RequestCount != 1 || q == nil {
+		t.Fatalf("%s, %d Requests, %s", r.Status, r.RequestCount, asJSON(q))
 	}
 	if q.Rechecked != 4 || q.Differed != 1 || q.Size.Initial != 25 || q.Usage.PromptTokens == 0 ||
 		q.Usage.CompletionTokens > r.Usage.CompletionTokens || asJSON(q.ByPromptPosition) != `[{"differed":1,"from":1,"rechecked":4,"to":25}]` {
@@ -114,7 +114,7 @@ func TestARecheckThatComesToNothingStopsNothing(t *testing.T) {
 			t.Parallel()
 			s := newScenario(t, judged(`"quality": {"recheck": 1, "before": true}`), answer, second, second, second)
 			r := s.finish()
-			if r.Status != loop.StatusCompleted || r.Requests != 1 || r.Quality == nil || r.Quality.Rechecked != 0 ||
+			if r.Status != loop.StatusCompleted || r.RequestCount != 1 || r.Quality == nil || r.Quality.Rechecked != 0 ||
 				r.Quality.FailedCount != 4 || r.Quality.Reason == "" ||
 				asJSON(r.Instances["3"].State) != `{"mood":"bad","text":"t3"}` {
 				t.Errorf("%s with %s, %s", r.Status, asJSON(r.Quality), asJSON(r.Instances))
@@ -177,8 +177,8 @@ func contradicted(t *testing.T, config string, n int) *scenario {
 func TestPartsAddUpWhatWasAskedTwice(t *testing.T) {
 	t.Parallel()
 	r := contradicted(t, `"batch": 2, "quality": {"recheck": 1}`, 4).finish()
-	if q := r.Quality; q == nil || q.Rechecked != 4 || q.Differed != 4 || q.Size.Initial != 2 || r.Requests != 2 {
-		t.Errorf("%s after %d Requests", asJSON(q), r.Requests)
+	if q := r.Quality; q == nil || q.Rechecked != 4 || q.Differed != 4 || q.Size.Initial != 2 || r.RequestCount != 2 {
+		t.Errorf("%s after %d Requests", asJSON(q), r.RequestCount)
 	}
 }
 
@@ -350,7 +350,7 @@ func TestAProcessIsRevisedAndContinuesWhileItIsAskedAgain(t *testing.T) {
 				s.decide("approve", p.CallID, `{"digest": "`+p.Digest+`"}`)
 			}
 			r := s.end(run)
-			if got := asJSON(r.Instances["1"].State); r.Status != loop.StatusCompleted || r.Calls.Done != 5 || r.Requests != 2 ||
+			if got := asJSON(r.Instances["1"].State); r.Status != loop.StatusCompleted || r.Calls.Done != 5 || r.RequestCount != 2 ||
 				r.Quality.Rechecked != 5 || r.Quality.Differed != 4 || r.Quality.FailedCount != 0 ||
 				got != `{"loud":"`+loud+`","mood":"good","text":"mended"}` {
 				t.Errorf("%s\n%s", asJSON(r), s.story())
@@ -377,7 +377,7 @@ func TestAValueIsFittedWhileItIsAskedAgain(t *testing.T) {
 	eventually(t, "it is asked again", asked)
 	eventually(t, "the fitted Call has run", func() bool { return s.processStatus().Calls.Done == 1 })
 	letGo()
-	if r := s.end(run); r.Status != loop.StatusCompleted || r.Requests != 3 || r.Quality.Rechecked != 2 || r.Quality.Differed != 1 ||
+	if r := s.end(run); r.Status != loop.StatusCompleted || r.RequestCount != 3 || r.Quality.Rechecked != 2 || r.Quality.Differed != 1 ||
 		asJSON(r.Instances[""].State) != `{"loud":"ANNA","user":{"userName":"Anna"}}` {
 		t.Errorf("%s\n%s", asJSON(r), s.story())
 	}

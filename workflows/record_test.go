@@ -102,8 +102,8 @@ func (s *scenario) blames(path, by, tool string, decisions ...string) {
 	if b.Call != nil {
 		ran = b.Call.Tool
 	}
-	if b.By != by || ran != tool || strings.Join(made, ", ") != strings.Join(decisions, ", ") {
-		s.t.Errorf("%s is blamed on %s, by %s, decided by %v", path, b.By, ran, made)
+	if b.Author != by || ran != tool || strings.Join(made, ", ") != strings.Join(decisions, ", ") {
+		s.t.Errorf("%s is blamed on %s, by %s, decided by %v", path, b.Author, ran, made)
 	}
 }
 

@@ -78,7 +78,7 @@ func TestACallThatWaitsIsTalkedAboutAndHandedOver(t *testing.T) {
 			chains := chain.New(store)
 			links, err := chains.List(t.Context(), process)
 			for _, l := range links {
-				log, _ := chains.LogAt(t.Context(), process, l.At)
+				log, _ := chains.LogAt(t.Context(), process, l.IdeaNumber)
 				for _, e := range log {
 					if e.Decision != nil {
 						kinds[e.Decision.Kind]++

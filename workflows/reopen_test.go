@@ -55,8 +55,8 @@ func TestAnInstanceThatHasEndedGoesOnWhereAPersonReopensIt(t *testing.T) {
 	s.decide(policy.Approve, "1.1@i1", "")
 	r := s.end(run)
 	if got := asJSON(r.Instances["i0"].State); got != `{"more":"paid","n":1,"note":"hurry","paid":"paid"}` ||
-		r.Calls.Done != 3 || r.Requests != 5 {
-		t.Errorf("%s %+v %d", got, r.Calls, r.Requests)
+		r.Calls.Done != 3 || r.RequestCount != 5 {
+		t.Errorf("%s %+v %d", got, r.Calls, r.RequestCount)
 	}
 	s.isWhole()
 }
@@ -74,8 +74,8 @@ func TestWhereAllSettleTogetherACallReopensAnInstance(t *testing.T) {
 	s.decide(policy.Approve, "1.1@i1", "")
 	r := s.end(run)
 	if got := asJSON(r.Instances["i0"].State); got != `{"more":"paid","n":1,"paid":"paid"}` || r.Calls.Done != 3 ||
-		r.Requests != 4 {
-		t.Errorf("%s %+v %d", got, r.Calls, r.Requests)
+		r.RequestCount != 4 {
+		t.Errorf("%s %+v %d", got, r.Calls, r.RequestCount)
 	}
 	if p := s.prompt(3); !strings.Contains(p, "for i1. The others: 1 finished") ||
 		!strings.Contains(p, "takes it up again: i0") {

@@ -60,8 +60,8 @@ func TestASimulationRunsWholeAndTouchesNothing(t *testing.T) {
 		simulate(ideafile.FakedBySchemas, ideafile.FakedBySchemas)
 	s.file("ask.json", strings.ReplaceAll(askFile, "URL", url))
 	r := s.finish()
-	if r.Status != loop.StatusCompleted || r.Requests != 2 || r.Calls.Done != 10 || asJSON(r.Output) != `{"n":2}` ||
-		r.Usage.PromptTokens == 0 || r.Simulated == nil {
+	if r.Status != loop.StatusCompleted || r.RequestCount != 2 || r.Calls.Done != 10 || asJSON(r.Output) != `{"n":2}` ||
+		r.Usage.PromptTokens == 0 || r.Simulation == nil {
 		t.Fatalf("%+v\n%s", r, s.story())
 	}
 	want := `{"answer":{"said":"simulated"},"file":"simulated: files","item":"lamp","paid":"simulated: pay","price":{"cents":5},"thing":"simulated: foreign"}`
@@ -87,7 +87,7 @@ func (s *scenario) marked(process string, ideas int) {
 	s.t.Helper()
 	chains := chain.New(store)
 	report, err := chains.Verify(s.t.Context(), process)
-	if err != nil || !report.IsIntact || report.Ideas != ideas || report.Simulated == nil {
+	if err != nil || !report.IsIntact || report.IdeaCount != ideas || report.Simulated == nil {
 		s.t.Errorf("the chain of %s: %+v, %v", process, report, err)
 		return
 	}
@@ -110,7 +110,7 @@ func TestASimulationOfPartsThatContinueAsNewIsOneToo(t *testing.T) {
 	s.file("ask.json", strings.ReplaceAll(askFile, "URL", url))
 	s.every = 1
 	r := s.finish()
-	if r.Status != loop.StatusCompleted || r.Calls.Done != 24 || r.Simulated == nil || n.Load() != 0 ||
+	if r.Status != loop.StatusCompleted || r.Calls.Done != 24 || r.Simulation == nil || n.Load() != 0 ||
 		asJSON(r.Instances["12"].State) != `{"item":"t12","paid":"simulated: pay","price":{"cents":5}}` {
 		t.Fatalf("%+v, %d requests, %s", r, n.Load(), s.story())
 	}
@@ -131,7 +131,7 @@ func TestALLMThatPlaysWritesResultsAndNoToolRuns(t *testing.T) {
 	s.file("ask.json", strings.ReplaceAll(askFile, "URL", url))
 	r := s.finish()
 	if got := asJSON(r.Instances[""].State); got != `{"item":"lamp","paid":"paid in full","price":{"cents":9}}` ||
-		n.Load() != 0 || r.Requests != 3 {
+		n.Load() != 0 || r.RequestCount != 3 {
 		t.Fatalf("%s %+v, %d requests, %s", got, r, n.Load(), s.story())
 	}
 	s.marked(s.id, 2)
@@ -156,7 +156,7 @@ func TestAPlanThatMayAskNobodyIsPlayedBySchemasEvenWhereAnLLMPlays(t *testing.T)
 		"plan": [{"_tool": "price", "item": "†state.item", "_outputPath": "price"}]}]}`).simulate(ideafile.FakedByLLM, ideafile.FakedByLLM)
 	s.file("ask.json", strings.ReplaceAll(askFile, "URL", url))
 	if r := s.finish(); r.Status != loop.StatusCompleted || asJSON(r.Output) != `{"n":5}` || n.Load() != 0 ||
-		r.Requests != 0 {
+		r.RequestCount != 0 {
 		t.Errorf("%+v, %d requests, %s", r, n.Load(), s.story())
 	}
 }

@@ -59,9 +59,9 @@ func TestOfTheInstancesOfAnOptimalPlanOnlyTheThreeThatFailGoToTheLLMTogether(t *
 		`{"solution": {"calls": [{"_tool": "shout", "_instance": "*", "text": "by hand", "_outputPath": "said"}]}}`,
 		`{"solution": {"calls": []}}`)
 	r := s.finish()
-	if r.Requests != 2 || len(r.Instances) != count ||
+	if r.RequestCount != 2 || len(r.Instances) != count ||
 		r.Calls != (turn.CallCounts{Done: 2*count - 3, Failed: 3, Blocked: 3}) {
-		t.Errorf("%d Requests, %+v\n%s", r.Requests, r.Calls, s.story())
+		t.Errorf("%d Requests, %+v\n%s", r.RequestCount, r.Calls, s.story())
 	}
 	for token, want := range map[string]string{"1": `{"n":1,"said":"LIGHT","weight":"light"}`,
 		failing[1]: `{"n":` + failing[1] + `,"said":"BY HAND"}`} {
@@ -99,7 +99,7 @@ func TestACompletePlanMakesNoRequestWhateverHappens(t *testing.T) {
 	if !errors.As(err, &app) || app.Details(&r) != nil {
 		t.Fatalf("it ended with %v", err)
 	}
-	if r.Status != loop.StatusFailed || r.Requests != 0 || len(s.llm.Requests()) != 0 ||
+	if r.Status != loop.StatusFailed || r.RequestCount != 0 || len(s.llm.Requests()) != 0 ||
 		!strings.Contains(r.Error.Message, "0.1@3: ") {
 		t.Errorf("%+v, %v", r, r.Error)
 	}
@@ -152,8 +152,8 @@ func TestAPlanThatRunsDirectlyWaitsForPeopleAndPauses(t *testing.T) {
 	if err := run.Get(t.Context(), &r); err != nil {
 		t.Fatal(err)
 	}
-	if asJSON(r.Output) != `{"all":{"1":"one","2":"two"}}` || r.Requests != 1 || r.Calls.Done != 4 {
-		t.Errorf("%s after %d Requests, %+v\n%s", asJSON(r.Output), r.Requests, r.Calls, s.story())
+	if asJSON(r.Output) != `{"all":{"1":"one","2":"two"}}` || r.RequestCount != 1 || r.Calls.Done != 4 {
+		t.Errorf("%s after %d Requests, %+v\n%s", asJSON(r.Output), r.RequestCount, r.Calls, s.story())
 	}
 	v, err := temporalClient.QueryWorkflow(t.Context(), s.id, "", protocol.QueryStatus)
 	if err != nil {
@@ -203,7 +203,7 @@ func TestPeoplePutAnotherPlanInThePlaceOfTheOneOfADelegate(t *testing.T) {
 			"output": map[string]any{"noted": "†state.note"}}}})
 	r := s.end(run)
 	if got := asJSON(r.Instances[""].State); r.Status != loop.StatusCompleted ||
-		got != `{"note":5,"verdict":{"noted":5}}` || r.Requests != 0 {
+		got != `{"note":5,"verdict":{"noted":5}}` || r.RequestCount != 0 {
 		t.Errorf("%s %s: %+v\n%s", r.Status, got, r.Error, s.story())
 	}
 	if len(till.seen()) > 0 || weighed.Load() != 2 {
@@ -237,9 +237,9 @@ func TestPeoplePutAnotherPlanInThePlaceOfTheOneAtWork(t *testing.T) {
 							map[string]any{"_tool": "weigh", "n": "†state.a", "_outputPath": "c"}},
 						"output": map[string]any{"all": "†state.c"}}}})
 			r := s.end(run)
-			if r.Status != loop.StatusCompleted || r.Requests != 0 || len(till.seen()) > 0 ||
+			if r.Status != loop.StatusCompleted || r.RequestCount != 0 || len(till.seen()) > 0 ||
 				weighed.Load() != int64(2*rows) {
-				t.Errorf("%s after %d Requests, %d weighed, paid %v: %+v", r.Status, r.Requests, weighed.Load(),
+				t.Errorf("%s after %d Requests, %d weighed, paid %v: %+v", r.Status, r.RequestCount, weighed.Load(),
 					till.seen(), r.Error)
 			}
 			if all, _ := r.Output.(map[string]any)["all"].(map[string]any); len(all) != rows {

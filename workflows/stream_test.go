@@ -42,7 +42,7 @@ func TestAToolSeesTheFirstCallBeforeTheLLMHasSaidItsLastToken(t *testing.T) {
 		}
 	})}
 	s.script(first, `{"solution": {"calls": []}}`)
-	if r := s.finish(); r.Calls.Done != 2 || r.Requests != 2 {
+	if r := s.finish(); r.Calls.Done != 2 || r.RequestCount != 2 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -72,8 +72,8 @@ func TestABadReplyIsToldToTheNextRequest(t *testing.T) {
 				`}}, "context": [{"type": "text", "text": "Go."}]}`,
 				row.reply, good)
 			r := s.finish()
-			if r.Requests != 2 || !strings.Contains(s.prompt(2), ": "+row.want+": ") {
-				t.Errorf("%d requests; the second was told\n%s", r.Requests, s.prompt(2))
+			if r.RequestCount != 2 || !strings.Contains(s.prompt(2), ": "+row.want+": ") {
+				t.Errorf("%d requests; the second was told\n%s", r.RequestCount, s.prompt(2))
 			}
 		})
 	}
@@ -83,7 +83,7 @@ func TestAReplyInAMarkdownFenceIsRead(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"raw": "`+"```json\\n{\\\"calls\\\": []}\\n```"+`"}`)
-	if r := s.finish(); r.Requests != 1 {
+	if r := s.finish(); r.RequestCount != 1 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -101,7 +101,7 @@ func TestThreeBadRepliesInARowPauseTheProcessAndResumeLetsItGoOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	var r loop.Result
-	if err := run.Get(t.Context(), &r); err != nil || r.Requests != 4 {
+	if err := run.Get(t.Context(), &r); err != nil || r.RequestCount != 4 {
 		t.Errorf("%v %+v", err, r)
 	}
 	s.keep("bad-replies")
@@ -125,7 +125,7 @@ func TestABusyServerIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"status": 503}`, `{"status": 429, "retry_after": 0.1}`, `{"solution": {"calls": []}}`)
-	if r := s.finish(); r.Requests != 1 || len(s.llm.Requests()) != 3 {
+	if r := s.finish(); r.RequestCount != 1 || len(s.llm.Requests()) != 3 {
 		t.Errorf("%+v after %d attempts", r, len(s.llm.Requests()))
 	}
 }
@@ -134,7 +134,7 @@ func TestAServerThatRefusesTheSchemaGetsAJSONObject(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t, `{"schema": {"tools": {"shout": `+textTool+`}}, "context": [{"type": "text", "text": "Go."}]}`,
 		`{"status": 400, "raw": "response_format json_schema is not supported"}`, `{"solution": {"calls": []}}`)
-	if r := s.finish(); r.Requests != 1 {
+	if r := s.finish(); r.RequestCount != 1 {
 		t.Errorf("%+v", r)
 	}
 	if seen := s.llm.Requests(); !strings.Contains(string(seen[1].Body), `"json_object"`) ||
@@ -150,7 +150,7 @@ func TestATruncatedReplysCallsAreTheSolutionAndNobodySettlesByIt(t *testing.T) {
 		`{"raw": "{\"calls\":[{\"_tool\":\"shout\",\"_instance\":\"①\",\"text\":\"†state.text\",\"_outputPath\":\"loud\"},{\"_tool\":", "finish_reason": "length"}`,
 		`{"solution": {"calls": []}}`)
 	r := s.finish()
-	if r.Calls.Done != 1 || r.Requests != 2 {
+	if r.Calls.Done != 1 || r.RequestCount != 2 {
 		t.Errorf("%+v", r)
 	}
 	if p := s.prompt(2); !strings.Contains(p, "request 1 was cut off") || !strings.Contains(p, "②: ") ||
@@ -169,7 +169,7 @@ func TestALaterReplyThatIsTruncatedSettlesNobodyAndIsShownWhatItDidNotAnswer(t *
 		`{"solution": {"calls": [{"_tool": "shout", "_instance": "①", "text": "†state.text", "_outputPath": "first"}, {"_tool": "refuse", "_instance": "②", "text": "†state.text", "_outputPath": "first"}]}}`,
 		`{"raw": "{\"calls\":[{\"_tool\":\"shout\",\"_instance\":\"①\",\"text\":\"†state.text\",\"_outputPath\":\"loud\"},{\"_tool\":", "finish_reason": "length"}`,
 		`{"solution": {"calls": [{"_tool": "shout", "_instance": "②", "text": "†state.text", "_outputPath": "loud"}]}}`)
-	if r := s.finish(); r.Calls.Done != 3 || r.Requests != 3 {
+	if r := s.finish(); r.Calls.Done != 3 || r.RequestCount != 3 {
 		t.Errorf("%+v", r)
 	}
 	if p := s.prompt(3); !strings.Contains(p, "request 2 was cut off") || !strings.Contains(p, "\n①: ") ||
@@ -189,7 +189,7 @@ func TestLatentToolsAreWrittenByTheLLMAndAskedForByThemselves(t *testing.T) {
 		`{"solution": {"calls": []}}`)
 	r := s.finish()
 	if got := asJSON(r.Instances[""].State); got != `{"again":"Hello again","hello":"Hello, Ada","name":"Ada"}` ||
-		r.Requests != 3 || r.IdeaCount != 2 {
+		r.RequestCount != 3 || r.IdeaCount != 2 {
 		t.Errorf("%s %+v", got, r)
 	}
 	if !strings.Contains(s.prompt(2), `1.2 greet {"name":"Hello, Ada"}`) {
@@ -207,7 +207,7 @@ func TestAnInstanceThatLacksWhatItsSchemaRequiresFailsAfterThreeHints(t *testing
 	err := s.start().Get(t.Context(), nil)
 	var app *temporal.ApplicationError
 	var r loop.Result
-	if !errors.As(err, &app) || app.Details(&r) != nil || r.Status != loop.StatusFailed || r.Requests != 4 {
+	if !errors.As(err, &app) || app.Details(&r) != nil || r.Status != loop.StatusFailed || r.RequestCount != 4 {
 		t.Errorf("%v %+v", err, r)
 	}
 	if !strings.Contains(s.prompt(2), "still missing: loud") {

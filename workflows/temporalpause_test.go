@@ -62,12 +62,12 @@ func TestAnActivityThatSomebodyPausesInTemporalHoldsItsProcessUp(t *testing.T) {
 		t.Errorf("%+v", h)
 	}
 	if err := s.client.SignalWorkflow(t.Context(), part, "", protocol.SignalWorkerHoldUp,
-		protocol.WorkerHoldUpSignal{Cause: h.Cause, HeldUp: &h}); err != nil {
+		protocol.WorkerHoldUpSignal{Cause: h.Cause, HoldUp: &h}); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the whole process says so", func() bool {
 		v := s.processStatus()
-		return len(v.HeldUp) == 1 && v.HeldUp[0].Cause == turn.CodeTemporalPaused && v.HeldUp[0].ProcessID == part
+		return len(v.HoldUps) == 1 && v.HoldUps[0].Cause == turn.CodeTemporalPaused && v.HoldUps[0].ProcessID == part
 	})
 	if _, err := service.UnpauseActivityExecution(t.Context(), &workflowservice.UnpauseActivityExecutionRequest{
 		Namespace: s.namespace, WorkflowId: instance, ActivityId: called.GetActivityId(),

@@ -51,7 +51,7 @@ func TestAnLLMThatExceedsAShortTimeoutHoldsItsProcessUpAndNoOther(t *testing.T) 
 		v := s.processStatus()
 		isPaused := v.Error != nil && v.Error.Code == turn.CodeBadReplies &&
 			strings.Contains(v.Error.Message, "the reply took longer than a Request may")
-		return isPaused || len(v.HeldUp) == 1 && strings.Contains(v.HeldUp[0].Message, "it has sent nothing for")
+		return isPaused || len(v.HoldUps) == 1 && strings.Contains(v.HoldUps[0].Message, "it has sent nothing for")
 	})
 	s.script(nothingMore)
 	eventually(t, "it completes once the LLM is back", func() bool {

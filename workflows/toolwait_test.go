@@ -95,9 +95,9 @@ func TestAProcessSaysThatItWaitsForTheServerOfATool(t *testing.T) {
 			var v protocol.ProcessView
 			eventually(t, "the process says what it waits for", func() bool {
 				v = s.processStatus()
-				return len(v.HeldUp) > 0
+				return len(v.HoldUps) > 0
 			})
-			h := v.HeldUp[0]
+			h := v.HoldUps[0]
 			if h.Cause != turn.CodeToolWaits || !strings.Contains(h.Message, "count waits") ||
 				!strings.Contains(h.Message, "when the stock is counted") || time.Until(h.NextAttempt) < time.Hour {
 				t.Errorf("%+v", h)
@@ -119,13 +119,13 @@ func TestAProcessDoesNotWaitForTheServerOfACallThatIsGone(t *testing.T) {
 		{"_tool": "count", "_instance": "1"}, {"_tool": "shout", "_instance": "2", "text": "hi"}]}]}`, httpTool(url, ""), rows(1, 2)))
 	s.start()
 	s.waitsFor(1)
-	eventually(t, "the process says what it waits for", func() bool { return len(s.processStatus().HeldUp) > 0 })
+	eventually(t, "the process says what it waits for", func() bool { return len(s.processStatus().HoldUps) > 0 })
 	if err := s.client.TerminateWorkflow(t.Context(), protocol.InstanceID(s.id, "1"), "", "it takes too long"); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the process waits for a person alone", func() bool {
 		v := s.processStatus()
-		return v.Status == loop.StatusRunning && len(v.HeldUp) == 0
+		return v.Status == loop.StatusRunning && len(v.HoldUps) == 0
 	})
 	s.cancel()
 }
@@ -156,14 +156,14 @@ func TestWhatTheCallsOfOneWorkerWaitForIsWithdrawnByNoOther(t *testing.T) {
 			} {
 				told := protocol.WorkerHoldUpSignal{Cause: turn.CodeToolWaits, Worker: step.worker}
 				if step.hours > 0 {
-					told.HeldUp = &turn.HoldUp{Cause: turn.CodeToolWaits, Message: step.worker + " waits",
+					told.HoldUp = &turn.HoldUp{Cause: turn.CodeToolWaits, Message: step.worker + " waits",
 						NextAttempt: time.Now().Add(step.hours * time.Hour)}
 				}
 				if err := s.client.SignalWorkflow(t.Context(), s.id, "", protocol.SignalWorkerHoldUp, told); err != nil {
 					t.Fatal(err)
 				}
 				eventually(t, fmt.Sprintf("step %d says %q", n, step.says), func() bool {
-					return slices.Equal(step.says, jsonval.Map(s.processStatus().HeldUp,
+					return slices.Equal(step.says, jsonval.Map(s.processStatus().HoldUps,
 						func(h turn.HoldUp) string { return h.Message }))
 				})
 			}

@@ -27,11 +27,11 @@ func TestAChainThatWasWrittenAnewIsFoundByTemporalsHistory(t *testing.T) {
 			copied, dir := copyStore(t)
 			chains, c := chain.New(copied), people.New(temporalClient, server.Namespace(), copied)
 			report, err := c.VerifyWithTemporal(t.Context(), s.id, nil)
-			if err != nil || !report.IsIntact || report.WitnessedCount != report.Ideas || report.Created.IsZero() {
+			if err != nil || !report.IsIntact || report.WitnessedCount != report.IdeaCount || report.Created.IsZero() {
 				t.Fatalf("%+v, %v", report, err)
 			}
 
-			ideas := report.Ideas
+			ideas := report.IdeaCount
 			place := func(at int) string { return filepath.Join(dir, filepath.FromSlash(chain.ManifestName(s.id, at))) }
 			last, err := chains.Load(t.Context(), s.id, ideas)
 			if err != nil {
@@ -56,7 +56,7 @@ func TestAChainThatWasWrittenAnewIsFoundByTemporalsHistory(t *testing.T) {
 					err)
 			}
 			if report, err = c.VerifyWithTemporal(t.Context(), s.id, nil); err != nil || len(report.Broken) != 1 ||
-				report.Broken[0].At != ideas ||
+				report.Broken[0].FirstIdea != ideas ||
 				!strings.Contains(report.Broken[0].Problem, "Temporal's history has ") {
 				t.Errorf("an Idea was written anew: %+v, %v", report, err)
 			}

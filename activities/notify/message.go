@@ -30,7 +30,7 @@ func (s *Sender) slackBlocks(n approval.Notices, text string, callByDigest map[s
 			"text": markdown(slackEscape.Replace(s.callSentence(w, callByDigest)))}
 		var fields []any
 		for _, f := range shortenedFields(callByDigest[w.Digest]) {
-			fields = append(fields, markdown("*"+slackEscape.Replace(f.Title)+"*\n"+slackEscape.Replace(f.Shown)))
+			fields = append(fields, markdown("*"+slackEscape.Replace(f.Title)+"*\n"+slackEscape.Replace(f.DisplayText)))
 		}
 		if fields != nil {
 			section["fields"] = fields
@@ -61,7 +61,7 @@ func (s *Sender) teamsCard(n approval.Notices, text string, callByDigest map[str
 	for _, w := range notices {
 		body = append(body, textBlock(textRun(s.callSentence(w, callByDigest), "Default")))
 		for _, f := range shortenedFields(callByDigest[w.Digest]) {
-			body = append(body, textBlock(textRun(f.Title+": ", "Bolder"), textRun(f.Shown, "Default")))
+			body = append(body, textBlock(textRun(f.Title+": ", "Bolder"), textRun(f.DisplayText, "Default")))
 		}
 		if link := s.linkURL(n.ProcessID, w.CallID); link != "" {
 			body = append(body, jsonval.Object{"type": "ActionSet",
@@ -96,7 +96,7 @@ func (s *Sender) callSentence(w approval.Notice, callByDigest map[string]shown.C
 func shortenedFields(c shown.Call) (list []shown.Field) {
 	for _, f := range c.Fields[:min(len(c.Fields), maxFields)] {
 		f.Title = isolateDirection(jsonval.Clip(f.Title, maxFieldChars))
-		f.Shown = isolateDirection(jsonval.Clip(f.Shown, maxFieldChars))
+		f.DisplayText = isolateDirection(jsonval.Clip(f.DisplayText, maxFieldChars))
 		list = append(list, f)
 	}
 	return list

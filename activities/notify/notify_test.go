@@ -100,7 +100,7 @@ func TestANoticeIsPostedInBothFormats(t *testing.T) {
 func TestANoticeSaysWhatCallsDoWhereItsFormatHasWords(t *testing.T) {
 	t.Parallel()
 	words := map[string]shown.Call{"d": {Sentence: "Refund 12.50 EUR to <Ann>", InstanceName: "order 7",
-		Fields: []shown.Field{{Name: "amount", Title: "Amount", Value: 1250, Shown: "12.50 EUR"}}}}
+		Fields: []shown.Field{{Name: "amount", Title: "Amount", Value: 1250, DisplayText: "12.50 EUR"}}}}
 	for format, want := range map[string]string{
 		FormatJSONWithDescriptions: `"fields":[{"name":"amount","shown":"12.50 EUR","title":"Amount","value":1250}]`,
 		FormatSlackBlocks: `{"accessory":{"text":{"text":"Open","type":"plain_text"},"type":"button",` +
@@ -138,7 +138,7 @@ func TestATextFromRightToLeftTurnsNothingBesideIt(t *testing.T) {
 	}
 	words := map[string]shown.Call{"d": {Sentence: "Refund " + name + " 12.50 EUR", InstanceName: name,
 		Parts:  shown.Parts{{Text: "Refund "}, {Text: name, IsData: true}, {Text: " 12.50 EUR"}},
-		Fields: []shown.Field{{Title: "To", Shown: name}, {Title: "Note", Shown: "a\u202e\u2069b"}}}}
+		Fields: []shown.Field{{Title: "To", DisplayText: name}, {Title: "Note", DisplayText: "a\u202e\u2069b"}}}}
 	for format, wants := range map[string][]string{
 		FormatJSONWithDescriptions: {`waits: Refund ` + isolate + ` 12.50 EUR · ` + isolate + `\n`, `"shown":"` + name + `"`,
 			isolate + " has handed it over to " + isolate + ": Refund ",

@@ -15,14 +15,14 @@ import (
 // Changes are how a fork differs from the Idea that it is forked from. They are applied in the order of the fields.
 // Places have the form that starter blame takes: TOKEN:path, or path in the anonymous instance.
 type Changes struct {
-	// File is an Idea file, whole or in part, or a list of messages, which is added after the Idea.
-	File string `json:"-"`
-	// IdeaPart is an Idea, whole or in part, which is added after the Idea; files of delegates in it are ignored.
-	IdeaPart map[string]any `json:"idea,omitempty" doc:"a part of an Idea to add: messages, Tools, configuration"`
+	// AddedFile is an Idea file, whole or in part, or a list of messages, which is added after the Idea.
+	AddedFile string `json:"-"`
+	// AddedIdea is an Idea, whole or in part, which is added after the Idea; files of delegates in it are ignored.
+	AddedIdea map[string]any `json:"idea,omitempty" doc:"a part of an Idea to add: messages, Tools, configuration"`
 	// PlanFile is a list of Calls, or a plan message.
 	PlanFile string `json:"-"`
-	// Input is a file, or a JSON object, which is added to the input.
-	Input string `json:"-"`
+	// AddedInput is a file, or a JSON object, which is added to the input.
+	AddedInput string `json:"-"`
 	// StateFile is {"TOKEN": {…}}, or one State if there are no tokens. It is merged into the States.
 	StateFile string `json:"-"`
 	// Unset lists values to remove from State: TOKEN:path. Set lists values to put into State: TOKEN:path=JSON.
@@ -40,7 +40,7 @@ func (c Changes) Apply(idea map[string]any) (map[string]any, error) {
 	e := &editor{Changes: c, idea: idea, reopenedTokens: map[string]bool{}}
 	originalIdea := maps.Clone(idea)
 	e.prepareRepeat()
-	for _, step := range []func() error{e.addFile, e.addIdeaPart, e.addPlan, e.addInput, e.mergeStates, e.unsetValues,
+	for _, step := range []func() error{e.addFile, e.addGivenIdea, e.addPlan, e.addInput, e.mergeStates, e.unsetValues,
 		e.setValues, e.setLLM, e.reopenInstances} {
 		if err := step(); err != nil {
 			return nil, err
@@ -89,10 +89,10 @@ func (e *editor) addMessages(messages ...any) {
 }
 
 func (e *editor) addFile() error {
-	if e.File == "" {
+	if e.AddedFile == "" {
 		return nil
 	}
-	v, err := readWith(e.File, decodeIdea)
+	v, err := readWith(e.AddedFile, decodeIdea)
 	if err != nil {
 		return err
 	}
@@ -101,13 +101,13 @@ func (e *editor) addFile() error {
 	}
 	addition, ok := v.(jsonval.Object)
 	if !ok {
-		return invalid("read %s: want an Idea, or a list of messages", e.File)
+		return invalid("read %s: want an Idea, or a list of messages", e.AddedFile)
 	}
 	var problems diag.Problems
-	if addition, err = WithInstructions(addition, e.File, &problems); err != nil {
+	if addition, err = WithInstructions(addition, e.AddedFile, &problems); err != nil {
 		return err
 	}
-	if err := Invalid(e.File, problems); err != nil {
+	if err := Invalid(e.AddedFile, problems); err != nil {
 		return err
 	}
 	if err := e.addKeys(addition); err != nil {
@@ -116,7 +116,7 @@ func (e *editor) addFile() error {
 	return e.addDelegates(addition)
 }
 
-func (e *editor) addIdeaPart() error { return e.addKeys(e.IdeaPart) }
+func (e *editor) addGivenIdea() error { return e.addKeys(e.AddedIdea) }
 
 func (e *editor) addKeys(addition jsonval.Object) error {
 	for key, v := range jsonval.Sorted(addition) {
@@ -134,14 +134,14 @@ func (e *editor) addDelegates(addition jsonval.Object) error {
 	if len(problems.Errors()) > 0 {
 		return nil // reported when the Idea is read
 	}
-	r := &delegateReader{file: e.File, problems: &problems}
+	r := &delegateReader{file: e.AddedFile, problems: &problems}
 	if err := r.readAll(addition, idea); err != nil {
 		return err
 	}
 	if len(r.files) > 0 {
 		maps.Copy(e.objectAt("delegates"), r.files)
 	}
-	return Invalid(e.File, problems)
+	return Invalid(e.AddedFile, problems)
 }
 
 // addKey adds one key of an Idea file: messages are appended, Tools of the same name and a solution are replaced,
@@ -177,7 +177,7 @@ func (e *editor) addKey(key string, v any) error {
 		e.idea["meta"] = meta
 	default:
 		return invalid(
-			"read %s: %s: an Idea has meta, config, schema, context, solution and delegates, each in its form", e.File,
+			"read %s: %s: an Idea has meta, config, schema, context, solution and delegates, each in its form", e.AddedFile,
 			key)
 	}
 	return nil
@@ -204,15 +204,15 @@ func (e *editor) addPlan() error {
 }
 
 func (e *editor) addInput() (err error) {
-	if e.Input == "" {
+	if e.AddedInput == "" {
 		return nil
 	}
 	var v any
-	if text := strings.TrimSpace(e.Input); strings.HasPrefix(text, "{") {
+	if text := strings.TrimSpace(e.AddedInput); strings.HasPrefix(text, "{") {
 		if v, err = jsonval.Decode([]byte(text)); err != nil {
 			return invalid("read --input: %s", DecodeCause(err))
 		}
-	} else if v, err = ReadValue(e.Input); err != nil {
+	} else if v, err = ReadValue(e.AddedInput); err != nil {
 		return err
 	}
 	if _, ok := v.(jsonval.Object); !ok {
@@ -262,7 +262,7 @@ func (e *editor) prepareRepeat() {
 	endedTokens, _ := jsonval.AsStringList(meta[turn.EndedByRequestKey])
 	delete(meta, turn.EndedByRequestKey)
 	c := e.Changes
-	if c.File+c.PlanFile+c.Input+c.StateFile == "" && len(c.IdeaPart)+len(c.Unset)+len(c.Set)+len(c.Reopen) == 0 &&
+	if c.AddedFile+c.PlanFile+c.AddedInput+c.StateFile == "" && len(c.AddedIdea)+len(c.Unset)+len(c.Set)+len(c.Reopen) == 0 &&
 		!c.WithSolution {
 		for _, token := range endedTokens {
 			e.clearEndMarks(token)

@@ -45,14 +45,14 @@ func TestAForkSaysNothingOfWhoStartedOrDecidedBefore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		changed, err := ideafiles.Changes{IdeaPart: given}.Apply(idea)
+		changed, err := ideafiles.Changes{AddedIdea: given}.Apply(idea)
 		if got, want := string(jsonval.Encode(changed)), fmt.Sprintf(kept, "new"); err != nil || got != want {
 			t.Errorf("%s made %s, %v; want %s", meta, got, err, want)
 		}
 	}
 	idea := map[string]any{"meta": map[string]any{"path": "p"}}
 	changed, err := ideafiles.Changes{
-		IdeaPart: map[string]any{"meta": map[string]any{"decided": []any{}, "startedBy": []any{"zed"}}}}.Apply(idea)
+		AddedIdea: map[string]any{"meta": map[string]any{"decided": []any{}, "startedBy": []any{"zed"}}}}.Apply(idea)
 	if got := string(jsonval.Encode(changed)); err != nil || got != `{"meta":{"path":"p"}}` {
 		t.Errorf("%s %v", got, err)
 	}
@@ -73,11 +73,11 @@ func TestAForkAddsNoCallThatTakesAnotherBack(t *testing.T) {
 		return `{"type": "plan", "plan": [{"_tool": "cancel", "id": "` + id +
 			`", "_undoes": {"process": "p", "call": "0.1"}}]}`
 	}
-	kept := ideafiles.Changes{IdeaPart: idea(`{"type": "text", "text": "Go on."}`)}
+	kept := ideafiles.Changes{AddedIdea: idea(`{"type": "text", "text": "Go on."}`)}
 	if _, err := kept.Apply(idea(plan("a"))); err != nil {
 		t.Error(err)
 	}
-	_, err := ideafiles.Changes{IdeaPart: idea(plan("b"))}.Apply(idea(plan("a")))
+	_, err := ideafiles.Changes{AddedIdea: idea(plan("b"))}.Apply(idea(plan("a")))
 	if err == nil || !strings.Contains(err.Error(), ".plan[0]._undoes: only undo writes this") {
 		t.Error(err)
 	}
@@ -96,7 +96,7 @@ func TestAForkFindsThoseWhomTheLastRequestEndedAtWork(t *testing.T) {
 		"the solution": {ideafiles.Changes{WithSolution: true}, false},
 		"a value":      {ideafiles.Changes{Set: []string{"b:x=1"}}, false},
 		"another":      {ideafiles.Changes{Reopen: []string{"b"}}, false},
-		"an input":     {ideafiles.Changes{Input: `{"x": 1}`}, false},
+		"an input":     {ideafiles.Changes{AddedInput: `{"x": 1}`}, false},
 	} {
 		idea, err := jsonval.DecodeObject([]byte(`{"meta": {"ended": ["a"]}, "context": [
 			{"type": "state", "_instance": "a", "state": {}, "_status": "failed", "_error": {"code": "x", "message": "y"}},

@@ -24,7 +24,7 @@ import (
 type Column struct {
 	Name     string
 	Type     string // the common type of its values, as in JSON Schema
-	IsFilled bool   // no cell of it is empty
+	HasNoEmptyCell bool   // no cell of it is empty
 }
 
 // Columns returns the input columns of a CSV, in their order, or everything that is wrong with it.
@@ -39,9 +39,9 @@ func Columns(path string, data []byte) (list []Column, ps diag.Problems) {
 		if name == "type" || name == "_instance" {
 			continue
 		}
-		c := Column{Name: name, Type: cmp.Or(untyped[ideafile.TypeInput][name], "string"), IsFilled: true}
+		c := Column{Name: name, Type: cmp.Or(untyped[ideafile.TypeInput][name], "string"), HasNoEmptyCell: true}
 		for _, r := range rows {
-			c.IsFilled = c.IsFilled && r.fields[name] != ""
+			c.HasNoEmptyCell = c.HasNoEmptyCell && r.fields[name] != ""
 		}
 		list = append(list, c)
 	}

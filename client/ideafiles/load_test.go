@@ -326,7 +326,7 @@ schema:
 			t.Errorf("%s, sealed: %s", name, got)
 		}
 	}
-	changed, err := Changes{File: filepath.Join(dir, "more.json")}.Apply(map[string]any{})
+	changed, err := Changes{AddedFile: filepath.Join(dir, "more.json")}.Apply(map[string]any{})
 	if err != nil {
 		t.Fatal(err)
 	}

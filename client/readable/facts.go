@@ -12,17 +12,17 @@ import (
 
 // Fact is a named value, prepared for reading.
 type Fact struct {
-	Name   string
-	Text   string
-	Number bool
-	Block  bool   // the text has lines, or is long
-	From   string // where the value comes from; empty if unknown, or if an enclosing Fact states it
-	Facts  []Fact
-	Left   int // members or items that are not shown
+	Name        string
+	Text        string
+	IsNumber    bool
+	IsBlock     bool   // the text has lines, or is long
+	Origin      string // where the value comes from; empty if unknown, or if an enclosing Fact states it
+	Facts       []Fact
+	HiddenCount int // members or items that are not shown
 	// Letter is the text with the parts from data marked; Href is set if the text is an address.
-	Letter shown.Parts
-	Href   string
-	Folded bool // it has so many members that they are shown only on request
+	Letter   shown.Parts
+	Href     string
+	IsFolded bool // it has so many members that they are shown only on request
 }
 
 // Bounds of what a page shows.
@@ -66,7 +66,7 @@ func (t *FactBuilder) build(name string, path jsonval.Path, format shown.Format,
 	f := Fact{Name: VisibleText(Clip(name, CellLength))}
 	if t.OriginOf != nil {
 		if from := t.OriginOf(path, v); from != "" && from != description {
-			f.From, description = from, from
+			f.Origin, description = from, from
 		}
 	}
 	object, isObject := v.(jsonval.Object)
@@ -79,7 +79,7 @@ func (t *FactBuilder) build(name string, path jsonval.Path, format shown.Format,
 			continue
 		}
 		if t.FactsLeft <= 0 {
-			f.Left++
+			f.HiddenCount++
 			continue
 		}
 		name := format.MemberTitle(step)
@@ -91,11 +91,11 @@ func (t *FactBuilder) build(name string, path jsonval.Path, format shown.Format,
 		}
 		f.Facts = append(f.Facts, t.build(name, path.WithStep(step), member, description, one))
 	}
-	f.Folded = len(path) > 0 && size >= foldThreshold
+	f.IsFolded = len(path) > 0 && size >= foldThreshold
 	switch {
 	case !isObject && !isList:
-		f.Text, f.Number = t.formatValue(format, v), IsNumber(v)
-		f.Block = strings.Contains(f.Text, "\n") || utf8.RuneCountInString(f.Text) > blockThreshold
+		f.Text, f.IsNumber = t.formatValue(format, v), IsNumber(v)
+		f.IsBlock = strings.Contains(f.Text, "\n") || utf8.RuneCountInString(f.Text) > blockThreshold
 	case size == 0:
 		f.Text = shown.Format{}.Text(jsonval.Object{}, t.language)
 	}

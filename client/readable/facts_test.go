@@ -18,10 +18,10 @@ func TestATellerStopsAndSaysHowMuchIsLeft(t *testing.T) {
 	}
 	told := readable.NewFactBuilder(shown.English).Build(map[string]any{"big": big})
 	below := told.Facts[0]
-	if n := len(below.Facts); n+below.Left != 1000 || n > readable.MaxFacts {
-		t.Errorf("%d are told, and %d left", n, below.Left)
+	if n := len(below.Facts); n+below.HiddenCount != 1000 || n > readable.MaxFacts {
+		t.Errorf("%d are told, and %d left", n, below.HiddenCount)
 	}
-	if !below.Folded || told.Folded {
+	if !below.IsFolded || told.IsFolded {
 		t.Error("what is large is folded below the first level alone")
 	}
 }
@@ -42,8 +42,8 @@ func TestWhereAValueComesFromIsSaidOfTheWholeOrOfItsParts(t *testing.T) {
 	f := teller.Build(map[string]any{"whole": map[string]any{"a": "x"},
 		"parts": map[string]any{"a": "x", "b": "y"}})
 	parts, whole := f.Facts[0], f.Facts[1]
-	if whole.From != "by one" || whole.Facts[0].From != "" || parts.From != "" || parts.Facts[0].From != "by another" ||
-		parts.Facts[1].From != "" {
+	if whole.Origin != "by one" || whole.Facts[0].Origin != "" || parts.Origin != "" || parts.Facts[0].Origin != "by another" ||
+		parts.Facts[1].Origin != "" {
 		t.Errorf("%+v", f)
 	}
 }

@@ -16,15 +16,15 @@ import (
 
 // Decision is a person's decision, in plain words.
 type Decision struct {
-	When            time.Time
+	DecidedAt       time.Time
 	Idea            int    // the number of the Idea whose log has it
-	Who             string // with the groups
-	What            string // such as: approved 1.2@① refund
+	Decider         string // with the groups
+	Summary         string // such as: approved 1.2@① refund
 	Reason          string
 	Proof           string // how the decider's identity is proved; empty if nobody decided
 	IsOrderDecision bool   // it gives a standing order, or ends one
 	Details         []Detail
-	Given           *approval.StandingOrder // the standing order that the decision gives; nil: none
+	GivenOrder      *approval.StandingOrder // the standing order that the decision gives; nil: none
 }
 
 // Detail is more about a decision: what was shown, what the decision changed, and its outcome.
@@ -37,11 +37,11 @@ const maxDetailLength = 4000
 func Decisions(decisions []client.Decided) []Decision {
 	out := make([]Decision, len(decisions))
 	for n, d := range decisions {
-		out[n] = Decision{When: d.DecidedAt, Idea: d.Idea, Who: deciderText(d.Decision), What: describeDecision(d),
+		out[n] = Decision{DecidedAt: d.DecidedAt, Idea: d.Idea, Decider: deciderText(d.Decision), Summary: describeDecision(d),
 			Proof:           proofText(d.Decision),
 			Reason:          clipText(d.Reason),
 			IsOrderDecision: approval.IsOrderSignal(d.Kind) && d.CallID == "" || d.Kind == approval.SteerDisallow,
-			Details:         details(d), Given: d.Order}
+			Details:         details(d), GivenOrder: d.Order}
 	}
 	return out
 }
@@ -157,8 +157,8 @@ func details(d client.Decided) (list []Detail) {
 // orderText says in words what a standing order allows.
 func orderText(o approval.StandingOrder) string {
 	s := fmt.Sprintf("%s: Calls of %s are approved", o.ID, o.Tool)
-	if o.To != "" {
-		s = fmt.Sprintf("%s: %s may decide", o.ID, o.To)
+	if o.DeputyName != "" {
+		s = fmt.Sprintf("%s: %s may decide", o.ID, o.DeputyName)
 	}
 	if !o.From.IsZero() {
 		s += ", from " + readable.TimestampText(o.From)
@@ -166,8 +166,8 @@ func orderText(o approval.StandingOrder) string {
 	if o.ParamsCondition != nil {
 		s += " whose parameters fit " + jsonval.EncodeToString(o.ParamsCondition)
 	}
-	if o.Count > 0 {
-		s += ", " + readable.Plural(o.Count, "Call") + " at most"
+	if o.MaxCalls > 0 {
+		s += ", " + readable.Plural(o.MaxCalls, "Call") + " at most"
 	}
 	if !o.Until.IsZero() {
 		s += ", until " + readable.TimestampText(o.Until)

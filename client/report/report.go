@@ -51,20 +51,20 @@ const (
 
 // Report is what a process did.
 type Report struct {
-	Process         string
-	Made            time.Time
-	Check           *chain.Report
-	Ideas           []Idea
-	Picture         template.HTML
-	Calls           int
-	Decisions       []Decision
-	Undone          []client.UndoneCall
-	Steps           []string // the outcomes of the steps of instructions
-	States          []State
-	HiddenInstances int // instances whose State is not shown
-	Output          *readable.Fact
-	Quality         []string // the results of asking for answers twice
-	Missing         string   // why the report of a broken chain is incomplete
+	Process             string
+	MadeAt              time.Time
+	Check               *chain.Report
+	Ideas               []Idea
+	Picture             template.HTML
+	CallCount           int
+	Decisions           []Decision
+	UndoneCalls         []client.UndoneCall
+	StepOutcomes        []string // the outcomes of the steps of instructions
+	States              []State
+	HiddenInstanceCount int // instances whose State is not shown
+	Output              *readable.Fact
+	Quality             []string // the results of asking for answers twice
+	MissingReason       string   // why the report of a broken chain is incomplete
 }
 
 // Idea is one Idea of the chain.
@@ -72,7 +72,7 @@ type Idea struct {
 	chain.Link
 	LLM, Cost string // the LLM that answered, and the cost of its answer
 	Tokens    int    // of the answer
-	Took      string // since the Idea before; empty for the first
+	Elapsed   string // since the Idea before; empty for the first
 }
 
 // State is the State of one instance in the latest Idea.
@@ -98,20 +98,20 @@ func Write(ctx context.Context, c *client.Chain, process string, w io.Writer) er
 
 // New reads all that Write needs about a process.
 func New(ctx context.Context, c *client.Chain, process string) (*Report, error) {
-	r := &Report{Process: readable.VisibleText(process), Made: time.Now()}
+	r := &Report{Process: readable.VisibleText(process), MadeAt: time.Now()}
 	links, err := c.Ideas(ctx)
 	if err != nil {
 		return nil, err
 	}
 	r.Ideas = Ideas(links)
-	last := links[len(links)-1].At
+	last := links[len(links)-1].IdeaNumber
 	if r.Check, err = c.Verify(ctx); err != nil {
 		return nil, err
 	}
 	err = r.addContents(ctx, c, last)
 	if err != nil && !r.Check.IsIntact {
 		// the report shows what is broken, and says that more could not be read because of it
-		r.Missing, err = clipText(err.Error()), nil
+		r.MissingReason, err = clipText(err.Error()), nil
 	}
 	return r, err
 }
@@ -122,14 +122,14 @@ func (r *Report) addContents(ctx context.Context, c *client.Chain, lastIdea int)
 		return err
 	}
 	r.Decisions = Decisions(decisions)
-	if r.Undone, err = c.UndoneCalls(ctx); err != nil {
+	if r.UndoneCalls, err = c.UndoneCalls(ctx); err != nil {
 		return err
 	}
 	plan, err := c.PlanWithStatus(ctx)
 	if err != nil {
 		return err
 	}
-	if r.Calls = len(plan.Calls); r.Calls > 0 && r.Calls <= maxDrawnCalls {
+	if r.CallCount = len(plan.Calls); r.CallCount > 0 && r.CallCount <= maxDrawnCalls {
 		// RenderSVG escapes the texts
 		r.Picture = template.HTML(plangraph.RenderSVG(plan.Calls, plan.Statuses, plangraph.Labels{}))
 	}
@@ -142,7 +142,7 @@ func Ideas(links []chain.Link) []Idea {
 	for n, l := range links {
 		all[n] = newIdea(l)
 		if n > 0 {
-			all[n].Took = readable.ElapsedText(l.Created.Sub(links[n-1].Created))
+			all[n].Elapsed = readable.ElapsedText(l.Created.Sub(links[n-1].Created))
 		}
 	}
 	return all
@@ -181,7 +181,7 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, lastIdea int) e
 	r.Quality = quality.ReadReport(jsonval.AsObject(idea["meta"])).Lines()
 	parsed, _ := ideafile.ReadIdeaWithoutCheckingTools(idea)
 	for _, count := range ideafile.CountStepOutcomes(parsed.Context) {
-		r.Steps = append(r.Steps, clipText(count.String()))
+		r.StepOutcomes = append(r.StepOutcomes, clipText(count.String()))
 	}
 	presenter := shown.NewPresenter(parsed)
 	states, statuses := client.StatesOf(idea), map[string]string{}
@@ -194,7 +194,7 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, lastIdea int) e
 	valuesLeft, bytesLeft := maxValues, maxTextBytes
 	for n, token := range tokens {
 		if valuesLeft <= 0 || bytesLeft <= 0 {
-			r.HiddenInstances = len(tokens) - n
+			r.HiddenInstanceCount = len(tokens) - n
 			break
 		}
 		builder := newFactBuilder(min(maxValuesPerState, valuesLeft), bytesLeft, DescribeAuthors(authors, token))

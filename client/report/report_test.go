@@ -39,8 +39,8 @@ func TestEachDecisionSaysInWordsWhoTookItAndHowThatIsProved(t *testing.T) {
 			"a⟨U+0000⟩b"},
 	} {
 		got := Decisions([]client.Decided{{Decision: c.d}})[0]
-		if !strings.HasPrefix(got.What, c.what) || !strings.HasPrefix(got.Proof, c.proof) || c.proof == "" &&
-			got.Proof != "" || got.Who != c.who {
+		if !strings.HasPrefix(got.Summary, c.what) || !strings.HasPrefix(got.Proof, c.proof) || c.proof == "" &&
+			got.Proof != "" || got.Decider != c.who {
 			t.Errorf("%+v: %+v", c.d, got)
 		}
 	}
@@ -49,7 +49,7 @@ func TestEachDecisionSaysInWordsWhoTookItAndHowThatIsProved(t *testing.T) {
 func TestAStandingOrderSaysWhatItAllows(t *testing.T) {
 	t.Parallel()
 	o := approval.StandingOrder{ID: "small", Tool: "pay", ParamsCondition: map[string]any{"properties": map[string]any{}},
-		Count: 5, Until: time.Now()}
+		MaxCalls: 5, Until: time.Now()}
 	all := Decisions([]client.Decided{{Decision: approval.Decision{Kind: "approve", CallID: "1.1"}},
 		{Decision: approval.Decision{Kind: approval.SteerAllow, DecidedBy: "ann", Order: &o}}})
 	orders := FilterOrders(all)
@@ -98,7 +98,7 @@ func TestAStateIsReportedAsItsSchemaSaysWithWhatIsForOperators(t *testing.T) {
 func TestABrokenRecordIsReportedToo(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	r := &Report{Check: &chain.Report{Broken: []chain.BrokenItem{{At: 3, Item: "i7", Problem: "its digest is another"}}}}
+	r := &Report{Check: &chain.Report{Broken: []chain.BrokenItem{{FirstIdea: 3, Item: "i7", Problem: "its digest is another"}}}}
 	err := reportTemplate.Execute(&b, r)
 	if err != nil || !strings.Contains(b.String(), "Idea 3: its digest is another <code>i7</code>") {
 		t.Errorf("%v %s", err, b.String())

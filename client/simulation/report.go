@@ -19,20 +19,20 @@ type Report struct {
 	loop.Result
 	// Total is the Requests and tokens of the process and its delegates. Estimated: the tokens were not counted by an
 	// LLM.
-	Total     Cost `json:"total"`
-	Estimated bool `json:"estimated"`
+	Total       Cost `json:"total"`
+	IsEstimated bool `json:"estimated"`
 	// Tools counts the Calls of each Tool by their status.
 	Tools map[string]map[ideafile.CallStatus]int `json:"tools"`
-	// Approvals counts the Calls on which a person would have had to decide.
-	Approvals int            `json:"approvals"`
-	Delegates []DelegateCost `json:"delegates"`
-	// Open lists what did not finish, a line each.
-	Open []string `json:"open"`
+	// ApprovalCount counts the Calls on which a person would have had to decide.
+	ApprovalCount int            `json:"approvals"`
+	Delegates     []DelegateCost `json:"delegates"`
+	// Unfinished lists what did not finish, a line each.
+	Unfinished []string `json:"open"`
 	// MadeUpRefs are the References to data that the files leave out.
 	MadeUpRefs []string `json:"madeUp"`
-	// Unasked are MCP servers whose tools are not known.
-	Unasked []string `json:"unasked"`
-	Graph   string   `json:"graph"` // the Plan as Mermaid; empty without a Plan
+	// UnaskedMCPServers are MCP servers whose tools are not known.
+	UnaskedMCPServers []string `json:"unasked"`
+	Graph             string   `json:"graph"` // the Plan as Mermaid; empty without a Plan
 	// DataFolder is the folder with the data of the simulation; empty if none was kept. The caller that keeps it sets it.
 	DataFolder string `json:"data,omitempty"`
 }
@@ -54,10 +54,10 @@ type DelegateCost struct {
 func (p *Prepared) Report(ctx context.Context, c *client.Client, process *client.Process,
 	result loop.Result) (*Report, error) {
 	r := &Report{
-		Result: result, Estimated: p.Players.LLMRepliesFrom != ideafile.FakedByLLM,
+		Result: result, IsEstimated: p.Players.LLMRepliesFrom != ideafile.FakedByLLM,
 		Tools:     map[string]map[ideafile.CallStatus]int{},
-		Delegates: []DelegateCost{}, Open: []string{}, MadeUpRefs: append([]string{}, p.MadeUpRefs...),
-		Unasked: append([]string{}, p.UnaskedMCPServers...),
+		Delegates: []DelegateCost{}, Unfinished: []string{}, MadeUpRefs: append([]string{}, p.MadeUpRefs...),
+		UnaskedMCPServers: append([]string{}, p.UnaskedMCPServers...),
 	}
 	instances, err := process.Instances(ctx)
 	if err != nil {
@@ -88,7 +88,7 @@ func (r *Report) countCalls(token string, status ideafile.InstanceStatus, v clie
 		r.Tools[c.Tool][c.Status]++
 		for _, d := range c.Decisions {
 			if d.DecidedBy == ideafile.SimulatedPerson {
-				r.Approvals++
+				r.ApprovalCount++
 			}
 		}
 		if c.Status != ideafile.Done && c.Status != ideafile.Skipped {
@@ -96,7 +96,7 @@ func (r *Report) countCalls(token string, status ideafile.InstanceStatus, v clie
 			if c.Error != nil {
 				line += ": " + c.Error.Message
 			}
-			r.Open = append(r.Open, line)
+			r.Unfinished = append(r.Unfinished, line)
 		}
 	}
 	if status != ideafile.InstanceSettled {
@@ -104,13 +104,13 @@ func (r *Report) countCalls(token string, status ideafile.InstanceStatus, v clie
 		if token != "" {
 			name = "instance " + token
 		}
-		r.Open = append(r.Open, fmt.Sprintf("%s: %s", name, status))
+		r.Unfinished = append(r.Unfinished, fmt.Sprintf("%s: %s", name, status))
 	}
 }
 
 // addDelegates adds the delegates of the process.
 func (r *Report) addDelegates(ctx context.Context, c *client.Client, process *client.Process) error {
-	r.Total = Cost{r.Requests, r.Usage}
+	r.Total = Cost{r.RequestCount, r.Usage}
 	ids, err := process.Delegates(ctx)
 	if err != nil {
 		return err
@@ -124,8 +124,8 @@ func (r *Report) addDelegates(ctx context.Context, c *client.Client, process *cl
 		if err != nil && !errors.Is(err, client.ErrNoWorker) {
 			return err
 		}
-		r.Delegates = append(r.Delegates, DelegateCost{id, d.Status, Cost{d.Requests, d.Usage}})
-		r.Total.Requests += d.Requests
+		r.Delegates = append(r.Delegates, DelegateCost{id, d.Status, Cost{d.RequestCount, d.Usage}})
+		r.Total.Requests += d.RequestCount
 		r.Total.Add(d.Usage)
 	}
 	return nil

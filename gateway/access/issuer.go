@@ -166,7 +166,7 @@ func (g *IssuerGuard) personOf(claims Claims, token *oidc.IDToken) (*Person, err
 	}
 	// Neither roles nor policies can name such a group, so it gives no right.
 	groups = jsonval.Filter(groups, func(group string) bool { return policy.CheckGroup(group) == nil })
-	return g.PersonWithRights(name, groups, client.Account{Issuer: token.Issuer, Subject: token.Subject})
+	return g.LoggedInPerson(name, groups, client.Account{Issuer: token.Issuer, Subject: token.Subject})
 }
 
 // hasVerifiedEmail reports whether the email may be trusted as the person's name.
@@ -175,8 +175,8 @@ func (g *IssuerGuard) hasVerifiedEmail(claims Claims) bool {
 	return verified == true || verified == "true" || !isGiven && g.issuer.AllowsUnverifiedEmail
 }
 
-// PersonWithRights returns the person of an earlier login, with their current rights.
-func (g *IssuerGuard) PersonWithRights(name string, groups []string, account client.Account) (*Person, error) {
+// LoggedInPerson returns the person of an earlier login, with their current rights.
+func (g *IssuerGuard) LoggedInPerson(name string, groups []string, account client.Account) (*Person, error) {
 	rights, err := g.issuer.Roles.RightsOf(name, groups)
 	if err != nil {
 		return nil, brokenRolesError(err)

@@ -192,7 +192,7 @@ func TestGatewaysOfOneClientTakeEachOthersSessionsAndNoOthers(t *testing.T) {
 		string(one.SessionSecret()) == string(other.SessionSecret()) {
 		t.Error("sessions are not those of the client")
 	}
-	if who, err := one.PersonWithRights("ann@example.com", []string{"guests"}, client.Account{}); err != nil ||
+	if who, err := one.LoggedInPerson("ann@example.com", []string{"guests"}, client.Account{}); err != nil ||
 		len(who.Rights) != 0 {
 		t.Errorf("rights are not those of now: %+v %v", who, err)
 	}

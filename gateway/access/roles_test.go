@@ -40,7 +40,7 @@ func TestABrokenFileOfRolesIsSaidOnceAndToCallersWithoutItsPlace(t *testing.T) {
 			}
 		}
 		for range 3 {
-			_, err := guard.PersonWithRights("ann", nil, client.Account{})
+			_, err := guard.LoggedInPerson("ann", nil, client.Account{})
 			var refusal *access.Refusal
 			if !errors.As(err, &refusal) || refusal.Status != 503 || refusal.Code != access.CodeBrokenRoles ||
 				strings.Contains(refusal.Message, file) {
@@ -58,7 +58,7 @@ func TestABrokenFileOfRolesIsSaidOnceAndToCallersWithoutItsPlace(t *testing.T) {
 		}
 	}
 	write(good)
-	if p, err := guard.PersonWithRights("ann", nil, client.Account{}); err != nil || !p.May(access.Look) ||
+	if p, err := guard.LoggedInPerson("ann", nil, client.Account{}); err != nil || !p.May(access.Look) ||
 		access.CheckReady(t.Context(), guard) != nil || strings.Count(log.String(), "level=INFO") != 1 {
 		t.Errorf("mended: %v, %s", err, log.String())
 	}

@@ -61,11 +61,11 @@ func (g *TokenGuard) Identify(r *http.Request) (*Person, error) {
 	if subtle.ConstantTimeCompare(digest[:], g.digest[:]) != 1 {
 		return nil, unauthorized(CodeBadToken, "the token is not this gateway's")
 	}
-	return g.PersonWithRights(g.person.Name, nil, client.Account{})
+	return g.LoggedInPerson(g.person.Name, nil, client.Account{})
 }
 
-// PersonWithRights returns the token's one person, whatever name they had at login.
-func (g *TokenGuard) PersonWithRights(string, []string, client.Account) (*Person, error) {
+// LoggedInPerson returns the token's one person, whatever name they had at login.
+func (g *TokenGuard) LoggedInPerson(string, []string, client.Account) (*Person, error) {
 	p := g.person
 	return &p, nil
 }

@@ -60,8 +60,8 @@ func (a *API) decideIn(ctx context.Context, id string, indices []int, decisions 
 	results []DecisionResult) {
 	p, err := a.Client.Attach(ctx, id)
 	if err == nil && len(indices) == 1 {
-		var count client.Count
-		if count, err = p.DecideAndCount(ctx, decisions[indices[0]]); err == nil {
+		var count client.VoteCount
+		if count, err = p.DecideAndCountVotes(ctx, decisions[indices[0]]); err == nil {
 			results[indices[0]].accept(count)
 			return
 		}
@@ -78,8 +78,8 @@ func (a *API) decideIn(ctx context.Context, id string, indices []int, decisions 
 			case o.RefusalReason != "":
 				results[indices[k]].fail(OutcomeRefused, &client.RefusedError{Process: id, Signal: o.Kind, Call: o.Call,
 					Reason: o.RefusalReason})
-			case o.Count.Have > 0:
-				results[indices[k]].accept(o.Count)
+			case o.Votes.Have > 0:
+				results[indices[k]].accept(o.Votes)
 			}
 		}
 	}
@@ -90,8 +90,8 @@ func (a *API) decideIn(ctx context.Context, id string, indices []int, decisions 
 	}
 }
 
-func (r *DecisionResult) accept(count client.Count) {
-	r.Outcome, r.Count = OutcomeAccepted, &count
+func (r *DecisionResult) accept(votes client.VoteCount) {
+	r.Outcome, r.Votes = OutcomeAccepted, &votes
 }
 
 // fail records why a decision was not taken. An empty outcome is derived from the error.

@@ -23,7 +23,7 @@ func TestAnIdeaInABodyKeepsTheOrderOfItsParameters(t *testing.T) {
 	}
 	for name, got := range map[string]any{
 		"a start": start.Idea, "its delegate": start.Delegates["d.json"], "a schedule": schedule.Idea,
-		"what a fork adds": fork.Body.IdeaPart, "a fork's delegate": fork.Body.Delegates["d.json"],
+		"what a fork adds": fork.Body.AddedIdea, "a fork's delegate": fork.Body.Delegates["d.json"],
 	} {
 		if text := string(jsonval.Encode(got)); text != want {
 			t.Errorf("%s: %s, want %s", name, text, want)

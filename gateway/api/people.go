@@ -118,8 +118,8 @@ type DecisionResult struct {
 	Outcome string `json:"outcome" enum:"taken,refused,invalid,failed" doc:"invalid: it was not sent; failed: its outcome is unknown"`
 	Code    string `json:"code,omitempty" doc:"of what was not taken, as in problems"`
 	Reason  string `json:"reason,omitempty" doc:"why it was not taken"`
-	// Count is how many have decided the same.
-	Count *client.Count `json:"count,omitempty" doc:"how many have decided the same, of how many must: with 1 of 2 the Call still waits"`
+	// Votes is how many have decided the same.
+	Votes *client.VoteCount `json:"count,omitempty" doc:"how many have decided the same, of how many must: with 1 of 2 the Call still waits"`
 }
 
 // DecisionResults are in the order of the decisions.

@@ -32,9 +32,9 @@ type Problem struct {
 
 // Place is one error in a request, and where it is.
 type Place struct {
-	Path    string `json:"path" doc:"a place in the Idea, such as $.context[0], or in the request, such as body.decisions[0].call"`
-	Message string `json:"message"`
-	Warning bool   `json:"warning,omitempty"`
+	Path      string `json:"path" doc:"a place in the Idea, such as $.context[0], or in the request, such as body.decisions[0].call"`
+	Message   string `json:"message"`
+	IsWarning bool   `json:"warning,omitempty"`
 }
 
 // The codes of problems, beside those of package access.

@@ -14,11 +14,11 @@ import (
 type submittedForm struct {
 	ID string // of the form on the page
 	url.Values
-	Wrong map[string]string // what is wrong, by control; under "": with the form as a whole
+	FieldErrors map[string]string // what is wrong, by control; under "": with the form as a whole
 }
 
-// Sent returns the refused form if it has this id, or else an empty one.
-func (p *processPage) Sent(id string) submittedForm {
+// SubmittedForm returns the refused form if it has this id, or else an empty one.
+func (p *processPage) SubmittedForm(id string) submittedForm {
 	if p.RefusedForm.ID == id {
 		return p.RefusedForm
 	}
@@ -44,7 +44,7 @@ func (v *visit) showProcessAgain(formID string, cause error, fieldErrors map[str
 	// This page answers a POST, so that the browser cannot reload it. It may take longer than others.
 	v.Request = v.WithContext(withPageStart(v.Context(), time.Now().Add(v.ActionTimeout)))
 	p, err := v.newProcessPage()
-	if err != nil || p.Ended { // an ended process has no forms
+	if err != nil || p.HasEnded { // an ended process has no forms
 		return cause
 	}
 	if fieldErrors == nil {
@@ -52,6 +52,6 @@ func (v *visit) showProcessAgain(formID string, cause error, fieldErrors map[str
 	}
 	fieldErrors[""] = detailOf(cause)
 	// a page that reloads would lose the entries
-	p.Live, p.RefusedForm = false, submittedForm{formID, v.PostForm, fieldErrors}
+	p.ReloadsItself, p.RefusedForm = false, submittedForm{formID, v.PostForm, fieldErrors}
 	return v.render(problem.Status, "process", p)
 }

@@ -80,11 +80,11 @@ func TestWhatSteersAProcessIsOpenWhereItIsNeeded(t *testing.T) {
 // A browser scrolls to the form that was refused: what is wrong stands there too.
 func TestWhatIsWrongStandsInTheFormThatIsShown(t *testing.T) {
 	t.Parallel()
-	p := &callPage{frame: frame{May: map[string]bool{"decide": true}}, Words: shown.NewPresenter(nil), Wrong: "It may not be.",
-		Allowed: map[string]bool{client.Answer: true}, Reason: "busy", To: "bob", AnswerText: "all well"}
-	p.A.AllowedDecisions = []string{client.Answer, client.Ask, client.HandOver}
+	p := &callPage{frame: frame{May: map[string]bool{"decide": true}}, Presenter: shown.NewPresenter(nil), FormError: "It may not be.",
+		Allowed: map[string]bool{client.Answer: true}, Reason: "busy", Recipient: "bob", AnswerText: "all well"}
+	p.Approval.AllowedDecisions = []string{client.Answer, client.Ask, client.HandOver}
 	for kind, at := range map[string]string{client.Answer: "answer", client.Ask: "remark", client.HandOver: "remark"} {
-		p.WrongIn = kind
+		p.FormErrorDecision = kind
 		page := shows(t, "call", p)
 		_, form, isOpen := strings.Cut(page, `id="`+at+`" open`)
 		form, _, _ = strings.Cut(form, "</form>")

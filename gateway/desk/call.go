@@ -18,39 +18,39 @@ import (
 // callPage shows one Call that waits.
 type callPage struct {
 	frame
-	A             client.Approval
-	Back          string           // the inbox that led here
-	Href          string           // of this page, with Back
-	Tool          *ideafile.Tool   // nil: it is not known
-	Tools         []*ideafile.Tool // the Tools that a replacing Call may have
-	Params        []fact
-	Origins       []fact // where values of Params come from
-	Words         *shown.Presenter
-	Because       string   // the rule for asking a person, in words; "": none
-	Input         *fact    // what else the case began with; nil: nothing
-	State         *fact    // what else is known of it
-	Result        *fact    // that was written for it; nil: none
-	Unfitted      *fact    // the parameters before they were adapted; nil: they were not
-	IsFinal       bool     // nothing takes it back
-	Policy        string   // of the Tool, as JSON
-	Meanwhile     []string // what happens while nobody decides
-	Denied        string
-	Passkey       bool // the person may sign with a passkey
-	Allowed       map[string]bool
-	Wrong         string // the error in the form
-	WrongDetail   string // more of the error, for operators
-	WrongIn       string // the decision with the error
-	To            string // the recipient of a hand-over or a question
-	Changed       bool   // the Call has changed since it was shown
-	Reason        string
-	Amend         *form.Field
-	With          string
-	Replace       *form.Field
-	ReplacePath   string
-	Answer        *form.Field
-	AnswerText    string
-	AnswerIs      string
-	StandingOrder *orderForm // nil: the person may not approve the Call
+	Approval           client.Approval
+	BackHref               string           // the inbox that led here
+	Href               string           // of this page, with Back
+	Tool               *ideafile.Tool   // nil: it is not known
+	Tools              []*ideafile.Tool // the Tools that a replacing Call may have
+	Params             []fact
+	Origins            []fact // where values of Params come from
+	Presenter          *shown.Presenter
+	RuleText           string   // the rule for asking a person, in words; "": none
+	Input              *fact    // what else the case began with; nil: nothing
+	State              *fact    // what else is known of it
+	Result             *fact    // that was written for it; nil: none
+	UnadaptedParams    *fact    // the parameters before they were adapted; nil: they were not
+	IsFinal            bool     // nothing takes it back
+	Policy             string   // of the Tool, as JSON
+	NoDecisionEffects  []string // what happens while nobody decides
+	DenialReason       string
+	MaySignWithPasskey bool // the person may sign with a passkey
+	Allowed            map[string]bool
+	FormError          string // the error in the form
+	FormErrorDetail    string // more of the error, for operators
+	FormErrorDecision  string // the decision with the error
+	Recipient          string // the recipient of a hand-over or a question
+	HasChanged         bool   // the Call has changed since it was shown
+	Reason             string
+	Amend              *form.Field
+	ReplacementTool    string
+	Replace            *form.Field
+	ReplacePath        string
+	Answer             *form.Field
+	AnswerText         string
+	AnswerFormat       string
+	StandingOrder      *orderForm // nil: the person may not approve the Call
 }
 
 // The prefixes of the names of controls.
@@ -66,7 +66,7 @@ func (v *visit) showCall() error {
 		return v.showDecidedCall(err)
 	}
 	p := v.newCallPage(a)
-	p.With = v.FormValue("with")
+	p.ReplacementTool = v.FormValue("with")
 	p.addReplaceForm()
 	p.addForms()
 	return v.show("call", p)
@@ -103,20 +103,20 @@ func (v *visit) newCallPage(a client.Approval) *callPage {
 		v.Client.Process(a.Process).Presenter(v.Context())
 	a = v.withRecheckText(a)
 	p := &callPage{
-		Tools: tools, frame: v.frame(clipName(a.Sentence)), A: a, Back: safePath(v.FormValue("back")),
-		Tool: ideafile.FindTool(tools, a.Tool), Denied: denialReason(person, a), Passkey: mayDecideByPasskey(person, a),
-		Allowed: map[string]bool{}, Words: presenter, Meanwhile: a.ReminderSchedule.Lines(timestampFormatter(a.Language)),
+		Tools: tools, frame: v.frame(clipName(a.Sentence)), Approval: a, BackHref: safePath(v.FormValue("back")),
+		Tool: ideafile.FindTool(tools, a.Tool), DenialReason: denialReason(person, a), MaySignWithPasskey: mayDecideByPasskey(person, a),
+		Allowed: map[string]bool{}, Presenter: presenter, NoDecisionEffects: a.ReminderSchedule.Lines(timestampFormatter(a.Language)),
 	}
-	p.Href = callHrefFrom(p.Back, a.Process, a.CallID)
+	p.Href = callHrefFrom(p.BackHref, a.Process, a.CallID)
 	for _, kind := range a.AllowedDecisions {
-		p.Allowed[kind] = p.Denied == "" || p.Passkey
+		p.Allowed[kind] = p.DenialReason == "" || p.MaySignWithPasskey
 	}
 	var wiredParams map[string]string
 	if p.Tool != nil {
 		wiredParams, p.IsFinal = p.Tool.WiredExpressionByParam, v.isIrreversible(p.Tool)
 		if policy := p.Tool.Source["_approval"]; policy != nil && policy != true {
 			p.Policy = form.Pretty(policy)
-			p.Because = ruleInWords(presenter.ParamsFormat(a.Tool), jsonval.AsObject(policy)["when"], a.Language)
+			p.RuleText = ruleInWords(presenter.ParamsFormat(a.Tool), jsonval.AsObject(policy)["when"], a.Language)
 		}
 	}
 	p.Params = factsOfFields(a, newOriginLookup(wiredParams, a, presenter))
@@ -124,9 +124,9 @@ func (v *visit) newCallPage(a client.Approval) *callPage {
 	p.Input, p.State = remainingFact(presenter.InputFormat(), a.Input, a), remainingFact(presenter.StateFormat(), a.State, a)
 	p.Result = caseFact(presenter.ResultFormat(a.Tool), a.Output, a)
 	if adaptation := a.ParamsAdaptation; adaptation != nil && len(adaptation.OriginalParams) > 0 {
-		p.Unfitted = caseFact(presenter.ParamsFormat(a.Tool), jsonval.ToJSONValue(adaptation.OriginalParams), a)
+		p.UnadaptedParams = caseFact(presenter.ParamsFormat(a.Tool), jsonval.ToJSONValue(adaptation.OriginalParams), a)
 	}
-	if p.Allowed[client.Approve] && p.Denied == "" {
+	if p.Allowed[client.Approve] && p.DenialReason == "" {
 		p.StandingOrder = orderFormOf(a.Process, a.CallID, a.Tool, a.Call, p.Now)
 	}
 	return p
@@ -148,21 +148,21 @@ func factsOfFields(a client.Approval, origin func(jsonval.Path, any) string) (fa
 	builder.OriginOf = origin
 	for n, field := range a.Fields {
 		if builder.FactsLeft <= 0 {
-			return append(facts, fact{Name: "…", Left: len(a.Fields) - n})
+			return append(facts, fact{Name: "…", HiddenCount: len(a.Fields) - n})
 		}
 		var f fact
 		switch field.Value.(type) {
 		case []any, jsonval.Object:
 			f = builder.BuildAt(jsonval.Path{field.Name}, field.Title, field.Format, field.Value)
 		default:
-			f = builder.BuildAt(jsonval.Path{field.Name}, field.Title, shown.Format{}, field.Shown)
-			f.From = origin(jsonval.Path{field.Name}, field.Value)
+			f = builder.BuildAt(jsonval.Path{field.Name}, field.Title, shown.Format{}, field.DisplayText)
+			f.Origin = origin(jsonval.Path{field.Name}, field.Value)
 		}
 		if len(f.Facts) == 0 {
-			f.Number, f.Letter = isNumber(field.Value) || field.Format.Display == shown.Money, field.Parts
+			f.IsNumber, f.Letter = isNumber(field.Value) || field.Format.Display == shown.Money, field.Parts
 		}
 		if display := field.Format.Display; display == shown.Link || display == shown.Image {
-			f.Href = webAddress(field.Shown)
+			f.Href = webAddress(field.DisplayText)
 		}
 		facts = append(facts, f)
 	}
@@ -195,7 +195,7 @@ func remainingFact(format shown.Format, data any, a client.Approval) *fact {
 	builder := newFactBuilder(a.Language)
 	builder.TitlesForNames = true
 	f := builder.BuildAt(nil, "", format, left)
-	if _, isObject := left.(jsonval.Object); isObject && len(f.Facts)+f.Left == 0 { // only operators see what is left
+	if _, isObject := left.(jsonval.Object); isObject && len(f.Facts)+f.HiddenCount == 0 { // only operators see what is left
 		return nil
 	}
 	return &f
@@ -211,7 +211,7 @@ func factOf(v any, l shown.Language) *fact {
 }
 
 func (p *callPage) amendForm() form.Form {
-	f := form.Form{Prefix: amendPrefix, Language: p.A.Language}
+	f := form.Form{Prefix: amendPrefix, Language: p.Approval.Language}
 	if p.Tool != nil {
 		f.Schema, f.Fixed = jsonval.ToJSONValue(p.Tool.ParamsSchemaSource()), jsonval.SortedKeys(p.Tool.WiredExpressionByParam)
 	}
@@ -237,36 +237,36 @@ func (p *callPage) answerForm() (f form.Form, hasForm bool) {
 	if p.Tool == nil || p.Tool.OutputSchema == nil {
 		return f, false
 	}
-	return form.Form{Prefix: answerPrefix, Schema: p.Tool.OutputSchema.Source, Language: p.A.Language}, true
+	return form.Form{Prefix: answerPrefix, Schema: p.Tool.OutputSchema.Source, Language: p.Approval.Language}, true
 }
 
 // addForms makes the forms that the page does not have yet.
 func (p *callPage) addForms() {
 	if p.Amend == nil && p.Allowed[client.Amend] {
-		p.Amend = p.amendForm().New(p.A.Params, true)
+		p.Amend = p.amendForm().New(p.Approval.Params, true)
 	}
 	if f, hasForm := p.answerForm(); p.Answer == nil && hasForm && p.Allowed[client.Answer] {
-		p.Answer = f.New(p.A.Output, p.A.Output != nil)
+		p.Answer = f.New(p.Approval.Output, p.Approval.Output != nil)
 	}
-	if p.AnswerIs == "" {
-		p.AnswerIs = "text"
+	if p.AnswerFormat == "" {
+		p.AnswerFormat = "text"
 	}
 }
 
 // addReplaceForm makes the form of a replacing Call.
 func (p *callPage) addReplaceForm() {
-	if t := ideafile.FindTool(p.Tools, p.With); t != nil && p.Replace == nil {
-		p.Replace = replaceForm(t, p.A.Language).New(p.initialReplaceValue(t))
+	if t := ideafile.FindTool(p.Tools, p.ReplacementTool); t != nil && p.Replace == nil {
+		p.Replace = replaceForm(t, p.Approval.Language).New(p.initialReplaceValue(t))
 	}
 }
 
 // initialReplaceValue returns the initial value of the form of a replacing Call: the parameters that would run, if the
 // Tool is the same.
 func (p *callPage) initialReplaceValue(t *ideafile.Tool) (value any, hasValue bool) {
-	if t.Name != p.A.Tool {
+	if t.Name != p.Approval.Tool {
 		return nil, false
 	}
-	return jsonval.WithoutKey(p.A.Params, jsonval.SortedKeys(t.WiredExpressionByParam)...), true
+	return jsonval.WithoutKey(p.Approval.Params, jsonval.SortedKeys(t.WiredExpressionByParam)...), true
 }
 
 // readTextAnswer reads an answer without a schema.

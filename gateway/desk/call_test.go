@@ -31,7 +31,7 @@ func waitingCall(t *testing.T) client.Approval {
 func TestWhatDecidesStandsBeforeWhatExplains(t *testing.T) {
 	t.Parallel()
 	a := waitingCall(t)
-	p := &callPage{A: a, Allowed: map[string]bool{client.Approve: true, client.Reject: true}, IsFinal: true}
+	p := &callPage{Approval: a, Allowed: map[string]bool{client.Approve: true, client.Reject: true}, IsFinal: true}
 	p.Params = factsOfFields(a, newOriginLookup(nil, a, wordsOf(t, paid)))
 	p.Origins = takeOrigins(p.Params, "")
 	p.Input = remainingFact(shown.Format{}, a.Input, a)
@@ -62,8 +62,8 @@ var formOfPage = regexp.MustCompile(`(?s)<main.*?<form.*?</form>`)
 // One reason is for both decisions, and the name of the button is the decision, also of one that is signed.
 func TestBothDecisionsHaveOneReason(t *testing.T) {
 	t.Parallel()
-	p := &callPage{A: waitingCall(t), Allowed: map[string]bool{client.Approve: true, client.Reject: true},
-		Reason: "not ours", Wrong: "A reason.", WrongIn: client.Reject, Passkey: true}
+	p := &callPage{Approval: waitingCall(t), Allowed: map[string]bool{client.Approve: true, client.Reject: true},
+		Reason: "not ours", FormError: "A reason.", FormErrorDecision: client.Reject, MaySignWithPasskey: true}
 	form := formOfPage.FindString(shows(t, "call", p))
 	for text, count := range map[string]int{`name="reason"`: 1, "not ours": 1, `aria-describedby="wrong"`: 1,
 		`name="decision" value="approve"`: 1, `name="decision" value="reject"`: 1, `name="sign" value="approve"`: 1,
@@ -72,7 +72,7 @@ func TestBothDecisionsHaveOneReason(t *testing.T) {
 			t.Errorf("the form has %s %d times: %s", text, got, form)
 		}
 	}
-	p.Denied = "Sign it."
+	p.DenialReason = "Sign it."
 	if form := formOfPage.FindString(shows(t, "call", p)); strings.Contains(form, `name="decision"`) ||
 		!strings.Contains(form, `<p class="buttons"> <button name="sign" value="approve">`) {
 		t.Errorf("who must sign is offered %s", form)

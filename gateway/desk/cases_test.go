@@ -26,7 +26,7 @@ func TestTakingBackIsOfferedWhereSomethingCanBeTakenBack(t *testing.T) {
 	d := &Desk{Options: Options{API: &api.API{}}}
 	cases := d.readCases(jsonval.AsObject(modeltest.MustDecodeJSON(refunded)))
 	show := func(isAtWork bool, first ideafile.InstanceStatus, cases *processCases) (all, source string) {
-		page := &processPage{Ended: !isAtWork, Undo: "/undo"}
+		page := &processPage{HasEnded: !isAtWork, UndoHref: "/undo"}
 		page.Status.Instances = map[string]loop.InstanceResult{"①": {Status: first}, "②": {Status: "settled"},
 			"③": {Status: "waiting"}}
 		page.addInstanceRows(nil, wordsOf(t, refunded), shown.English, cases)

@@ -58,17 +58,17 @@ func (v *visit) decideMany() error {
 // their money.
 type confirmPage struct {
 	frame
-	Kind, Reason, Back string
-	Boxes, About       []string
-	More               int    // cases that About leaves out
-	Sum                string // empty: it is not known, or there is none
+	Kind, Reason, BackHref string
+	Boxes, Captions        []string
+	HiddenCaseCount        int    // cases that About leaves out
+	Sum                    string // empty: it is not known, or there is none
 }
 
 func (v *visit) newConfirmPage(list []api.Decision, boxes, captions []string) confirmPage {
 	const maxListed = 100
 	listedCount := min(len(captions), maxListed)
 	p := confirmPage{frame: v.frame("Is this what you mean?"), Kind: list[0].Kind, Reason: list[0].Reason,
-		Back: safePath(v.PostForm.Get("back")), Boxes: boxes, About: captions[:listedCount], More: len(captions) - listedCount}
+		BackHref: safePath(v.PostForm.Get("back")), Boxes: boxes, Captions: captions[:listedCount], HiddenCaseCount: len(captions) - listedCount}
 	waiting, err := v.AllWaiting(v.Context())
 	if err != nil {
 		return p
@@ -95,7 +95,7 @@ type outcomes struct {
 // deciding page did not say so.
 type outcome struct {
 	api.DecisionResult
-	About string `json:"a,omitempty"`
+	Caption string `json:"a,omitempty"`
 }
 
 func (o outcome) isOn(a client.Approval) bool { return o.Process == a.Process && o.Call == a.CallID }
@@ -137,18 +137,18 @@ func (v *visit) showOutcome() error {
 
 type outcomePage struct {
 	frame
-	Kind, Back       string
-	Accepted, Failed int
-	List             []outcome // decisions that were not accepted come first
-	Plan             *client.PlanDecided
-	WaitsAgain       string // the page of a Call that waits again, because its policy asks about the changed Call
-	Next             *nextCase
-	Titles           map[string]string // of the processes in List, by id
+	Kind, BackHref             string
+	AcceptedCount, FailedCount int
+	Outcomes                   []outcome // decisions that were not accepted come first
+	Plan                       *client.PlanDecided
+	WaitingCallHref            string // the page of a Call that waits again, because its policy asks about the changed Call
+	Next                       *nextCase
+	Titles                     map[string]string // of the processes in List, by id
 }
 
 // pendingCallHref returns the page of a Call that waits again although it was decided, or "" if it does not wait.
 func (v *visit) pendingCallHref(result api.DecisionResult) string {
-	if result.Count != nil && result.Count.Have < result.Count.Want {
+	if result.Votes != nil && result.Votes.Have < result.Votes.Want {
 		return ""
 	}
 	list, err := v.ApprovalsIn(v.Context(), result.Process)
@@ -170,9 +170,9 @@ var decidedAsByKind = map[string]string{client.Amend: "approved with changes",
 	client.Replace: "something else chosen instead", client.Answer: "result given"}
 
 func (v *visit) renderOutcome(o outcomes) error {
-	p := outcomePage{frame: v.frame("Result"), Kind: pastTenseByKind[o.Kind], Back: safePath(o.BackHref),
+	p := outcomePage{frame: v.frame("Result"), Kind: pastTenseByKind[o.Kind], BackHref: safePath(o.BackHref),
 		Plan: o.Plan}
-	p.Next = v.findNext(p.Back, o.Outcomes...)
+	p.Next = v.findNext(p.BackHref, o.Outcomes...)
 	if o.Plan != nil {
 		return v.show("planoutcome", p)
 	}
@@ -181,7 +181,7 @@ func (v *visit) renderOutcome(o outcomes) error {
 		if one.Outcome == api.OutcomeAccepted {
 			accepted = append(accepted, one)
 		} else {
-			p.List = append(p.List, one)
+			p.Outcomes = append(p.Outcomes, one)
 		}
 	}
 	p.Titles = map[string]string{}
@@ -191,10 +191,10 @@ func (v *visit) renderOutcome(o outcomes) error {
 			p.Titles[one.Process] = processTitle(one.Process, title)
 		}
 	}
-	p.Accepted, p.Failed = len(accepted), len(p.List)
-	p.List = append(p.List, accepted...)
-	if len(o.Outcomes) == 1 && p.Accepted == 1 {
-		p.WaitsAgain = v.pendingCallHref(o.Outcomes[0].DecisionResult)
+	p.AcceptedCount, p.FailedCount = len(accepted), len(p.Outcomes)
+	p.Outcomes = append(p.Outcomes, accepted...)
+	if len(o.Outcomes) == 1 && p.AcceptedCount == 1 {
+		p.WaitingCallHref = v.pendingCallHref(o.Outcomes[0].DecisionResult)
 	}
 	return v.show("outcome", p)
 }
@@ -202,9 +202,9 @@ func (v *visit) renderOutcome(o outcomes) error {
 // resultText describes the outcome of a decision.
 func resultText(result api.DecisionResult, verb string) string {
 	switch {
-	case result.Outcome == api.OutcomeAccepted && result.Count != nil && result.Count.Have < result.Count.Want:
+	case result.Outcome == api.OutcomeAccepted && result.Votes != nil && result.Votes.Have < result.Votes.Want:
 		return fmt.Sprintf("Your decision counts: %d of %d people have decided so. It waits for the others.",
-			result.Count.Have, result.Count.Want)
+			result.Votes.Have, result.Votes.Want)
 	case result.Outcome == api.OutcomeAccepted:
 		return "It is " + verb + "."
 	case result.Outcome == api.OutcomeFailed:

@@ -40,11 +40,11 @@ func (v *visit) decideCall() error {
 	if err == nil {
 		p := v.callPageForDecision(decision, a)
 		switch {
-		case p.Changed:
+		case p.HasChanged:
 			return v.showAgain(http.StatusConflict, p)
-		case !p.readDecision(&decision, v.PostForm) && p.Wrong == "": // the form asks for one more item of a list
+		case !p.readDecision(&decision, v.PostForm) && p.FormError == "": // the form asks for one more item of a list
 			return v.showAgain(http.StatusOK, p)
-		case p.Wrong != "":
+		case p.FormError != "":
 			return v.showAgain(http.StatusUnprocessableEntity, p)
 		case v.PostForm.Get("sign") != "":
 			return v.askToSign(decision, p)
@@ -57,11 +57,11 @@ func (v *visit) decideCall() error {
 	}
 	if current, findErr := v.findWaitingCall(); !accepted && err == nil && findErr == nil {
 		p := v.callPageForDecision(decision, current)
-		if !p.Changed {
+		if !p.HasChanged {
 			p.readDecision(&decision, v.PostForm) // shows what was entered
-			p.Wrong = resultText(results[0], pastTenseByKind[decision.Kind])
+			p.FormError = resultText(results[0], pastTenseByKind[decision.Kind])
 			if valueErrorPattern.MatchString(results[0].Reason) {
-				p.Wrong, p.WrongDetail = misfitMessage, results[0].Reason
+				p.FormError, p.FormErrorDetail = misfitMessage, results[0].Reason
 			}
 		}
 		return v.showAgain(http.StatusConflict, p)
@@ -78,26 +78,26 @@ func (v *visit) decideCall() error {
 
 // askToSign shows the page for signing a decision, or the Call again with the reason why the person cannot sign.
 func (v *visit) askToSign(decision api.Decision, p *callPage) error {
-	subject := ownkey.DecisionSubject{Tool: p.A.Tool, About: describeCase(p.A), Back: p.Href}
-	format := p.Words.ParamsFormat(p.A.Tool)
+	subject := ownkey.DecisionSubject{Tool: p.Approval.Tool, Caption: describeCase(p.Approval), BackHref: p.Href}
+	format := p.Presenter.ParamsFormat(p.Approval.Tool)
 	switch decision.Kind {
 	case client.Replace:
-		subject.Instead, format = clipName(p.Words.Tool(p.With)), p.Words.ParamsFormat(p.With)
+		subject.ReplacementTool, format = clipName(p.Presenter.ToolTitle(p.ReplacementTool)), p.Presenter.ParamsFormat(p.ReplacementTool)
 	case client.Answer:
-		format = p.Words.ResultFormat(p.A.Tool)
+		format = p.Presenter.ResultFormat(p.Approval.Tool)
 	}
 	if value, _ := jsonval.Decode(decision.ValueJSON()); value != nil {
-		builder := newFactBuilder(p.A.Language)
+		builder := newFactBuilder(p.Approval.Language)
 		builder.ShowsHidden = true // whoever signs it sees all of it
 		signedFact := builder.BuildAt(nil, "", format, jsonschema.WithoutMetaKeys(value))
-		subject.Says = &signedFact
+		subject.ValueFact = &signedFact
 	}
 	err := v.passkeyPages.AskForSignature(v.w, v.Request, decision, subject)
 	problem := api.ProblemOf(err)
 	if err == nil || problem.Status >= http.StatusInternalServerError {
 		return err
 	}
-	p.Wrong = problem.Detail
+	p.FormError = problem.Detail
 	return v.showAgain(problem.Status, p)
 }
 
@@ -105,9 +105,9 @@ func (v *visit) askToSign(decision api.Decision, p *callPage) error {
 // one that was decided on.
 func (v *visit) callPageForDecision(d api.Decision, a client.Approval) *callPage {
 	p := v.newCallPage(a)
-	p.Reason, p.WrongIn, p.Changed = d.Reason, d.Kind, a.Digest != d.Digest
-	if p.Changed {
-		p.WrongIn = ""
+	p.Reason, p.FormErrorDecision, p.HasChanged = d.Reason, d.Kind, a.Digest != d.Digest
+	if p.HasChanged {
+		p.FormErrorDecision = ""
 	}
 	return p
 }
@@ -124,21 +124,21 @@ func (p *callPage) readDecision(decision *api.Decision, values url.Values) (ok b
 	case client.Approve:
 	case client.Reject:
 		if decision.Reason == "" {
-			p.Wrong = planpage.NeedsReason
+			p.FormError = planpage.NeedsReason
 		}
 	case client.Amend:
 		p.readAmend(decision, values)
 	case client.Replace:
-		p.With = values.Get("with")
-		p.readReplace(decision, values, ideafile.FindTool(p.Tools, p.With))
+		p.ReplacementTool = values.Get("with")
+		p.readReplace(decision, values, ideafile.FindTool(p.Tools, p.ReplacementTool))
 	case client.Answer:
 		p.readAnswer(decision, values)
 	case client.Comment, client.Ask, client.HandOver:
-		p.To = decision.To
+		p.Recipient = decision.To
 	default:
-		p.Wrong = planpage.NoDecision
+		p.FormError = planpage.NoDecision
 	}
-	return p.Wrong == "" && !form.IsAdding(values)
+	return p.FormError == "" && !form.IsAdding(values)
 }
 
 const (
@@ -150,7 +150,7 @@ const (
 var valueErrorPattern = regexp.MustCompile(`^(params|with|output): `)
 
 func (p *callPage) readAmend(decision *api.Decision, values url.Values) {
-	f, currentParams := p.amendForm(), p.A.Params
+	f, currentParams := p.amendForm(), p.Approval.Params
 	v, fieldErrors := f.Read(currentParams, values)
 	p.Amend = f.FromEntered(currentParams, true, values, fieldErrors)
 	if form.IsAdding(values) {
@@ -160,17 +160,17 @@ func (p *callPage) readAmend(decision *api.Decision, values url.Values) {
 	changes := approval.DiffObjects(currentParams, wantedParams)
 	switch {
 	case len(fieldErrors) > 0:
-		p.Wrong = seeFieldsMessage
+		p.FormError = seeFieldsMessage
 	case !isObject:
-		p.Wrong = "The values must be an object."
+		p.FormError = "The values must be an object."
 	case len(changes) == 0:
-		p.Wrong = "Nothing is changed. To run it as it is, approve it."
+		p.FormError = "Nothing is changed. To run it as it is, approve it."
 	case p.Tool != nil:
 		merged, err := approval.MergeParams(p.Tool, currentParams, changes)
 		if err != nil {
-			p.Wrong, p.WrongDetail = misfitMessage, err.Error()
+			p.FormError, p.FormErrorDetail = misfitMessage, err.Error()
 		} else if !jsonval.Equal(merged, wantedParams) {
-			p.Wrong = "A change cannot remove this field, because null is a valid value for it. Have something else " +
+			p.FormError = "A change cannot remove this field, because null is a valid value for it. Have something else " +
 				"done instead."
 		}
 	}
@@ -179,10 +179,10 @@ func (p *callPage) readAmend(decision *api.Decision, values url.Values) {
 
 func (p *callPage) readReplace(decision *api.Decision, values url.Values, t *ideafile.Tool) {
 	if t == nil {
-		p.Wrong = "Choose what is done instead."
+		p.FormError = "Choose what is done instead."
 		return
 	}
-	f := replaceForm(t, p.A.Language)
+	f := replaceForm(t, p.Approval.Language)
 	initialValue, hasInitialValue := p.initialReplaceValue(t)
 	v, fieldErrors := f.Read(initialValue, values)
 	p.Replace, p.ReplacePath = f.FromEntered(initialValue, hasInitialValue, values, fieldErrors),
@@ -192,10 +192,10 @@ func (p *callPage) readReplace(decision *api.Decision, values url.Values, t *ide
 	case form.IsAdding(values):
 		return
 	case len(fieldErrors) > 0:
-		p.Wrong = seeFieldsMessage
+		p.FormError = seeFieldsMessage
 		return
 	case !isObject:
-		p.Wrong = "What is done instead must be an object."
+		p.FormError = "What is done instead must be an object."
 		return
 	}
 	call["_tool"] = t.Name
@@ -208,25 +208,25 @@ func (p *callPage) readReplace(decision *api.Decision, values url.Values, t *ide
 func (p *callPage) readAnswer(decision *api.Decision, values url.Values) {
 	f, hasForm := p.answerForm()
 	if !hasForm {
-		p.AnswerText, p.AnswerIs = values.Get("answer"), values.Get("answer-is")
+		p.AnswerText, p.AnswerFormat = values.Get("answer"), values.Get("answer-is")
 		v, err := readTextAnswer(values)
 		if err != nil {
-			p.Wrong = "This cannot be read: " + err.Error() + "."
+			p.FormError = "This cannot be read: " + err.Error() + "."
 		}
 		decision.Output = jsonval.Encode(v)
 		return
 	}
-	v, fieldErrors := f.Read(p.A.Output, values)
-	p.Answer = f.FromEntered(p.A.Output, p.A.Output != nil, values, fieldErrors)
+	v, fieldErrors := f.Read(p.Approval.Output, values)
+	p.Answer = f.FromEntered(p.Approval.Output, p.Approval.Output != nil, values, fieldErrors)
 	if form.IsAdding(values) {
 		return
 	}
 	if len(fieldErrors) > 0 {
-		p.Wrong = seeFieldsMessage
+		p.FormError = seeFieldsMessage
 		return
 	}
 	if err := p.Tool.OutputSchema.Validate(v); err != nil {
-		p.Wrong, p.WrongDetail = misfitMessage, err.Error()
+		p.FormError, p.FormErrorDetail = misfitMessage, err.Error()
 	}
 	decision.Output = jsonval.Encode(v)
 }

@@ -19,22 +19,22 @@ import (
 // decidedPage shows who decided what, when and why on a Call that no longer waits.
 type decidedPage struct {
 	frame
-	Call          string
-	D             client.DecidedCall
-	Name          string
+	CallID        string
+	DecidedCall   client.DecidedCall
+	InstanceName  string
 	Facts         []fact
 	StandingOrder *orderForm // nil: the person may give none, or the process has ended
-	Undo          string     // the page on which to undo it; empty: not offered
+	UndoHref      string     // the page on which to undo it; empty: not offered
 	OutcomeText   string     // empty: it did not run, or is not recorded yet
-	Back          string     // the inbox that led here
+	BackHref          string     // the inbox that led here
 	Next          *nextCase
 }
 
 // Last returns the decision that counts; nil: there are only remarks.
 func (p decidedPage) Last() *approval.Decision {
-	for n := len(p.D.Decisions) - 1; n >= 0; n-- {
-		if !approval.IsRemark(p.D.Decisions[n].Kind) {
-			return &p.D.Decisions[n]
+	for n := len(p.DecidedCall.Decisions) - 1; n >= 0; n-- {
+		if !approval.IsRemark(p.DecidedCall.Decisions[n].Kind) {
+			return &p.DecidedCall.Decisions[n]
 		}
 	}
 	return nil
@@ -43,8 +43,8 @@ func (p decidedPage) Last() *approval.Decision {
 // Earlier returns what else was said and decided.
 func (p decidedPage) Earlier() (list []approval.Decision) {
 	last := p.Last()
-	for n := range p.D.Decisions {
-		if one := &p.D.Decisions[n]; one != last {
+	for n := range p.DecidedCall.Decisions {
+		if one := &p.DecidedCall.Decisions[n]; one != last {
 			list = append(list, *one)
 		}
 	}
@@ -53,7 +53,7 @@ func (p decidedPage) Earlier() (list []approval.Decision) {
 
 // HasGoneWrong reports whether the Call was rejected or has failed.
 func (p decidedPage) HasGoneWrong() bool {
-	return p.D.Status == ideafile.Failed || p.Last() != nil && p.Last().Kind == client.Reject
+	return p.DecidedCall.Status == ideafile.Failed || p.Last() != nil && p.Last().Kind == client.Reject
 }
 
 // callOutcomeTexts say what became of a Call that was decided on.
@@ -85,11 +85,11 @@ func (v *visit) newDecidedPage(notWaitingErr error) (p decidedPage, err error) {
 	if err != nil {
 		return p, err
 	}
-	p = decidedPage{frame: v.frame(clipName(decidedCall.Sentence)), Call: call, D: decidedCall,
-		OutcomeText: callOutcomeTexts[decidedCall.Status], Back: safePath(v.FormValue("back"))}
-	p.Next = v.findNext(p.Back, outcome{DecisionResult: api.DecisionResult{Process: process, Call: call}})
+	p = decidedPage{frame: v.frame(clipName(decidedCall.Sentence)), CallID: call, DecidedCall: decidedCall,
+		OutcomeText: callOutcomeTexts[decidedCall.Status], BackHref: safePath(v.FormValue("back"))}
+	p.Next = v.findNext(p.BackHref, outcome{DecisionResult: api.DecisionResult{Process: process, Call: call}})
 	if name := decidedCall.InstanceName; !strings.HasSuffix(call, "@"+name) {
-		p.Name = name
+		p.InstanceName = name
 	}
 	p.Facts = factsOfFields(client.Approval{Call: decidedCall.Call}, unknownOrigin)
 	if p.May[string(access.Decide)] && v.isAtWork(process) {
@@ -97,7 +97,7 @@ func (v *visit) newDecidedPage(notWaitingErr error) (p decidedPage, err error) {
 	}
 	if p.May[string(access.Steer)] && decidedCall.Status == ideafile.Done &&
 		!v.isIrreversible(ideafile.FindTool(v.tools(v.Context(), process), decidedCall.Tool)) {
-		p.Undo = undoHref(spelling.WholeProcessID(process), url.Values{"call": {call}})
+		p.UndoHref = undoHref(spelling.WholeProcessID(process), url.Values{"call": {call}})
 	}
 	return p, nil
 }

@@ -15,7 +15,7 @@ import (
 
 func TestADecidedCallSaysWhoAskedWhomAndHandedItToWhom(t *testing.T) {
 	t.Parallel()
-	page := decidedPage{frame: frame{Now: time.Now()}, D: client.DecidedCall{Decisions: []approval.Decision{
+	page := decidedPage{frame: frame{Now: time.Now()}, DecidedCall: client.DecidedCall{Decisions: []approval.Decision{
 		{Kind: approval.Comment, DecidedBy: "ann", Reason: "I saw it"},
 		{Kind: approval.Ask, DecidedBy: "ann", RecipientName: "bob", Reason: "is it back?"},
 		{Kind: approval.HandOver, DecidedBy: "ann", RecipientGroup: "heads"},
@@ -42,7 +42,7 @@ func TestADeputyIsNamedUnderNoStandingOrder(t *testing.T) {
 
 func TestAfterADecisionTheNextCaseIsOffered(t *testing.T) {
 	t.Parallel()
-	page := outcomePage{Kind: "approved", Back: "/?tool=pay", Accepted: 1}
+	page := outcomePage{Kind: "approved", BackHref: "/?tool=pay", AcceptedCount: 1}
 	for _, one := range []struct {
 		next  *nextCase
 		want  []string
@@ -74,19 +74,19 @@ func TestACaseLeadsBackToTheInboxThatLedToIt(t *testing.T) {
 func TestADecidedCallBeginsWithTheDecision(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 30, 14, 21, 9, 0, time.UTC)
-	page := decidedPage{OutcomeText: "It has happened.", D: client.DecidedCall{Decisions: []approval.Decision{
+	page := decidedPage{OutcomeText: "It has happened.", DecidedCall: client.DecidedCall{Decisions: []approval.Decision{
 		{Kind: policy.Amend, DecidedBy: "ann", Groups: []string{"finance"}, DecidedAt: at}}}}
 	all, operators := pageText(t, shown.English, "decided", page)
 	wantTexts(t, "the page", all, []string{"approved with changes by ann of finance on 30 November 2026, 14:21",
 		"It has happened."}, "What else", "14:21:09", "The reason")
 	wantTexts(t, "the page", operators, []string{"14:21:09"})
 	for status, want := range map[ideafile.CallStatus]string{ideafile.Done: "good", ideafile.Failed: "alert"} {
-		page.D.Status = status
+		page.DecidedCall.Status = status
 		if !strings.Contains(shows(t, "decided", page), `class="verdict `+want) {
 			t.Errorf("its colour is not that of %s", want)
 		}
 	}
-	page.D.Decisions = nil
+	page.DecidedCall.Decisions = nil
 	all, _ = pageText(t, shown.English, "decided", page)
 	wantTexts(t, "the page", all, []string{"Nothing is left to decide here", "It has happened."})
 }
@@ -96,10 +96,10 @@ func TestAPastDecisionSaysWhatAboutWhyAndWithWhatResult(t *testing.T) {
 	decided := func(kind string, status ideafile.CallStatus, amount string) client.PastDecision {
 		d := client.Decided{Decision: approval.Decision{CallID: "1.1@1", Kind: kind, Reason: "so be it"}, Instance: "1",
 			Sentence: "Pay 5.00 EUR", InstanceName: "1", Outcome: &turn.CallOutcome{Status: status},
-			Amount: &shown.Field{Shown: amount}}
+			Amount: &shown.Field{DisplayText: amount}}
 		return client.PastDecision{Process: "p", Decided: d, Last: &d}
 	}
-	page := ownDecisionsPage{List: []client.PastDecision{decided(client.Answer, ideafile.Failed, "5.00 EUR"),
+	page := ownDecisionsPage{Decisions: []client.PastDecision{decided(client.Answer, ideafile.Failed, "5.00 EUR"),
 		decided(client.Ask, ideafile.Done, "6.00 EUR"), {Process: "p", Decided: client.Decided{
 			Decision: approval.Decision{Kind: approval.SteerApprovePlan, PlanRequest: new(int)}}}}}
 	all := shows(t, "mine", page)

@@ -22,8 +22,8 @@ import (
 // LoginGuard authenticates people once; after that a session names them.
 type LoginGuard interface {
 	access.Guard
-	// PersonWithRights returns the person who logged in with a name, groups and an account, and their current rights.
-	PersonWithRights(name string, groups []string, account client.Account) (*access.Person, error)
+	// LoggedInPerson returns the person who logged in with a name, groups and an account, and their current rights.
+	LoggedInPerson(name string, groups []string, account client.Account) (*access.Person, error)
 	// SessionSecret returns the secret that seals sessions. Gateways with the same secret accept each other's sessions.
 	SessionSecret() []byte
 }
@@ -203,7 +203,7 @@ func requireRight(right access.Right, handler visitHandler) visitHandler {
 		default:
 			return v.askForLogin()
 		}
-		person, err := v.LoginGuard.PersonWithRights(ticket.Name, ticket.Groups, ticket.Account)
+		person, err := v.LoginGuard.LoggedInPerson(ticket.Name, ticket.Groups, ticket.Account)
 		if err != nil {
 			return err
 		}
@@ -254,7 +254,7 @@ func (v *visit) showError(err error) error {
 type problemPage struct {
 	frame
 	Code, Detail, Advice string
-	Of                   string // the process that the page is about; empty: none, or this is its own page
+	AboutProcess         string // the process that the page is about; empty: none, or this is its own page
 }
 
 // workerRetrySeconds is the interval at which a page reloads while no worker answers, in seconds.

@@ -95,6 +95,6 @@ func (v *visit) showLogin(notice, nextPath string) error {
 
 type enterPage struct {
 	frame
-	Wrong, Next string
-	Elsewhere   bool
+	FormError, NextPath string
+	LogsInAtIssuer      bool
 }

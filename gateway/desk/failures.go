@@ -11,8 +11,8 @@ import (
 
 // failureRow is a reason why steps of a kind did not succeed, in the words of the business.
 type failureRow struct {
-	Tool, Why string // Tool is a title; empty: the steps name none
-	Count     int
+	Tool, Reason string // Tool is a title; empty: the steps name none
+	Count        int
 }
 
 const (
@@ -43,14 +43,14 @@ var textByFailureCode = map[string]string{
 // named, with the reason that they gave.
 func failureRows(list turn.Failures, presenter *shown.Presenter) (rows []failureRow) {
 	for _, f := range list {
-		row := failureRow{Why: cmp.Or(textByFailureCode[f.Code], "it was tried and did not work")}
+		row := failureRow{Reason: cmp.Or(textByFailureCode[f.Code], "it was tried and did not work")}
 		if f.Tool != "" {
-			row.Tool = clipName(presenter.Tool(f.Tool))
+			row.Tool = clipName(presenter.ToolTitle(f.Tool))
 		}
 		if f.Status == ideafile.Rejected {
-			row.Why = clipParagraph(f.Message)
+			row.Reason = clipParagraph(f.Message)
 		}
-		index := slices.IndexFunc(rows, func(r failureRow) bool { return r.Tool == row.Tool && r.Why == row.Why })
+		index := slices.IndexFunc(rows, func(r failureRow) bool { return r.Tool == row.Tool && r.Reason == row.Reason })
 		if index < 0 {
 			index, rows = len(rows), append(rows, row)
 		}

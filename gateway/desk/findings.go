@@ -13,9 +13,9 @@ import (
 
 // formErrors are the errors that a form shows, beside what was entered.
 type formErrors struct {
-	Wrong    string      // the error, beside those in files
-	Findings []api.Place // mistakes in files, and warnings
-	Left     int         // findings that are not shown
+	FormError   string      // the error, beside those in files
+	Findings    []api.Place // mistakes in files, and warnings
+	HiddenCount int         // findings that are not shown
 }
 
 // setError adds an error, without the temporary folders in file names, and returns the status of the page.
@@ -26,7 +26,7 @@ func (m *formErrors) setError(err error, folders ...string) (status int) {
 		return http.StatusUnprocessableEntity
 	}
 	problem := api.ProblemOf(err)
-	m.Wrong = clipParagraph(withoutFolders(detailOf(err), folders))
+	m.FormError = clipParagraph(withoutFolders(detailOf(err), folders))
 	return problem.Status
 }
 
@@ -40,10 +40,10 @@ func (m *formErrors) add(problems diag.Problems, folders []string) {
 			switch {
 			case p.IsWarning != warnings:
 			case p.UnlistedCount > 0:
-				m.Left += p.UnlistedCount
+				m.HiddenCount += p.UnlistedCount
 			default:
 				m.Findings = append(m.Findings, api.Place{Path: placeText(withoutFolders(p.JSONPath, folders)),
-					Message: clipParagraph(withoutFolders(p.Message, folders)), Warning: warnings})
+					Message: clipParagraph(withoutFolders(p.Message, folders)), IsWarning: warnings})
 			}
 		}
 	}

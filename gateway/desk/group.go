@@ -22,38 +22,38 @@ import (
 
 // callGroup holds Calls of one Tool that are alike enough for one table.
 type callGroup struct {
-	ID        string
-	Tool      string // its title
-	Count     int
-	Processes int
-	Process   string // the process, if there is only one
-	Alike     []labelledCell
-	Worded    []labelledCell // templates with one wording, which differ by what fills them in
-	Columns   []column
-	Rows      []row
-	Deadline  bool // some Calls have one, and not all the same
+	ID           string
+	Tool         string // its title
+	Count        int
+	ProcessCount int
+	Process      string // the process, if there is only one
+	SharedCells  []labelledCell
+	Worded       []labelledCell // templates with one wording, which differ by what fills them in
+	Columns      []column
+	Rows         []row
+	HasDeadline  bool // some Calls have one, and not all the same
 	// SameDeadline is a Call whose deadline is that of all; nil: there is none.
-	SameDeadline *client.Approval
-	Decidable    int
-	CanReject    bool
-	CanAccept    bool
-	HasSums      bool
-	Reason       string // as it was entered
+	SameDeadline   *client.Approval
+	DecidableCount int
+	CanReject      bool
+	CanAccept      bool
+	HasSums        bool
+	Reason         string // as it was entered
 	// NeedsReason means that a rejection of these was refused because it gave no reason.
 	NeedsReason bool
 }
 
 type labelledCell struct {
-	Name, Full, Text string
-	Number           bool
-	IsToday          bool   // it is a date, and today's
-	Amount           string // of money that has a sum: a whole number of the column's smallest unit
+	Name, FullName, Text string
+	IsNumber             bool
+	IsToday              bool   // it is a date, and today's
+	Amount               string // of money that has a sum: a whole number of the column's smallest unit
 }
 
 // Class is how a cell of the table is laid out.
 func (l labelledCell) Class() string {
 	switch {
-	case l.Number:
+	case l.IsNumber:
 		return "number"
 	case utf8.RuneCountInString(l.Text) > longCellChars:
 		return "long" // a minimum width, beside long words in other cells
@@ -64,10 +64,10 @@ func (l labelledCell) Class() string {
 }
 
 type column struct {
-	Name, Full string
-	Number     bool
-	Sum        string // of money
-	Currency   string
+	Name, FullName string
+	IsNumber       bool
+	Sum            string // of money
+	Currency       string
 	// Digits is how many digits the amounts have after the point, and MinDigits how many are shown at least.
 	Digits, MinDigits int
 
@@ -77,12 +77,12 @@ type column struct {
 // row is one Call.
 type row struct {
 	client.Approval
-	Pick   string // what its box sends: the Call, the digest of what is shown, and what the Call is about
-	Name   string // the instance's name for people; empty: it has none
-	Beside string // the instance's token or the step, if another row reads the same
-	Ticked bool
-	Cells  []labelledCell
-	Denied string // why this person may not decide on it; empty: they may
+	PickValue     string // what its box sends: the Call, the digest of what is shown, and what the Call is about
+	Name          string // the instance's name for people; empty: it has none
+	Disambiguator string // the instance's token or the step, if another row reads the same
+	IsTicked      bool
+	Cells         []labelledCell
+	DenialReason  string // why this person may not decide on it; empty: they may
 }
 
 // IsNarrow reports whether a phone shows a row as a card, each cell with the name of its column.
@@ -130,19 +130,19 @@ func groupOf(list []client.Approval, person *access.Person) callGroup {
 	processes := map[string]bool{}
 	for _, a := range list {
 		processes[blobs.RootProcessOf(a.Process)] = true
-		g.Deadline = g.Deadline || a.Deadline != nil
+		g.HasDeadline = g.HasDeadline || a.Deadline != nil
 	}
 	if g.SameDeadline = sameDeadline(list); g.SameDeadline != nil {
-		g.Deadline = false
+		g.HasDeadline = false
 	}
-	if g.Processes = len(processes); g.Processes == 1 {
+	if g.ProcessCount = len(processes); g.ProcessCount == 1 {
 		g.Process = processTitle(list[0].Process, list[0].ProcessTitle)
 	}
 	titleByField := fieldTitles(table, list)
 	columns := append(slices.Clone(table.Columns), g.addSharedFields(list, table.SharedFields, titleByField)...)
 	for _, name := range sortColumns(columns, list[0].Fields) {
 		if !isLeftOut(list[0], name) {
-			g.addColumn(fieldsNamed(list, name), list[0].Language, column{Name: titleByField[name], Full: name})
+			g.addColumn(fieldsNamed(list, name), list[0].Language, column{Name: titleByField[name], FullName: name})
 		}
 	}
 	for _, a := range list {
@@ -210,7 +210,7 @@ func (g *callGroup) addSharedFields(list []client.Approval, shared []bulk.Field,
 			columns = append(columns, f.Name)
 		case isLeftOut(list[0], f.Name):
 		case readsAlike:
-			g.Alike = append(g.Alike, cell)
+			g.SharedCells = append(g.SharedCells, cell)
 		default:
 			cell.Text = shortText(f.Value, maxAlikeChars)
 			g.Worded = append(g.Worded, cell)
@@ -220,7 +220,7 @@ func (g *callGroup) addSharedFields(list []client.Approval, shared []bulk.Field,
 }
 
 func (g *callGroup) addColumn(fields []*shown.Field, l shown.Language, c column) {
-	if c.Number, c.Sum = true, shown.SumText(fields, l); c.Sum != "" {
+	if c.IsNumber, c.Sum = true, shown.SumText(fields, l); c.Sum != "" {
 		c.amounts, c.Digits, c.MinDigits = shown.WholeAmounts(fields)
 		c.Currency, g.HasSums = fields[0].Format.Currency, true
 	}
@@ -252,12 +252,12 @@ func (g *callGroup) disambiguateRows() {
 		switch {
 		case rowCount[label(*r)] == 1:
 		case r.Instance != "" && instanceCount[label(*r)+"\n"+r.Instance] == 1:
-			r.Beside = r.Instance
+			r.Disambiguator = r.Instance
 		default:
 			key, _ := ideafile.ParseCallKey(r.CallID)
-			r.Beside = "step " + key.ID("")
+			r.Disambiguator = "step " + key.ID("")
 			if processID := spelling.WithoutParts(r.Process); processID != blobs.RootProcessOf(r.Process) {
-				r.Beside += " of " + processID
+				r.Disambiguator += " of " + processID
 			}
 		}
 	}
@@ -269,25 +269,25 @@ func (g *callGroup) addRow(a client.Approval, person *access.Person) {
 	for _, f := range ownTable.SharedFields {
 		values[f.Name] = f.Value
 	}
-	r := row{Approval: a, Pick: jsonval.EncodeToString([]any{a.Process, a.CallID, a.Digest, describeCase(a)}),
-		Name: caseName(a), Denied: denialReason(person, a)}
+	r := row{Approval: a, PickValue: jsonval.EncodeToString([]any{a.Process, a.CallID, a.Digest, describeCase(a)}),
+		Name: caseName(a), DenialReason: denialReason(person, a)}
 	for n := range g.Columns {
 		c := &g.Columns[n]
-		cell := labelledCell{Full: c.Full}
-		if v, hasValue := values[c.Full]; hasValue {
-			cell = cellOf(a, c.Full, v, maxCellChars)
-			c.Number = c.Number && cell.Number
+		cell := labelledCell{FullName: c.FullName}
+		if v, hasValue := values[c.FullName]; hasValue {
+			cell = cellOf(a, c.FullName, v, maxCellChars)
+			c.IsNumber = c.IsNumber && cell.IsNumber
 		}
 		if c.Sum != "" {
 			cell.Amount = c.amounts[len(g.Rows)]
 		}
 		r.Cells = append(r.Cells, cell)
 	}
-	if r.Denied != "" && mayDecideByPasskey(person, a) {
-		r.Denied = "Open it: you sign it with your passkey."
+	if r.DenialReason != "" && mayDecideByPasskey(person, a) {
+		r.DenialReason = "Open it: you sign it with your passkey."
 	}
-	if r.Denied == "" {
-		g.Decidable++
+	if r.DenialReason == "" {
+		g.DecidableCount++
 	}
 	g.Rows = append(g.Rows, r)
 }
@@ -310,17 +310,17 @@ func describeCase(a client.Approval) string {
 func cellOf(a client.Approval, name string, v any, length int) labelledCell {
 	f := a.Field(name)
 	if f == nil {
-		return labelledCell{Full: name, Text: shortText(v, length), Number: isNumber(v)}
+		return labelledCell{FullName: name, Text: shortText(v, length), IsNumber: isNumber(v)}
 	}
-	return labelledCell{Full: name, Text: shortText(f.Shown, length),
-		Number: isNumber(v) || f.Format.Display == shown.Money, IsToday: isToday(f, time.Now())}
+	return labelledCell{FullName: name, Text: shortText(f.DisplayText, length),
+		IsNumber: isNumber(v) || f.Format.Display == shown.Money, IsToday: isToday(f, time.Now())}
 }
 
 // readAlike reports whether a field that has one value in all Calls reads alike in them, too. A letter does not if what
 // fills it in differs, nor does a value that two versions of a process show in two ways.
 func readAlike(fields []*shown.Field) bool {
 	return !slices.ContainsFunc(fields, func(f *shown.Field) bool {
-		return (f == nil) != (fields[0] == nil) || f != nil && f.Shown != fields[0].Shown
+		return (f == nil) != (fields[0] == nil) || f != nil && f.DisplayText != fields[0].DisplayText
 	})
 }
 

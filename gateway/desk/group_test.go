@@ -46,12 +46,12 @@ func TestAPartOrADelegateIsNamedByTheProcessThatPeopleStarted(t *testing.T) {
 	list := []client.Approval{{Process: "p/~part/1", Call: shown.Call{Sentence: "Pay Ann"}},
 		{Process: "p/~part/2/~call/1.1@1", Call: shown.Call{Sentence: "Pay Bob"}}}
 	if got := groupOf(list, &access.Person{}); got.Process != "p" {
-		t.Errorf("they are of %d processes", got.Processes)
+		t.Errorf("they are of %d processes", got.ProcessCount)
 	}
 	list[1].Process = "q"
 	all, _ := pageText(t, shown.English, "inbox", inboxPage{Groups: []callGroup{groupOf(list, &access.Person{})}})
 	wantTexts(t, "the inbox", all, []string{"of 2 processes"}, "~part")
-	waits := &callPage{A: client.Approval{Process: "p/~part/1", Call: shown.Call{ProcessTitle: "Refunds"}}}
+	waits := &callPage{Approval: client.Approval{Process: "p/~part/1", Call: shown.Call{ProcessTitle: "Refunds"}}}
 	all, operators := pageText(t, shown.English, "call", waits)
 	wantTexts(t, "the page of a case", all, []string{"Inbox › Refunds "}, "~part")
 	wantTexts(t, "the page of a case", operators, []string{"Process p/~part/1"})
@@ -164,7 +164,7 @@ func TestWhatIsDueTodayStandsOut(t *testing.T) {
 		}
 	}
 	cells := []labelledCell{{Name: "Due on", Text: "30 November 2026", IsToday: true}}
-	if all := shows(t, "inbox", inboxPage{Groups: []callGroup{{Alike: cells, Rows: []row{{}}}}}); !strings.Contains(all,
+	if all := shows(t, "inbox", inboxPage{Groups: []callGroup{{SharedCells: cells, Rows: []row{{}}}}}); !strings.Contains(all,
 		"<b>30 November 2026 (today)</b>") {
 		t.Error(all)
 	}
@@ -193,8 +193,8 @@ func TestOneDeadlineOfAllIsSaidAboveTheTable(t *testing.T) {
 		g := groupOf(one.list, &access.Person{})
 		all, _ := pageText(t, shown.English, "inbox", inboxPage{frame: frame{Now: now}, Groups: []callGroup{g}})
 		got := strings.Contains(all, "If nobody decides: rejected in 3 days")
-		if got != one.isSaid || g.Deadline == got {
-			t.Errorf("%t, and a column %t: %s", got, g.Deadline, all)
+		if got != one.isSaid || g.HasDeadline == got {
+			t.Errorf("%t, and a column %t: %s", got, g.HasDeadline, all)
 		}
 	}
 }
@@ -214,7 +214,7 @@ func TestWhatTheNameOfEachCaseHasIsNoColumn(t *testing.T) {
 			list[n].InstanceName = one.names[n]
 		}
 		g := groupOf(list, &access.Person{})
-		got := strings.Join(jsonval.Map(g.Columns, func(c column) string { return c.Full }), " ")
+		got := strings.Join(jsonval.Map(g.Columns, func(c column) string { return c.FullName }), " ")
 		if cells := len(g.Rows[0].Cells); got != one.want || cells != len(g.Columns) {
 			t.Errorf("%q: %s, and %d cells", one.names, got, cells)
 		}
@@ -262,8 +262,8 @@ func TestOnlyWhatReadsAlikeIsSaidToBeTheSame(t *testing.T) {
 	// Two versions of a process show one value in two ways: that is no letter, and stands in a column.
 	list := lettersOf(t, `{"to": "Ann", "letter": "x"}`, `{"to": "Ann", "letter": "x"}`)
 	list[1].Fields = slices.Clone(list[1].Fields)
-	list[1].Field("to").Shown = "Ann Smith"
-	if g := groupOf(list, who); len(g.Columns) != 1 || g.Columns[0].Full != "to" ||
+	list[1].Field("to").DisplayText = "Ann Smith"
+	if g := groupOf(list, who); len(g.Columns) != 1 || g.Columns[0].FullName != "to" ||
 		g.Rows[1].Cells[0].Text != "Ann Smith" {
 		t.Errorf("%+v", g.Columns)
 	}
@@ -287,7 +287,7 @@ func TestATableGivesItsAmountsAsWholeNumbers(t *testing.T) {
 // A filter is folded, so that what waits is on the first screen of a phone; what is set stands on one line.
 func TestAFilterIsFoldedAndSaysWhatIsSet(t *testing.T) {
 	t.Parallel()
-	page := inboxPage{Filter: filter{Text: "coat", Tool: "pay", Process: "p-7", Age: "1d", Due: "4h"}, Narrowed: true,
+	page := inboxPage{Filter: filter{Text: "coat", Tool: "pay", Process: "p-7", Age: "1d", Due: "4h"}, IsNarrowed: true,
 		frame: frame{ProcessTitle: "Refunds"},
 		Tools: map[string]string{"pay": "Pay somebody"}}
 	if all := shows(t, "inbox", page); !strings.Contains(all, `<details class="filters">`) {
@@ -316,7 +316,7 @@ func TestAProcessIsCalledByItsKind(t *testing.T) {
 	list := []client.Approval{{Process: "pay-7", Call: shown.Call{ProcessTitle: title}}}
 	all, _ := pageText(t, shown.English, "inbox", inboxPage{Groups: []callGroup{groupOf(list, &access.Person{})}})
 	wantTexts(t, "the inbox", all, []string{"1 case of Supplier payments"}, "pay-7")
-	all, operators := pageText(t, shown.English, "call", &callPage{A: list[0]})
+	all, operators := pageText(t, shown.English, "call", &callPage{Approval: list[0]})
 	wantTexts(t, "the page of a case", all, []string{"Inbox › Supplier payments"}, "pay-7")
 	wantTexts(t, "the page of a case", operators, []string{"Process pay-7"})
 	of := frame{Title: "The record of Supplier payments", Process: "pay-7", ProcessTitle: "Supplier payments"}
@@ -325,7 +325,7 @@ func TestAProcessIsCalledByItsKind(t *testing.T) {
 		"Die Aufzeichnung von Supplier payments pay-7"})
 	past := []client.PastDecision{{Process: "pay-7", Decided: client.Decided{ProcessTitle: title,
 		Decision: approval.Decision{CallID: "1.1"}}}}
-	all, _ = pageText(t, shown.English, "mine", ownDecisionsPage{List: past})
+	all, _ = pageText(t, shown.English, "mine", ownDecisionsPage{Decisions: past})
 	wantTexts(t, "what was decided", all, []string{title})
 	for path, want := range map[string]string{"team/supplierPayments": "Supplier payments", "refunds": "Refunds",
 		"": ""} {

@@ -23,21 +23,21 @@ const maxChanges = 200 // that a page shows
 
 type ideaPage struct {
 	frame
-	At, Last     int
-	Link         chain.Link
-	Instance     string
-	InstanceName string
-	States       []instanceState
-	More         int // instances that are not shown
-	Changes      []changeRow
-	Left         int // changes that are not shown
-	Decided      []report.Decision
-	Since        int // the Idea with which it is compared
+	IdeaNumber, LastNumber int
+	Link                   chain.Link
+	Instance               string
+	InstanceName           string
+	States                 []instanceState
+	HiddenInstanceCount    int // instances that are not shown
+	Changes                []changeRow
+	HiddenCount            int // changes that are not shown
+	Decisions              []report.Decision
+	SinceNumber            int // the Idea with which it is compared
 
-	Earlier, Later string // the addresses of the Ideas before and after; empty: none
-	presenter      *shown.Presenter
-	labels         plangraph.Labels
-	language       shown.Language
+	EarlierHref, LaterHref string // the addresses of the Ideas before and after; empty: none
+	presenter              *shown.Presenter
+	labels                 plangraph.Labels
+	language               shown.Language
 }
 
 type instanceState struct {
@@ -48,7 +48,7 @@ type instanceState struct {
 }
 
 type changeRow struct {
-	Instance, What, Path, From, To string
+	Instance, Kind, Path, From, To string
 	IsCode                         bool // people have no name for the place Path
 }
 
@@ -59,29 +59,29 @@ func (v *visit) showIdea() error {
 	if err != nil {
 		return err
 	}
-	p := ideaPage{frame: v.processFrame("The record"), Last: latest.At, Instance: q.Get("instance")}
+	p := ideaPage{frame: v.processFrame("The record"), LastNumber: latest.IdeaNumber, Instance: q.Get("instance")}
 	p.labels, p.language = v.planLabels(id), client.LanguageOf(v.Context())
 	p.presenter = p.labels.Presenter
 	p.InstanceName = p.instanceName(p.Instance)
-	p.At, _ = strconv.Atoi(q.Get("at"))
-	if p.At < 1 || p.At > p.Last {
-		p.At = p.Last
+	p.IdeaNumber, _ = strconv.Atoi(q.Get("at"))
+	if p.IdeaNumber < 1 || p.IdeaNumber > p.LastNumber {
+		p.IdeaNumber = p.LastNumber
 	}
-	p.Since, err = strconv.Atoi(q.Get("since"))
-	if err != nil || p.Since < 1 || p.Since > p.Last || p.Since == p.At {
-		p.Since = p.At - 1
+	p.SinceNumber, err = strconv.Atoi(q.Get("since"))
+	if err != nil || p.SinceNumber < 1 || p.SinceNumber > p.LastNumber || p.SinceNumber == p.IdeaNumber {
+		p.SinceNumber = p.IdeaNumber - 1
 	}
-	key := fmt.Sprintf("idea\n%s %d %d %s", p.language, p.At, p.Since, id)
+	key := fmt.Sprintf("idea\n%s %d %d %s", p.language, p.IdeaNumber, p.SinceNumber, id)
 	view, err := findWithinPageTime(v.Context(), v.storeTasks, key,
 		func(ctx context.Context, _ *task) (*ideaView, error) {
-			return v.loadIdeaView(ctx, id, p.At, p.Since)
+			return v.loadIdeaView(ctx, id, p.IdeaNumber, p.SinceNumber)
 		})
 	if err != nil {
 		return err
 	}
-	p.Link, p.Title = view.shownIdea.Link, fmt.Sprintf("Entry %d of the record of %s", p.At, p.ProcessTitle)
-	neighbours := paginate(p.Last, 1, p.At, func(n int) string { return p.ideaHref(n, p.Instance) })
-	p.Earlier, p.Later = neighbours.Prev, neighbours.Next
+	p.Link, p.Title = view.shownIdea.Link, fmt.Sprintf("Entry %d of the record of %s", p.IdeaNumber, p.ProcessTitle)
+	neighbours := paginate(p.LastNumber, 1, p.IdeaNumber, func(n int) string { return p.ideaHref(n, p.Instance) })
+	p.EarlierHref, p.LaterHref = neighbours.PrevHref, neighbours.NextHref
 	p.addStates(view, p.language)
 	if view.changes != nil {
 		p.addChanges(view.changes)
@@ -147,7 +147,7 @@ func (p *ideaPage) addStates(view *ideaView, l shown.Language) {
 	builder := newFactBuilder(l)
 	for n, token := range tokens {
 		if n == statesPerPage || builder.FactsLeft <= 0 {
-			p.More = len(tokens) - n
+			p.HiddenInstanceCount = len(tokens) - n
 			break
 		}
 		authorOf := report.DescribeAuthors(view.authors, token)
@@ -155,7 +155,7 @@ func (p *ideaPage) addStates(view *ideaView, l shown.Language) {
 		s := instanceState{Token: token, Name: p.instanceName(token)}
 		s.State = builder.BuildAt(nil, "", p.presenter.StateFormat(), i.States[token])
 		if p.Instance == "" && token != "" {
-			s.Href = p.ideaHref(p.At, token)
+			s.Href = p.ideaHref(p.IdeaNumber, token)
 		}
 		p.States = append(p.States, s)
 	}
@@ -170,7 +170,7 @@ func (p *ideaPage) withToolTitle(author string) string {
 	if !found || !hasTool || !isID {
 		return author
 	}
-	return report.ByCallPrefix + key.ID("") + " " + clipName(p.presenter.Tool(tool))
+	return report.ByCallPrefix + key.ID("") + " " + clipName(p.presenter.ToolTitle(tool))
 }
 
 func (p *ideaPage) addChanges(d *client.Diff) {
@@ -185,13 +185,13 @@ func (p *ideaPage) addChanges(d *client.Diff) {
 		switch {
 		case p.Instance != "" && instance != p.Instance && instance != "":
 		case len(p.Changes) == maxChanges || !isShown:
-			p.Left++
+			p.HiddenCount++
 		default:
 			row.Instance, row.Path = p.instanceName(instance), clipName(row.Path)
-			if row.What != ideadiff.Added {
+			if row.Kind != ideadiff.Added {
 				row.From = cell(from)
 			}
-			if row.What != ideadiff.Removed {
+			if row.Kind != ideadiff.Removed {
 				row.To = cell(to)
 			}
 			p.Changes = append(p.Changes, row)
@@ -199,17 +199,17 @@ func (p *ideaPage) addChanges(d *client.Diff) {
 	}
 	for _, c := range d.Changes {
 		place, format, isCode := placeOf(c.Path, p.presenter, false)
-		row := changeRow{What: c.Kind, Path: describePlace(place), IsCode: isCode}
+		row := changeRow{Kind: c.Kind, Path: describePlace(place), IsCode: isCode}
 		add(c.Instance, row, format.Display != shown.Hidden, c.From, c.To,
 			func(v any) string { return format.Text(v, p.language) })
 	}
 	for _, c := range d.Calls {
-		row := changeRow{What: c.Kind, Path: "Step " + c.ID + " " + p.presenter.Tool(c.Tool)}
+		row := changeRow{Kind: c.Kind, Path: "Step " + c.ID + " " + p.presenter.ToolTitle(c.Tool)}
 		add(c.Instance, row, true, c.From, c.To, func(v any) string { return p.textOfCall(c.Tool, v) })
 	}
 	for n, one := range report.Decisions(d.Decisions) {
 		if p.Instance == "" || d.Decisions[n].Instance == p.Instance {
-			p.Decided = append(p.Decided, one)
+			p.Decisions = append(p.Decisions, one)
 		}
 	}
 }

@@ -21,9 +21,9 @@ import (
 
 // filter selects the waiting Calls to show. It is the query of the page.
 type filter struct {
-	Tool, Process, Text, Age, Due, Who string
-	Page                               int
-	Size                               int
+	Tool, Process, Text, Age, Due, DeciderScope string
+	Page                                        int
+	Size                                        int
 }
 
 const (
@@ -31,8 +31,8 @@ const (
 	maxPageSize     = client.MaxDecisionsPerSignal
 )
 
-// periods are the spans that a filter offers, in their order.
-var periods = []string{"1h", "4h", "1d", "3d", "7d"}
+// filterPeriods are the spans that a filter offers, in their order.
+var filterPeriods = []string{"1h", "4h", "1d", "3d", "7d"}
 
 // durationByPeriod are the ages and times to a deadline that a filter can ask for.
 var durationByPeriod = map[string]time.Duration{"1h": time.Hour, "4h": 4 * time.Hour, "1d": 24 * time.Hour,
@@ -56,7 +56,7 @@ func readFilter(q url.Values) filter {
 // textFields returns pointers to the texts of the filter, by their keys in a query.
 func (f *filter) textFields() map[string]*string {
 	return map[string]*string{"tool": &f.Tool, "process": &f.Process, "text": &f.Text, "age": &f.Age, "due": &f.Due,
-		"who": &f.Who}
+		"who": &f.DeciderScope}
 }
 
 // href returns the address of the inbox with this filter.
@@ -110,7 +110,7 @@ func matchesText(a client.Approval, text string) bool {
 		}
 	}
 	for _, f := range a.Fields {
-		if strings.Contains(strings.ToLower(f.Shown), text) {
+		if strings.Contains(strings.ToLower(f.DisplayText), text) {
 			return true
 		}
 	}
@@ -178,24 +178,24 @@ func capacityDenialReason(a client.Approval, d approval.Decision, decider policy
 
 type inboxPage struct {
 	frame
-	Filter       filter
-	Narrowed     bool
-	Tools        map[string]string // titles, by name
-	Groups       []callGroup
-	Plans        []planRow
-	pagination            // of the Calls that fit the filter
-	Due          int      // Calls of these that are decided automatically today, or should have been
-	Others       int      // Calls that match, and are for others to decide
-	OtherPlans   int      // Plans for others to decide
-	Second       int      // Calls on which this person has decided, and another person must too
-	Unanswered   []string // processes whose Calls and Plans are missing
-	HeldUp       int      // processes, up to a thousand
-	All          string   // the page with the Calls for others too
-	Mine         string
-	Back         string // this page
-	Larger       string // the page with more Calls
-	MaxDecisions int
-	Wrong        string // the error in what was sent
+	Filter              filter
+	IsNarrowed          bool
+	Tools               map[string]string // titles, by name
+	Groups              []callGroup
+	Plans               []planRow
+	pagination                   // of the Calls that fit the filter
+	Due                 int      // Calls of these that are decided automatically today, or should have been
+	OtherCallCount      int      // Calls that match, and are for others to decide
+	OtherPlanCount      int      // Plans for others to decide
+	AlreadyDecidedCount int      // Calls on which this person has decided, and another person must too
+	UnansweredProcesses []string // processes whose Calls and Plans are missing
+	HeldUpCount         int      // processes, up to a thousand
+	AllHref             string   // the page with the Calls for others too
+	MineHref            string
+	BackHref            string // this page
+	LargerPageHref      string // the page with more Calls
+	MaxDecisions        int
+	FormError           string // the error in what was sent
 }
 
 func (v *visit) showInbox() error {
@@ -218,13 +218,13 @@ func (v *visit) showInboxAgain(formErr error, ticked []string) error {
 	}
 	problem := v.Explain(v.Context(), v.Pattern, formErr)
 	p := v.newInboxPage(all, back.Query())
-	p.Live, p.Wrong = false, problem.Detail // a page that reloads would lose the entries
+	p.ReloadsItself, p.FormError = false, problem.Detail // a page that reloads would lose the entries
 	for n := range p.Groups {
 		g := &p.Groups[n]
 		for k := range g.Rows {
-			if r := &g.Rows[k]; slices.Contains(v.PostForm["shown"], r.Pick) {
-				g.Reason, r.Ticked = v.formValue("reason"), slices.Contains(ticked, r.Pick)
-				g.NeedsReason = p.Wrong == planpage.NeedsReason
+			if r := &g.Rows[k]; slices.Contains(v.PostForm["shown"], r.PickValue) {
+				g.Reason, r.IsTicked = v.formValue("reason"), slices.Contains(ticked, r.PickValue)
+				g.NeedsReason = p.FormError == planpage.NeedsReason
 			}
 		}
 	}
@@ -233,26 +233,26 @@ func (v *visit) showInboxAgain(formErr error, ticked []string) error {
 
 func (v *visit) newInboxPage(waiting client.Waiting, query url.Values) inboxPage {
 	f, person := readFilter(query), v.caller()
-	p := inboxPage{frame: v.frame("Inbox"), Filter: f, Narrowed: f.isNarrowed(), MaxDecisions: maxPageSize,
-		Unanswered: waiting.UnansweredProcesses}
-	p.Live = true
+	p := inboxPage{frame: v.frame("Inbox"), Filter: f, IsNarrowed: f.isNarrowed(), MaxDecisions: maxPageSize,
+		UnansweredProcesses: waiting.UnansweredProcesses}
+	p.ReloadsItself = true
 	if f.Process != "" {
 		p.ProcessTitle = v.Client.Process(f.Process).Presenter(v.Context()).ProcessTitle
 	}
 	// If held-up processes cannot be counted, for example without the search attributes, the page omits them.
-	p.HeldUp, _ = queryWorker(v.Context(), v.Desk, "held up", v.API.CountHeldUp)
+	p.HeldUpCount, _ = queryWorker(v.Context(), v.Desk, "held up", v.API.CountHeldUp)
 	p.Tools = map[string]string{}
 	matching := p.addMatching(v, waiting.Approvals, person)
 	for _, plan := range waiting.Plans {
 		presenter := v.Client.Process(plan.Process).Presenter(v.Context())
 		for _, c := range plan.Calls {
-			p.Tools[c.Written.Tool] = presenter.Tool(c.Written.Tool)
+			p.Tools[c.Written.Tool] = presenter.ToolTitle(c.Written.Tool)
 		}
 		row := planRow{plan, planDenialReason(person, plan)}
 		switch {
 		case !f.fitsPlan(plan, p.Now):
-		case f.Who != "all" && row.Denied != "":
-			p.OtherPlans++
+		case f.DeciderScope != "all" && row.DenialReason != "":
+			p.OtherPlanCount++
 		case f.Page == 1:
 			p.Plans = append(p.Plans, row)
 		}
@@ -260,7 +260,7 @@ func (v *visit) newInboxPage(waiting client.Waiting, query url.Values) inboxPage
 	p.pagination = paginate(len(matching), f.Size, f.Page, f.pageHref)
 	f.Page = (p.First + f.Size - 1) / f.Size
 	p.Groups = groupsOf(matching[p.First-1:p.Last], person)
-	p.Back = f.href()
+	p.BackHref = f.href()
 	p.setLinks(f)
 	return p
 }
@@ -272,11 +272,11 @@ func (p *inboxPage) addMatching(v *visit, list []client.Approval, person *access
 		if !p.Filter.fits(a, p.Now) {
 			continue
 		}
-		if why := denialReason(person, a); p.Filter.Who != "all" && why != "" && !mayDecideByPasskey(person, a) {
+		if why := denialReason(person, a); p.Filter.DeciderScope != "all" && why != "" && !mayDecideByPasskey(person, a) {
 			if why == alreadyDecidedDenial {
-				p.Second++
+				p.AlreadyDecidedCount++
 			} else {
-				p.Others++
+				p.OtherCallCount++
 			}
 			continue
 		}
@@ -290,14 +290,14 @@ func (p *inboxPage) addMatching(v *visit, list []client.Approval, person *access
 }
 
 func (p *inboxPage) setLinks(f filter) {
-	selected := f.Who
-	f.Who, f.Page = "all", 1
-	p.All = f.href()
-	f.Who = ""
-	p.Mine = f.href()
+	selected := f.DeciderScope
+	f.DeciderScope, f.Page = "all", 1
+	p.AllHref = f.href()
+	f.DeciderScope = ""
+	p.MineHref = f.href()
 	if p.Total > f.Size && f.Size < maxPageSize {
-		f.Who, f.Size = selected, maxPageSize
-		p.Larger = f.href()
+		f.DeciderScope, f.Size = selected, maxPageSize
+		p.LargerPageHref = f.href()
 	}
 }
 

@@ -13,19 +13,19 @@ type insightsPage struct {
 	*client.Insights
 	Rows  []insightsRow
 	Kinds []string // of decisions, in the order of the page
-	// Written are the rules of the rows, as they are written.
-	Written []writtenRule
+	// RuleSources are the rules of the rows, as they are written.
+	RuleSources []writtenRule
 
-	Waited, Spared float64 // of all Tools, in seconds
-	Days           int     // the decisions are of these last days
+	WaitedSeconds, SparedSeconds float64 // of all Tools, in seconds
+	Days                         int     // the decisions are of these last days
 }
 
 // insightsRow is about a Tool, or about one of several rules of it.
 type insightsRow struct {
 	client.DecisionCounts
 	client.ToolInsights
-	Because string // the rule; "": there is none, or there are several
-	IsRule  bool
+	RuleText string // the rule; "": there is none, or there are several
+	IsRule   bool
 }
 
 // writtenRule is a rule as it is written.
@@ -41,18 +41,18 @@ func (v *visit) showInsights() error {
 		Days:  int(time.Since(insights.Since).Round(24*time.Hour) / (24 * time.Hour)),
 		Kinds: []string{client.Approve, client.Amend, client.Replace, client.Answer, client.Reject}}
 	for _, t := range insights.Tools {
-		p.Waited, p.Spared = p.Waited+t.WaitedSeconds, p.Spared+t.SparedSeconds
+		p.WaitedSeconds, p.SparedSeconds = p.WaitedSeconds+t.WaitedSeconds, p.SparedSeconds+t.SparedSeconds
 		p.Rows = append(p.Rows, insightsRow{DecisionCounts: t.DecisionCounts, ToolInsights: t})
 		for _, rule := range t.Rules {
 			because := v.ruleText(t.Tool, rule)
 			if rule.When != nil {
-				p.Written = append(p.Written, writtenRule{t.Title, form.Pretty(rule.When)})
+				p.RuleSources = append(p.RuleSources, writtenRule{t.Title, form.Pretty(rule.When)})
 			}
 			if len(t.Rules) == 1 {
-				p.Rows[len(p.Rows)-1].Because = because
+				p.Rows[len(p.Rows)-1].RuleText = because
 				break
 			}
-			p.Rows = append(p.Rows, insightsRow{DecisionCounts: rule.DecisionCounts, Because: because, IsRule: true})
+			p.Rows = append(p.Rows, insightsRow{DecisionCounts: rule.DecisionCounts, RuleText: because, IsRule: true})
 		}
 	}
 	return v.show("insights", p)

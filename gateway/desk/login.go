@@ -72,5 +72,5 @@ func (v *visit) showRedirect(title, text, target string) error {
 
 type redirectPage struct {
 	frame
-	Text, To string
+	Text, Target string
 }

@@ -16,7 +16,7 @@ import (
 type ownDecisionsPage struct {
 	frame
 	pagination
-	List []client.PastDecision
+	Decisions []client.PastDecision
 }
 
 // ownDecisions is one page of a person's decisions, and how many decisions there are.

@@ -32,7 +32,7 @@ func (v *visit) findNext(back string, decided ...outcome) *nextCase {
 		return nil
 	}
 	f := readFilter(inbox.Query())
-	f.Who = "" // "all" lists what others decide, too
+	f.DeciderScope = "" // "all" lists what others decide, too
 	p := inboxPage{frame: v.frame(""), Filter: f, Tools: map[string]string{}}
 	left := slices.DeleteFunc(p.addMatching(v, all.Approvals, v.caller()), func(a client.Approval) bool {
 		return slices.ContainsFunc(decided, func(o outcome) bool { return o.isOn(a) })

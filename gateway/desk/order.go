@@ -24,7 +24,7 @@ type orderForm struct {
 	Fields                []orderField
 	Count, Until, Reason  string            // what the form offers, or what was entered
 	IsOpen                bool              // it was sent before
-	Wrong                 map[string]string // what is wrong, by control; under "": with the order as a whole
+	FieldErrors           map[string]string // what is wrong, by control; under "": with the order as a whole
 }
 
 // orderField is a parameter that the order may restrict by the value that the Call has.
@@ -52,14 +52,14 @@ const (
 func (f orderForm) FirstWrong() string {
 	for _, one := range f.Fields {
 		switch {
-		case f.Wrong[one.Control] == "":
+		case f.FieldErrors[one.Control] == "":
 		case one.IsNumber:
 			return one.Control + "-most"
 		default:
 			return one.Control
 		}
 	}
-	if f.Wrong["count"] != "" {
+	if f.FieldErrors["count"] != "" {
 		return "order-count"
 	}
 	return "order-until"
@@ -116,7 +116,7 @@ func isSharedLetter(letter shown.Field, c shown.Call) bool {
 
 // refill shows what was entered, with what is wrong.
 func (f *orderForm) refill(entered url.Values, fieldErrors map[string]string) {
-	f.Count, f.Until, f.Reason, f.Wrong = entered.Get("count"), entered.Get("until"), entered.Get("reason"), fieldErrors
+	f.Count, f.Until, f.Reason, f.FieldErrors = entered.Get("count"), entered.Get("until"), entered.Get("reason"), fieldErrors
 	f.IsOpen = true
 	for n := range f.Fields {
 		one := &f.Fields[n]
@@ -311,18 +311,18 @@ func (v *visit) endOrder() error {
 // orderRow is a standing order as the page of its process shows it.
 type orderRow struct {
 	*approval.OrderState
-	ToolTitle string
-	Terms     []string
-	Written   string // its condition as JSON; empty: it has none
-	InForce   bool
+	ToolTitle     string
+	Terms         []string
+	ConditionJSON string // its condition as JSON; empty: it has none
+	InForce       bool
 }
 
 func orderRows(orders approval.Orders, presenter *shown.Presenter, l shown.Language, now time.Time) (rows []orderRow) {
 	for _, o := range orders {
-		row := orderRow{OrderState: o, ToolTitle: presenter.Tool(o.Tool), InForce: o.IsInForce(now)}
+		row := orderRow{OrderState: o, ToolTitle: presenter.ToolTitle(o.Tool), InForce: o.IsInForce(now)}
 		row.Terms = rulesInWords(presenter.ParamsFormat(o.Tool), o.ParamsCondition, l)
 		if o.ParamsCondition != nil {
-			row.Written = form.Pretty(o.ParamsCondition)
+			row.ConditionJSON = form.Pretty(o.ParamsCondition)
 		}
 		rows = append(rows, row)
 	}

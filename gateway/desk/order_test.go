@@ -52,16 +52,16 @@ func TestAnOrderSuggestsWhatItsCaseHasAndNothingOfTheCaseAlone(t *testing.T) {
 			"urgent": "same"}; fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%s: %v, want %v", letter, got, want)
 		}
-		page := &callPage{Words: shown.NewPresenter(nil), StandingOrder: f}
+		page := &callPage{Presenter: shown.NewPresenter(nil), StandingOrder: f}
 		all, _ := pageText(t, shown.English, "call", page)
 		wantTexts(t, "the form", all, []string{"only the same letter", "up to the amount below", "only Ann"}, "only Dear")
 		amount := f.Fields[slices.IndexFunc(f.Fields, func(one orderField) bool { return one.IsNumber })].Control
-		f.Wrong = map[string]string{amount: "none", "until": "over"}
-		last := orderForm{Wrong: map[string]string{"until": "over"}}
+		f.FieldErrors = map[string]string{amount: "none", "until": "over"}
+		last := orderForm{FieldErrors: map[string]string{"until": "over"}}
 		if f.FirstWrong() != amount+"-most" || last.FirstWrong() != "order-until" {
 			t.Errorf("the first field that is wrong is %s", f.FirstWrong())
 		}
-		f.Wrong = nil
+		f.FieldErrors = nil
 		const open = `id="order" open`
 		isOpen := strings.Contains(shows(t, "call", page), open)
 		if f.refill(url.Values{}, nil); isOpen || !strings.Contains(shows(t, "call", page), open) {

@@ -91,7 +91,7 @@ func (v *visit) askWhetherOrder(o client.StandingOrder) error {
 	formats := presenter.ParamsFormat(o.Tool)
 	p := orderSurePage{frame: v.processFrame("Check what you approve in advance"),
 		CallHref:  callHref(v.process, v.PathValue("call")),
-		ToolTitle: presenter.Tool(o.Tool), Count: o.Count, Reason: o.Reason, Entered: v.PostForm,
+		ToolTitle: presenter.ToolTitle(o.Tool), Count: o.Count, Reason: o.Reason, Entered: v.PostForm,
 		AtMost: orderCeiling(v.PostForm, formats, o.Count, l)}
 	p.Terms = orderTerms(v.PostForm, formats, l)
 	if day := v.formValue("until"); day != "" {

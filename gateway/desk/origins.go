@@ -40,9 +40,9 @@ func newOriginLookup(wiringByParam map[string]string, a client.Approval,
 func takeOrigins(facts []fact, prefix string) (origins []fact) {
 	for n := range facts {
 		f := &facts[n]
-		if f.From != "" {
-			origins = append(origins, fact{Name: prefix + f.Name, Text: f.From})
-			f.From = ""
+		if f.Origin != "" {
+			origins = append(origins, fact{Name: prefix + f.Name, Text: f.Origin})
+			f.Origin = ""
 		}
 		origins = append(origins, takeOrigins(f.Facts, prefix+f.Name+stepSeparator)...)
 	}

@@ -69,9 +69,9 @@ func wantTexts(t *testing.T, where, text string, has []string, lacks ...string) 
 
 func TestTheRecordSaysStandingOrdersInWords(t *testing.T) {
 	t.Parallel()
-	order := &approval.StandingOrder{ID: "small", Tool: "pay", Count: 10, ParamsCondition: jsonval.Object{"properties": 1}}
+	order := &approval.StandingOrder{ID: "small", Tool: "pay", MaxCalls: 10, ParamsCondition: jsonval.Object{"properties": 1}}
 	page := verifyPage{frame: frame{Now: time.Now()}, Report: &chain.Report{IsIntact: true}, Orders: []givenOrder{{
-		Decision: report.Decision{Who: "ann", What: "gave a standing order", Reason: "on leave", Given: order,
+		Decision: report.Decision{Decider: "ann", Summary: "gave a standing order", Reason: "on leave", GivenOrder: order,
 			Details: []report.Detail{{Name: "The order", Text: `small: parameters fit {"properties": 1}`}}},
 		About: "Pay somebody", Terms: []string{"“Amount” is 300.00 EUR or less"},
 	}}}
@@ -160,10 +160,10 @@ func TestWhyStepsDidNotSucceedIsSaidInWords(t *testing.T) {
 
 func TestWhyAStepOfAPlanWillFailIsForOperators(t *testing.T) {
 	t.Parallel()
-	page := planPage{Page: &planpage.Page{NotAmendable: "an earlier process has begun it"}, InWords: []client.PlannedCall{{
+	page := planPage{Page: &planpage.Page{NotAmendable: "an earlier process has begun it"}, PlannedCalls: []client.PlannedCall{{
 		Call: shown.Call{Parts: shown.Parts{{Text: "Pay Ann"}}}, Error: "†state.sum: no Call writes it"}}}
-	page.Calls = []*planpage.Call{{ID: "1.1", Error: "†state.sum: no Call writes it", Wrong: "it cannot run as it is",
-		WrongDetail: "†state.sum: no such value"}}
+	page.Calls = []*planpage.Call{{ID: "1.1", Error: "†state.sum: no Call writes it", FormError: "it cannot run as it is",
+		FormErrorDetail: "†state.sum: no such value"}}
 	all, operators := pageText(t, shown.German, "plan", page)
 	wantTexts(t, "the Plan", all, []string{"Pay Ann Er wird scheitern."}, "†state.sum", "no Call", "no such")
 	wantTexts(t, "the Plan", operators, []string{"†state.sum: no Call writes it"})
@@ -178,8 +178,8 @@ func TestWhyValuesDoNotFitIsSaidInWords(t *testing.T) {
 	t.Parallel()
 	schema := modeltest.MustDecodeJSON(`{"type": "object", "properties": {"v": {"type": "string", "title": "Cost centre", "pattern": "^[^@]*@x$"}}}`)
 	f := form.Form{Schema: schema, Prefix: amendPrefix}
-	page := &callPage{Words: shown.NewPresenter(nil), Allowed: map[string]bool{client.Amend: true},
-		Wrong: misfitMessage, WrongDetail: "/v: does not match pattern", WrongIn: client.Amend,
+	page := &callPage{Presenter: shown.NewPresenter(nil), Allowed: map[string]bool{client.Amend: true},
+		FormError: misfitMessage, FormErrorDetail: "/v: does not match pattern", FormErrorDecision: client.Amend,
 		Amend: f.FromEntered(modeltest.MustDecodeJSON(`{"v": "a@x"}`), true, url.Values{},
 			map[string]string{"p/v": "this does not have the form that is asked for"})}
 	for l, want := range map[shown.Language][]string{
@@ -234,7 +234,7 @@ func TestWhatHappensMeanwhileIsInTheReadersLanguage(t *testing.T) {
 
 func TestWhatIsSignedIsReadWithoutJSON(t *testing.T) {
 	t.Parallel()
-	d := map[string]any{"Claims": proof.Claims{Decision: "amend", Call: "1.2", Digest: "d1g3st", Process: "p"},
+	d := map[string]any{"Claims": proof.Claims{DecisionKind: "amend", CallID: "1.2", ApprovalDigest: "d1g3st", ProcessID: "p"},
 		"Tool": "pay", "About": "Pay Ann", "Value": jsonval.Object{"amount": json.Number("12.50"), "note": ""},
 		"Back": "/", "Instead": "Pay somebody", "Says": caseFact(wordsOf(t, paid).ParamsFormat("pay"),
 			jsonval.Object{"amount": json.Number("1250"), "note": ""}, client.Approval{Call: shown.Call{Language: shown.German}})}
@@ -271,7 +271,7 @@ func TestAFormFoldsWhatIsForOperators(t *testing.T) {
 		"amount": {"type": "integer"}, "bank": {"type": "object", "title": "Bank", "_display": "hidden", "properties": {"swift": {"type": "string"}}},
 		"key": {"type": "string", "title": "Key", "_display": "hidden"}, "note": {"type": "string"}}}`)
 	f := form.Form{Schema: schema, Prefix: amendPrefix}
-	page := callPage{A: client.Approval{Pending: approval.Pending{CallID: "1.1", Tool: "pay"}},
+	page := callPage{Approval: client.Approval{Pending: approval.Pending{CallID: "1.1", Tool: "pay"}},
 		Allowed: map[string]bool{client.Amend: true}, Amend: f.New(params, true)}
 	for _, l := range shown.Languages {
 		all, operators := pageText(t, l, "call", &page)
@@ -340,7 +340,7 @@ func TestAnEntryOfTheRecordIsInTheWordsOfTheBusiness(t *testing.T) {
 			"Schritt 1.1 Pay somebody zurückgenommen erledigt zurückgenommen", "und 1 weitere Änderung",
 			"ann: geändert: Pay 5 EUR (order 7) Der Grund: too much"},
 	} {
-		p := &ideaPage{presenter: wordsOf(t, paid), language: l, Since: 1}
+		p := &ideaPage{presenter: wordsOf(t, paid), language: l, SinceNumber: 1}
 		p.labels = plangraph.Labels{Presenter: p.presenter, Translate: all[l].Translate}
 		p.addChanges(d)
 		text, _ := pageText(t, l, "idea", p)
@@ -410,12 +410,12 @@ func TestWhereAWiredValueComesFromIsSaidInWords(t *testing.T) {
 func TestTheRecordSaysDecisionsWithoutJSON(t *testing.T) {
 	t.Parallel()
 	page := verifyPage{frame: frame{Now: time.Now()}, Report: &chain.Report{IsIntact: true}, Decisions: []report.Decision{{
-		Who: "ann", What: "handed over: Pay 5 EUR", Details: []report.Detail{{Name: "The Call", Text: "1.2@① pay"},
+		Decider: "ann", Summary: "handed over: Pay 5 EUR", Details: []report.Detail{{Name: "The Call", Text: "1.2@① pay"},
 			{Name: "To", Text: "bob"}, {Name: "Was shown", Text: `{"amount":5}`}}}}}
 	all, operators := pageText(t, shown.English, "verify", page)
 	wantTexts(t, "the record", all, []string{"handed over: Pay 5 EUR To: bob"}, "amount", "1.2@①")
 	wantTexts(t, "the record", operators, []string{`{"amount":5}`, "The step 1.2@① pay"})
-	page.Report = &chain.Report{Broken: []chain.BrokenItem{{At: 3, Problem: "its digest is another", Item: "i7"}}}
+	page.Report = &chain.Report{Broken: []chain.BrokenItem{{FirstIdea: 3, Problem: "its digest is another", Item: "i7"}}}
 	all, operators = pageText(t, shown.German, "verify", page)
 	wantTexts(t, "the record", all, []string{"Sie ist nicht unversehrt"}, "digest")
 	wantTexts(t, "the record", operators, []string{"Eintrag 3: its digest is another i7"})
@@ -425,15 +425,15 @@ func TestTheRecordSaysDecisionsWithoutJSON(t *testing.T) {
 func TestWhatIsWrongIsTiedToItsField(t *testing.T) {
 	t.Parallel()
 	const tied = `aria-describedby="wrong"`
-	wrong := formErrors{Wrong: "Nothing was done."}
+	wrong := formErrors{FormError: "Nothing was done."}
 	list := form.Form{Prefix: "p", Schema: modeltest.MustDecodeJSON(
 		`{"type": "object", "properties": {"list": {"type": "array", "minItems": 1}}}`)}
 	for name, page := range map[string]any{
-		"inbox": inboxPage{Wrong: "A reason.", Groups: []callGroup{{Decidable: 1, NeedsReason: true, Rows: []row{{}}}}},
-		"undo":  &undoPage{Wrong: "A reason.", Undo: 1},
-		"call": &callPage{Words: shown.NewPresenter(nil), Wrong: "It says nothing.", WrongIn: client.Comment,
-			frame: frame{May: map[string]bool{"decide": true}},
-			A:     client.Approval{Pending: approval.Pending{AllowedDecisions: []string{client.Comment}}}},
+		"inbox": inboxPage{FormError: "A reason.", Groups: []callGroup{{DecidableCount: 1, NeedsReason: true, Rows: []row{{}}}}},
+		"undo":  &undoPage{FormError: "A reason.", UndoCount: 1},
+		"call": &callPage{Presenter: shown.NewPresenter(nil), FormError: "It says nothing.", FormErrorDecision: client.Comment,
+			frame:    frame{May: map[string]bool{"decide": true}},
+			Approval: client.Approval{Pending: approval.Pending{AllowedDecisions: []string{client.Comment}}}},
 		"enter": struct {
 			frame
 			Wrong, Next string
@@ -449,7 +449,7 @@ func TestWhatIsWrongIsTiedToItsField(t *testing.T) {
 	}
 	fields := list.FromEntered(modeltest.MustDecodeJSON(`{"list": ["a"]}`), true, url.Values{},
 		map[string]string{"p/list": "this does not fit; it must be: at least 1 item"})
-	page := shows(t, "call", &callPage{Words: shown.NewPresenter(nil), Allowed: map[string]bool{client.Amend: true},
+	page := shows(t, "call", &callPage{Presenter: shown.NewPresenter(nil), Allowed: map[string]bool{client.Amend: true},
 		Amend: fields})
 	if !strings.Contains(page, `id="p/list" aria-describedby="p/list-help p/list-error"`) ||
 		!strings.Contains(page, `id="p/list-error">this does not fit; it must be: at least 1 item`) {

@@ -31,7 +31,7 @@ func planDenialReason(person *access.Person, p client.PendingPlan) string {
 // planRow is a Plan that waits, in the inbox.
 type planRow struct {
 	client.PendingPlan
-	Denied string
+	DenialReason string
 }
 
 // fitsPlan is fits for a Plan, which has no deadline.
@@ -51,11 +51,11 @@ func (f filter) fitsPlan(p client.PendingPlan, now time.Time) bool {
 type planPage struct {
 	frame
 	*planpage.Page
-	Href    string
-	Drawn   bool
-	InWords []client.PlannedCall
-	Sum     string // of the money of all Calls
-	More    int    // Calls that InWords leaves out
+	Href                string
+	IsDrawn             bool
+	PlannedCalls        []client.PlannedCall
+	Sum                 string // of the money of all Calls
+	HiddenSentenceCount int    // Calls that PlannedCalls leaves out
 	// Disagreements has both answers for each instance about which the LLM was asked twice and answered otherwise.
 	Disagreements []string
 }
@@ -66,7 +66,7 @@ const maxSentences = 100
 // planTitle says what a Plan would do: its only step, or else each kind of step, how often, and how much money that is
 // if that is known and of one currency.
 func planTitle(p client.Plan, presenter *shown.Presenter) string {
-	if len(p.PlannedCalls) == 1 && len(p.CallsByTool) == 1 && p.CallsByTool[0].Calls == 1 {
+	if len(p.PlannedCalls) == 1 && len(p.CallsByTool) == 1 && p.CallsByTool[0].CallCount == 1 {
 		return p.PlannedCalls[0].Sentence
 	}
 	amountsByTool := map[string][]*shown.Field{}
@@ -74,17 +74,17 @@ func planTitle(p client.Plan, presenter *shown.Presenter) string {
 		amountsByTool[c.ToolTitle] = append(amountsByTool[c.ToolTitle], c.Amount())
 	}
 	steps := jsonval.Map(p.CallsByTool, func(t approval.PlanToolCount) string {
-		title := presenter.Tool(t.Tool)
+		title := presenter.ToolTitle(t.Tool)
 		text, sum, amounts := title, "", amountsByTool[title]
-		if t.Calls > 1 {
-			text = fmt.Sprintf("%d × %s", t.Calls, title)
+		if t.CallCount > 1 {
+			text = fmt.Sprintf("%d × %s", t.CallCount, title)
 		}
 		switch {
-		case len(amounts) != t.Calls: // some are not in words
-		case t.Calls > 1:
+		case len(amounts) != t.CallCount: // some are not in words
+		case t.CallCount > 1:
 			sum = shown.SumText(amounts, p.PlannedCalls[0].Language)
 		case amounts[0] != nil && amounts[0].Value != nil:
-			sum = amounts[0].Shown
+			sum = amounts[0].DisplayText
 		}
 		if sum != "" {
 			text += ", " + sum
@@ -115,20 +115,20 @@ func (v *visit) newPlanPage(plan client.Plan) planPage {
 	p := planPage{frame: v.processFrame(""),
 		Page: planpage.New(plan, v.tools(v.Context(), plan.Process), labels, l,
 			func(t *ideafile.Tool) form.Form { return replaceForm(t, l) }),
-		Href: planHref(plan.Process), Drawn: len(plan.Calls) <= maxDrawnCalls}
+		Href: planHref(plan.Process), IsDrawn: len(plan.Calls) <= maxDrawnCalls}
 	p.Title = clipName(planTitle(plan, labels.Presenter)) // data may have a %s of its own
-	p.Denied = planDenialReason(v.user, plan.PlanView)
+	p.DenialReason = planDenialReason(v.user, plan.PlanView)
 	p.Disagreements = jsonval.Map(plan.Disagreements, func(text string) string { return recheckText(text, labels, l) })
 	for _, one := range plan.CallsByTool {
-		p.More += one.Calls
+		p.HiddenSentenceCount += one.CallCount
 	}
-	if p.More == len(plan.PlannedCalls) && p.More > 0 {
+	if p.HiddenSentenceCount == len(plan.PlannedCalls) && p.HiddenSentenceCount > 0 {
 		amounts := jsonval.Map(plan.PlannedCalls, func(c client.PlannedCall) *shown.Field { return c.Amount() })
 		amounts = slices.DeleteFunc(amounts, func(f *shown.Field) bool { return f == nil })
 		p.Sum = shown.SumText(amounts, plan.PlannedCalls[0].Language)
 	}
-	p.InWords = plan.PlannedCalls[:min(len(plan.PlannedCalls), maxSentences)]
-	p.More -= len(p.InWords)
+	p.PlannedCalls = plan.PlannedCalls[:min(len(plan.PlannedCalls), maxSentences)]
+	p.HiddenSentenceCount -= len(p.PlannedCalls)
 	return p
 }
 
@@ -161,12 +161,12 @@ func (v *visit) decidePlan() error {
 	p := planPage{}
 	if err == nil {
 		p = v.newPlanPage(plan)
-		p.Reason, p.WrongIn, p.Changed = decision.Reason, decision.Kind, plan.Digest != decision.Digest
-		if p.Changed || !p.ReadDecision(&decision, v.PostForm) {
+		p.Reason, p.FormErrorDecision, p.HasChanged = decision.Reason, decision.Kind, plan.Digest != decision.Digest
+		if p.HasChanged || !p.ReadDecision(&decision, v.PostForm) {
 			status := http.StatusUnprocessableEntity
-			if p.Changed {
+			if p.HasChanged {
 				status = http.StatusConflict
-			} else if p.Wrong == "" {
+			} else if p.FormError == "" {
 				status = http.StatusOK // the form only asks for a change of the page
 			}
 			return v.render(status, "plan", p)
@@ -185,14 +185,14 @@ func (v *visit) showPlanRefused(p planPage, err error) error {
 	for _, waiting := range problem.Plans {
 		if waiting.Process == v.process {
 			p = v.newPlanPage(waiting)
-			p.Changed = true
+			p.HasChanged = true
 			return v.render(http.StatusConflict, "plan", p)
 		}
 	}
 	if p.Page == nil || problem.Status >= http.StatusInternalServerError || problem.Code == api.CodeChanged {
 		return err
 	}
-	p.Wrong = detailOf(err)
+	p.FormError = detailOf(err)
 	p.ShowProblems(problem.Problems)
 	return v.render(problem.Status, "plan", p)
 }

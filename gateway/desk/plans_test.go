@@ -26,7 +26,7 @@ func TestThePageOfAPlanIsCalledByWhatThePlanDoes(t *testing.T) {
 	t.Parallel()
 	counts := func(pairs ...any) (list []approval.PlanToolCount) {
 		for n := 0; n < len(pairs); n += 2 {
-			list = append(list, approval.PlanToolCount{Tool: pairs[n].(string), Calls: pairs[n+1].(int)})
+			list = append(list, approval.PlanToolCount{Tool: pairs[n].(string), CallCount: pairs[n+1].(int)})
 		}
 		return list
 	}
@@ -57,7 +57,7 @@ func TestTheAmountOfAPlannedStepIsSaidOnceOnAPhone(t *testing.T) {
 	said, unsaid := planned(t, "pay", "5"), planned(t, "pay", "7")
 	unsaid.Sentence, unsaid.Parts = "Pay somebody", nil
 	page := planPage{frame: frame{Title: "2 × Pay somebody, 0.12 EUR", ProcessTitle: "Refunds"}, Sum: "0.12 EUR",
-		Page: &planpage.Page{}, InWords: []client.PlannedCall{said, unsaid}}
+		Page: &planpage.Page{}, PlannedCalls: []client.PlannedCall{said, unsaid}}
 	page.Plan.PlanView = protocol.PlanView{Process: "p-7"}
 	source := shows(t, "plan", page)
 	for text, count := range map[string]int{`class="number again"`: 1, `<tfoot><tr><th scope="row">Together`: 1,

@@ -36,12 +36,12 @@ func processHref(id string) string { return "/desk/processes/" + url.PathEscape(
 
 type processesPage struct {
 	frame
-	Status   string
-	Statuses []loop.Status
-	Rows     []client.Summary
-	Next     string
-	Codes    []string // why processes pause, where the cause is mostly outside of them
-	Notice   string   // what became of the processes that were to be resumed
+	Status     string
+	Statuses   []loop.Status
+	Rows       []client.Summary
+	NextHref   string
+	PauseCodes []string // why processes pause, where the cause is mostly outside of them
+	Notice     string   // what became of the processes that were to be resumed
 }
 
 // showProcesses lists the processes that somebody started.
@@ -61,45 +61,45 @@ func (v *visit) showProcesses() error {
 	if err != nil {
 		return err
 	}
-	p.Codes, p.Notice = []string{turn.CodeLLMUnreachable, turn.CodeLLMError, turn.CodeLimitReached,
+	p.PauseCodes, p.Notice = []string{turn.CodeLLMUnreachable, turn.CodeLLMError, turn.CodeLimitReached,
 		turn.CodePaused}, resumedNotice(q)
 	p.Rows = list.Processes
 	if list.Next != "" {
-		p.Next = "/desk/processes?" + url.Values{"status": {p.Status}, "page": {list.Next}}.Encode()
+		p.NextHref = "/desk/processes?" + url.Values{"status": {p.Status}, "page": {list.Next}}.Encode()
 	}
 	return v.show("processes", p)
 }
 
 func isHeldUp(s client.Summary) bool {
-	return len(s.HeldUp) > 0 || slices.Contains(s.Waiting, protocol.StatusHeldUp)
+	return len(s.HoldUps) > 0 || slices.Contains(s.Waiting, protocol.StatusHeldUp)
 }
 
 type processPage struct {
 	frame
-	Status     api.ProcessStatus
-	Ended      bool
-	Calls      int // of the Plan
-	Drawn      bool
-	Picture    string // the address of the picture, which changes with it
-	PlanIsLive bool
-	Counts     map[ideafile.InstanceStatus]int
-	Instances  []instanceRow
-	Shown      string // the status of the listed instances; empty: any
+	Status      api.ProcessStatus
+	HasEnded    bool
+	CallCount   int // of the Plan
+	IsDrawn     bool
+	Picture     string // the address of the picture, which changes with it
+	PlanIsLive  bool
+	Counts      map[ideafile.InstanceStatus]int
+	Instances   []instanceRow
+	ShownStatus string // the status of the listed instances; empty: any
 	pagination
-	All                  string
+	AllHref              string
 	Ideas                []report.Idea
-	Priced               bool     // some Ideas have a cost
-	Latest               int      // the number of the latest Idea
-	Finished             int      // ended instances
-	Left                 int      // Ideas before those that are listed
-	Plans                []string // the processes in which Plans wait: this one, or its parts
-	AwaitCall            int      // Calls that wait for a person
+	IdeasHaveCosts       bool     // some Ideas have a cost
+	LatestIdea           int      // the number of the latest Idea
+	EndedInstanceCount   int      // ended instances
+	HiddenCount          int      // Ideas before those that are listed
+	PlanHrefs            []string // the processes in which Plans wait: this one, or its parts
+	WaitingCallCount     int      // Calls that wait for a person
 	WaitsFor             []string // beside people, whose Calls are counted
 	Actions              *client.ActionCounts
 	Orders               []orderRow
 	Failures             []failureRow
 	Undoes               jsonval.Object // the process that this one takes back, by whom, why; empty: none
-	Undo                 string         // the page on which to undo this process; empty: not offered
+	UndoHref             string         // the page on which to undo this process; empty: not offered
 	HasAmounts, HasCosts bool           // of the listed instances
 	RefusedForm          submittedForm  // the form that was refused, if any
 }
@@ -111,9 +111,9 @@ type instanceRow struct {
 	// About says what an instance without a name is about; empty: unknown.
 	About string
 	// Amount is the money that the instance is about; empty: unknown.
-	Amount string
-	Href   string
-	Undo   string // the page on which to undo what it did; empty: not offered
+	Amount   string
+	Href     string
+	UndoHref string // the page on which to undo what it did; empty: not offered
 }
 
 // showProcess shows the status of a process.
@@ -135,23 +135,23 @@ func (v *visit) newProcessPage() (*processPage, error) {
 		return nil, err
 	}
 	p := &processPage{frame: v.processFrame("%s"), Status: status}
-	p.Live = true
-	p.Ended = hasEnded(status.Status)
-	plan, err := v.planOrPrevious(v.Context(), id, len(status.Instances), !p.Ended && status.Unseen == "")
+	p.ReloadsItself = true
+	p.HasEnded = hasEnded(status.Status)
+	plan, err := v.planOrPrevious(v.Context(), id, len(status.Instances), !p.HasEnded && status.Unseen == "")
 	if err != nil {
 		return nil, err
 	}
 	if plan.PlanDrawing != nil {
-		p.Calls, p.PlanIsLive, p.Picture = len(plan.Calls), plan.isLive, pictureHref(p.Href, plan)
+		p.CallCount, p.PlanIsLive, p.Picture = len(plan.Calls), plan.isLive, pictureHref(p.Href, plan)
 	}
-	p.Drawn = p.Calls > 0 && p.Calls <= maxDrawnCalls
-	p.Ideas, p.Left = v.listIdeas(id)
+	p.IsDrawn = p.CallCount > 0 && p.CallCount <= maxDrawnCalls
+	p.Ideas, p.HiddenCount = v.listIdeas(id)
 	if len(p.Ideas) > 0 {
-		p.Latest, p.Undoes = p.Ideas[0].At, jsonval.AsObject(p.Ideas[0].Undoes)
+		p.LatestIdea, p.Undoes = p.Ideas[0].IdeaNumber, jsonval.AsObject(p.Ideas[0].Undoes)
 	}
-	p.Priced = slices.ContainsFunc(p.Ideas, func(i report.Idea) bool { return i.Cost != "" })
-	if p.May[string(access.Steer)] && p.Latest > 0 && status.Simulated == nil {
-		p.Undo = undoHref(id, url.Values{})
+	p.IdeasHaveCosts = slices.ContainsFunc(p.Ideas, func(i report.Idea) bool { return i.Cost != "" })
+	if p.May[string(access.Steer)] && p.LatestIdea > 0 && status.Simulation == nil {
+		p.UndoHref = undoHref(id, url.Values{})
 	}
 	presenter, language := v.Client.Process(id).Presenter(v.Context()), client.LanguageOf(v.Context())
 	p.addInstanceRows(v.URL.Query(), presenter, language, v.casesOf(id, status))
@@ -162,7 +162,7 @@ func (v *visit) newProcessPage() (*processPage, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.Actions, p.Live = &actions, false
+		p.Actions, p.ReloadsItself = &actions, false
 	}
 	v.addWaiting(p)
 	return p, nil
@@ -171,13 +171,13 @@ func (v *visit) newProcessPage() (*processPage, error) {
 // addWaiting adds what the process waits for.
 func (v *visit) addWaiting(p *processPage) {
 	status := p.Status
-	if p.AwaitCall = status.Awaiting; slices.ContainsFunc(status.Waiting,
+	if p.WaitingCallCount = status.Awaiting; slices.ContainsFunc(status.Waiting,
 		func(s string) bool { return strings.HasPrefix(s, protocol.WaitingForPlanDecision) }) {
 		// If the Plans cannot be read, another part of the page says that no worker answers.
 		plans, _ := v.PlansOf(v.Context(), v.process)
-		p.AwaitCall -= len(plans)
+		p.WaitingCallCount -= len(plans)
 		for _, plan := range plans {
-			p.Plans = append(p.Plans, planHref(plan.Process))
+			p.PlanHrefs = append(p.PlanHrefs, planHref(plan.Process))
 		}
 	}
 	for _, one := range status.Waiting {
@@ -208,23 +208,23 @@ func (p *processPage) addInstanceRows(q url.Values, presenter *shown.Presenter, 
 	cases *processCases) {
 	var tokens []string
 	hasUndo := false
-	p.Shown, p.Counts = q.Get("status"), map[ideafile.InstanceStatus]int{}
+	p.ShownStatus, p.Counts = q.Get("status"), map[ideafile.InstanceStatus]int{}
 	for token, i := range p.Status.Instances {
 		hasUndo = hasUndo || p.canUndo(token, cases)
 		if p.Counts[i.Status]++; i.Status.HasEnded() {
-			p.Finished++
+			p.EndedInstanceCount++
 		}
-		if p.Shown == "" || string(i.Status) == p.Shown {
+		if p.ShownStatus == "" || string(i.Status) == p.ShownStatus {
 			tokens = append(tokens, token)
 		}
 	}
 	if !hasUndo && len(p.Status.Instances) > 0 {
-		p.Undo = ""
+		p.UndoHref = ""
 	}
 	slices.SortFunc(tokens, ideafiles.CompareTokens)
 	page, _ := strconv.Atoi(q.Get("page"))
 	p.pagination = paginate(len(tokens), instancesPerPage, page, func(n int) string {
-		return p.Href + "?" + url.Values{"status": {p.Shown}, "page": {strconv.Itoa(n)}}.Encode() + "#instances"
+		return p.Href + "?" + url.Values{"status": {p.ShownStatus}, "page": {strconv.Itoa(n)}}.Encode() + "#instances"
 	})
 	for _, token := range tokens[p.First-1 : p.Last] {
 		row := instanceRow{InstanceResult: p.Status.Instances[token], Token: token,
@@ -233,8 +233,8 @@ func (p *processPage) addInstanceRows(q url.Values, presenter *shown.Presenter, 
 		if row.Name == token {
 			row.About = clipName(presenter.InputSummary(cases.input(token), l))
 		}
-		if p.Undo != "" && token != "" && p.canUndo(token, cases) {
-			row.Undo = undoHref(p.Status.ProcessID, url.Values{"instance": {token}})
+		if p.UndoHref != "" && token != "" && p.canUndo(token, cases) {
+			row.UndoHref = undoHref(p.Status.ProcessID, url.Values{"instance": {token}})
 		}
 		p.HasAmounts, p.HasCosts = p.HasAmounts || row.Amount != "", p.HasCosts || row.Cost > 0
 		p.Instances = append(p.Instances, row)
@@ -244,7 +244,7 @@ func (p *processPage) addInstanceRows(q url.Values, presenter *shown.Presenter, 
 // canUndo reports whether something that an instance did can be taken back: while the process is at work, only if the
 // instance has not ended.
 func (p *processPage) canUndo(token string, cases *processCases) bool {
-	return cases.canUndo(token) && (p.Ended || !p.Status.Instances[token].Status.HasEnded())
+	return cases.canUndo(token) && (p.HasEnded || !p.Status.Instances[token].Status.HasEnded())
 }
 
 // drawPlan gives the Plan of a process as a picture.

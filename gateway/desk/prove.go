@@ -16,11 +16,11 @@ const decisionsPerPage = 100
 
 type verifyPage struct {
 	frame
-	Report    *chain.Report
-	Checked   time.Time
-	Proof     string
-	Decisions []report.Decision
-	Orders    []givenOrder
+	Report       *chain.Report
+	CheckedAt    time.Time
+	ProofSummary string
+	Decisions    []report.Decision
+	Orders       []givenOrder
 	pagination
 }
 
@@ -39,13 +39,13 @@ func (v *visit) showVerify() error {
 		return err
 	}
 	p := verifyPage{frame: v.processFrame("The record of %s"), Report: c.report,
-		Proof: report.ProofSummary(c.report), Checked: c.checkedAt}
+		ProofSummary: report.ProofSummary(c.report), CheckedAt: c.checkedAt}
 	all := c.decisions
 	presenter, l := v.Client.Process(id).Presenter(v.Context()), client.LanguageOf(v.Context())
 	for _, d := range report.FilterOrders(all) {
 		one := givenOrder{Decision: d}
-		if o := d.Given; o != nil {
-			one.About = cmp.Or(o.To, presenter.Tool(o.Tool))
+		if o := d.GivenOrder; o != nil {
+			one.About = cmp.Or(o.DeputyName, presenter.ToolTitle(o.Tool))
 			one.Terms = rulesInWords(presenter.ParamsFormat(o.Tool), o.ParamsCondition, l)
 		}
 		p.Orders = append(p.Orders, one)

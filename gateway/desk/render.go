@@ -33,12 +33,12 @@ var embeddedFiles embed.FS
 // frame is the data around every page.
 type frame struct {
 	Title           string
-	Who             string // empty: nobody is logged in
+	PersonName      string // empty: nobody is logged in
 	May             map[string]bool
-	Assets          string // the folder of what pages load
+	AssetsPath      string // the folder of what pages load
 	Path            string // of the page's address
 	Now             time.Time
-	Live            bool // the page reloads itself, if scripts run
+	ReloadsItself   bool // the page reloads itself, if scripts run
 	PasskeysEnabled bool // people sign with passkeys here
 	// Process is the id of the process in the address, and Href its page. ProcessTitle is what people call it; without
 	// a title, its id.
@@ -47,7 +47,7 @@ type frame struct {
 
 // Sees reports whether the pages of waiting and running work are offered. People who are not logged in are asked to log
 // in there.
-func (f frame) Sees() bool { return f.Who == "" || f.May[string(access.Look)] }
+func (f frame) Sees() bool { return f.PersonName == "" || f.May[string(access.Look)] }
 
 // Current says where in the menu a page stands: "page" at its own link, and "true" at that of its section.
 func (f frame) Current(href string) string {
@@ -66,7 +66,7 @@ func (f frame) Current(href string) string {
 }
 
 func (v *visit) frame(title string) frame {
-	f := frame{Title: cmp.Or(title, "It did not work"), Who: v.user.Name, Assets: assetsPath(), Path: v.URL.Path,
+	f := frame{Title: cmp.Or(title, "It did not work"), PersonName: v.user.Name, AssetsPath: assetsPath(), Path: v.URL.Path,
 		Now: time.Now(), May: map[string]bool{}, PasskeysEnabled: v.DeciderKeys != nil, Process: v.process,
 		Href: processHref(v.process)}
 	for _, right := range v.user.Rights {
@@ -188,7 +188,7 @@ func notFound(format string, args ...any) error {
 // pagination is the visible part of a long list: the items First to Last, of Total.
 type pagination struct {
 	First, Last, Total int
-	Prev, Next         string
+	PrevHref, NextHref string
 }
 
 // paginate picks a part by its number, from 1; at gives the addresses of others.
@@ -196,10 +196,10 @@ func paginate(total, size, page int, pageHref func(page int) string) (p paginati
 	page = min(max(page, 1), max((total+size-1)/size, 1))
 	p = pagination{First: (page-1)*size + 1, Last: min(page*size, total), Total: total}
 	if page > 1 {
-		p.Prev = pageHref(page - 1)
+		p.PrevHref = pageHref(page - 1)
 	}
 	if p.Last < total {
-		p.Next = pageHref(page + 1)
+		p.NextHref = pageHref(page + 1)
 	}
 	return p
 }
@@ -241,7 +241,7 @@ var templateFuncs = template.FuncMap{
 	"whatBecame": pastOutcomeText, "hasFailed": hasFailed,
 	"isHeldUp": isHeldUp, "isRemark": approval.IsRemark, "started": blobs.RootProcessOf,
 	"short": clipName, "beyond": func(n, maxCount int) int { return max(0, n-maxCount) },
-	"periods": func() []string { return periods }, "processTitle": processTitle,
+	"periods": func() []string { return filterPeriods }, "processTitle": processTitle,
 	"dict": func(pairs ...any) map[string]any {
 		m := map[string]any{}
 		for n := 0; n+1 < len(pairs); n += 2 {

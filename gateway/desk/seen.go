@@ -66,13 +66,13 @@ func (d *Desk) loadIdea(ctx context.Context, process string, ideaNumber int) (*c
 		return i, nil
 	}
 	i = &cachedIdea{Link: link}
-	if i.Idea, err = c.Load(ctx, link.At); err != nil {
+	if i.Idea, err = c.Load(ctx, link.IdeaNumber); err != nil {
 		return nil, err
 	}
 	i.States = client.StatesOf(i.Idea)
 	i.Tokens = ideafiles.SortedTokens(i.States)
 	i.size = 2 * jsonval.SizeUpToLimit(i.Idea, maxCachedBytes) // twice, for the changes in it
-	i.loadAuthors = memoize(func(ctx context.Context) (*chain.Authors, error) { return c.Authors(ctx, link.At) })
+	i.loadAuthors = memoize(func(ctx context.Context) (*chain.Authors, error) { return c.Authors(ctx, link.IdeaNumber) })
 	i.loadPlan = memoize(c.PlanWithStatus)
 	i.loadCases = memoize(func(context.Context) (*processCases, error) { return d.readCases(i.Idea), nil })
 	if i.size <= maxCachedBytes/2 {

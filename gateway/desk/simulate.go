@@ -15,9 +15,9 @@ import (
 // simulationView is the result of a simulation.
 type simulationView struct {
 	*simulation.Report
-	Words  *shown.Presenter
-	States []instanceState // of the first instances
-	Left   int
+	Presenter   *shown.Presenter
+	States      []instanceState // of the first instances
+	HiddenCount int
 }
 
 // maxSimulationTime is how long a person waits for a simulation.
@@ -38,17 +38,17 @@ func (d *Desk) simulate(ctx context.Context, p *startPage, source ideafiles.Sour
 	if err != nil {
 		return err
 	}
-	p.Trial = newSimulationView(report, presenter, client.LanguageOf(ctx))
+	p.Simulation = newSimulationView(report, presenter, client.LanguageOf(ctx))
 	return nil
 }
 
 func newSimulationView(r *simulation.Report, presenter *shown.Presenter, l shown.Language) *simulationView {
-	view, builder, tokens := &simulationView{Report: r, Words: presenter}, newFactBuilder(l),
+	view, builder, tokens := &simulationView{Report: r, Presenter: presenter}, newFactBuilder(l),
 		ideafiles.SortedTokens(r.Instances)
 	for n, token := range tokens {
 		const maxShown = 5
 		if n == maxShown || builder.FactsLeft <= 0 {
-			view.Left = len(tokens) - n
+			view.HiddenCount = len(tokens) - n
 			break
 		}
 		state := builder.BuildAt(nil, string(r.Instances[token].Status), presenter.StateFormat(),

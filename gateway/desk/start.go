@@ -24,25 +24,25 @@ type Simulator func(ctx context.Context, s ideafiles.Source) (*simulation.Report
 // startPage is a form that keeps all that was typed and chosen.
 type startPage struct {
 	frame
-	Offers    []string
-	Offer     string // empty: the Idea comes in a file
-	Idea      file
-	Rows      file
-	Replies   file
-	Files     []file // of delegates
-	ID        string
-	Simulates bool
+	OfferedNames     []string
+	ChosenOffer      string // empty: the Idea comes in a file
+	Idea             file
+	Rows             file
+	Replies          file
+	Files            []file // of delegates
+	ID               string
+	OffersSimulation bool
 
 	formErrors
-	Fine  string
-	Trial *simulationView
+	SuccessNotice string
+	Simulation    *simulationView
 
 	offeredByName map[string]ideafiles.Source // the offered Ideas, by name
 	folders       []string                    // the folders of the files
 }
 
 func (v *visit) newStartPage() *startPage {
-	p := &startPage{frame: v.frame("Start a process"), Simulates: v.Simulate != nil,
+	p := &startPage{frame: v.frame("Start a process"), OffersSimulation: v.Simulate != nil,
 		offeredByName: map[string]ideafiles.Source{}}
 	if v.IdeaFolder == "" {
 		return p
@@ -54,7 +54,7 @@ func (v *visit) newStartPage() *startPage {
 	for _, s := range sources {
 		if _, isDuplicate := p.offeredByName[s.Name()]; !isDuplicate {
 			p.offeredByName[s.Name()] = s
-			p.Offers = append(p.Offers, s.Name())
+			p.OfferedNames = append(p.OfferedNames, s.Name())
 		}
 	}
 	return p
@@ -63,7 +63,7 @@ func (v *visit) newStartPage() *startPage {
 // showStart shows the empty form, or the one of an Idea that is offered.
 func (v *visit) showStart() error {
 	p := v.newStartPage()
-	p.Offer = v.FormValue("idea")
+	p.ChosenOffer = v.FormValue("idea")
 	return v.show("start", p)
 }
 
@@ -77,12 +77,12 @@ func (v *visit) start() error {
 		return v.redirect(processHref(processID))
 	case err == nil && processID != "":
 		p = v.newStartPage()
-		p.Fine = fmt.Sprintf("%s has started. You may not look at it.", visibleText(processID))
+		p.SuccessNotice = fmt.Sprintf("%s has started. You may not look at it.", visibleText(processID))
 	case err != nil:
 		if status = p.setError(err, p.folders...); status >= http.StatusInternalServerError {
 			v.Log.Error("a start failed", "error", err)
 		}
-	case len(p.Findings) > 0 && !p.Findings[0].Warning:
+	case len(p.Findings) > 0 && !p.Findings[0].IsWarning:
 		status = http.StatusUnprocessableEntity
 	}
 	return v.render(status, "start", p)
@@ -115,7 +115,7 @@ func (v *visit) submitStart(p *startPage) (processID string, err error) {
 	}
 	switch v.PostForm.Get("do") {
 	case "check":
-		p.Fine = noErrorsText(definition, problems)
+		p.SuccessNotice = noErrorsText(definition, problems)
 		return "", nil
 	case "simulate":
 		return "", v.simulate(v.Context(), p, source, shown.NewPresenter(definition.Parsed))
@@ -159,7 +159,7 @@ func (v *visit) startProcess(p *startPage, definition *ideafiles.Definition) (st
 
 // read reads the chosen and typed files.
 func (p *startPage) read(v *visit) (err error) {
-	p.Offer, p.ID = v.PostForm.Get("offer"), v.formValue("id")
+	p.ChosenOffer, p.ID = v.PostForm.Get("offer"), v.formValue("id")
 	names, texts := v.PostForm["file-name"], v.PostForm["file-text"]
 	for n, name := range names {
 		if n < len(texts) && strings.TrimSpace(texts[n]) != "" {
@@ -218,7 +218,7 @@ func (p *startPage) writeFiles(folder string) (s ideafiles.Source, err error) {
 		}
 		return nil
 	}
-	if p.Offer == "" {
+	if p.ChosenOffer == "" {
 		for _, f := range append([]file{p.Idea}, p.Files...) {
 			if f.Name == p.Idea.Name && f != p.Idea {
 				return s, api.Unprocessable("Two files are named %s: the file of the process, and one that it names.",
@@ -247,13 +247,13 @@ func (p *startPage) writeFiles(folder string) (s ideafiles.Source, err error) {
 
 // ideaSource names the Idea file: the one that is offered, or the one that was sent.
 func (p *startPage) ideaSource(folder string) (s ideafiles.Source, err error) {
-	if p.Offer == "" {
+	if p.ChosenOffer == "" {
 		if p.Idea.Name == "" {
 			return s, api.Unprocessable("Choose the file of the process first: it says what the process does.")
 		}
 		return ideafiles.Source{Path: p.Idea.Name, Idea: filepath.Join(folder, p.Idea.Name)}, nil
 	}
-	s, offered := p.offeredByName[p.Offer]
+	s, offered := p.offeredByName[p.ChosenOffer]
 	if !offered {
 		return s, api.Unprocessable("This process is no longer in the list.")
 	}

@@ -37,7 +37,7 @@ func recheckText(text string, labels plangraph.Labels, l shown.Language) string 
 func callsInWords(calls []jsonval.Object, labels plangraph.Labels, l shown.Language) string {
 	texts := jsonval.Map(calls, func(call jsonval.Object) string {
 		tool := jsonval.AsText(call["_tool"])
-		title, params := labels.Presenter.Tool(tool), textOfParams(tool, call, labels, l)
+		title, params := labels.Presenter.ToolTitle(tool), textOfParams(tool, call, labels, l)
 		return strings.TrimSuffix(title+" ("+params+")", " ()")
 	})
 	return cmp.Or(strings.Join(texts, "; "), "nothing")

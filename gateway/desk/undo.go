@@ -21,15 +21,15 @@ func undoHref(process string, choice url.Values) string {
 // undoPage shows which effects of a process would be undone, before that happens.
 type undoPage struct {
 	frame
-	Instance, Call string // only this is undone; empty: all
-	InstanceName   string
-	AtWork         bool
-	Digest         string // of what is shown
-	Changed        bool   // the list has changed since the person agreed
-	Wrong, Reason  string // the error in the form, and what was entered
-	Review         bool
-	Lists          []undoList
-	Undo           int
+	Instance, Call    string // only this is undone; empty: all
+	InstanceName      string
+	ProcessIsOpen     bool
+	Digest            string // of what is shown
+	HasChanged        bool   // the list has changed since the person agreed
+	FormError, Reason string // the error in the form, and what was entered
+	Review            bool
+	Sections          []undoList
+	UndoCount         int
 }
 
 // undoList lists Calls with the same outcome.
@@ -40,11 +40,11 @@ type undoList struct {
 
 // undoRow is a Call that was done, in the words of the business, with what undoes it or why nothing does.
 type undoRow struct {
-	ID, Href     string // Href is the page for undoing it alone, or the process that it ran
-	Did, By      shown.Parts
-	Name         string // of the instance
-	Because      string
-	DelegateUndo *undo.DelegateUndo // undoes the process that it ran; nil: By undoes the Call
+	ID, Href                     string // Href is the page for undoing it alone, or the process that it ran
+	DoneCallParts, UndoCallParts shown.Parts
+	Name                         string // of the instance
+	Reason                       string
+	DelegateUndo                 *undo.DelegateUndo // undoes the process that it ran; nil: By undoes the Call
 }
 
 // readUndoChoice reads what to undo.
@@ -86,7 +86,7 @@ func (v *visit) undo() error {
 	if err != nil {
 		return v.showUndoAgain(p, o, err)
 	}
-	if p.Changed = !started; started {
+	if p.HasChanged = !started; started {
 		return v.redirect(processHref(u.UndoID))
 	}
 	return v.renderUndo(http.StatusOK, p, u)
@@ -99,14 +99,14 @@ func (v *visit) showUndoAgain(p *undoPage, o client.UndoOptions, cause error) er
 	if err != nil || problem.Status >= http.StatusInternalServerError {
 		return cause
 	}
-	p.Wrong = detailOf(cause)
+	p.FormError = detailOf(cause)
 	return v.renderUndo(problem.Status, p, u)
 }
 
 func (v *visit) renderUndo(status int, p *undoPage, u *client.Undoing) error {
-	p.Digest, p.Undo = shownDigest(u), len(u.Steps)
+	p.Digest, p.UndoCount = shownDigest(u), len(u.Steps)
 	if current, err := v.Status(v.Context(), p.Process); err == nil {
-		p.AtWork = !hasEnded(current.Status)
+		p.ProcessIsOpen = !hasEnded(current.Status)
 	}
 	presenter := v.Client.Process(p.Process).Presenter(v.Context())
 	if p.Instance != "" {
@@ -114,7 +114,7 @@ func (v *visit) renderUndo(status int, p *undoPage, u *client.Undoing) error {
 	}
 	row := func(c *undo.Call) undoRow {
 		doneCall := u.DescribeCall(v.Context(), presenter, c, c.Tool, c.Params)
-		row := undoRow{ID: c.ID, Did: doneCall.Parts}
+		row := undoRow{ID: c.ID, DoneCallParts: doneCall.Parts}
 		if c.Instance != "" {
 			row.Name = clipName(doneCall.InstanceName)
 		}
@@ -124,14 +124,14 @@ func (v *visit) renderUndo(status int, p *undoPage, u *client.Undoing) error {
 	for _, s := range u.Steps {
 		one := row(s.OriginalCall)
 		if one.DelegateUndo = s.DelegateUndo; s.DelegateUndo == nil {
-			one.By = u.DescribeCall(v.Context(), presenter, s.OriginalCall, s.Tool, s.Params).Parts
+			one.UndoCallParts = u.DescribeCall(v.Context(), presenter, s.OriginalCall, s.Tool, s.Params).Parts
 		}
 		if p.Call == "" {
 			one.Href = undoHref(p.Process, url.Values{"call": {s.CallID}})
 		}
 		undoneList.Rows = append(undoneList.Rows, one)
 	}
-	p.Lists = []undoList{undoneList}
+	p.Sections = []undoList{undoneList}
 	for _, l := range []struct {
 		heading string
 		calls   []undo.NotUndone
@@ -142,13 +142,13 @@ func (v *visit) renderUndo(status int, p *undoPage, u *client.Undoing) error {
 			if delegate := c.DelegateToUndo(); delegate != "" {
 				one.Href = undoHref(delegate, url.Values{})
 			}
-			if one.Because = clipParagraph(c.Reason); c.Reader != nil {
+			if one.Reason = clipParagraph(c.Reason); c.Reader != nil {
 				reader := u.DescribeCall(v.Context(), presenter, c.Reader, c.Reader.Tool, c.Reader.Params).Sentence
-				one.Because = clipParagraph("“" + reader + "”" + strings.TrimPrefix(c.Reason, c.Reader.Name()))
+				one.Reason = clipParagraph("“" + reader + "”" + strings.TrimPrefix(c.Reason, c.Reader.Name()))
 			}
 			list.Rows = append(list.Rows, one)
 		}
-		p.Lists = append(p.Lists, list)
+		p.Sections = append(p.Sections, list)
 	}
 	return v.render(status, "undo", p)
 }

@@ -49,7 +49,7 @@ func (f *fake) Status(context.Context) (client.Status, error) {
 		return client.Status{}, errors.New("no poller")
 	}
 	return client.Status{Result: loop.Result{ProcessID: "p", Status: loop.StatusRunning, IdeaCount: f.ideas,
-		Requests: int(f.now.EventCount)}}, nil
+		RequestCount: int(f.now.EventCount)}}, nil
 }
 
 func (f *fake) Result(context.Context) (loop.Result, error) {
@@ -61,7 +61,7 @@ func (f *fake) Result(context.Context) (loop.Result, error) {
 
 func (f *fake) IdeaLink(_ context.Context, at int) (chain.Link, error) {
 	f.reads.Add(1)
-	return chain.Link{At: at}, nil
+	return chain.Link{IdeaNumber: at}, nil
 }
 
 func feedOf(f *fake) *Feed { return New(func(string) Source { return f }) }

@@ -180,14 +180,14 @@ func (w *watcher) publishUnseen(ctx context.Context, code string, cause error) {
 func (w *watcher) readIdeaLink(ctx context.Context, number int) (chain.Link, error) {
 	w.readMu.Lock()
 	defer w.readMu.Unlock()
-	if n := slices.IndexFunc(w.links, func(l chain.Link) bool { return l.At == number }); n >= 0 {
+	if n := slices.IndexFunc(w.links, func(l chain.Link) bool { return l.IdeaNumber == number }); n >= 0 {
 		return w.links[n], nil
 	}
 	l, err := w.source.IdeaLink(ctx, number)
 	if err != nil {
 		return l, err
 	}
-	if n := len(w.links); n == 0 || w.links[n-1].At < number {
+	if n := len(w.links); n == 0 || w.links[n-1].IdeaNumber < number {
 		w.links = append(w.links, l)
 		w.links = w.links[max(0, len(w.links)-maxCachedLinks):]
 	}

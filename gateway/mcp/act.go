@@ -166,7 +166,7 @@ func (a *agent) decide(ctx context.Context, args jsonval.Object) (any, error) {
 		if w.Digest != textArg(args, "digest") || !ideafile.MatchesCallID(textArg(args, "call"), w.CallID) {
 			continue
 		}
-		if w.Deciders.Signed() {
+		if w.Deciders.RequiresSignature() {
 			return nil, errNeedsSignature
 		}
 		// The decision has no key, because only people may sign.
@@ -181,7 +181,7 @@ func (a *agent) decide(ctx context.Context, args jsonval.Object) (any, error) {
 		if d.Kind == client.Reject && textArg(args, "reason") == "" {
 			return nil, errors.New("reject needs a reason")
 		}
-		count, err := p.DecideAndCount(ctx, d)
+		count, err := p.DecideAndCountVotes(ctx, d)
 		if err != nil {
 			return nil, err
 		}

@@ -103,8 +103,8 @@ func TestTheIdeaOfAFolderAndDelegatesOfAnUploadAreTaken(t *testing.T) {
 		o.Agents = server.Agents{IdeaFolder: folder, Tools: ideafiles.Tools{OtherWorkers: true}}
 		o.Simulate = func(_ context.Context, s ideafiles.Source) (*simulation.Report, error) {
 			tried = append(tried, s)
-			return &simulation.Report{Result: loop.Result{Status: "completed"}, Approvals: 7,
-				Open: []string{"<i>open</i>"}}, nil
+			return &simulation.Report{Result: loop.Result{Status: "completed"}, ApprovalCount: 7,
+				Unfinished: []string{"<i>open</i>"}}, nil
 		}
 	})
 	b := h.browse()

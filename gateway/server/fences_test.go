@@ -73,7 +73,7 @@ func (g withRights) Identify(r *http.Request) (*access.Person, error) {
 }
 
 func (g withRights) PersonWithRights(name string, groups []string, account client.Account) (*access.Person, error) {
-	return g.limited(g.TokenGuard.PersonWithRights(name, groups, account))
+	return g.limited(g.TokenGuard.LoggedInPerson(name, groups, account))
 }
 
 func (g withRights) limited(p *access.Person, err error) (*access.Person, error) {

@@ -44,7 +44,7 @@ func (w *Task) SetProgress(checked, total int) {
 }
 
 // PendingError means that a caller's patience ended before the work did. It says how far the work is.
-type PendingError struct{ Checked, Of int }
+type PendingError struct{ Checked, Total int }
 
 func (*PendingError) Error() string { return "shared: it is being worked out" }
 

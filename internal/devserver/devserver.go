@@ -26,9 +26,9 @@ type Options struct {
 	SearchAttributes map[string]enumspb.IndexedValueType
 	// CodecEndpoint is the URL of the codec server that the UI decodes payloads with; may be empty.
 	CodecEndpoint string
-	// Memory is a soft limit for the memory of Go in this program, in bytes, kept by package heap; 0: 256 MB, or less
+	// MemoryLimit is a soft limit for the memory of Go in this program, in bytes, kept by package heap; 0: 256 MB, or less
 	// in a smaller container. GOMEMLIMIT takes precedence.
-	Memory int64
+	MemoryLimit int64
 	// Logger takes the server's logs; nil: they are dropped.
 	Logger *slog.Logger
 }
@@ -48,7 +48,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	tuneRuntime(o.Memory)
+	tuneRuntime(o.MemoryLimit)
 	s := &Server{}
 	if err := s.start(ctx, o); err != nil {
 		s.Stop()

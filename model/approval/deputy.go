@@ -18,7 +18,7 @@ import (
 func ReadDeputyOrder(m map[string]any) (o StandingOrder, err error) {
 	fromText, untilText := "", ""
 	textTargets := orderTextTargets(&o, &untilText)
-	textTargets["to"], textTargets["from"] = &o.To, &fromText
+	textTargets["to"], textTargets["from"] = &o.DeputyName, &fromText
 	if err := readTextFields(m, textTargets, &o.Groups); err != nil {
 		return o, err
 	}
@@ -31,14 +31,14 @@ func ReadDeputyOrder(m map[string]any) (o StandingOrder, err error) {
 	switch {
 	case err != nil:
 		return o, err
-	case o.To == "":
+	case o.DeputyName == "":
 		return o, errors.New(`it names no deputy: "to" is missing`)
 	case o.Until.IsZero():
 		return o, errors.New(`it would never end: "until" is missing`)
 	case !o.From.Before(o.Until):
 		return o, errors.New(`it would never begin: "from" is not before "until"`)
 	}
-	return o, policy.CheckName(o.To)
+	return o, policy.CheckName(o.DeputyName)
 }
 
 // checkDeputy returns why the order cannot name a deputy of its giver.
@@ -46,8 +46,8 @@ func (o StandingOrder) checkDeputy(giver policy.Person) error {
 	switch {
 	case giver.Name == "":
 		return errors.New(`it does not say whose deputy: "by" is missing`)
-	case slices.ContainsFunc(giver.Identities(), policy.Identity{Name: o.To}.Is):
-		return fmt.Errorf("%s cannot be their own deputy", o.To)
+	case slices.ContainsFunc(giver.Identities(), policy.Identity{Name: o.DeputyName}.Is):
+		return fmt.Errorf("%s cannot be their own deputy", o.DeputyName)
 	}
 	return nil
 }
@@ -67,7 +67,7 @@ func (o StandingOrder) periodText() (text string) {
 // ended early.
 func (o *OrderState) undeliveredDeputyChange(instanceOrPart string, p Pending,
 	now time.Time) (deputyOrder StandingOrder, isDue bool) {
-	if o.To == "" || o.wasHandled(instanceOrPart, p) || !p.Allows(SteerDeputy) {
+	if o.DeputyName == "" || o.wasHandled(instanceOrPart, p) || !p.Allows(SteerDeputy) {
 		return deputyOrder, false
 	}
 	deputyOrder = o.StandingOrder
@@ -77,24 +77,24 @@ func (o *OrderState) undeliveredDeputyChange(instanceOrPart string, p Pending,
 			order = r.Order
 		}
 	}
-	if o.Ended == nil {
+	if o.Ending == nil {
 		return deputyOrder, order == nil && o.IsInForce(now)
 	}
-	deputyOrder.Until, deputyOrder.Proof = o.Ended.EndedAt, "" // the end needs no proof: it gives nobody a right
+	deputyOrder.Until, deputyOrder.Proof = o.Ending.EndedAt, "" // the end needs no proof: it gives nobody a right
 	return deputyOrder, order != nil && deputyOrder.Until.Before(order.Until)
 }
 
 // DeputyRemarks are the remarks that name all deputies to a Plan.
 func (l Orders) DeputyRemarks() (list []Decision) {
 	for _, o := range l {
-		if o.To == "" {
+		if o.DeputyName == "" {
 			continue
 		}
 		order := o.StandingOrder
-		if o.Ended != nil && o.Ended.EndedAt.Before(order.Until) {
-			order.Until = o.Ended.EndedAt
+		if o.Ending != nil && o.Ending.EndedAt.Before(order.Until) {
+			order.Until = o.Ending.EndedAt
 		}
-		r := Decision{Kind: SteerDeputy, OrderID: o.ID, RecipientName: o.To, DecidedBy: o.Giver.Name,
+		r := Decision{Kind: SteerDeputy, OrderID: o.ID, RecipientName: o.DeputyName, DecidedBy: o.Giver.Name,
 			Account: o.Giver.Account, Groups: o.Giver.Groups, Order: &order}
 		if o.Giver.HasVerifiedProof {
 			r.Signature = &proof.Signature{Name: o.Giver.AlternateName}

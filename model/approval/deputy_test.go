@@ -73,7 +73,7 @@ func TestEveryCallThatWaitsIsToldOnceOfADeputyAndOfTheEnd(t *testing.T) {
 	closed.AllowedDecisions = []string{policy.Approve, approval.Ask}
 	list := []approval.Pending{waits(t, 1, "1"), closed}
 	first := l.ApproveCovered("①", list, nil, noon)
-	if got := approved(first); got != "d 1.1" || first[0].Order.To != "bob" {
+	if got := approved(first); got != "d 1.1" || first[0].Order.DeputyName != "bob" {
 		t.Fatal(got)
 	}
 	if got := approved(l.ApproveCovered("①", list, nil, noon)); got != "" {
@@ -92,7 +92,7 @@ func TestEveryCallThatWaitsIsToldOnceOfADeputyAndOfTheEnd(t *testing.T) {
 	if got := approved(l.ApproveCovered("①", []approval.Pending{waits(t, 3, "1")}, nil, noon)); got != "d 1.3" {
 		t.Errorf("a Call that waits later: %s", got)
 	}
-	_ = l.End("d", approval.OrderEnding{By: "ann", EndedAt: noon.Add(time.Minute)})
+	_ = l.End("d", approval.OrderEnding{EndedBy: "ann", EndedAt: noon.Add(time.Minute)})
 	end := l.ApproveCovered("①", []approval.Pending{list[0], waits(t, 4, "1")}, nil, noon.Add(time.Minute))
 	if got := approved(end); got != "d 1.1" || !end[0].Order.Until.Equal(noon.Add(time.Minute)) {
 		t.Errorf("the end: %s", got)

@@ -20,12 +20,12 @@ type Fate struct {
 	// OrderID names the standing order under which the act would have approved the Call, and Digest is the digest of
 	// the approval; empty: none.
 	OrderID string `json:"under,omitempty"`
-	Digest  string `json:"digest,omitempty"`
+	ApprovalDigest  string `json:"digest,omitempty"`
 	// Reason is why the act was refused and changed nothing; empty: the act was accepted.
 	Reason     string    `json:"reason,omitempty"`
 	ReceivedAt time.Time `json:"at"`
-	// Count is how many people have decided the same; set only for an accepted decision.
-	Count VoteCount `json:"count,omitzero"`
+	// Votes is how many people have decided the same; set only for an accepted decision.
+	Votes VoteCount `json:"count,omitzero"`
 	// IsForwarded means that a whole process sent the act to the instance directly, past its part. The part reports the
 	// Fate although the act did not come through it.
 	IsForwarded bool `json:"passedOn,omitempty"`
@@ -53,15 +53,15 @@ func (n NothingDoneError) Error() string { return string(n) }
 
 const forwardedKey = "passedOn"
 
-// ForwardedPayload is the payload of an act that a whole process sends to an instance directly, past its part.
-func ForwardedPayload(payload jsonval.Object) jsonval.Object {
+// WithForwardedMark is the payload of an act that a whole process sends to an instance directly, past its part.
+func WithForwardedMark(payload jsonval.Object) jsonval.Object {
 	payload = maps.Clone(payload)
 	payload[forwardedKey] = true
 	return payload
 }
 
-// WithoutRouting is the payload of an act as a person sent it.
-func WithoutRouting(payload jsonval.Object) jsonval.Object {
+// WithoutForwardedMark is the payload of an act as a person sent it.
+func WithoutForwardedMark(payload jsonval.Object) jsonval.Object {
 	return jsonval.WithoutKey(payload, forwardedKey)
 }
 
@@ -85,7 +85,7 @@ func NewFate(signal string, payload jsonval.Object, receivedAt time.Time) Fate {
 	}
 	f.IsForwarded = payload[forwardedKey] == true
 	if f.OrderID != "" {
-		f.Digest = text("digest")
+		f.ApprovalDigest = text("digest")
 	}
 	return f
 }
@@ -180,7 +180,7 @@ type Outcome struct {
 	Status string    `json:"became"`           // taken, refused, underWay or unknown
 	Reason string    `json:"reason,omitempty"` // why it was refused, or is not known
 	Code   string    `json:"code,omitempty"`   // of a Refusal
-	Count  VoteCount `json:"count,omitzero"`   // of a decision that was taken
+	Votes  VoteCount `json:"count,omitzero"`   // of a decision that was taken
 }
 
 const unknownActText = "the process knows no act with this id: none has arrived, or it was more than 5,000 acts ago"
@@ -194,7 +194,7 @@ func (l *FateLog) Outcomes(ids []string, allActsBegun bool) (list []Outcome) {
 		case isKnown && f.Reason != "":
 			o.Status, o.Reason, o.Code = ActRefused, f.Reason, f.Code
 		case isKnown:
-			o.Count = f.Count
+			o.Votes = f.Votes
 		case l.UnderWayIDs[id] || !allActsBegun:
 			o.Status = ActUnderWay
 		default:

@@ -39,13 +39,13 @@ func TestAnActKeepsTheFateThatItWasGivenFirst(t *testing.T) {
 	if became(&l, "a") != approval.ActUnderWay || l.AllOutcomesKnown([]string{"a"}, true) {
 		t.Errorf("%+v", l)
 	}
-	taken := l.RecordOutcome(approval.Fate{ID: "a", Count: approval.VoteCount{Have: 1, Want: 2}})
+	taken := l.RecordOutcome(approval.Fate{ID: "a", Votes: approval.VoteCount{Have: 1, Want: 2}})
 	if !taken || !l.RecordOutcome(approval.Fate{ID: "a", Reason: "it waits no longer"}) {
 		t.Error("one is not kept")
 	}
 	l.MarkUnderWay("a")
 	o := l.Outcomes([]string{"a"}, true)[0]
-	if o.Status != approval.ActAccepted || o.Count.Have != 1 || l.RefusedCount != 1 || len(l.UnderWayIDs) > 0 {
+	if o.Status != approval.ActAccepted || o.Votes.Have != 1 || l.RefusedCount != 1 || len(l.UnderWayIDs) > 0 {
 		t.Errorf("%+v, %+v", o, l)
 	}
 }
@@ -92,7 +92,7 @@ func TestFatesTravel(t *testing.T) {
 	for _, id := range []string{"a", "b", "c"} {
 		l.MarkUnderWay(id)
 	}
-	l.RecordOutcome(approval.Fate{ID: "a", Count: approval.VoteCount{Have: 1, Want: 1}})
+	l.RecordOutcome(approval.Fate{ID: "a", Votes: approval.VoteCount{Have: 1, Want: 1}})
 	l.RecordOutcome(approval.Fate{ID: "b", Reason: "no"})
 	data, err := json.Marshal(l)
 	if err == nil {

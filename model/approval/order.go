@@ -15,15 +15,15 @@ import (
 type StandingOrder struct {
 	ID   string `json:"id"`
 	Tool string `json:"tool,omitempty"`
-	// To names a deputy, who may decide from From until Until; empty: the order is for the Calls of Tool.
-	To   string    `json:"to,omitempty"`
-	From time.Time `json:"from,omitzero"`
+	// DeputyName names a deputy, who may decide from From until Until; empty: the order is for the Calls of Tool.
+	DeputyName string    `json:"to,omitempty"`
+	From       time.Time `json:"from,omitzero"`
 	// ParamsCondition is a JSON Schema that a Call's parameters fit; nil: any do.
 	ParamsCondition jsonval.Object `json:"when,omitempty"`
-	// Count is how many Calls the order approves at most; 0: no limit. Until is when the order ends; zero: no limit.
-	Count   int       `json:"count,omitempty"`
-	Until   time.Time `json:"until,omitzero"`
-	GivenBy string    `json:"by,omitempty"`
+	// MaxCalls is how many Calls the order approves at most; 0: no limit. Until is when the order ends; zero: no limit.
+	MaxCalls int       `json:"count,omitempty"`
+	Until    time.Time `json:"until,omitzero"`
+	GivenBy  string    `json:"by,omitempty"`
 	policy.Account
 	Groups []string `json:"groups,omitempty"`
 	Reason string   `json:"reason,omitempty"`
@@ -54,7 +54,7 @@ func ReadStandingOrder(m jsonval.Object) (o StandingOrder, err error) {
 		return o, err
 	}
 	if v := m["count"]; v != nil {
-		if o.Count, err = jsonval.ReadCount(v, MaxCallsPerOrder); err != nil {
+		if o.MaxCalls, err = jsonval.ReadCount(v, MaxCallsPerOrder); err != nil {
 			return o, fmt.Errorf(`"count", the number of Calls: %w`, err)
 		}
 	}
@@ -63,7 +63,7 @@ func ReadStandingOrder(m jsonval.Object) (o StandingOrder, err error) {
 		return o, err
 	case o.Tool == "":
 		return o, fmt.Errorf(`it names no Tool: "tool" is missing`)
-	case o.Count == 0 && o.Until.IsZero():
+	case o.MaxCalls == 0 && o.Until.IsZero():
 		return o, fmt.Errorf(`it would never end: it wants "count" or "until"`)
 	}
 	return o, o.readParamsCondition(m["when"])
@@ -207,7 +207,7 @@ func IsOrderSignal(signal string) bool { return signal == SteerAllow || signal =
 
 // Signal is the signal that gives the order.
 func (o StandingOrder) Signal() string {
-	if o.To != "" {
+	if o.DeputyName != "" {
 		return SteerDeputy
 	}
 	return SteerAllow
@@ -217,7 +217,7 @@ func (o StandingOrder) Signal() string {
 // Signal as decision.
 func (o StandingOrder) DecisionToProve(processID string) proof.Decision {
 	return proof.Decision{
-		ProcessID: processID, CallIDs: []string{o.ID}, Digest: o.Digest(), Kind: o.Signal(),
+		ProcessID: processID, CallIDs: []string{o.ID}, ApprovalDigest: o.Digest(), Kind: o.Signal(),
 		DetailsDigest: proof.DetailsDigest(jsonval.Object{"reason": o.Reason}),
 	}
 }
@@ -225,7 +225,7 @@ func (o StandingOrder) DecisionToProve(processID string) proof.Decision {
 // Digest is the SHA-256, in hex, of the canonical JSON of the order's id, tool, when, count, to, from and until,
 // without absent keys; times are in UTC.
 func (o StandingOrder) Digest() string {
-	return proof.Digest(StandingOrder{ID: o.ID, Tool: o.Tool, ParamsCondition: o.ParamsCondition, Count: o.Count, To: o.To,
+	return proof.Digest(StandingOrder{ID: o.ID, Tool: o.Tool, ParamsCondition: o.ParamsCondition, MaxCalls: o.MaxCalls, DeputyName: o.DeputyName,
 		From: o.From.UTC(), Until: o.Until.UTC()})
 }
 
@@ -258,7 +258,7 @@ func (d *Decision) readOrder(v any) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", orderKey, err)
 	}
-	d.Order, d.OrderID, d.RecipientName = &o, o.ID, o.To
+	d.Order, d.OrderID, d.RecipientName = &o, o.ID, o.DeputyName
 	d.DecidedBy, d.Account, d.Groups, d.Reason, d.Proof = o.GivenBy, o.Account, o.Groups, o.Reason, o.Proof
 	return nil
 }

@@ -23,21 +23,21 @@ type OrderState struct {
 	GivenAt time.Time `json:"at"`
 	// Giver is who gave it: the proven person, or else the claimed one.
 	Giver policy.Person `json:"giver"`
-	// Approved is how many Calls were approved under it.
-	Approved int `json:"approved"`
-	// DigestsByInstanceOrPart maps owner and Call to the digest of each Call that was approved under the order and, as
+	// ApprovedCount is how many Calls were approved under it.
+	ApprovedCount int `json:"approved"`
+	// ApprovedDigestsByInstanceOrPart maps owner and Call to the digest of each Call that was approved under the order and, as
 	// far as is known, still waits.
-	DigestsByInstanceOrPart map[string]map[string]string `json:"handled,omitempty"`
-	// RefusedDigestByCallID maps a Call to its digest if its approval under the order was refused. Such an approval
+	ApprovedDigestsByInstanceOrPart map[string]map[string]string `json:"handled,omitempty"`
+	// RefusedApprovalDigestByCallID maps a Call to its digest if its approval under the order was refused. Such an approval
 	// does not count.
-	RefusedDigestByCallID map[string]string `json:"takenBack,omitempty"`
-	// Ended is who ended it, and why; nil: nobody has.
-	Ended *OrderEnding `json:"ended,omitempty"`
+	RefusedApprovalDigestByCallID map[string]string `json:"takenBack,omitempty"`
+	// Ending is who ended it, and why; nil: nobody has.
+	Ending *OrderEnding `json:"ended,omitempty"`
 }
 
 // OrderEnding is the end of an order that a person has ended.
 type OrderEnding struct {
-	By      string    `json:"by,omitempty"`
+	EndedBy string    `json:"by,omitempty"`
 	Reason  string    `json:"reason,omitempty"`
 	EndedAt time.Time `json:"at"`
 }
@@ -52,7 +52,7 @@ func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Ide
 	if !o.Until.IsZero() && !now.Before(o.Until) {
 		return fmt.Errorf("until %s is past", o.Until.UTC().Format(time.RFC3339))
 	}
-	if o.To != "" {
+	if o.DeputyName != "" {
 		return o.checkDeputy(giver)
 	}
 	tool := idea.Tool(o.Tool)
@@ -106,10 +106,10 @@ func (l Orders) End(id string, e OrderEnding) error {
 	var ids []string
 	for _, o := range l {
 		switch {
-		case o.ID == id && o.Ended != nil:
+		case o.ID == id && o.Ending != nil:
 			return fmt.Errorf("the order %q was ended already", id)
 		case o.ID == id:
-			o.Ended = &e
+			o.Ending = &e
 			return nil
 		}
 		ids = append(ids, o.ID)
@@ -119,7 +119,7 @@ func (l Orders) End(id string, e OrderEnding) error {
 
 // IsInForce reports whether an order may approve Calls at a moment.
 func (o *OrderState) IsInForce(now time.Time) bool {
-	return o.Ended == nil && (o.Count == 0 || o.Approved < o.Count) && (o.Until.IsZero() || now.Before(o.Until))
+	return o.Ending == nil && (o.MaxCalls == 0 || o.ApprovedCount < o.MaxCalls) && (o.Until.IsZero() || now.Before(o.Until))
 }
 
 // OrderApproval is a waiting Call, and the order that approves it or names a deputy to it.
@@ -141,13 +141,13 @@ func (l Orders) ApproveCovered(instanceOrPart string, pending []Pending, starter
 		approvers := l.approversPerApproval(instanceOrPart, p)
 		for _, o := range l {
 			if deputyOrder, isUndelivered := o.undeliveredDeputyChange(instanceOrPart, p, now); isUndelivered &&
-				(o.Ended != nil || o.mayDecide(p, starters)) {
+				(o.Ending != nil || o.mayDecide(p, starters)) {
 				o.recordHandled(instanceOrPart, p)
 				list = append(list, OrderApproval{deputyOrder, p})
 			}
 			if len(approvers) < p.Deciders.RequiredApprovals() && o.IsInForce(now) &&
 				!o.wasHandled(instanceOrPart, p) && !o.isGiverIn(approvers) && o.covers(p, starters, now) {
-				o.Approved++
+				o.ApprovedCount++
 				o.recordHandled(instanceOrPart, p)
 				approvers = append(approvers, []policy.Identity{o.giverIdentity()})
 				list = append(list, OrderApproval{o.StandingOrder, p})
@@ -161,7 +161,7 @@ func (l Orders) ApproveCovered(instanceOrPart string, pending []Pending, starter
 func (l Orders) approversPerApproval(instanceOrPart string, p Pending) (approvers [][]policy.Identity) {
 	approvers = jsonval.Map(p.DecidedSoFar, Vote.Identities)
 	for _, o := range l {
-		if o.To == "" && o.hasApproved(instanceOrPart, p) && !o.isGiverIn(approvers) {
+		if o.DeputyName == "" && o.hasApproved(instanceOrPart, p) && !o.isGiverIn(approvers) {
 			approvers = append(approvers, []policy.Identity{o.giverIdentity()})
 		}
 	}
@@ -198,54 +198,54 @@ func (l Orders) UncountRefused(r Fate) bool {
 		return false
 	}
 	o := l[index]
-	if digest, exists := o.RefusedDigestByCallID[r.CallID]; exists && digest == r.Digest {
+	if digest, exists := o.RefusedApprovalDigestByCallID[r.CallID]; exists && digest == r.ApprovalDigest {
 		return true
 	}
-	if o.RefusedDigestByCallID == nil {
-		o.RefusedDigestByCallID = map[string]string{}
+	if o.RefusedApprovalDigestByCallID == nil {
+		o.RefusedApprovalDigestByCallID = map[string]string{}
 	}
-	o.RefusedDigestByCallID[r.CallID] = r.Digest
+	o.RefusedApprovalDigestByCallID[r.CallID] = r.ApprovalDigest
 	//workflowcheck:ignore -- a Call is of one owner
-	for _, digestByCall := range o.DigestsByInstanceOrPart {
-		if digestByCall[r.CallID] == r.Digest {
+	for _, digestByCall := range o.ApprovedDigestsByInstanceOrPart {
+		if digestByCall[r.CallID] == r.ApprovalDigest {
 			delete(digestByCall, r.CallID)
 		}
 	}
 	// also if the Call no longer waits, as far as is known: somebody else decided first
-	o.Approved = max(0, o.Approved-1)
+	o.ApprovedCount = max(0, o.ApprovedCount-1)
 	return true
 }
 
 func (o *OrderState) wasHandled(instanceOrPart string, p Pending) bool {
-	digest, wasRefused := o.RefusedDigestByCallID[p.CallID]
+	digest, wasRefused := o.RefusedApprovalDigestByCallID[p.CallID]
 	return o.hasApproved(instanceOrPart, p) || (wasRefused && digest == p.Digest)
 }
 
 func (o *OrderState) hasApproved(instanceOrPart string, p Pending) bool {
-	return o.DigestsByInstanceOrPart[instanceOrPart][p.CallID] == o.handledVersion(p)
+	return o.ApprovedDigestsByInstanceOrPart[instanceOrPart][p.CallID] == o.handledVersion(p)
 }
 
 // handledVersion is the value of a Call in Handled: its digest, with a mark if the order is on a deputy and was ended.
 func (o *OrderState) handledVersion(p Pending) string {
-	if o.To != "" && o.Ended != nil {
+	if o.DeputyName != "" && o.Ending != nil {
 		return "ended " + p.Digest
 	}
 	return p.Digest
 }
 
 func (o *OrderState) recordHandled(instanceOrPart string, p Pending) {
-	if o.DigestsByInstanceOrPart == nil {
-		o.DigestsByInstanceOrPart = map[string]map[string]string{}
+	if o.ApprovedDigestsByInstanceOrPart == nil {
+		o.ApprovedDigestsByInstanceOrPart = map[string]map[string]string{}
 	}
-	if o.DigestsByInstanceOrPart[instanceOrPart] == nil {
-		o.DigestsByInstanceOrPart[instanceOrPart] = map[string]string{}
+	if o.ApprovedDigestsByInstanceOrPart[instanceOrPart] == nil {
+		o.ApprovedDigestsByInstanceOrPart[instanceOrPart] = map[string]string{}
 	}
-	o.DigestsByInstanceOrPart[instanceOrPart][p.CallID] = o.handledVersion(p)
+	o.ApprovedDigestsByInstanceOrPart[instanceOrPart][p.CallID] = o.handledVersion(p)
 }
 
 // pruneHandled drops the Calls that no longer wait.
 func (o *OrderState) pruneHandled(instanceOrPart string, pending []Pending) {
-	handled := o.DigestsByInstanceOrPart[instanceOrPart]
+	handled := o.ApprovedDigestsByInstanceOrPart[instanceOrPart]
 	if len(handled) == 0 {
 		return
 	}
@@ -255,9 +255,9 @@ func (o *OrderState) pruneHandled(instanceOrPart string, pending []Pending) {
 			remaining[p.CallID] = handled[p.CallID]
 		}
 	}
-	o.DigestsByInstanceOrPart[instanceOrPart] = remaining
+	o.ApprovedDigestsByInstanceOrPart[instanceOrPart] = remaining
 	if len(remaining) == 0 {
-		delete(o.DigestsByInstanceOrPart, instanceOrPart)
+		delete(o.ApprovedDigestsByInstanceOrPart, instanceOrPart)
 	}
 }
 
@@ -266,7 +266,7 @@ func (l Orders) WithoutDigests() Orders {
 	view := make(Orders, len(l))
 	for n, o := range l {
 		copiedOrder := *o
-		copiedOrder.DigestsByInstanceOrPart, copiedOrder.RefusedDigestByCallID = nil, nil
+		copiedOrder.ApprovedDigestsByInstanceOrPart, copiedOrder.RefusedApprovalDigestByCallID = nil, nil
 		view[n] = &copiedOrder
 	}
 	return view

@@ -72,12 +72,12 @@ func TestAnOrderApprovesWhatFitsUntilItsCountIsReached(t *testing.T) {
 		t.Error(got)
 	}
 	l.UncountRefused(refused("o", list[0]))
-	if (*l)[0].Approved != 2 {
-		t.Errorf("a refusal that is told twice counts twice: %d", (*l)[0].Approved)
+	if (*l)[0].ApprovedCount != 2 {
+		t.Errorf("a refusal that is told twice counts twice: %d", (*l)[0].ApprovedCount)
 	}
 	// Of what waits no more nothing is kept.
 	l.ApproveCovered("①", nil, nil, noon)
-	if (*l)[0].DigestsByInstanceOrPart["①"] != nil || (*l)[0].Approved != 2 {
+	if (*l)[0].ApprovedDigestsByInstanceOrPart["①"] != nil || (*l)[0].ApprovedCount != 2 {
 		t.Errorf("%+v", (*l)[0])
 	}
 	// Somebody else was first, and the process heard that the Call waits no more before it heard of the refusal; it
@@ -86,14 +86,14 @@ func TestAnOrderApprovesWhatFitsUntilItsCountIsReached(t *testing.T) {
 		l.UncountRefused(refused("o", list[3]))
 	}
 	if got := approved(l.ApproveCovered("②", []approval.Pending{list[3], waits(t, 5, "3"), waits(t, 6, "4")}, nil,
-		noon)); got != "o 1.5" || (*l)[0].Approved != 2 {
+		noon)); got != "o 1.5" || (*l)[0].ApprovedCount != 2 {
 		t.Errorf("%q, %+v", got, (*l)[0])
 	}
 }
 
 func refused(order string, p approval.Pending) approval.Fate {
 	return approval.Fate{
-		Signal: policy.Approve, ID: "order:" + order, CallID: p.CallID, OrderID: order, Digest: p.Digest,
+		Signal: policy.Approve, ID: "order:" + order, CallID: p.CallID, OrderID: order, ApprovalDigest: p.Digest,
 	}
 }
 
@@ -107,7 +107,7 @@ func TestAnOrderHoldsForItsTimeAndUntilItIsEnded(t *testing.T) {
 	if err := l.End("x", approval.OrderEnding{}); err == nil || !strings.Contains(err.Error(), "o") {
 		t.Error(err)
 	}
-	if err := l.End("o", approval.OrderEnding{By: "ann", EndedAt: noon}); err != nil {
+	if err := l.End("o", approval.OrderEnding{EndedBy: "ann", EndedAt: noon}); err != nil {
 		t.Error(err)
 	}
 	if got := approved(l.ApproveCovered("①", list, nil, noon)); got != "" {

@@ -72,8 +72,8 @@ func (p Plan) WrittenCalls() []ideafile.WrittenCall {
 
 // PlanToolCount is how many Calls a Plan has of one Tool, each counted once for each instance.
 type PlanToolCount struct {
-	Tool  string `json:"tool"`
-	Calls int    `json:"calls"`
+	Tool      string `json:"tool"`
+	CallCount int    `json:"calls"`
 }
 
 // CountByTool counts the Calls by Tool, in the order of the Tools' first Calls.
@@ -83,7 +83,7 @@ func (p Plan) CountByTool() (counts []PlanToolCount) {
 		if index < 0 {
 			index, counts = len(counts), append(counts, PlanToolCount{Tool: c.Written.Tool})
 		}
-		counts[index].Calls += max(1, len(c.Instances))
+		counts[index].CallCount += max(1, len(c.Instances))
 	}
 	return counts
 }
@@ -92,8 +92,8 @@ func (p Plan) CountByTool() (counts []PlanToolCount) {
 func (p Plan) Summary() string {
 	total, parts := 0, []string{}
 	for _, t := range p.CountByTool() {
-		total += t.Calls
-		parts = append(parts, fmt.Sprintf("%d %s", t.Calls, t.Tool))
+		total += t.CallCount
+		parts = append(parts, fmt.Sprintf("%d %s", t.CallCount, t.Tool))
 	}
 	noun := "Calls"
 	if total == 1 {

@@ -64,10 +64,10 @@ func (p Plan) DescribeCalls(idea *ideafile.Idea, presenter *shown.Presenter, l s
 // amounts: "2 × Refund, Send a letter: order A-1 (12.00 EUR), order A-2".
 func (p Plan) SentenceIn(presenter *shown.Presenter, l shown.Language) string {
 	toolTexts := jsonval.Map(p.CountByTool(), func(t PlanToolCount) string {
-		if t.Calls == 1 {
-			return presenter.Tool(t.Tool)
+		if t.CallCount == 1 {
+			return presenter.ToolTitle(t.Tool)
 		}
-		return fmt.Sprintf("%d × %s", t.Calls, presenter.Tool(t.Tool))
+		return fmt.Sprintf("%d × %s", t.CallCount, presenter.ToolTitle(t.Tool))
 	})
 	tokens, instanceTexts := p.Instances, []any{}
 	if len(tokens) == 0 {

@@ -36,7 +36,7 @@ func TestAPlanIsToldByWhatIsKnownBeforeItRuns(t *testing.T) {
 	var got []string
 	for _, c := range plan.DescribeCalls(idea, shown.NewPresenter(idea), shown.English, readsAnother) {
 		amount := c.Amount()
-		got = append(got, fmt.Sprint(c.CallID, " ", c.InstanceName, ": ", c.Sentence, ", ", amount.Shown,
+		got = append(got, fmt.Sprint(c.CallID, " ", c.InstanceName, ": ", c.Sentence, ", ", amount.DisplayText,
 			amount.Value != nil, c.Error))
 	}
 	want := []string{"1.1 order A-1: Refund 2,299.00 EUR to Ann, sorry, 2,299.00 EURtrue",

@@ -85,7 +85,7 @@ func (d Decision) Vote(kind string) Vote {
 // DecisionToProve returns the decision that a proof of a decision on a Call must be for.
 func (d Decision) DecisionToProve(processID string) proof.Decision {
 	return proof.Decision{
-		ProcessID: processID, CallIDs: []string{d.CallID, ideafile.TypeableCallID(d.CallID)}, Digest: d.ApprovalDigest,
+		ProcessID: processID, CallIDs: []string{d.CallID, ideafile.TypeableCallID(d.CallID)}, ApprovalDigest: d.ApprovalDigest,
 		Kind:          d.Kind,
 		DetailsDigest: d.detailsDigest(),
 	}
@@ -134,7 +134,7 @@ func (d Decision) CheckDecider(rules policy.Rules, starters, causers []policy.Id
 	if len(rules) == 0 {
 		return nil
 	}
-	if strings.TrimSpace(d.DecidedBy) == "" && !rules.Signed() {
+	if strings.TrimSpace(d.DecidedBy) == "" && !rules.RequiresSignature() {
 		return fmt.Errorf(`"by" is missing: only some people may decide (%s)`, rules)
 	}
 	if reason := rules.DenialReason(d.Decider(), starters, causers...); reason != "" {

@@ -51,7 +51,7 @@ type CarriedCallRecord struct {
 	// restorePhase.
 	IsAwaitingLLM   bool `json:"asking,omitempty"`
 	IsResultPending bool `json:"arrived,omitempty"`
-	IsCombining     bool `json:"combining,omitempty"`
+	IsUpdatingBlobs     bool `json:"combining,omitempty"`
 	IsApproved      bool `json:"cleared,omitempty"`
 }
 
@@ -65,7 +65,7 @@ func (i *Instance) CarryIntoNextRun() CarriedInstance {
 	for _, r := range i.callRecords {
 		c.CallRecords = append(c.CallRecords, CarriedCallRecord{CallRecord: *r, ReadyCall: r.readyCall,
 			IsAwaitingLLM: r.isAwaitingLLM(), IsResultPending: r.phase == phaseResultPending,
-			IsCombining: r.phase == phaseCombining, IsApproved: r.phase == phaseApproved})
+			IsUpdatingBlobs: r.phase == phaseUpdatingBlobs, IsApproved: r.phase == phaseApproved})
 	}
 	return c
 }
@@ -117,8 +117,8 @@ func (c CarriedCallRecord) restorePhase() phase {
 		return phaseReviewing
 	case c.IsResultPending:
 		return phaseResultPending
-	case c.IsCombining:
-		return phaseCombining
+	case c.IsUpdatingBlobs:
+		return phaseUpdatingBlobs
 	case c.Status == ideafile.Running:
 		return phaseRunning
 	case c.IsAwaitingLLM && c.ParamsAdaptation != nil && !c.ParamsAdaptation.IsAnswered():

@@ -179,8 +179,8 @@ func signed(t *testing.T, i *dataflow.Instance, who, kind, payload string) error
 		want = d.Order.DecisionToProve("p")
 	}
 	d.Verification = &proof.Verification{ProcessID: "p", KeyThumbprint: "k", Claims: proof.Claims{Issuer: who, Subject: who,
-		Groups: []string{"finance"}, IssuedAt: modeltest.StartTime.Unix(), ID: who + kind, Process: "p",
-		Call: want.CallIDs[0], Digest: want.Digest, Decision: want.Kind, DetailsDigest: want.DetailsDigest}}
+		Groups: []string{"finance"}, IssuedAt: modeltest.StartTime.Unix(), ID: who + kind, ProcessID: "p",
+		CallID: want.CallIDs[0], ApprovalDigest: want.ApprovalDigest, DecisionKind: want.Kind, DetailsDigest: want.DetailsDigest}}
 	return i.ApplyDecision(d)
 }
 

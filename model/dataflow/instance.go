@@ -90,7 +90,7 @@ func (i *Instance) HasOpenRequest() bool { return len(i.isRequestOpen) > 0 }
 // IsIdle reports whether no Call of the instance runs: unfinished Calls wait for the LLM or for people.
 func (i *Instance) IsIdle() bool {
 	for _, rec := range i.callRecords {
-		if rec.phase == phaseRunning || rec.phase == phaseCombining {
+		if rec.phase == phaseRunning || rec.phase == phaseUpdatingBlobs {
 			return false
 		}
 	}

@@ -28,8 +28,8 @@ func (i *Instance) resolveParams(rec *CallRecord) (jsonval.Object, error) {
 	if !ok {
 		return nil, errors.New("parameters are an object")
 	}
-	scopes := i.scopeValues(rec)
-	if n := jsonval.SizeWithBlobsUpToLimit(params, jsonval.MaxResolvedBytes); n+jsonval.SizeWithBlobsUpToLimit(scopes,
+	scopeValues := i.scopeValues(rec)
+	if n := jsonval.SizeWithBlobsUpToLimit(params, jsonval.MaxResolvedBytes); n+jsonval.SizeWithBlobsUpToLimit(scopeValues,
 		jsonval.MaxResolvedBytes) > jsonval.MaxResolvedBytes {
 		return nil, fmt.Errorf("parameters and scopes: %w", refexpr.ErrTooLarge)
 	}

@@ -36,7 +36,7 @@ const (
 	phaseAskingLLM
 	phaseRunning
 	phaseResultPending
-	phaseCombining
+	phaseUpdatingBlobs
 	phaseEnded
 )
 
@@ -56,16 +56,16 @@ var nextPhasesByPhase = map[phase][]phase{
 	phaseAskingLLM: {phaseResultPending, phaseEnded},
 	// reviewing: its effect is unknown, or its Tool asks for a person's answer; approved: its start was reverted
 	phaseRunning:       {phaseReviewing, phaseApproved, phaseResultPending, phaseEnded},
-	phaseResultPending: {phaseCombining, phaseEnded},
+	phaseResultPending: {phaseUpdatingBlobs, phaseEnded},
 	// the value that it updates has changed meanwhile, or its failure goes to another branch
-	phaseCombining: {phaseResultPending, phaseEnded},
+	phaseUpdatingBlobs: {phaseResultPending, phaseEnded},
 }
 
 var statusByPhase = map[phase]ideafile.CallStatus{
 	phaseWaiting: ideafile.Waiting, phaseAdapting: ideafile.Waiting, phaseAdapted: ideafile.Waiting,
 	phaseReviewing: ideafile.AwaitingApproval, phaseApproved: ideafile.Waiting,
 	phaseAskingLLM: ideafile.Waiting, phaseRunning: ideafile.Running, phaseResultPending: ideafile.Running,
-	phaseCombining: ideafile.Running,
+	phaseUpdatingBlobs: ideafile.Running,
 }
 
 // setPhase moves a Call to a phase other than ended. A move that nextPhasesByPhase forbids is a bug in this package and
@@ -79,7 +79,7 @@ func (r *CallRecord) setPhase(next phase) {
 func (r *CallRecord) endWithStatus(s ideafile.CallStatus, f *diag.Fault) {
 	r.checkTransition(phaseEnded)
 	r.phase, r.Status, r.Fault = phaseEnded, s, f
-	r.PendingResult, r.DelegateValuesByPath, r.readyCall, r.combinedValues = nil, nil, nil, nil
+	r.PendingResult, r.DelegateValuesByPath, r.readyCall, r.blobUpdatedValues = nil, nil, nil, nil
 }
 
 // fail ends a Call with a Fault.
@@ -115,5 +115,5 @@ func (r *CallRecord) expectsResult() bool {
 
 // hasResult reports whether the result of a Call is there and not applied yet.
 func (r *CallRecord) hasResult() bool {
-	return r.phase == phaseResultPending || r.phase == phaseCombining
+	return r.phase == phaseResultPending || r.phase == phaseUpdatingBlobs
 }

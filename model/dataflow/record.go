@@ -64,7 +64,7 @@ type CallRecord struct {
 	// isBlobUpdateTaken is set once TakeBlobUpdates has returned the Call's update. A restored instance returns it
 	// again.
 	isBlobUpdateTaken bool
-	combinedValues    []any // the new values at its paths, while ApplyBlobUpdate applies the result
+	blobUpdatedValues    []any // the new values at its paths, while ApplyBlobUpdate applies the result
 }
 
 // Throttle is how a Call waits for its Tool's server.

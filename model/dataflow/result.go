@@ -107,7 +107,7 @@ func (i *Instance) finishSuccessfulCall(rec *CallRecord, value any) {
 		rec.SkippedBecauseOf, rec.Result = author, value
 		return
 	}
-	if rec.combinedValues == nil && i.startCombineIfNeeded(rec, value) {
+	if rec.blobUpdatedValues == nil && i.startBlobUpdateIfNeeded(rec, value) {
 		return
 	}
 	f := i.applyResult(rec, value)
@@ -123,7 +123,7 @@ func (i *Instance) finishSuccessfulCall(rec *CallRecord, value any) {
 func (i *Instance) endCallWithUnappliedResult(rec *CallRecord, value any, f *diag.Fault) {
 	if rec.FaultWrittenToBranch == nil && rec.OutputPath.HasBranches() {
 		rec.BranchNumber, rec.FaultWrittenToBranch, rec.DelegateValuesByPath, rec.NotWrittenPaths,
-			rec.combinedValues = len(rec.OutputPath), f, nil, nil, nil
+			rec.blobUpdatedValues = len(rec.OutputPath), f, nil, nil, nil
 		i.acceptResult(rec, diag.FaultAsJSON(f))
 		return
 	}
@@ -181,9 +181,9 @@ func (i *Instance) resultWrites(rec *CallRecord, value any) (writes []statelog.W
 		if f != nil {
 			return nil, f
 		}
-		if n < len(rec.combinedValues) && statelog.NeedsBlobContent(rec.OutputMethod, i.valueBeforeCall(rec, p),
+		if n < len(rec.blobUpdatedValues) && statelog.NeedsBlobContent(rec.OutputMethod, i.valueBeforeCall(rec, p),
 			value) {
-			w.CombinedValue = rec.combinedValues[n]
+			w.CombinedValue = rec.blobUpdatedValues[n]
 		}
 		writes = append(writes, w)
 	}
@@ -219,7 +219,7 @@ func (i *Instance) newWrite(rec *CallRecord, p jsonval.Path, value any) (statelo
 	}
 	oldValue := i.valueBeforeCall(rec, p)
 	contract := i.ResultContract(rec)
-	if contract != nil && rec.combinedValues == nil && !jsonval.ContainsBlobHandle(value) &&
+	if contract != nil && rec.blobUpdatedValues == nil && !jsonval.ContainsBlobHandle(value) &&
 		(w.OutputMethod == "" || !jsonval.ContainsBlobHandle(oldValue)) {
 		if err := contract.CheckAt(p, oldValue, value); err != nil {
 			return w, diag.Faultf(ideafile.CodeBadOutput, "%s", err)

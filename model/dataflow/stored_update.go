@@ -22,7 +22,7 @@ type BlobUpdate struct {
 func (i *Instance) TakeBlobUpdates() []BlobUpdate {
 	var list []BlobUpdate
 	for _, rec := range i.callRecords {
-		if rec.phase == phaseCombining && !rec.isBlobUpdateTaken {
+		if rec.phase == phaseUpdatingBlobs && !rec.isBlobUpdateTaken {
 			rec.isBlobUpdateTaken = true
 			list = append(list, i.newBlobUpdate(rec, rec.PendingResult))
 		}
@@ -32,15 +32,15 @@ func (i *Instance) TakeBlobUpdates() []BlobUpdate {
 
 // ApplyBlobUpdate ends a Call with the new values at its paths after its update. If a person has changed the old values
 // meanwhile, the update is combined anew.
-func (i *Instance) ApplyBlobUpdate(u BlobUpdate, combinedValues []any) {
+func (i *Instance) ApplyBlobUpdate(u BlobUpdate, updatedValues []any) {
 	rec := i.FindCall(u.CallID)
-	if rec == nil || rec.phase != phaseCombining {
+	if rec == nil || rec.phase != phaseUpdatingBlobs {
 		return
 	}
 	rec.setPhase(phaseResultPending)
-	if current := i.newBlobUpdate(rec, rec.PendingResult); len(combinedValues) == len(current.Updates) &&
+	if current := i.newBlobUpdate(rec, rec.PendingResult); len(updatedValues) == len(current.Updates) &&
 		areUpdatesEqual(u.Updates, current.Updates) {
-		rec.combinedValues = combinedValues
+		rec.blobUpdatedValues = updatedValues
 	}
 	i.finishSuccessfulCall(rec, rec.PendingResult)
 }
@@ -49,15 +49,15 @@ func (i *Instance) ApplyBlobUpdate(u BlobUpdate, combinedValues []any) {
 // fault to its last branch instead of failing.
 func (i *Instance) FailBlobUpdate(id string, f *diag.Fault) {
 	rec := i.FindCall(id)
-	if rec == nil || rec.phase != phaseCombining {
+	if rec == nil || rec.phase != phaseUpdatingBlobs {
 		return
 	}
 	rec.setPhase(phaseResultPending)
 	i.endCallWithUnappliedResult(rec, rec.PendingResult, f)
 }
 
-// startCombineIfNeeded moves a Call to the phase combining if its update needs the content of a stored value.
-func (i *Instance) startCombineIfNeeded(rec *CallRecord, value any) bool {
+// startBlobUpdateIfNeeded moves a Call to the phase combining if its update needs the content of a stored value.
+func (i *Instance) startBlobUpdateIfNeeded(rec *CallRecord, value any) bool {
 	if !rec.resultUpdatesPath() {
 		return false
 	}
@@ -69,7 +69,7 @@ func (i *Instance) startCombineIfNeeded(rec *CallRecord, value any) bool {
 		return false
 	}
 	rec.PendingResult, rec.isBlobUpdateTaken = value, false
-	rec.setPhase(phaseCombining)
+	rec.setPhase(phaseUpdatingBlobs)
 	return true
 }
 

@@ -15,7 +15,7 @@ const AnonymousDelegate = "anonymous"
 // it runs where the files do not exist.
 const DelegatesKey = "delegates"
 
-func (t *Tool) readDelegate(path string, ps *diag.Problems) {
+func (t *Tool) readDelegate(jsonPath string, ps *diag.Problems) {
 	v := t.Source["_delegate"]
 	if v == nil {
 		return
@@ -23,33 +23,33 @@ func (t *Tool) readDelegate(path string, ps *diag.Problems) {
 	s, ok := v.(string)
 	t.DelegateFile = s
 	if !ok || s == "" {
-		ps.Add(path+"._delegate", `want an Idea file's path, or "anonymous"`)
+		ps.Add(jsonPath+"._delegate", `want an Idea file's path, or "anonymous"`)
 	}
 	for _, k := range []string{"_activity", "_timeout", "_retry", "_rate"} {
 		if t.Source[k] != nil {
-			ps.AddAt(path, k, "a delegate cannot have it: it is a process with limits of "+
+			ps.AddAt(jsonPath, k, "a delegate cannot have it: it is a process with limits of "+
 				"its own")
 		}
 	}
 	if t.DelegateFile == AnonymousDelegate && t.Source["_output"] == nil {
-		ps.Add(path, "an anonymous delegate needs _output: its output is all that it does")
+		ps.Add(jsonPath, "an anonymous delegate needs _output: its output is all that it does")
 	}
 }
 
-func (t *Tool) readDelegateWritablePaths(path string, ps *diag.Problems) {
+func (t *Tool) readDelegateWritablePaths(jsonPath string, ps *diag.Problems) {
 	v := t.Source["_writes"]
 	if v == nil {
 		return
 	}
 	list, ok := jsonval.AsStringList(v)
 	if !ok || t.Source["_delegate"] == nil {
-		ps.Add(path+"._writes", `want a list of places such as "state.draft", on a Tool with _delegate`)
+		ps.Add(jsonPath+"._writes", `want a list of places such as "state.draft", on a Tool with _delegate`)
 		return
 	}
 	for n, s := range list {
 		ref, err := refexpr.ParseScope(s)
 		if err != nil || ref.Kind != TypeState || len(ref.Path) == 0 {
-			ps.Add(fmt.Sprintf("%s._writes[%d]", path, n), `want a place in State such as "state.draft"`)
+			ps.Add(fmt.Sprintf("%s._writes[%d]", jsonPath, n), `want a place in State such as "state.draft"`)
 			continue
 		}
 		t.DelegateWritablePaths = append(t.DelegateWritablePaths, ref.Path)

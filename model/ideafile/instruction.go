@@ -49,11 +49,11 @@ func UnreadInstructionFile(raw any) string {
 }
 
 // readInstructionOfFile reads an instruction from its file's content. Without content, it waits to be filled in.
-func (m *Message) readInstructionOfFile(path string, ps *diag.Problems) {
-	m.rejectUnknownKeys(path, ps, InstructionFileKey, InstructionContentKey, "title", "description")
+func (m *Message) readInstructionOfFile(jsonPath string, ps *diag.Problems) {
+	m.rejectUnknownKeys(jsonPath, ps, InstructionFileKey, InstructionContentKey, "title", "description")
 	name, ok := m.Source[InstructionFileKey].(string)
 	if !ok || name == "" || strings.ContainsFunc(name, isLineBreakOrControl) {
-		ps.Add(path+"."+InstructionFileKey, "want the path of an instruction's file")
+		ps.Add(jsonPath+"."+InstructionFileKey, "want the path of an instruction's file")
 		return
 	}
 	content := m.Source[InstructionContentKey]

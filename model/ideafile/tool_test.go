@@ -268,9 +268,9 @@ func TestAPolicyWantsProofOfWhoDecides(t *testing.T) {
 		tool := ideafile.ReadTool("t", m, "$.t", ps)
 		rules := policy.Override{}.DecidersFor(tool.Name, tool.Approval)
 		text := fmt.Sprint(ps.Errors())
-		if rules.Signed() != c.signed || (c.fault == "") != (len(ps.Errors()) == 0) ||
+		if rules.RequiresSignature() != c.signed || (c.fault == "") != (len(ps.Errors()) == 0) ||
 			!strings.Contains(text, c.fault) {
-			t.Errorf("%s: signed %v, %s", c.policy, rules.Signed(), text)
+			t.Errorf("%s: signed %v, %s", c.policy, rules.RequiresSignature(), text)
 		}
 	}
 }

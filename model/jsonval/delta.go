@@ -85,7 +85,7 @@ func objectDelta(from, to Object) (Object, bool) {
 			changes[k] = d
 		}
 	}
-	return deltaOfChangesAndList(changes, deltaRemove, removed)
+	return composeDelta(changes, deltaRemove, removed)
 }
 
 func arrayDelta(from, to []any) (Object, bool) {
@@ -95,7 +95,7 @@ func arrayDelta(from, to []any) (Object, bool) {
 			changes[strconv.Itoa(i)] = d
 		}
 	}
-	delta, hasChanged := deltaOfChangesAndList(changes, deltaAppend, to[commonLength:])
+	delta, hasChanged := composeDelta(changes, deltaAppend, to[commonLength:])
 	if len(to) < len(from) {
 		if !hasChanged {
 			delta = Object{}
@@ -105,15 +105,15 @@ func arrayDelta(from, to []any) (Object, bool) {
 	return delta, hasChanged
 }
 
-// deltaOfChangesAndList makes one delta of the changes inside a value and of a list under key. ok is false if both are
+// composeDelta makes one delta of the changes inside a value and of a list under key. ok is false if both are
 // empty.
-func deltaOfChangesAndList(changes Object, key string, list []any) (delta Object, ok bool) {
+func composeDelta(changes Object, listKey string, removedOrAppended []any) (delta Object, ok bool) {
 	delta = Object{}
 	if len(changes) > 0 {
 		delta[deltaChanges] = changes
 	}
-	if len(list) > 0 {
-		delta[key] = list
+	if len(removedOrAppended) > 0 {
+		delta[listKey] = removedOrAppended
 	}
 	return delta, len(delta) > 0
 }

@@ -86,7 +86,7 @@ func TestAllThatDoesNotFitIsAskedForInOneRequest(t *testing.T) {
 	c := s.ReplyWith(answer)
 	s.WantEqual("no Idea's solution", string(jsonval.Encode(jsonval.ToJSONValue(c.Calls))), "[]")
 	s.WantEqual("the Requests",
-		string(jsonval.Encode(jsonval.ToJSONValue(s.Loop.Result(loop.StatusRunning, false).Requests))), "2")
+		string(jsonval.Encode(jsonval.ToJSONValue(s.Loop.Result(loop.StatusRunning, false).RequestCount))), "2")
 	for _, token := range []string{"①", "②"} {
 		s.WantEqual(token, string(s.InstanceByToken[token].FindCall("1.1@"+token).Status), "done")
 	}

@@ -100,7 +100,7 @@ type CarriedInstance struct {
 // CarriedWiredRequest is the Request whose wired output waits for its Calls.
 type CarriedWiredRequest struct {
 	RequestNumber int  `json:"request"`
-	Output        any  `json:"output"`
+	WrittenOutput        any  `json:"output"`
 	SaysFinished  bool `json:"finished,omitempty"`
 }
 
@@ -163,7 +163,7 @@ func Restore(idea *ideafile.Idea, processID string, bindings ideafile.ToolBindin
 	}
 	if w := c.WiredRequest; w != nil {
 		l.wiredRequest = &llmRequest{RequestInput: &turn.RequestInput{RequestNumber: w.RequestNumber},
-			Reply: &turn.LLMReply{Output: w.Output, SaysFinished: w.SaysFinished}}
+			Reply: &turn.LLMReply{Output: w.WrittenOutput, SaysFinished: w.SaysFinished}}
 	}
 	return l
 }

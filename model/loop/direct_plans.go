@@ -170,7 +170,7 @@ func (l *Loop) DirectPlanOutputWirings() (list []OutputWiring) {
 	}
 	for n := range l.Idea.Context {
 		if len(tokensByPlan[n+1]) > 0 {
-			list = append(list, OutputWiring{Output: l.Idea.Context[n].PlanOutput, Instances: tokensByPlan[n+1],
+			list = append(list, OutputWiring{WrittenOutput: l.Idea.Context[n].PlanOutput, Instances: tokensByPlan[n+1],
 				DirectPlanPosition: n + 1})
 		}
 	}

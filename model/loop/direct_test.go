@@ -42,7 +42,7 @@ func TestAPlanRunsDirectlyWithNoRequest(t *testing.T) {
 		s.WantEqual("its Calls", s.InstanceByToken["②"].CallRecords()[0].ID, "0.1@②")
 		r := s.Loop.Result(loop.StatusCompleted, true)
 		s.WantEqual("②", string(jsonval.Encode(r.Instances["②"].State)), `{"a":2,"b":2}`)
-		if r.Requests != 0 || r.Calls.Done != 2 || r.Output != nil {
+		if r.RequestCount != 0 || r.Calls.Done != 2 || r.Output != nil {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -105,7 +105,7 @@ func TestInstancesInWhichSomethingFailsGoBackToTheLLMTogether(t *testing.T) {
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("at the end", s.DescribeInstances(), "① settled, ② settled, ③ settled")
-	if r := s.Loop.Result(loop.StatusCompleted, false); r.Requests != 2 || r.Calls.Failed != 2 ||
+	if r := s.Loop.Result(loop.StatusCompleted, false); r.RequestCount != 2 || r.Calls.Failed != 2 ||
 		r.Calls.Blocked != 2 || r.Calls.Done != 4 {
 		t.Errorf("%+v", r)
 	}
@@ -121,7 +121,7 @@ func TestTheLLMIsToldOfEachInstanceWhatItsOwnPlanCameTo(t *testing.T) {
 	b := s.ExpectRequest()
 	var told []string
 	for _, e := range b.PlanEntries {
-		told = append(told, fmt.Sprintf("%s %q at %d %s %s", e.CallID, e.PlanName, e.DirectPlan, jsonval.Encode(e.Call),
+		told = append(told, fmt.Sprintf("%s %q at %d %s %s", e.CallID, e.PlanName, e.DirectPlanPosition, jsonval.Encode(e.Call),
 			jsonval.Encode(jsonval.ToJSONValue(e.CountByStatus))))
 	}
 	s.WantEqual("the Plans", strings.Join(told, "; "),
@@ -181,7 +181,7 @@ func TestAFailureThatNothingCoversFailsAnInstanceOfACompletePlan(t *testing.T) {
 		s.ExpectStep(loop.StepFinished)
 		s.WantEqual(name, s.DescribeInstances(), "① failed")
 		s.WantEqual(name, string(s.Loop.FinalStatus()), "failed")
-		if r := s.Loop.Result(loop.StatusFailed, true); r.Requests != 0 || r.Error == nil ||
+		if r := s.Loop.Result(loop.StatusFailed, true); r.RequestCount != 0 || r.Error == nil ||
 			!strings.Contains(r.Error.Message, "0.") {
 			t.Errorf("%s: %+v", name, r.Error)
 		}

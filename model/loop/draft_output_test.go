@@ -66,7 +66,7 @@ func wantFinished(s *modeltest.Scenario, requests int, output string) {
 	s.T.Helper()
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", outputJSON(s), output)
-	if n := s.Loop.Result(loop.StatusCompleted, false).Requests; n != requests {
+	if n := s.Loop.Result(loop.StatusCompleted, false).RequestCount; n != requests {
 		s.T.Errorf("%d Requests were made", n)
 	}
 }

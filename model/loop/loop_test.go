@@ -95,7 +95,7 @@ func TestWhatTheMindDidNotAskForChangesNothing(t *testing.T) {
 		InstanceStatusDetails: turn.InstanceStatusDetails{IsIdle: true}})
 	s.Loop.ConcludeRequest()
 	r := s.Loop.Result(loop.StatusRunning, false)
-	s.WantEqual("it counts once", fmt.Sprint(r.Requests, r.Usage.PromptTokens), "1 1")
+	s.WantEqual("it counts once", fmt.Sprint(r.RequestCount, r.Usage.PromptTokens), "1 1")
 }
 
 func TestTheNextRequestSeesWhatBecameOfTheCalls(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 //
 // Invariant: the same Wirings over the same States give the same output, whether the process is split or not.
 type OutputWiring struct {
-	Output    any      `json:"output"`
+	WrittenOutput    any      `json:"output"`
 	Instances []string `json:"instances"`
 	// DirectPlanPosition is the place in the context, from 1, of the direct Plan with this output; 0: a reply gave it.
 	DirectPlanPosition int `json:"place,omitempty"`
@@ -59,7 +59,7 @@ func ResolveOutputWirings(i *ideafile.Idea, list []OutputWiring, stateOf func(to
 func (w OutputWiring) resolveReferences(sharedView ideafile.InstanceView, stateOf func(token string) any,
 	knowsChange func(change string) bool) (any, error) {
 	missingEverywhere := false
-	out, err := refexpr.ResolveExpressions(w.Output, func(e refexpr.Expression) (any, bool) {
+	out, err := refexpr.ResolveExpressions(w.WrittenOutput, func(e refexpr.Expression) (any, bool) {
 		if w.Instances[0] == "" || !e.HasReferenceOfKind(ideafile.TypeState) {
 			return evaluateForInstance(e, sharedView, stateOf(w.Instances[0]))
 		}

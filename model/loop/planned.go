@@ -77,7 +77,7 @@ func (l *Loop) summarizeCalls(
 		e := turn.PlannedCallSummary{CallID: p.key().ID(""), Call: p.Call, CountByStatus: map[ideafile.CallStatus]int{},
 			ResultByInstance: jsonval.Object{}}
 		if p.DirectPlanPosition > 0 {
-			e.DirectPlan, e.PlanName = p.DirectPlanPosition, l.Idea.Context[p.DirectPlanPosition-1].PlanName
+			e.DirectPlanPosition, e.PlanName = p.DirectPlanPosition, l.Idea.Context[p.DirectPlanPosition-1].PlanName
 		}
 		for _, inst := range instances {
 			if c, ok := reportOf(p, inst); ok {

@@ -25,30 +25,30 @@ const (
 
 // Result is the output of `run --json`.
 type Result struct {
-	ProcessID string                    `json:"process"`
-	Status    Status                    `json:"status"`
-	Output    any                       `json:"output"`
-	Instances map[string]InstanceResult `json:"instances"`
-	IdeaCount int                       `json:"ideas"`
-	Requests  int                       `json:"requests"`
-	Calls     turn.CallCounts           `json:"calls"`
+	ProcessID    string                    `json:"process"`
+	Status       Status                    `json:"status"`
+	Output       any                       `json:"output"`
+	Instances    map[string]InstanceResult `json:"instances"`
+	IdeaCount    int                       `json:"ideas"`
+	RequestCount int                       `json:"requests"`
+	Calls        turn.CallCounts           `json:"calls"`
 	// Failures are the reasons why Calls failed, were blocked or rejected, each once.
 	Failures turn.Failures   `json:"failures"`
 	Usage    turn.TokenUsage `json:"usage"`
 	// Quality compares the answers that the LLM was asked for twice; nil: there are none.
 	Quality *quality.Report `json:"quality"`
 	Error   *diag.Fault     `json:"error"`
-	// HeldUp lists what holds up the process, its parts and its delegates until a person outside mends it; absent:
+	// HoldUps lists what holds up the process, its parts and its delegates until a person outside mends it; absent:
 	// nothing.
-	HeldUp []turn.HoldUp `json:"heldUp,omitempty"`
+	HoldUps []turn.HoldUp `json:"heldUp,omitempty"`
 	// UnwrittenResults lists the parts of Calls' results that were not written to State.
 	UnwrittenResults []UnwrittenResult `json:"notWritten,omitempty"`
-	// Instructions counts, for each step of the instructions, the ended instances in which it is fulfilled.
-	Instructions ideafile.StepCounts `json:"instructions,omitempty"`
+	// InstructionStepCounts counts, for each step of the instructions, the ended instances in which it is fulfilled.
+	InstructionStepCounts ideafile.StepCounts `json:"instructions,omitempty"`
 	// ToolNotes say which Tools of MCP servers are left out, and why.
 	ToolNotes []string `json:"toolNotes,omitempty"`
-	// Simulated names what played the Tools and the LLM in a simulation; absent for a real run.
-	Simulated *ideafile.Simulation `json:"simulated,omitempty"`
+	// Simulation names what played the Tools and the LLM in a simulation; absent for a real run.
+	Simulation *ideafile.Simulation `json:"simulated,omitempty"`
 }
 
 // UnwrittenResult is a part of a Call's result that was not written to State, with the instances concerned.

@@ -78,7 +78,7 @@ func TestAReopenedInstanceSettlesAgainOnceItsGoalIsReached(t *testing.T) {
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"c"},{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("Requests", fmt.Sprint(s.Loop.Result(loop.StatusCompleted, false).Requests), "2")
+	s.WantEqual("Requests", fmt.Sprint(s.Loop.Result(loop.StatusCompleted, false).RequestCount), "2")
 }
 
 func TestAnInstanceThatACallReopenedAndThatFailsIsShownAgain(t *testing.T) {
@@ -245,7 +245,7 @@ func TestAnyProcessThatSettlesTogetherEndsTheSameWhicheverInstanceReportsFirst(t
 			}
 			r := s.Loop.Result(loop.StatusCompleted, true)
 			return s.DescribeInstances() +
-				string(jsonval.Encode(jsonval.ToJSONValue([]any{r.Instances, r.Calls, r.Requests})))
+				string(jsonval.Encode(jsonval.ToJSONValue([]any{r.Instances, r.Calls, r.RequestCount})))
 		}
 		if one, other := play([]string{"①", "②", "③"}), play([]string{"③", "②", "①"}); one != other {
 			rt.Fatalf("%s\n%s", one, other)

@@ -71,9 +71,9 @@ func (p *InstanceProgress) addFailures(list turn.Failures, include func(turn.Cal
 func (l *Loop) Result(status Status, includesStates bool) Result {
 	r := Result{
 		ProcessID: l.ProcessID, Status: status, Output: l.Output, Instances: map[string]InstanceResult{},
-		Requests: l.RequestCount, Calls: l.CallCounts(), Failures: l.Failures(), Usage: l.Usage, Error: l.PauseReason,
-		Simulated:        l.Idea.Simulation,
-		UnwrittenResults: l.unwrittenResults(), Instructions: l.StepCounts(),
+		RequestCount: l.RequestCount, Calls: l.CallCounts(), Failures: l.Failures(), Usage: l.Usage, Error: l.PauseReason,
+		Simulation:       l.Idea.Simulation,
+		UnwrittenResults: l.unwrittenResults(), InstructionStepCounts: l.StepCounts(),
 		Quality: l.QualityReport(),
 	}
 	for _, inst := range l.Instances {

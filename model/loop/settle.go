@@ -201,6 +201,6 @@ func (l *Loop) resolveAndCheckOutput(out any) (any, *diag.Fault) {
 	if out == nil {
 		return nil, diag.Faultf(ideafile.CodeBadOutput, "there are no calls and no output; the output form wants one")
 	}
-	return ResolveOutputWirings(l.Idea, []OutputWiring{{Output: out, Instances: l.InstanceTokens()}}, l.StateOf,
+	return ResolveOutputWirings(l.Idea, []OutputWiring{{WrittenOutput: out, Instances: l.InstanceTokens()}}, l.StateOf,
 		l.KnowsChange)
 }

@@ -118,7 +118,7 @@ func (l *Loop) TakeEndedUndo() (order *approval.UndoOrder, refusal error) {
 			if order.Reason != "" {
 				reason += ", since: " + order.Reason
 			}
-			l.addErrorsFor([]*InstanceProgress{inst}, turn.ContextError{Fault: *diag.Faultf(turn.CodeWithdrawn,
+			l.addErrorsFor([]*InstanceProgress{inst}, turn.ContextError{Fault: *diag.Faultf(turn.CodeCallsUndone,
 				"%s; %s", reason, result.Summary)})
 		}
 	}

@@ -83,7 +83,7 @@ func TestAWiredOutputEndsTheProcessInOneRequest(t *testing.T) {
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", outputJSON(s), `{"summary":"well"}`)
 	s.WantEqual("the instance", s.DescribeInstances(), "settled")
-	if len(s.EndedInstances) != 1 || s.Loop.Result(loop.StatusCompleted, false).Requests != 1 {
+	if len(s.EndedInstances) != 1 || s.Loop.Result(loop.StatusCompleted, false).RequestCount != 1 {
 		t.Errorf("ended %v", s.EndedInstances)
 	}
 }

@@ -33,7 +33,7 @@ func TestAWiredOutputHoldsAsLongAsItsCallsRunAndNobodyIsAskedAbout(t *testing.T)
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", outputJSON(s), `{"all":{"①":"work done","②":"done at last"}}`)
 	s.WantEqual("they have", s.DescribeInstances(), "① settled, ② settled")
-	if len(s.Loop.TakeEndedInstances()) != 2 || s.Loop.Result(loop.StatusCompleted, false).Requests != 1 {
+	if len(s.Loop.TakeEndedInstances()) != 2 || s.Loop.Result(loop.StatusCompleted, false).RequestCount != 1 {
 		t.Error("two instances end by one Request")
 	}
 }
@@ -277,7 +277,7 @@ func TestAnOutputOfWhatIsKnownCountsOnceItsCallsHaveSucceeded(t *testing.T) {
 	completeSlow(s, "1.2@②")
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the output", outputJSON(s), `{"all":{"①":"work done","②":"done at last"},"law":"Denmark"}`)
-	if n := s.Loop.Result(loop.StatusCompleted, false).Requests; n != 1 {
+	if n := s.Loop.Result(loop.StatusCompleted, false).RequestCount; n != 1 {
 		t.Errorf("%d Requests were made", n)
 	}
 }

@@ -193,8 +193,8 @@ func generateBranchChoice(t *rapid.T, text string, result resultFunc) resultFunc
 	if branch == "" {
 		return result
 	}
-	return func(params, scopes jsonval.Object) any {
-		return jsonval.Object{refexpr.BranchKey: branch, refexpr.ResultKey: result(params, scopes)}
+	return func(params, scopeValues jsonval.Object) any {
+		return jsonval.Object{refexpr.BranchKey: branch, refexpr.ResultKey: result(params, scopeValues)}
 	}
 }
 
@@ -215,8 +215,8 @@ func generateResultFunc(t *rapid.T, id string, writesWholeState bool) resultFunc
 	if writesWholeState {
 		form = drawInt(t, "whole result", 2, 4)
 	}
-	return func(params, scopes jsonval.Object) any {
-		text := fmt.Sprintf("%s %s %s", id, jsonval.Encode(params), jsonval.Encode(scopes))
+	return func(params, scopeValues jsonval.Object) any {
+		text := fmt.Sprintf("%s %s %s", id, jsonval.Encode(params), jsonval.Encode(scopeValues))
 		switch form {
 		case 0:
 			return text

@@ -75,11 +75,11 @@ func (p *PlanExecution) EndCall(index int) {
 	p.endWithPlannedResult(ready.Record.ID, ready.Params, ready.ScopeValues, "said no")
 }
 
-func (p *PlanExecution) endWithPlannedResult(id string, params, scopes jsonval.Object, refusal string) {
+func (p *PlanExecution) endWithPlannedResult(id string, params, scopeValues jsonval.Object, refusal string) {
 	if c := p.CallByID[id]; c.Fails {
 		p.Instance.FailCall(id, diag.Faultf(ideafile.CodeToolFailed, "%s %s", c.ID(), refusal))
 	} else {
-		p.Instance.SucceedCall(id, c.Result(params, scopes))
+		p.Instance.SucceedCall(id, c.Result(params, scopeValues))
 	}
 }
 

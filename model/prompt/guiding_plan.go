@@ -65,7 +65,7 @@ func (w *promptWriter) guidingCallStatus(recordedStatus any, call ideafile.Writt
 	switch {
 	case presentCount == 0:
 		return ""
-	case !w.Several():
+	case !w.HasSeveralInstances():
 		return ": its value is there"
 	}
 	return fmt.Sprintf(": its value is there in %d of %d", presentCount, len(w.Instances))

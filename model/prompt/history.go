@@ -53,9 +53,9 @@ func (w *promptWriter) writeCallHistory() {
 // callsTemplate explains the outcomes of Calls.
 const callsTemplate = `{{define "calls"}}
 ## Calls so far
-{{.CallIDExample}}. (…) stands for the parameters of a Call whose result is in State{{if .Several}} in all its instances{{end}}. Calls that no longer matter{{if .Several}}, such as those of finished instances,{{end}} are left out.
-{{if (index .PlanEntries 0).DirectPlan}}Those whose ids begin with 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.
-{{end}}{{if .AnySkipped}}Skipped means not needed: its place held a value already{{if .Branches}}, or it reads the one of two places that the tool did not choose{{end}}.
+{{.CallIDExample}}. (…) stands for the parameters of a Call whose result is in State{{if .HasSeveralInstances}} in all its instances{{end}}. Calls that no longer matter{{if .HasSeveralInstances}}, such as those of finished instances,{{end}} are left out.
+{{if (index .PlanEntries 0).DirectPlanPosition}}Those whose ids begin with 0 are of a Plan that ran by itself. Mend what went wrong, or find another way; what is done stays done.
+{{end}}{{if .AnySkipped}}Skipped means not needed: its place held a value already{{if .HasBranches}}, or it reads the one of two places that the tool did not choose{{end}}.
 {{end}}{{end}}`
 
 // AnySkipped reports whether a Call was skipped in some instance.
@@ -74,7 +74,7 @@ func (w *promptWriter) CallIDExample() string {
 		}
 	}
 	text := fmt.Sprintf("%[1]s.%[2]s is Call %[2]s of your answer %[1]s", answer, number)
-	if w.Several() {
+	if w.HasSeveralInstances() {
 		token := oneLine(w.Instances[0].Token)
 		text += fmt.Sprintf("; %s.%s@%s, that Call in %s", answer, number, token, token)
 	}

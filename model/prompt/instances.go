@@ -31,7 +31,7 @@ func (w *promptWriter) writeSharedContext() {
 		w.writeLabeledValue("†"+kinds[n]+": ", payload)
 	}
 	if sharedState, ok := view.PayloadByKind[ideafile.TypeState].(jsonval.Object); ok && len(sharedState) > 0 &&
-		w.Several() {
+		w.HasSeveralInstances() {
 		w.writeLabeledValue("Beside what is shown below, †state holds in every instance: ",
 			w.fitToPrompt([]any{sharedState})[0])
 	}
@@ -70,7 +70,7 @@ func (w *promptWriter) writeGoal(stateSchema any) {
 		return
 	}
 	subject := "The process"
-	if w.Several() {
+	if w.HasSeveralInstances() {
 		subject = "An instance"
 	}
 	w.writeLine("%s counts as finished when its State holds %s and all its Calls have ended.", subject,

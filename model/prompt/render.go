@@ -118,7 +118,7 @@ func hasOnlyUnnamedInstance(idea *ideafile.Idea) bool {
 // requestTemplate says what to answer now, at the end of the prompt, where it is read last. It also shows what the LLM
 // wrote before: its notes, and the output that the reply may correct. "known" explains why its statements about
 // instances that are not shown still hold.
-const requestTemplate = `{{define "known"}}no Call of theirs failed{{if .Approvals}}, or was rejected or changed by a person{{end}}{{if or .Others.AwaitingPeople .Others.Working}}, so far{{end}}{{end}}
+const requestTemplate = `{{define "known"}}no Call of theirs failed{{if .MayNeedApproval}}, or was rejected or changed by a person{{end}}{{if or .Others.AwaitingPeople .Others.Working}}, so far{{end}}{{end}}
 {{define "notes"}}{{if .Notes}}
 ## Your notes
 You wrote them beside your answers, as if the Calls of that answer had succeeded.{{if and .OthersAreKnown .LeavesOutInstances}} For the instances that are not shown they still stand: {{template "known" .}}. For those above they may be wrong now.{{else}} Where State tells otherwise, State is right.{{end}}
@@ -135,8 +135,8 @@ Plan nothing now. Only the results of these Calls are wanted, each as one entry 
 {{break}}{{end}}{{end}}{{range .Questions}}- {{.CallID}} {{.Tool}} {{$.JSON .Params}}{{with .Reasoning}} (your reason for it: {{$.JSON .}}){{end}}{{with .ParamsError}} does not fit: {{oneLine .}}{{end}}
 {{end}}{{else}}
 ## What to do now
-{{if .OutputOnly}}Everything is done. Write the output, in the form given above: {"calls": [], "output": …}.
-{{else}}{{$output := and .WantsOutput .ReplyMayHoldOutput}}Answer with {"calls": [...]{{if or .MayBeLast $output}}, "finished": ...{{end}}{{if $output}}, "output": ...{{end}}{{if and $output .Several}}, "notes": ...{{end}}}: every Call that can be planned now{{if .Several}} for {{if eq (len .Instances) 1}}{{(index .Instances 0).Token}}{{else}}the {{len .Instances}} instances above{{end}}{{end}}.{{if .Several}}{{with .OthersText}} The others: {{.}}.{{end}}{{with .ReopenableTokens}} A Call that names a finished one takes it up again: {{join . ", "}}; "*" does not mean them.{{end}}{{end}}
+{{if .IsOutputOnly}}Everything is done. Write the output, in the form given above: {"calls": [], "output": …}.
+{{else}}{{$output := and .WantsOutput .ReplyMayHoldOutput}}Answer with {"calls": [...]{{if or .MayBeLast $output}}, "finished": ...{{end}}{{if $output}}, "output": ...{{end}}{{if and $output .HasSeveralInstances}}, "notes": ...{{end}}}: every Call that can be planned now{{if .HasSeveralInstances}} for {{if eq (len .Instances) 1}}{{(index .Instances 0).Token}}{{else}}the {{len .Instances}} instances above{{end}}{{end}}.{{if .HasSeveralInstances}}{{with .OthersText}} The others: {{.}}.{{end}}{{with .ReopenableTokens}} A Call that names a finished one takes it up again: {{join . ", "}}; "*" does not mean them.{{end}}{{end}}
 {{if .MayBeLast}}{{template "finished" .}} {{template "askedAgain" .}}
 {{end}}{{if and .WantsOutput (not $output)}}The output is not wanted now: you are asked for it when all is done, and shown every State then.
 {{end}}{{end}}{{end}}{{end}}`

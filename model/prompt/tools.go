@@ -33,16 +33,16 @@ func (w *promptWriter) writeToolDescriptions() {
 }
 
 // outputTemplate describes the output, and when the LLM gives it.
-const outputTemplate = `{{define "finished"}}"finished": true if nothing is left to plan{{if and .WantsOutput .Several}} for the instances of the question{{end}} once these Calls {{if .Approvals}}are approved and {{end}}have succeeded, even if you doubt that they will; otherwise false.{{end}}
-{{define "askedAgain"}}If one fails{{if .Approvals}}, or a person rejects or changes one{{end}}, you are asked again.{{end}}
+const outputTemplate = `{{define "finished"}}"finished": true if nothing is left to plan{{if and .WantsOutput .HasSeveralInstances}} for the instances of the question{{end}} once these Calls {{if .MayNeedApproval}}are approved and {{end}}have succeeded, even if you doubt that they will; otherwise false.{{end}}
+{{define "askedAgain"}}If one fails{{if .MayNeedApproval}}, or a person rejects or changes one{{end}}, you are asked again.{{end}}
 {{define "output"}}
 ## The output
-{{if .Several}}One for the whole process. {{end}}Its form: {{.OutputForm}}
-{{if not .Several}}Any value in it may be a Reference, also to what these Calls bring.{{else if .OutputMayReferToState}}Any value in it may be a Reference, also to what these Calls bring; "†state.x" is then an object: the x of each instance that has one, by the instance's name. Where the form has no place for that, write values out.{{else}}Write plain values, no References.{{end}}
+{{if .HasSeveralInstances}}One for the whole process. {{end}}Its form: {{.OutputForm}}
+{{if not .HasSeveralInstances}}Any value in it may be a Reference, also to what these Calls bring.{{else if .OutputMayReferToState}}Any value in it may be a Reference, also to what these Calls bring; "†state.x" is then an object: the x of each instance that has one, by the instance's name. Where the form has no place for that, write values out.{{else}}Write plain values, no References.{{end}}
 Where the question asks for it, you say beside the Calls:
 - {{template "finished" .}}
-- "output": null, unless "finished" is true and you know all that it needs. Then write it whole{{if .Several}}, for all instances{{end}}, as it will be if these Calls succeed. ({{template "askedAgain" .}} Where you give none, you are asked for it at the end{{if .Several}}, and shown every State{{end}}.)
-{{if .Several}}- "notes": null, or a text to yourself. Later questions show it, but not the instances that are finished by then. So, unless you give the output (you would be shown that again), write a line for each instance that these Calls finish: what the output will need of it. Add nothing up, since a Call may still fail. Note, too, what else you want to know later.
+- "output": null, unless "finished" is true and you know all that it needs. Then write it whole{{if .HasSeveralInstances}}, for all instances{{end}}, as it will be if these Calls succeed. ({{template "askedAgain" .}} Where you give none, you are asked for it at the end{{if .HasSeveralInstances}}, and shown every State{{end}}.)
+{{if .HasSeveralInstances}}- "notes": null, or a text to yourself. Later questions show it, but not the instances that are finished by then. So, unless you give the output (you would be shown that again), write a line for each instance that these Calls finish: what the output will need of it. Add nothing up, since a Call may still fail. Note, too, what else you want to know later.
 {{end}}{{end}}`
 
 // OutputForm is the form of the output.

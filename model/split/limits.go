@@ -58,7 +58,7 @@ func (p *Process) PauseAtLimit(now time.Time) (wasPaused bool) {
 func (p *Process) LimitFault(now time.Time) (fault *diag.Fault, deadline time.Time) {
 	r := p.Result("", "")
 	limits, use := p.Limits.WithDefaults(len(p.Parts)), p.QuotaUse()
-	use.Requests, use.Calls = max(use.Requests, r.Requests), max(use.Calls, r.Calls.Total())
+	use.Requests, use.Calls = max(use.Requests, r.RequestCount), max(use.Calls, r.Calls.Total())
 	fault, deadline = p.DurationLimitFault(now)
 	switch f := quota.UsageLimitFault(limits, use.Usage, use.Calls); {
 	case limits.Requests > 0 && use.Requests >= limits.Requests:

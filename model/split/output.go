@@ -93,7 +93,7 @@ func (p *Process) ApplyOutputReply(idea *ideafile.Idea, r turn.LLMReply) {
 	case idea.OutputSchema.WithoutNulls(r.Output) == nil:
 		p.refuseReply(diag.Faultf(ideafile.CodeBadOutput, "there is no output; the output form wants one"))
 	default:
-		p.OwnReport.OutputWirings = []loop.OutputWiring{{Output: idea.OutputSchema.WithoutNulls(r.Output),
+		p.OwnReport.OutputWirings = []loop.OutputWiring{{WrittenOutput: idea.OutputSchema.WithoutNulls(r.Output),
 			Instances: p.InstanceTokens()}}
 	}
 }
@@ -146,7 +146,7 @@ func (p *Process) partOutputWirings(idea *ideafile.Idea) []loop.OutputWiring {
 	}) {
 		return planOutputWirings(idea, settledParts)
 	}
-	return []loop.OutputWiring{{Output: wiredOutput, Instances: p.InstanceTokens()}}
+	return []loop.OutputWiring{{WrittenOutput: wiredOutput, Instances: p.InstanceTokens()}}
 }
 
 // planOutputWirings returns the outputs of direct Plans in the order of these Plans in the context of the whole.
@@ -163,7 +163,7 @@ func planOutputWirings(idea *ideafile.Idea, settledParts []Part) []loop.OutputWi
 			}
 			position := positions[w.DirectPlanPosition-1]
 			merged := wiringByPosition[position]
-			wiringByPosition[position] = loop.OutputWiring{Output: w.Output,
+			wiringByPosition[position] = loop.OutputWiring{WrittenOutput: w.WrittenOutput,
 				Instances: append(merged.Instances, w.Instances...), DirectPlanPosition: position}
 		}
 	}

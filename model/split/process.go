@@ -252,8 +252,8 @@ func (p *Process) Result(processID string, status loop.Status) loop.Result {
 	r := loop.Result{ProcessID: processID, Status: status, Instances: map[string]loop.InstanceResult{},
 		Error: p.PauseReason, Output: p.OwnReport.Output}
 	add := func(part PartReport) {
-		r.Instructions = r.Instructions.Merge(part.InstructionStepCounts)
-		r.Requests += part.RequestCount
+		r.InstructionStepCounts = r.InstructionStepCounts.Merge(part.InstructionStepCounts)
+		r.RequestCount += part.RequestCount
 		r.IdeaCount += part.IdeaCount
 		r.Calls.Add(part.Calls)
 		r.Failures = r.Failures.Merge(part.Failures)

@@ -287,7 +287,7 @@ func directlyInParts(t *testing.T, i *ideafile.Idea) loop.Result {
 		s.ExpectStep(loop.StepFinished)
 		result := s.Loop.Result(s.Loop.FinalStatus(), true)
 		r := split.PartReport{Number: part.Number, Sequence: 1, Status: result.Status, Calls: result.Calls,
-			RequestCount: result.Requests, Failures: result.Failures}
+			RequestCount: result.RequestCount, Failures: result.Failures}
 		r.AddOutcome(s.Loop, result.Status)
 		p.ApplyReport(r)
 		for token, of := range result.Instances {

@@ -72,13 +72,13 @@ func directPlanPositionsByToken(context any) map[string][]int {
 func (in *RequestInput) mergeRecordedCalls(directPlanPosition int, planName string, calls []RecordedCall) {
 	for _, p := range calls {
 		index := slices.IndexFunc(in.PlanEntries, func(e PlannedCallSummary) bool {
-			return e.DirectPlan == directPlanPosition && e.CallID == p.CallKey().ID("") &&
+			return e.DirectPlanPosition == directPlanPosition && e.CallID == p.CallKey().ID("") &&
 				jsonval.Equal(e.Call.AsWritten(), p.WrittenCall.AsWritten())
 		})
 		if index < 0 {
 			index = len(in.PlanEntries)
 			in.PlanEntries = append(in.PlanEntries, PlannedCallSummary{
-				CallID: p.CallKey().ID(""), DirectPlan: directPlanPosition, PlanName: planName, Call: p.WrittenCall,
+				CallID: p.CallKey().ID(""), DirectPlanPosition: directPlanPosition, PlanName: planName, Call: p.WrittenCall,
 				CountByStatus:    map[ideafile.CallStatus]int{},
 				ResultByInstance: jsonval.Object{},
 			})

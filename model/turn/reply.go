@@ -158,7 +158,7 @@ const (
 	CodeLimitReached    = "limit_reached"
 	CodeNoProgress      = "no_progress" // three Requests in a row brought nothing new
 	CodeInvalidIdea     = "invalid_idea"
-	CodeWithdrawn       = "taken_back"   // a person had the effects of Calls undone
+	CodeCallsUndone       = "taken_back"   // a person had the effects of Calls undone
 	CodePaused          = "paused"       // by a person
 	CodeDisagreement    = "disagreement" // more second answers differ than the limit allows
 )

@@ -138,12 +138,12 @@ type InstanceInput struct {
 type PlannedCallSummary struct {
 	// CallID is the Call's id without an instance.
 	CallID string `json:"id"`
-	// DirectPlan is the position in the context, from 1, of the directly run Plan with the Call, and PlanName the name
-	// of that Plan. DirectPlan is 0 for a Call of a Request.
-	DirectPlan    int                         `json:"direct,omitempty"`
-	PlanName      string                      `json:"plan,omitempty"`
-	Call          ideafile.WrittenCall        `json:"call"`
-	CountByStatus map[ideafile.CallStatus]int `json:"how"`
+	// DirectPlanPosition is the position in the context, from 1, of the directly run Plan with the Call, and PlanName the name
+	// of that Plan. DirectPlanPosition is 0 for a Call of a Request.
+	DirectPlanPosition int                         `json:"direct,omitempty"`
+	PlanName           string                      `json:"plan,omitempty"`
+	Call               ideafile.WrittenCall        `json:"call"`
+	CountByStatus      map[ideafile.CallStatus]int `json:"how"`
 	// InstancesByStatus lists the instances behind each count; empty in a process whose only instance is anonymous.
 	InstancesByStatus map[ideafile.CallStatus][]string `json:"where,omitempty"`
 	// ResultByInstance has, by instance, the results that are not in State (see CallState.Result).
@@ -262,7 +262,7 @@ func (e *PlannedCallSummary) AddReport(token string, c CallReport) {
 		}
 		e.ReviewReasonByInstance[token] = c.ReviewReason
 	}
-	if e.DirectPlan > 0 && c.Fault != nil && c.Status.IsFinal() {
+	if e.DirectPlanPosition > 0 && c.Fault != nil && c.Status.IsFinal() {
 		e.addFault(token, *c.Fault)
 	}
 }
@@ -281,5 +281,5 @@ func (e *PlannedCallSummary) addFault(token string, f diag.Fault) {
 
 // WithoutDirectPlans returns only the Calls that Requests planned.
 func WithoutDirectPlans(plan []PlannedCallSummary) []PlannedCallSummary {
-	return jsonval.Filter(plan, func(e PlannedCallSummary) bool { return e.DirectPlan == 0 })
+	return jsonval.Filter(plan, func(e PlannedCallSummary) bool { return e.DirectPlanPosition == 0 })
 }

@@ -64,7 +64,7 @@ func snapshotContext(context any, input *RequestInput) []any {
 func addPlanRecord(raw any, input *RequestInput, position int) any {
 	record, fallbackTokens := jsonval.Object{}, []string{}
 	for _, e := range input.PlanEntries {
-		if e.DirectPlan == position {
+		if e.DirectPlanPosition == position {
 			record[e.CallID] = e.toRecordValue()
 		}
 	}

@@ -87,7 +87,7 @@ func EmptyPlan() Plan {
 
 // DelegateUndo is the Plan that undoes what the delegate of a Call did.
 type DelegateUndo struct {
-	Process string `json:"process"`
+	ProcessID string `json:"process"`
 	Plan
 }
 

@@ -167,7 +167,7 @@ func (p *drawnProcess) within(t *rapid.T, w *world, name string, depth int) *und
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &undo.DelegateUndo{Process: name, Plan: plan}
+	return &undo.DelegateUndo{ProcessID: name, Plan: plan}
 }
 
 var (
@@ -279,7 +279,7 @@ func carryOut(t *rapid.T, p undo.Plan, w *world) error {
 				if err := carryOut(t, s.DelegateUndo.Plan, w); err != nil {
 					return err
 				}
-				if left := w.of(s.DelegateUndo.Process); len(left) > 0 {
+				if left := w.of(s.DelegateUndo.ProcessID); len(left) > 0 {
 					return fmt.Errorf("%s is taken back, and %q stands", s.CallID, left)
 				}
 			}

@@ -13,7 +13,7 @@ type embeddedServer struct{}
 
 func (embeddedServer) Start(ctx context.Context, o server.TemporalOptions) (server.TemporalServer, error) {
 	return devserver.Start(ctx, devserver.Options{
-		Memory: o.MemoryLimit, Dir: o.Dir, Port: o.Port, UIPort: o.UIPort, DefaultUIPorts: o.DefaultUIPorts,
+		MemoryLimit: o.MemoryLimit, Dir: o.Dir, Port: o.Port, UIPort: o.UIPort, DefaultUIPorts: o.DefaultUIPorts,
 		SearchAttributes: connect.SearchAttributes,
 		CodecEndpoint:    o.CodecEndpoint,
 	})

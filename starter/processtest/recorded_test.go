@@ -194,8 +194,8 @@ func (f *recordedFlow) runForReal(t *testing.T) {
 			}))
 	}
 	r := processtest.Run(t, file, options...)
-	if got := r.Instances[""].State; !jsonval.Equal(got, f.state) || r.Requests != 0 {
-		t.Errorf("%s: %s after %d Requests: %s\nwant %s", f.name, r.Status, r.Requests, jsonval.Encode(got),
+	if got := r.Instances[""].State; !jsonval.Equal(got, f.state) || r.RequestCount != 0 {
+		t.Errorf("%s: %s after %d Requests: %s\nwant %s", f.name, r.Status, r.RequestCount, jsonval.Encode(got),
 			jsonval.Encode(f.state))
 	}
 }

@@ -30,10 +30,10 @@ type Blame struct {
 	Value    any       `json:"value"`
 	// Removed reports that the value no longer exists: Last removed it.
 	Removed bool `json:"gone,omitempty"`
-	// By is a Call's id, a person (person:NAME), "start" for a value from the beginning, or "unknown" if the log does
+	// Author is a Call's id, a person (person:NAME), "start" for a value from the beginning, or "unknown" if the log does
 	// not say. For "start", Origin is the Idea that the process was forked from. Found is the Idea of that process, or
 	// of an earlier origin, that has the value; nil if no existing Idea has it.
-	By      string `json:"by"`
+	Author  string `json:"by"`
 	Origin  any    `json:"origin,omitempty"`
 	FoundIn *Found `json:"found,omitempty"`
 	// LastWrite is the write that counts. Earlier are the writes before it, the latest first.
@@ -271,7 +271,7 @@ func (s *Store) findContributingWrites(ctx context.Context, b *Blame, writes []W
 	}
 	slices.Reverse(overlapping)
 	b.LastWrite, b.EarlierWrites = &overlapping[0], overlapping[1:]
-	b.By, b.ParamsAdaptation = b.LastWrite.Author, b.LastWrite.entry.ParamsAdaptation
+	b.Author, b.ParamsAdaptation = b.LastWrite.Author, b.LastWrite.entry.ParamsAdaptation
 	return nil
 }
 

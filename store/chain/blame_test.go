@@ -67,7 +67,7 @@ func TestBlameNamesTheCallThatWrote(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.By != "1.1@①" || b.Idea != 4 || b.LastWrite.Idea != 2 || b.Path != "user.mood" || b.Value != "strong" ||
+	if b.Author != "1.1@①" || b.Idea != 4 || b.LastWrite.Idea != 2 || b.Path != "user.mood" || b.Value != "strong" ||
 		!b.LastWrite.WrittenAt.Equal(noon.Add(time.Hour)) || b.Decision != nil {
 		t.Errorf("%+v %+v", b, b.LastWrite)
 	}
@@ -85,7 +85,7 @@ func TestBlameNamesThePersonWhoGaveAValueAndWhy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.By != "person:Grace" || b.Decision == nil || b.Decision.Reason != "I asked her" || b.Call.ID != "2.1@①" ||
+	if b.Author != "person:Grace" || b.Decision == nil || b.Decision.Reason != "I asked her" || b.Call.ID != "2.1@①" ||
 		b.Call.Tool != "ask" || b.Call.SeenIdea != 2 {
 		t.Errorf("%+v %+v %+v", b, b.Decision, b.Call)
 	}
@@ -120,8 +120,8 @@ func TestBlameCountsWritesAboveAndBelowAndTakesTheLastOneInThePlan(t *testing.T)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if b.By != c.by || len(b.EarlierWrites) != c.earlier || jsonOf(b.Value) != c.value {
-				t.Errorf("by %s, %d earlier, %s", b.By, len(b.EarlierWrites), jsonOf(b.Value))
+			if b.Author != c.by || len(b.EarlierWrites) != c.earlier || jsonOf(b.Value) != c.value {
+				t.Errorf("by %s, %d earlier, %s", b.Author, len(b.EarlierWrites), jsonOf(b.Value))
 			}
 			if (c.by == AuthorUnknown) != (b.SinceIdea == 3) {
 				t.Errorf("since %d", b.SinceIdea)
@@ -159,7 +159,7 @@ func TestThePlaceOfTheAnonymousInstanceIsThePathAlone(t *testing.T) {
 	story := newStory(t, s, "p")
 	story.grow(3)
 	b, err := s.Blame(t.Context(), "p", "step1", 0)
-	if err != nil || b.Instance != "" || b.By != "2.1" || b.Call.ID != "2.1" || b.Call.SeenIdea != 2 ||
+	if err != nil || b.Instance != "" || b.Author != "2.1" || b.Call.ID != "2.1" || b.Call.SeenIdea != 2 ||
 		b.Call.Tool != "judge" {
 		t.Errorf("%+v, %v", b, err)
 	}
@@ -189,7 +189,7 @@ func TestAValueThatNoLogTellsOfIsOlderThanItsLastChangeNever(t *testing.T) {
 	}
 	for at, since := range map[int]int{1: 0, 2: 2, 3: 2, 5: 5, 6: 5} {
 		b, err := s.Blame(t.Context(), "p", "x", at)
-		if err != nil || b.SinceIdea != since || (b.By == AuthorStart) != (since == 0) {
+		if err != nil || b.SinceIdea != since || (b.Author == AuthorStart) != (since == 0) {
 			t.Errorf("in Idea %d: %+v, %v", at, b, err)
 		}
 	}
@@ -202,7 +202,7 @@ func TestWhatAForkBeganWithNamesItsOrigin(t *testing.T) {
 	i["meta"].(map[string]any)["origin"] = object(t, `{"process": "o", "at": 2, "digest": "d"}`)
 	newStory(t, s, "p").seal(i)
 	b, err := s.Blame(t.Context(), "p", "x", 0)
-	if err != nil || b.By != AuthorStart || jsonOf(b.Origin) != `{"at":2,"digest":"d","process":"o"}` || b.FoundIn != nil {
+	if err != nil || b.Author != AuthorStart || jsonOf(b.Origin) != `{"at":2,"digest":"d","process":"o"}` || b.FoundIn != nil {
 		t.Errorf("%+v, %v", b, err)
 	}
 }
@@ -224,12 +224,12 @@ func TestWhatAForkWroteBeforeItsFirstIdeaIsBlamedOnItsCall(t *testing.T) {
 	forked("q", "p", `{"": {"x": 1, "paid": 50, "by hand": 2}}`)
 	for place, want := range map[string]string{"x": `{"idea":1,"process":"o"}`, `["by hand"]`: "null"} {
 		b, err := s.Blame(t.Context(), "p", place, 0)
-		if err != nil || b.By != AuthorStart || jsonOf(b.FoundIn) != want {
+		if err != nil || b.Author != AuthorStart || jsonOf(b.FoundIn) != want {
 			t.Errorf("%s: %+v, found in %+v, %v", place, b, b.FoundIn, err)
 		}
 	}
 	b, err := s.Blame(t.Context(), "p", "paid", 0)
-	if err != nil || b.By != "1.1" || b.LastWrite == nil || b.LastWrite.Idea != 1 || b.Origin != nil {
+	if err != nil || b.Author != "1.1" || b.LastWrite == nil || b.LastWrite.Idea != 1 || b.Origin != nil {
 		t.Errorf("%+v, %v", b, err)
 	}
 	if b, err = s.Blame(t.Context(), "q", "x", 0); err != nil || b.FoundIn == nil || b.FoundIn.Process != "o" {

@@ -87,7 +87,7 @@ func TestAnOldChainGoesWithWhatOnlyItNeeds(t *testing.T) {
 	if want := taken.IdeaBytes + taken.ValueBytes; int64(size) != want {
 		t.Errorf("%d bytes are gone, and it says %d", size, want)
 	}
-	if r := s.cold(t).verified(t, "young"); !r.IsIntact || r.Ideas != 2 {
+	if r := s.cold(t).verified(t, "young"); !r.IsIntact || r.IdeaCount != 2 {
 		t.Errorf("%+v", r)
 	}
 	if again := s.collected(t, CollectRules{Cutoff: later, Remove: true}); again.IdeaCount+again.ValueCount != 0 {
@@ -259,7 +259,7 @@ func TestWhateverIsKeptIsWhole(t *testing.T) {
 			rt.Fatalf("%v stay of %v: %+v, %v", processes, stays, c, err)
 		}
 		for process, ideas := range stays {
-			if r := cold.verified(rt, process); !r.IsIntact || r.Ideas != ideas {
+			if r := cold.verified(rt, process); !r.IsIntact || r.IdeaCount != ideas {
 				rt.Fatalf("%+v", r)
 			}
 			cold.load(rt, process, ideas)
@@ -342,7 +342,7 @@ func TestWhatIsHalfWrittenBreaksNoChainAndGoesOnceItIsOld(t *testing.T) {
 	const half = ".18a0b1c2d3e4f506.tmp"
 	s.write(t, ManifestName("p", 6)+half, []byte(`{"dig`))
 	s.write(t, ManifestName("p", 2)+half, nil)
-	if r, err := s.Verify(t.Context(), "p"); err != nil || !r.IsIntact || r.Ideas != 5 {
+	if r, err := s.Verify(t.Context(), "p"); err != nil || !r.IsIntact || r.IdeaCount != 5 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if latest, err := s.LatestNumber(t.Context(), "p"); err != nil || latest != 5 {

@@ -46,7 +46,7 @@ func TestAnEncryptedChainVerifiesAndAChangedByteOfItIsNamed(t *testing.T) {
 	dir, k := t.TempDir(), keys(t, "k1")
 	s := keyedShelf(t, dir, k...)
 	newStory(t, s, "p").grow(5)
-	if r := keyedShelf(t, dir, k...).verified(t, "p"); !r.IsIntact || r.Ideas != 5 {
+	if r := keyedShelf(t, dir, k...).verified(t, "p"); !r.IsIntact || r.IdeaCount != 5 {
 		t.Fatalf("%+v", r)
 	}
 	for name, data := range s.files(t) {

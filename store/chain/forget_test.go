@@ -91,7 +91,7 @@ func TestOfAForgottenChainTheDigestsStayAndNothingElse(t *testing.T) {
 		}
 		for _, process := range []string{"p", "p/~part/1"} {
 			r := s.verified(t, process)
-			if !r.IsIntact || r.Ideas != 4 || r.Forgotten == nil || r.Forgotten.By != "ann" ||
+			if !r.IsIntact || r.IdeaCount != 4 || r.Forgotten == nil || r.Forgotten.By != "ann" ||
 				!r.Forgotten.ForgottenAt.Equal(later) {
 				t.Errorf("%s: %+v", name, r)
 			}
@@ -143,7 +143,7 @@ func TestAForgottenChainTakesNoIdea(t *testing.T) {
 		blobs.ErrForgotten) {
 		t.Errorf("%v", err)
 	}
-	if r := s.verified(t, "p"); !r.IsIntact || r.Ideas != 3 {
+	if r := s.verified(t, "p"); !r.IsIntact || r.IdeaCount != 3 {
 		t.Errorf("%+v", r)
 	}
 }

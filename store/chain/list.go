@@ -16,10 +16,10 @@ import (
 
 // Link is one Idea of a chain, as a list shows it.
 type Link struct {
-	At      int       `json:"at"`
-	Digest  string    `json:"digest"`
-	Parent  string    `json:"parent,omitempty"`
-	Created time.Time `json:"createdAt"`
+	IdeaNumber int       `json:"at"`
+	Digest     string    `json:"digest"`
+	Parent     string    `json:"parent,omitempty"`
+	Created    time.Time `json:"createdAt"`
 	// Request is the number of the Request that sealed the Idea; 0 if no Request did.
 	Request int `json:"request,omitempty"`
 	// LLM is the turn.LLMUsage of the LLM that answered; absent if none has answered yet.
@@ -64,7 +64,7 @@ func (m *manifest) link() Link {
 		parts = append(parts, jsonval.AsText(jsonval.AsObject(part)["process"]))
 	}
 	return Link{
-		Parts: parts, At: m.metaNumber("at"), Digest: m.Digest, Parent: m.metaText("parent"), Created: created,
+		Parts: parts, IdeaNumber: m.metaNumber("at"), Digest: m.Digest, Parent: m.metaText("parent"), Created: created,
 		Request: m.metaNumber("request"), LLM: m.Meta["llm"], Counts: m.Counts, Origin: m.Meta[originKey],
 		Undoes: m.Meta["undoes"], Simulated: m.Meta["simulated"],
 		Forgotten: m.forgotten(),
@@ -160,23 +160,23 @@ func (s *Store) LatestNumber(ctx context.Context, process string) (number int, e
 // undoFolder holds, by process, the names of the processes that undo it.
 const undoFolder = "undo/"
 
-// RecordUndo records that the process as undoes another process. Seal calls it for the first Idea of each such process.
-func (s *Store) RecordUndo(ctx context.Context, process, undoingProcess string) error {
+// RecordUndoingProcess records that the process as undoes another process. Seal calls it for the first Idea of each such process.
+func (s *Store) RecordUndoingProcess(ctx context.Context, process, undoingProcess string) error {
 	place := undoFolder + url.PathEscape(process) + "/" + url.PathEscape(undoingProcess)
 	return s.values.Write(blobs.ForProcess(ctx, ""), place, []byte(undoingProcess+"\n"))
 }
 
-// ListUndos lists the processes that RecordUndo recorded for a process.
-func (s *Store) ListUndos(ctx context.Context, process string) (names []string, err error) {
+// ListUndoingProcesses lists the processes that RecordUndoingProcess recorded for a process.
+func (s *Store) ListUndoingProcesses(ctx context.Context, process string) (undoingProcessIDs []string, err error) {
 	folder := undoFolder + url.PathEscape(process) + "/"
 	items, err := s.values.ListUnder(ctx, folder)
 	if err != nil {
 		return nil, fmt.Errorf("chain: find what takes %s back: %w", process, err)
 	}
 	for _, i := range items {
-		if name, err := url.PathUnescape(strings.TrimPrefix(i.Name, folder)); err == nil {
-			names = append(names, name)
+		if undoingProcess, err := url.PathUnescape(strings.TrimPrefix(i.Name, folder)); err == nil {
+			undoingProcessIDs = append(undoingProcessIDs, undoingProcess)
 		}
 	}
-	return names, nil
+	return undoingProcessIDs, nil
 }

@@ -113,9 +113,9 @@ func (s *Store) findUnloggedAuthor(ctx context.Context, b *Blame, manifests []*m
 			b.SinceIdea = m.metaNumber("at")
 		}
 	}
-	b.By = AuthorUnknown
+	b.Author = AuthorUnknown
 	if b.SinceIdea == manifests[0].metaNumber("at") && b.SinceIdea == 1 {
-		b.By, b.SinceIdea, b.Origin = AuthorStart, 0, manifests[0].Meta[originKey]
+		b.Author, b.SinceIdea, b.Origin = AuthorStart, 0, manifests[0].Meta[originKey]
 	}
 	return nil
 }

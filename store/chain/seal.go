@@ -34,7 +34,7 @@ func (s *Store) Seal(ctx context.Context, e Entry) (sealed protocol.IdeaRef, err
 		return sealed, err
 	}
 	if undoneID := jsonval.AsText(jsonval.Lookup(d.meta, "undoes", "process")); undoneID != "" && e.Number == 1 {
-		if err := s.RecordUndo(ctx, undoneID, e.Process); err != nil {
+		if err := s.RecordUndoingProcess(ctx, undoneID, e.Process); err != nil {
 			return sealed, err
 		}
 	}

@@ -47,7 +47,7 @@ func TestAProcessThatTakesAnotherBackIsNamedOnceItHasAnIdea(t *testing.T) {
 		newStory(t, s, "p-undo-1/~call/0.2").seal(given)
 	}
 	for process, want := range map[string][]string{"p": {"p-undo-1/~call/0.2"}, "p-undo-1": nil} {
-		got, err := s.ListUndos(t.Context(), process)
+		got, err := s.ListUndoingProcesses(t.Context(), process)
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s is taken back by %q, %v", process, got, err)
 		}
@@ -416,7 +416,7 @@ func TestWhateverIsSealedComesBack(t *testing.T) {
 				rt.Fatalf("Idea %d was sealed as %s and came back as %s", n+1, jsonOf(body), jsonOf(got))
 			}
 		}
-		if r := cold.verified(rt, process); !r.IsIntact || r.Ideas != len(given) || r.Digest != last {
+		if r := cold.verified(rt, process); !r.IsIntact || r.IdeaCount != len(given) || r.Digest != last {
 			rt.Fatalf("%+v", r)
 		}
 	})
@@ -430,7 +430,7 @@ func TestTheIdeasOfAProcessAreListedInOrder(t *testing.T) {
 		t.Fatalf("%+v, %v", links, err)
 	}
 	for i, l := range links {
-		if l.At != i+1 || (i > 0 && l.Parent != links[i-1].Digest) ||
+		if l.IdeaNumber != i+1 || (i > 0 && l.Parent != links[i-1].Digest) ||
 			!l.Created.Equal(noon.Add(time.Duration(i)*time.Minute)) {
 			t.Errorf("%+v", l)
 		}

@@ -77,8 +77,8 @@ func isPartError(err error) bool {
 
 // Report is what a check of a chain found.
 type Report struct {
-	Process string `json:"process"`
-	Ideas   int    `json:"ideas"`
+	Process   string `json:"process"`
+	IdeaCount int    `json:"ideas"`
 	// Digest is the digest of the latest Idea; empty if it is unknown.
 	Digest string `json:"digest"`
 	// Created is when the latest Idea was sealed; zero if unknown.
@@ -111,7 +111,7 @@ type Report struct {
 // BrokenItem is one broken place of a chain: the first Idea that it affects, the part (a name in the store, or a line
 // of an export), what is wrong, and the Ideas that depend on the part and cannot be loaded.
 type BrokenItem struct {
-	At              int    `json:"at"`
+	FirstIdea       int    `json:"at"`
 	Item            string `json:"part"`
 	Problem         string `json:"problem"`
 	UnloadableIdeas []int  `json:"harms,omitempty"`
@@ -127,7 +127,7 @@ func (r *Report) add(number int, part, format string, args ...any) {
 		return
 	}
 	r.brokenIndexByPart[part] = len(r.Broken)
-	r.Broken = append(r.Broken, BrokenItem{At: number, Item: part, Problem: fmt.Sprintf(format, args...)})
+	r.Broken = append(r.Broken, BrokenItem{FirstIdea: number, Item: part, Problem: fmt.Sprintf(format, args...)})
 }
 
 // addUnloadable records that an Idea cannot be loaded because of a broken part.
@@ -141,7 +141,7 @@ func (r *Report) addUnloadable(part string, number int) {
 // addProblems records faults of decisions, all of them.
 func (r *Report) addProblems(number int, place string, problems []string) {
 	for _, p := range problems {
-		r.Broken = append(r.Broken, BrokenItem{At: number, Item: place, Problem: p})
+		r.Broken = append(r.Broken, BrokenItem{FirstIdea: number, Item: place, Problem: p})
 	}
 }
 

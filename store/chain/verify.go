@@ -44,7 +44,7 @@ func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessed W
 	}
 	v := &verifier{Store: s, process: process, report: newReport(process), witnessed: witnessed,
 		audit: proofs.New(s.deciderKeys), errorByDigest: map[string]error{}, deepErrorByDigest: map[string]error{}}
-	v.report.Ideas = len(numbers)
+	v.report.IdeaCount = len(numbers)
 	for _, name := range otherFiles {
 		v.report.add(0, name, "this is no Idea of the chain")
 	}
@@ -176,17 +176,17 @@ func (v *verifier) checkOrigin(ctx context.Context, m *manifest) error {
 		return nil
 	}
 	v.report.Origin, v.report.Undoes = m.Meta[originKey], m.Meta[protocol.UndoesMeta]
-	origin := &manifest{Meta: jsonval.AsObject(m.Meta[originKey])}
-	originManifest, err := v.manifest(ctx, origin.metaText("process"), origin.metaNumber("at"))
+	claimedOrigin := &manifest{Meta: jsonval.AsObject(m.Meta[originKey])}
+	originManifest, err := v.manifest(ctx, claimedOrigin.metaText("process"), claimedOrigin.metaNumber("at"))
 	switch {
 	case isBroken(err):
 		return nil // that chain is gone, or has a broken place of its own
 	case err != nil:
 		return err
-	case originManifest.Digest != origin.metaText("digest"):
+	case originManifest.Digest != claimedOrigin.metaText("digest"):
 		v.report.add(number, ManifestName(v.process, number),
 			"it says that it comes from Idea %d of %s, which has another digest",
-			origin.metaNumber("at"), origin.metaText("process"))
+			claimedOrigin.metaNumber("at"), claimedOrigin.metaText("process"))
 	}
 	return nil
 }

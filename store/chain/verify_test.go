@@ -59,7 +59,7 @@ func smallChain(t *testing.T) *shelf {
 func TestAWholeChainIsFoundWhole(t *testing.T) {
 	t.Parallel()
 	r := smallChain(t).cold(t).verified(t, "p")
-	if !r.IsIntact || r.Ideas != 5 || len(r.Digest) != 64 || r.Process != "p" || len(r.Broken)+len(r.UnreadableIdeas) > 0 {
+	if !r.IsIntact || r.IdeaCount != 5 || len(r.Digest) != 64 || r.Process != "p" || len(r.Broken)+len(r.UnreadableIdeas) > 0 {
 		t.Errorf("%+v", r)
 	}
 	if _, err := newShelf(t).Verify(t.Context(), "p"); !errors.Is(err, ErrNoIdea) {
@@ -110,7 +110,7 @@ func TestAChangedPartNamesTheIdeasThatStandOnIt(t *testing.T) {
 		if len(r.Broken) != 1 || !slices.Equal(r.Broken[0].UnloadableIdeas, r.UnreadableIdeas) {
 			t.Errorf("%s: %+v, and Ideas %v cannot be loaded", name, r.Broken, r.UnreadableIdeas)
 		}
-		if name == ManifestName("p", 2) && (r.Broken[0].At != 2 || r.Broken[0].UnloadableIdeas[0] != 2 || len(r.Broken[0].UnloadableIdeas) < 3) {
+		if name == ManifestName("p", 2) && (r.Broken[0].FirstIdea != 2 || r.Broken[0].UnloadableIdeas[0] != 2 || len(r.Broken[0].UnloadableIdeas) < 3) {
 			t.Errorf("%+v", r.Broken[0])
 		}
 		s.write(t, name, data)
@@ -158,7 +158,7 @@ func TestEveryBrokenPlaceIsToldOnceTheFirstFirst(t *testing.T) {
 		" "); got != "ideas/p/notes.txt ideas/p/3.json ideas/p/5.json ideas/p/7.json ideas/p/10.json" {
 		t.Errorf("%s: %+v", got, r)
 	}
-	if len(r.UnreadableIdeas) < 3 || r.Ideas != 11 {
+	if len(r.UnreadableIdeas) < 3 || r.IdeaCount != 11 {
 		t.Errorf("%+v", r)
 	}
 	_, err := s.cold(t).Load(t.Context(), "p", 3)
@@ -213,7 +213,7 @@ func TestAForgedManifestIsFound(t *testing.T) {
 			forge(m)
 			s.write(t, place, m.encode())
 			r := s.cold(t).verified(t, "p")
-			if r.IsIntact || r.Broken[0].At != 2 || (r.Broken[0].Item != place && name != "bad part") {
+			if r.IsIntact || r.Broken[0].FirstIdea != 2 || (r.Broken[0].Item != place && name != "bad part") {
 				t.Errorf("%+v", r)
 			}
 			_, err = s.cold(t).Load(t.Context(), "p", 2)

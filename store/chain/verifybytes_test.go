@@ -125,7 +125,7 @@ func TestAChangeOfAByteOfAnyClassIsFoundAndItsIdeaAndPartNamed(t *testing.T) {
 			s.write(t, name, changed)
 			r := s.cold(t).verified(t, "fork")
 			if (at == 0 && !r.IsIntact) ||
-				(at > 0 && (r.IsIntact || len(r.Broken) != 1 || r.Broken[0].Item != name || r.Broken[0].At != at)) {
+				(at > 0 && (r.IsIntact || len(r.Broken) != 1 || r.Broken[0].Item != name || r.Broken[0].FirstIdea != at)) {
 				t.Fatalf("%s (Idea %d): %s: %+v", name, at, what, r)
 			}
 			if at > 0 {
@@ -154,7 +154,7 @@ func TestAChangeOfAByteOfAnyClassOfAnExportIsFoundAndItsIdeaNamed(t *testing.T) 
 			part, found := fmt.Sprintf("line %d", n+1), false
 			if err == nil {
 				for _, b := range r.Broken {
-					found = found || (b.Item == part && b.At == n)
+					found = found || (b.Item == part && b.FirstIdea == n)
 				}
 			}
 			if !found || r.IsIntact {

@@ -69,7 +69,7 @@ func (v *exportVerifier) readLine(data []byte) {
 	}
 	v.addBroken(v.line, "%s", err)
 	if v.line > 1 {
-		v.report.Ideas++
+		v.report.IdeaCount++
 		v.report.UnreadableIdeas = append(v.report.UnreadableIdeas, v.line-1)
 		v.report.addUnloadable(fmt.Sprintf("line %d", v.line), v.line-1)
 		v.previousDigest = ""
@@ -127,7 +127,7 @@ func (v *exportVerifier) checkIdea(line jsonval.Object) error {
 	if err := v.checkLog(meta, line); err != nil {
 		return err
 	}
-	v.report.Ideas++
+	v.report.IdeaCount++
 	v.report.noteSimulated(meta)
 	place := fmt.Sprintf("line %d", v.line)
 	v.report.addProblems(v.line-1, place, v.audit.CheckLog(v.process, line["log"]))
@@ -201,11 +201,11 @@ func (v *exportVerifier) checkHead() {
 	switch {
 	case v.process != "" && v.header.Process != v.process:
 		v.addBroken(1, "it says that the process is %s, but it is %s", v.header.Process, v.process)
-	case v.header.IdeaCount != v.report.Ideas:
-		v.addBroken(1, "it says that there are %d Ideas, but there are %d", v.header.IdeaCount, v.report.Ideas)
+	case v.header.IdeaCount != v.report.IdeaCount:
+		v.addBroken(1, "it says that there are %d Ideas, but there are %d", v.header.IdeaCount, v.report.IdeaCount)
 	case v.previousDigest != "" && v.header.Digest != v.previousDigest:
 		v.addBroken(1, "it says that the last Idea is another")
-	case v.report.Ideas == 0:
+	case v.report.IdeaCount == 0:
 		v.addBroken(1, "there is no Idea")
 	}
 }

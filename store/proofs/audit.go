@@ -89,7 +89,7 @@ func (a *Audit) decisionProblem(process string, d approval.Decision) string {
 	switch {
 	case d.Proof == "" && d.Signature != nil:
 		return "its proof is gone"
-	case d.Proof == "" && d.Deciders.Signed():
+	case d.Proof == "" && d.Deciders.RequiresSignature():
 		return "it has no proof, but its policy wants one"
 	case d.Proof == "":
 		a.Declared++
@@ -127,7 +127,7 @@ func (a *Audit) proofProblem(process string, d approval.Decision) string {
 		return err.Error()
 	}
 	if process == "" {
-		process = c.Process
+		process = c.ProcessID
 	}
 	expected, reason := a.expectedProof(process, d, c)
 	if err := c.CheckMatches(expected); err != nil {
@@ -236,8 +236,8 @@ func (a *Audit) VerifyInherited(idea jsonval.Object) (problems []string) {
 		a.Counts.Inherited++
 		verification := a.readProof(e.Proof)
 		c, reason := verification.Claims, verification.RefusalReason
-		if reason == "" && (!ideafile.MatchesCallID(c.Call, e.CallID) || !policy.SameName(c.Subject, e.DecidedBy)) {
-			reason = fmt.Sprintf("its proof is that of %s, for %s", c.Subject, c.Call)
+		if reason == "" && (!ideafile.MatchesCallID(c.CallID, e.CallID) || !policy.SameName(c.Subject, e.DecidedBy)) {
+			reason = fmt.Sprintf("its proof is that of %s, for %s", c.Subject, c.CallID)
 		}
 		addProblem(e.CallID, e.DecidedBy, reason)
 	}

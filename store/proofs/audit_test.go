@@ -49,8 +49,8 @@ func decided(t *testing.T, k *signing.PrivateKey, keys *signing.Keys, d approval
 		d.CallID = approval.Plan{Request: *d.PlanRequest}.ProofCallID()
 	}
 	want := d.DecisionToProve("refunds")
-	jws, err := k.Sign(proof.Claims{Groups: []string{"finance"}, IssuedAt: at.Unix(), ID: "1", Process: want.ProcessID,
-		Call: d.CallID, Digest: want.Digest, Decision: d.Kind, DetailsDigest: want.DetailsDigest})
+	jws, err := k.Sign(proof.Claims{Groups: []string{"finance"}, IssuedAt: at.Unix(), ID: "1", ProcessID: want.ProcessID,
+		CallID: d.CallID, ApprovalDigest: want.ApprovalDigest, DecisionKind: d.Kind, DetailsDigest: want.DetailsDigest})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,11 +219,11 @@ func TestAForkCarriesProofsOfWhereItComesFrom(t *testing.T) {
 func TestApprovalsUnderASignedOrderAreProvenByTheOrder(t *testing.T) {
 	t.Parallel()
 	k, keys := signer(t, "")
-	o := approval.StandingOrder{ID: "small", Tool: "pay", Count: 2, Until: at.Add(time.Hour), Reason: "routine",
+	o := approval.StandingOrder{ID: "small", Tool: "pay", MaxCalls: 2, Until: at.Add(time.Hour), Reason: "routine",
 		ParamsCondition: map[string]any{"properties": map[string]any{"cents": map[string]any{"maximum": json.Number("50")}}}}
 	want := o.DecisionToProve("refunds")
-	jws, err := k.Sign(proof.Claims{IssuedAt: at.Unix(), ID: "1", Process: want.ProcessID, Call: o.ID,
-		Digest: want.Digest, Decision: want.Kind, DetailsDigest: want.DetailsDigest})
+	jws, err := k.Sign(proof.Claims{IssuedAt: at.Unix(), ID: "1", ProcessID: want.ProcessID, CallID: o.ID,
+		ApprovalDigest: want.ApprovalDigest, DecisionKind: want.Kind, DetailsDigest: want.DetailsDigest})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestApprovalsUnderASignedOrderAreProvenByTheOrder(t *testing.T) {
 	a, b, c := under("1.1@①", "10", 1), under("1.1@②", "50", 2), under("1.1@③", "20", 3)
 	other := given
 	changed := o
-	changed.Count = 3
+	changed.MaxCalls = 3
 	other.Order = &changed
 	for name, x := range map[string]struct {
 		log  any
@@ -273,7 +273,7 @@ func TestADecisionInPlaceOfAnotherNeedsTheRecordOfADeputy(t *testing.T) {
 		why    string
 	}{
 		"as it was": {func(*approval.StandingOrder, *approval.Decision) {}, ""},
-		"another deputy": {func(o *approval.StandingOrder, _ *approval.Decision) { o.To = "eve" },
+		"another deputy": {func(o *approval.StandingOrder, _ *approval.Decision) { o.DeputyName = "eve" },
 			"ann had not named bob as deputy for that time"},
 		"of another": {func(_ *approval.StandingOrder, d *approval.Decision) { d.OnBehalfOf.Name = "cid" },
 			"cid had not named bob"},
@@ -286,7 +286,7 @@ func TestADecisionInPlaceOfAnotherNeedsTheRecordOfADeputy(t *testing.T) {
 			d.Deciders = policy.Rules{{RequiresSignature: true}}
 		}, "had not named"},
 	} {
-		o := approval.StandingOrder{ID: "leave", To: "bob", Until: at.Add(time.Hour)}
+		o := approval.StandingOrder{ID: "leave", DeputyName: "bob", Until: at.Add(time.Hour)}
 		d := approval.Decision{Kind: policy.Approve, CallID: "1.1", DecidedBy: "bob", DecidedAt: at,
 			OnBehalfOf: &policy.Person{Name: "ann", Groups: []string{"finance"}}}
 		c.change(&o, &d)

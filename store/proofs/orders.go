@@ -27,7 +27,7 @@ func (a *Audit) collectOrders(process string, entries []turn.LogEntry) (problems
 			continue
 		}
 		newOrder := &standingOrder{StandingOrder: *d.Order, giver: d.Decider()}
-		if a.ordersByID[d.Order.ID] = newOrder; d.Order.To != "" {
+		if a.ordersByID[d.Order.ID] = newOrder; d.Order.DeputyName != "" {
 			a.deputyOrders = append(a.deputyOrders, newOrder)
 		}
 		if reason := a.orderProblem(process, *d); reason != "" {
@@ -62,8 +62,8 @@ func (a *Audit) orderProblem(process string, d approval.Decision) string {
 func (a *Audit) deputyDenial(process string, d approval.Decision) string {
 	if d.OnBehalfOf == nil || spelling.IsPart(process) ||
 		slices.ContainsFunc(a.deputyOrders, func(o *standingOrder) bool {
-			return policy.SameName(o.To, d.DecidedBy) && policy.SameName(o.giver.Name, d.OnBehalfOf.Name) &&
-				slices.Equal(o.giver.Groups, d.OnBehalfOf.Groups) && (o.Proof != "" || !d.Deciders.Signed()) &&
+			return policy.SameName(o.DeputyName, d.DecidedBy) && policy.SameName(o.giver.Name, d.OnBehalfOf.Name) &&
+				slices.Equal(o.giver.Groups, d.OnBehalfOf.Groups) && (o.Proof != "" || !d.Deciders.RequiresSignature()) &&
 				!d.DecidedAt.Before(o.From) && d.DecidedAt.Before(o.Until)
 		}) {
 		return ""
@@ -82,13 +82,13 @@ func (a *Audit) expectedProof(process string, d approval.Decision,
 	}
 	o := a.ordersByID[d.OrderID]
 	if o == nil {
-		return proof.Decision{ProcessID: process, CallIDs: []string{d.OrderID}, Digest: c.Digest,
+		return proof.Decision{ProcessID: process, CallIDs: []string{d.OrderID}, ApprovalDigest: c.ApprovalDigest,
 			Kind: approval.SteerAllow, DetailsDigest: c.DetailsDigest}, ""
 	}
 	o.approvedCallCount++
 	reason = o.NotCoveredReason(approval.Pending{Tool: d.Tool, Params: d.ShownParams}, d.DecidedAt)
-	if o.Count > 0 && o.approvedCallCount > o.Count {
-		reason = fmt.Sprintf("the standing order %s gives leave for %d Calls, and this is one more", o.ID, o.Count)
+	if o.MaxCalls > 0 && o.approvedCallCount > o.MaxCalls {
+		reason = fmt.Sprintf("the standing order %s gives leave for %d Calls, and this is one more", o.ID, o.MaxCalls)
 	}
 	return o.DecisionToProve(process), reason
 }

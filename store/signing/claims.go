@@ -12,7 +12,7 @@ import (
 // for a standing order. groups are the signer's groups; nil uses the groups of the key.
 func NewClaims(d proof.Decision, call string, groups []string) proof.Claims {
 	return proof.Claims{
-		IssuedAt: time.Now().Unix(), ID: uuid.NewString(), Groups: groups, Process: d.ProcessID, Call: call,
-		Digest: d.Digest, Decision: d.Kind, DetailsDigest: d.DetailsDigest,
+		IssuedAt: time.Now().Unix(), ID: uuid.NewString(), Groups: groups, ProcessID: d.ProcessID, CallID: call,
+		ApprovalDigest: d.ApprovalDigest, DecisionKind: d.Kind, DetailsDigest: d.DetailsDigest,
 	}
 }

@@ -29,7 +29,7 @@ import (
 func claims(change ...func(*proof.Claims)) proof.Claims {
 	c := proof.Claims{
 		Issuer: "ann", Subject: "ann", Groups: []string{"finance"}, IssuedAt: 1, ID: "1",
-		Process: "p", Call: "1.1", Digest: "d", Decision: "approve", DetailsDigest: proof.DetailsDigest(nil),
+		ProcessID: "p", CallID: "1.1", ApprovalDigest: "d", DecisionKind: "approve", DetailsDigest: proof.DetailsDigest(nil),
 	}
 	for _, f := range change {
 		f(&c)
@@ -167,7 +167,7 @@ func TestWhatIsNoProofIsRefusedWithItsReason(t *testing.T) {
 			sign(t, eve, claims(func(c *proof.Claims) { c.Issuer, c.Subject, c.Groups = "eve", "eve", nil })),
 			"not among those"},
 		{"a changed payload", parts[0] + "." +
-			base64.RawURLEncoding.EncodeToString(claims(func(c *proof.Claims) { c.Call = "1.2" }).Encode()) + "." +
+			base64.RawURLEncoding.EncodeToString(claims(func(c *proof.Claims) { c.CallID = "1.2" }).Encode()) + "." +
 			parts[2], "the signature does not match"},
 		{"no signature", parts[0] + "." + parts[1] + ".", "the signature does not match"},
 		{"two parts", parts[0] + "." + parts[1], "no compact JWS"},

@@ -119,15 +119,15 @@ const stopTimeout = 5 * time.Second
 
 func (e *stdinCloser) Close() error {
 	err := e.WriteCloser.Close()
-	hasEnded := make(chan struct{})
-	safego.Go("mcp.program", e.cmd.Wait, func(error) { close(hasEnded) })
+	ended := make(chan struct{})
+	safego.Go("mcp.program", e.cmd.Wait, func(error) { close(ended) })
 	for _, stop := range []func() error{
 		func() error { return e.cmd.Process.Signal(syscall.SIGTERM) }, func() error { return e.cmd.Process.Kill() },
 		func() error { return nil },
 	} {
 		t := time.NewTimer(stopTimeout)
 		select {
-		case <-hasEnded:
+		case <-ended:
 			t.Stop()
 			return err
 		case <-t.C:

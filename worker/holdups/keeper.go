@@ -195,7 +195,7 @@ func (k *Tracker) reportHoldUp(ctx context.Context, key holdUpKey, now time.Time
 	case now.Sub(entry.reportedAt) < reportInterval, entry.reportedAt.IsZero() && !entry.isPersistent(now, storeErr):
 		return
 	default:
-		signal.HeldUp = &entry.HoldUp
+		signal.HoldUp = &entry.HoldUp
 	}
 	if entry.reportedAt.IsZero() {
 		k.Log.Warn("the process is held up", "process", key.process, "cause", key.cause, "reason", entry.Message,
@@ -211,7 +211,7 @@ func (k *Tracker) reportHoldUp(ctx context.Context, key holdUpKey, now time.Time
 		return // it is reported by the next look
 	case hasEnded:
 		k.ForgetHoldUp(key.process, key.cause)
-	case signal.HeldUp == nil:
+	case signal.HoldUp == nil:
 		k.ForgetHoldUp(key.process, key.cause)
 		k.Log.Info("the process is held up no more", "process", key.process, "cause", key.cause)
 	default:

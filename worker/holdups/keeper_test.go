@@ -76,8 +76,8 @@ func begin(t *testing.T) *trial {
 		},
 		SendSignal: func(_ context.Context, process string, s protocol.WorkerHoldUpSignal) error {
 			what := "gone"
-			if s.HeldUp != nil {
-				what = s.HeldUp.Message
+			if s.HoldUp != nil {
+				what = s.HoldUp.Message
 			}
 			r.mu.Lock()
 			defer r.mu.Unlock()

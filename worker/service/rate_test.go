@@ -147,7 +147,7 @@ func (r *rated) wait(want int) {
 func (r *rated) heldUp(p *client.Process) {
 	r.t.Helper()
 	devtest.Eventually(r.t, "the process is held up by the rate", func() bool {
-		held, err := p.HeldUp(r.t.Context())
+		held, err := p.HoldUps(r.t.Context())
 		return err == nil && len(held) == 1 && held[0].Cause == turn.CodeRateLimited
 	})
 }
@@ -188,7 +188,7 @@ func TestAllWorkersShareTheMoneyOfADay(t *testing.T) {
 		devtest.Eventually(t, "it has ended, or is held up", func() bool {
 			status, err := p.Status(t.Context())
 			return err == nil && (status.Status == loop.StatusCompleted ||
-				len(status.HeldUp) == 1 && status.HeldUp[0].Cause == turn.CodeRateLimited)
+				len(status.HoldUps) == 1 && status.HoldUps[0].Cause == turn.CodeRateLimited)
 		})
 	}
 	// Each begins after the one before it has ended, and with that it is known what that one has cost.

@@ -56,7 +56,7 @@ func waiting(t *testing.T, cause, plan string, shop http.HandlerFunc, flags ...s
 		t.Fatal(err)
 	}
 	devtest.Eventually(t, "the process is held up by "+cause, func() bool {
-		held, err := p.HeldUp(t.Context())
+		held, err := p.HoldUps(t.Context())
 		return err == nil && len(held) == 1 && held[0].Cause == cause
 	})
 	return c, worker
@@ -70,7 +70,7 @@ func TestWhatASlowWorkerLeavesWaitingIsSaid(t *testing.T) {
 		func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{}") }, "--calls-per-second", "0.01")
 	devtest.Eventually(t, "the list says both", func() bool {
 		list, err := c.List(t.Context(), client.ListOptions{})
-		return err == nil && len(list) == 1 && len(list[0].HeldUp) == 1 && list[0].Awaiting == 1
+		return err == nil && len(list) == 1 && len(list[0].HoldUps) == 1 && list[0].Awaiting == 1
 	})
 }
 

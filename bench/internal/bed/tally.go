@@ -32,6 +32,6 @@ func (b *TestBed) addResult(r loop.Result) error {
 	defer b.mu.Unlock()
 	b.tally.Instances += len(r.Instances)
 	b.tally.Calls += r.Calls.Total()
-	b.tally.Requests += r.Requests
+	b.tally.Requests += r.RequestCount
 	return nil
 }

@@ -87,7 +87,7 @@ func (r Round) countActions(ctx context.Context, run func() error) (actions.Coun
 func (r Round) singleInstanceCases(ctx context.Context) []actionCase {
 	n := r.size(200, 6)
 	chain := func(id, tool string) func() error {
-		return func() error { _, err := r.runChain(ctx, id, tool, n); return err }
+		return func() error { _, err := r.runRequestChain(ctx, id, tool, n); return err }
 	}
 	diamond := func(id string, oneRequest bool) func() error {
 		return func() error { _, err := r.runDiamond(ctx, id, script.DiamondLines(oneRequest, "")); return err }

@@ -16,20 +16,20 @@ import (
 // maxChainSlowdown bounds how many times slower the last steps of a chain may be than those around the twentieth.
 const maxChainSlowdown = 1.3
 
-// chainWork runs a chain of Requests with one instant Call each, whose result, a kilobyte, stays in State. The LLM
+// requestChainWork runs a chain of Requests with one instant Call each, whose result, a kilobyte, stays in State. The LLM
 // answers at once. The overhead of a step is the time from the last byte of one reply to the next Request.
-func chainWork(fullSize int) func(context.Context, Round) error {
-	return func(ctx context.Context, r Round) error { return r.measureChain(ctx, r.size(fullSize, 6)) }
+func requestChainWork(fullRequestCount int) func(context.Context, Round) error {
+	return func(ctx context.Context, r Round) error { return r.measureRequestChain(ctx, r.size(fullRequestCount, 6)) }
 }
 
-func (r Round) measureChain(ctx context.Context, n int) error {
+func (r Round) measureRequestChain(ctx context.Context, n int) error {
 	r = r.withAxis("requests", n)
 	plainGaps, err := r.runPlainChain(ctx, n)
 	if err != nil {
 		return err
 	}
 	secondsBefore := usage.ProcessorSeconds()
-	gaps, err := r.runChain(ctx, "chain", "grow", n)
+	gaps, err := r.runRequestChain(ctx, "chain", "grow", n)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (r Round) measureChain(ctx context.Context, n int) error {
 	if err := r.recordStorage(ctx, maxStored); err != nil || n != 200 {
 		return err
 	}
-	gaps, err = r.runChain(ctx, "chain-pure", "growPure", n)
+	gaps, err = r.runRequestChain(ctx, "chain-pure", "growPure", n)
 	if err == nil {
 		r.Figure("overhead a step, pure", "ms").Add(toMilliseconds(gaps)...)
 	}
@@ -59,8 +59,8 @@ func limitIf(applies bool, limit float64) float64 {
 	return limit
 }
 
-// runChain returns the overhead of each step.
-func (r Round) runChain(ctx context.Context, id, tool string, n int) ([]time.Duration, error) {
+// runRequestChain returns the overhead of each step.
+func (r Round) runRequestChain(ctx context.Context, id, tool string, n int) ([]time.Duration, error) {
 	llm, err := r.UseScript(script.ChainLines(tool, n))
 	if err != nil {
 		return nil, err

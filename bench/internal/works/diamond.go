@@ -38,7 +38,7 @@ func (r Round) runDiamond(ctx context.Context, id string, lines []string) (time.
 		OutputSchema: `{"type": "object", "properties": {"text": {"type": ["string", "integer"]}}, "required": ["text"]}`})
 	took := time.Since(begin)
 	if err == nil && (result.Calls.Done != len(script.Diamond) || result.Output == nil ||
-		result.Requests != len(lines)) {
+		result.RequestCount != len(lines)) {
 		err = fmt.Errorf("it came to %s", jsonval.Encode(jsonval.ToJSONValue(result)))
 	}
 	return took, err

@@ -18,9 +18,9 @@ const (
 )
 
 // instancesWork runs instances with one instant Call each by a Plan, without an LLM.
-func instancesWork(fullSize int) func(context.Context, Round) error {
+func instancesWork(fullInstanceCount int) func(context.Context, Round) error {
 	return func(ctx context.Context, r Round) error {
-		n := r.size(fullSize, 20)
+		n := r.size(fullInstanceCount, 20)
 		r = r.withAxis("instances", n)
 		usage.ResetPeakMemory()
 		secondsBefore := usage.ProcessorSeconds()

@@ -41,25 +41,25 @@ const (
 
 // Field is one control, or a group of them.
 type Field struct {
-	Name     string // of the control: the form's prefix and a JSON pointer
-	Label    string
-	Unit     string   // of a number: its currency, or %
-	Help     string   // the schema's description
-	Hint     []string // the schema's constraints, in words
-	Pattern  string   // a regular expression that the value must match, and that has no words
-	Kind     Kind
-	Value    string // what the control holds
-	Options  []Option
-	States   []string // the states that the value can have; none: it is always given
-	State    string
-	Required bool
-	Error    string
-	Fields   []*Field
-	Keys     []string // of an Object: the keys that have Fields
-	More     *Field   // of an Object: other members as JSON; nil: there can be none
-	InList   bool     // it is an item of a list, which can be removed
-	Removed  bool     // it is removed
-	CanAdd   bool     // of a List
+	Name         string // of the control: the form's prefix and a JSON pointer
+	Label        string
+	Unit         string   // of a number: its currency, or %
+	Help         string   // the schema's description
+	Hints        []string // the schema's constraints, in words
+	Pattern      string   // a regular expression that the value must match, and that has no words
+	Kind         Kind
+	Value        string // what the control holds
+	Options      []Option
+	States       []string // the states that the value can have; none: it is always given
+	State        string
+	Required     bool
+	Error        string
+	Fields       []*Field
+	Keys         []string // of an Object: the keys that have Fields
+	OtherMembers *Field   // of an Object: other members as JSON; nil: there can be none
+	IsListItem   bool     // it is an item of a list, which can be removed
+	IsRemoved    bool     // it is removed
+	CanAdd       bool     // of a List
 	// ForOperators means that only operators look at the Field. Pages show it folded, since it is part of what is
 	// decided.
 	ForOperators bool
@@ -71,7 +71,7 @@ type Field struct {
 func (f *Field) IsOpen() bool { return f.isMissing || f.hasError() }
 
 func (f *Field) hasError() bool {
-	return f.Error != "" || f.More != nil && f.More.Error != "" || slices.ContainsFunc(f.Fields, (*Field).hasError)
+	return f.Error != "" || f.OtherMembers != nil && f.OtherMembers.Error != "" || slices.ContainsFunc(f.Fields, (*Field).hasError)
 }
 
 // Option is an option of a Choice.
@@ -138,15 +138,15 @@ type position struct {
 
 func (b *builder) build(p position, value any, isPresent bool) *Field {
 	node := describeNode(b.form.Schema, p.schemaNode, p.pointer)
-	f := &Field{Name: p.name, Label: p.label, Help: node.help, Required: p.isRequired, InList: p.isItem,
+	f := &Field{Name: p.name, Label: p.label, Help: node.help, Required: p.isRequired, IsListItem: p.isItem,
 		Error: b.errors[p.name], ForOperators: b.isForOperators(p.name),
 		isMissing: p.isRequired && !isPresent}
-	f.Hint, f.Pattern = b.hints(node, p.name)
+	f.Hints, f.Pattern = b.hints(node, p.name)
 	if node.title != "" && node.title != f.Label {
 		f.Help = joinSentences(node.title, f.Help)
 	}
 	if p.depth == 0 {
-		f.Help, f.Hint = "", nil // the page explains the whole form
+		f.Help, f.Hints = "", nil // the page explains the whole form
 	}
 	b.fieldCount++
 	f.Kind = b.kindOf(node, p, value, isPresent)
@@ -154,7 +154,7 @@ func (b *builder) build(p position, value any, isPresent bool) *Field {
 	if sent := b.entered.Get(p.name + kindSuffix); sent != "" && f.Kind != Fixed {
 		f.Kind = Kind(sent)
 	}
-	f.Removed = b.entered.Get(p.name+removedSuffix) != ""
+	f.IsRemoved = b.entered.Get(p.name+removedSuffix) != ""
 	switch f.Kind {
 	case Object:
 		b.addMembers(f, node, p, value)
@@ -225,7 +225,7 @@ func (b *builder) addMembers(f *Field, node node, p position, value any) {
 		f.Keys = append(f.Keys, key)
 	}
 	if node.allowsMoreMembers() {
-		f.More = &Field{Name: p.name + moreSuffix, Label: "Other values", Kind: JSON,
+		f.OtherMembers = &Field{Name: p.name + moreSuffix, Label: "Other values", Kind: JSON,
 			Value: b.entered.Get(p.name + moreSuffix), Error: b.errors[p.name+moreSuffix]}
 	}
 }

@@ -39,8 +39,8 @@ func collect(f *form.Field, to url.Values) {
 		for _, k := range f.Keys {
 			to.Add(f.Name+"~key", k)
 		}
-		if f.More != nil {
-			to.Set(f.More.Name, f.More.Value)
+		if f.OtherMembers != nil {
+			to.Set(f.OtherMembers.Name, f.OtherMembers.Value)
 		}
 	case form.List:
 		to.Set(f.Name+"~count", strconv.Itoa(len(f.Fields)))
@@ -115,7 +115,7 @@ func TestAFormShowsWhatASchemaAllows(t *testing.T) {
 	if id := find(t, f, "p/id"); id.Help != "The order." || !id.Required {
 		t.Errorf("%+v", id)
 	}
-	if cents := find(t, f, "p/cents"); !slices.Equal(cents.Hint, []string{"a whole number", "at least 1"}) {
+	if cents := find(t, f, "p/cents"); !slices.Equal(cents.Hints, []string{"a whole number", "at least 1"}) {
 		t.Errorf("%+v", cents)
 	}
 }
@@ -334,7 +334,7 @@ func TestWhatASchemaAsksForIsSaidInWordsAndNeverAsAPattern(t *testing.T) {
 			`{"type": "object", "properties": {"v": {"type": "string", ` + c.schema + `}}}`)}
 		before := modeltest.MustDecodeJSON(`{"v": "the broken one"}`)
 		fields := f.New(before, true)
-		hints := find(t, fields, "p/v").Hint
+		hints := find(t, fields, "p/v").Hints
 		if got := strings.Join(hints, ", "); got != c.hint {
 			t.Errorf("%s is %q, want %q", c.schema, got, c.hint)
 		}
@@ -384,7 +384,7 @@ func TestAShareIsTypedInPercent(t *testing.T) {
 	f := form.Form{Schema: schema, Prefix: "p"}
 	before := modeltest.MustDecodeJSON(`{"discount": 0.10}`)
 	field := f.New(before, true).Fields[0]
-	if field.Value != "10" || field.Unit != "%" || strings.Join(field.Hint, ", ") != "at most 50%" {
+	if field.Value != "10" || field.Unit != "%" || strings.Join(field.Hints, ", ") != "at most 50%" {
 		t.Errorf("%+v", field)
 	}
 	for text, want := range map[string]string{"10": `{"discount":0.10}`, "15": `{"discount":0.15}`,
@@ -412,7 +412,7 @@ func TestMoneyIsTypedInItsCurrencyAndBecomesItsSmallestUnit(t *testing.T) {
 	f := form.Form{Schema: schema, Prefix: "p", Fixed: []string{"wired"}, Language: shown.German}
 	fields := f.New(value, true)
 	amount := find(t, fields, "p/amount")
-	if amount.Value != "1234,59" || amount.Unit != "EUR" || strings.Join(amount.Hint, ", ") != "at least 1,00 EUR" ||
+	if amount.Value != "1234,59" || amount.Unit != "EUR" || strings.Join(amount.Hints, ", ") != "at least 1,00 EUR" ||
 		find(t, fields, "p/wired").Value != "1,00 EUR" || find(t, fields, "p/one").Options[1].Label != "2,50 EUR" {
 		t.Errorf("%+v", amount)
 	}

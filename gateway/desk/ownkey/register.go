@@ -18,13 +18,13 @@ import (
 
 // KeyPage shows a person's passkeys, and lets the person make one.
 type KeyPage struct {
-	Keys    []*signing.Key
-	Unknown string // why this gateway does not know which keys are valid; empty: it does
-	Why     string // why browsers make no passkey here; empty: they do
-	Host    string
-	Options string // the browser's options for making one, as JSON
-	Sealed  string
-	Entry   string // of the passkey that was made
+	Keys              []*signing.Key
+	UnknownKeysReason string // why this gateway does not know which keys are valid; empty: it does
+	UnavailableReason string // why browsers make no passkey here; empty: they do
+	Host              string
+	Options           string // the browser's options for making one, as JSON
+	SealedState       string
+	Entry             string // of the passkey that was made
 }
 
 // registration is a passkey that a browser was asked to make.
@@ -50,13 +50,13 @@ func (p *Pages) ShowKey(w http.ResponseWriter, r *http.Request) error {
 
 func (p *Pages) keyPage(r *http.Request) (page KeyPage, err error) {
 	person := access.PersonFrom(r.Context())
-	page = KeyPage{Keys: p.Passkeys(r.Context(), person.Name), Unknown: p.unknownKeysReason(r.Context()), Host: r.Host}
+	page = KeyPage{Keys: p.Passkeys(r.Context(), person.Name), UnknownKeysReason: p.unknownKeysReason(r.Context()), Host: r.Host}
 	var site *passkey.Site
-	if site, page.Why = passkeySiteFor(r.Host); site == nil {
+	if site, page.UnavailableReason = passkeySiteFor(r.Host); site == nil {
 		return page, nil
 	}
 	pending := registration{person.Name, newChallenge(), time.Now().Add(registerMaxAge)}
-	if page.Sealed, err = p.Sessions.Seal(registerSealPurpose, pending); err == nil {
+	if page.SealedState, err = p.Sessions.Seal(registerSealPurpose, pending); err == nil {
 		page.Options = creationOptions(person.Name, pending.Challenge, site, page.Keys)
 	}
 	return page, err

@@ -15,21 +15,21 @@ import (
 
 // DecisionSubject is what a decision on a Call of a Tool is about, as the person who signs it reads it.
 type DecisionSubject struct {
-	Tool    string
-	About   string         // what the Call does, and for whom
-	Instead string         // the title of the Tool of a replacing Call; empty: nothing is replaced
-	Says    *readable.Fact // the value of the decision; nil: there is none
-	Back    string         // the page that the person comes from
+	Tool            string
+	Caption         string         // what the Call does, and for whom
+	ReplacementTool string         // the title of the Tool of a replacing Call; empty: nothing is replaced
+	ValueFact       *readable.Fact // the value of the decision; nil: there is none
+	BackHref        string         // the page that the person comes from
 }
 
 // SignPage asks a person to sign a decision.
 type SignPage struct {
 	DecisionSubject
-	Claims  proof.Claims
-	Reason  string
-	Value   any    // the rest of the decision
-	Options string // the options for the browser, as JSON
-	Sealed  string
+	Claims      proof.Claims
+	Reason      string
+	Value       any    // the rest of the decision
+	Options     string // the options for the browser, as JSON
+	SealedState string
 }
 
 // pendingSignature is a decision that waits for its signature.
@@ -58,9 +58,9 @@ func (p *Pages) AskForSignature(w http.ResponseWriter, r *http.Request, d api.De
 	payload := claims.Encode()
 	page := SignPage{DecisionSubject: subject, Claims: claims, Reason: d.Reason}
 	page.Value, _ = jsonval.Decode(d.ValueJSON()) // nil: the decision has no value
-	pending := pendingSignature{User: person.Name, Decision: d, Caption: subject.About,
+	pending := pendingSignature{User: person.Name, Decision: d, Caption: subject.Caption,
 		Back: r.FormValue("back"), Payload: payload}
-	if page.Sealed, err = p.Sessions.Seal(signSealPurpose, pending); err != nil {
+	if page.SealedState, err = p.Sessions.Seal(signSealPurpose, pending); err != nil {
 		return err
 	}
 	page.Options = jsonval.EncodeToString(jsonval.ToJSONValue(jsonval.Object{

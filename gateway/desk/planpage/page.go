@@ -33,12 +33,12 @@ type Page struct {
 	Instances    string
 	AskedUnknown bool // it is unknown about which Calls a person will be asked again
 
-	Denied   string // why this person may not decide; empty: they may
-	Wrong    string // the error in the form
-	WrongIn  string // the decision with the error
-	Changed  bool   // the Plan has changed since it was shown
-	Reason   string
-	Amending bool // somebody changes Calls
+	DenialReason      string // why this person may not decide; empty: they may
+	FormError         string // the error in the form
+	FormErrorDecision string // the decision with the error
+	HasChanged        bool   // the Plan has changed since it was shown
+	Reason            string
+	IsAmending        bool // somebody changes Calls
 
 	formFor func(*ideafile.Tool) form.Form
 	tools   []*ideafile.Tool
@@ -50,26 +50,26 @@ type Page struct {
 
 // Call is a row of the page.
 type Call struct {
-	Number    int // its place in the Plan, or among the added Calls, from 1
-	ID, Tool  string
-	Title     string // of the Tool
-	Instances string
-	Params    []readable.Fact
-	More      string // how many parameters are not shown
-	Reads     []string
-	Writes    string
-	Asked     string // whether a person will be asked about it again
-	Runs      string // its effect outside
-	Error     string // a known reason why it will fail
-	Wrong     string // the error in the Call as it was sent
-	// WrongDetail is what the process says of the Call as it was sent, for operators.
-	WrongDetail string
-	Kept        bool
-	CanOpen     bool
+	Number           int // its place in the Plan, or among the added Calls, from 1
+	ID, Tool         string
+	Title            string // of the Tool
+	Instances        string
+	Params           []readable.Fact
+	HiddenParamsText string // how many parameters are not shown
+	Reads            []string
+	Writes           string
+	ReviewText       string // whether a person will be asked about it again
+	EffectText       string // its effect outside
+	Error            string // a known reason why it will fail
+	FormError        string // the error in the Call as it was sent
+	// FormErrorDetail is what the process says of the Call as it was sent, for operators.
+	FormErrorDetail string
+	IsKept          bool
+	CanOpen         bool
 	// ParamsForm is the form that changes the parameters, and Rest is the rest of the Call as JSON; nil ParamsForm:
 	// the Call is not being changed.
 	ParamsForm *form.Field
-	Rest       string
+	RestJSON   string
 	// JSON is an added Call as it was written.
 	JSON string
 
@@ -100,34 +100,34 @@ func New(plan client.Plan, tools []*ideafile.Tool, labels plangraph.Labels, l sh
 	return p
 }
 
-// Left is how many Calls are not shown.
-func (p *Page) Left() int { return len(p.Plan.Calls) - len(p.Calls) }
+// HiddenCount is how many Calls are not shown.
+func (p *Page) HiddenCount() int { return len(p.Plan.Calls) - len(p.Calls) }
 
 func (p *Page) newCall(n int) *Call {
 	plannedCall := p.Plan.Calls[n]
 	raw := plannedCall.Written.RawObject()
 	c := &Call{
 		Number: n + 1, ID: plannedCall.CallID, Tool: plannedCall.Written.Tool,
-		Title:     p.labels.Presenter.Tool(plannedCall.Written.Tool),
+		Title:     p.labels.Presenter.ToolTitle(plannedCall.Written.Tool),
 		Instances: p.instanceNames(plannedCall.Instances), Error: plannedCall.Error,
-		Kept: true, original: plannedCall.Written.AsWritten(),
+		IsKept: true, original: plannedCall.Written.AsWritten(),
 		CanOpen: raw != nil, params: jsonval.AsObject(jsonschema.WithoutMetaKeys(raw)),
 	}
 	tool := ideafile.FindTool(p.tools, c.Tool)
-	c.Runs = runnerText(tool)
+	c.EffectText = runnerText(tool)
 	builder := readable.NewFactBuilder(p.language)
 	fields := builder.BuildAt(nil, "", p.labels.Presenter.ParamsFormat(c.Tool),
 		jsonval.ToJSONValue(p.labels.ParamsInWords(raw)))
-	if c.Params = fields.Facts; fields.Left > 0 {
-		c.More = readable.Plural(fields.Left, "other value")
+	if c.Params = fields.Facts; fields.HiddenCount > 0 {
+		c.HiddenParamsText = readable.Plural(fields.HiddenCount, "other value")
 	}
 	c.Reads = p.describeReads(n + 1)
 	index := slices.IndexFunc(p.Plan.AskedLater, func(a client.AskedLater) bool { return a.CallID == c.ID })
 	switch {
 	case index >= 0 && p.Plan.AskedLater[index].Certainty == client.AskedAlways:
-		c.Asked = "a person is asked again"
+		c.ReviewText = "a person is asked again"
 	case index >= 0:
-		c.Asked = "a person may be asked again, depending on its values"
+		c.ReviewText = "a person may be asked again, depending on its values"
 	}
 	if tool != nil {
 		c.form = p.formFor(tool)
@@ -145,7 +145,7 @@ func (p *Page) describeReads(number int) (list []string) {
 		source := readable.VisibleText(readable.Clip(e.GivenValueLabel, readable.MaxTextBytes))
 		if e.FromCallNumber > 0 && e.FromCallNumber <= len(p.Plan.Calls) {
 			producer := p.Plan.Calls[e.FromCallNumber-1]
-			title := readable.Clip(p.labels.Presenter.Tool(producer.Written.Tool), maxReason)
+			title := readable.Clip(p.labels.Presenter.ToolTitle(producer.Written.Tool), maxReason)
 			source = "step " + producer.CallID + " " + readable.VisibleText(title)
 		}
 		switch e.Kind {

@@ -45,15 +45,15 @@ func TestAPageSaysWhatEachCallReadsWritesAndDoes(t *testing.T) {
 	t.Parallel()
 	p := waiting(t)
 	first, second := p.Calls[0], p.Calls[1]
-	if first.Runs != "It sends a request to another system. It is never run twice." || first.Writes != "Paid on" ||
-		first.Asked != "a person is asked again" ||
+	if first.EffectText != "It sends a request to another system. It is never run twice." || first.Writes != "Paid on" ||
+		first.ReviewText != "a person is asked again" ||
 		strings.Join(first.Reads, "; ") != "Supplier" || first.Instances != "①" {
 		t.Errorf("%+v", first)
 	}
 	if strings.Join(second.Reads, "; ") != "What is known of it now, Paid on of step 1.1 Pay to somebody; "+
 		"nothing, but writes where step 1.1 Pay to somebody does: whichever is first" ||
 		second.Writes != "Is told, Paid on" ||
-		!strings.Contains(second.Runs, "Its result is written") || second.Asked != "" {
+		!strings.Contains(second.EffectText, "Its result is written") || second.ReviewText != "" {
 		t.Errorf("%+v", second)
 	}
 }
@@ -80,11 +80,11 @@ func TestWhatNobodyTouchedStaysAsItWasPlanned(t *testing.T) {
 		p, d := waiting(t), &client.PlanDecision{Kind: "amend"}
 		return p, d, p.ReadDecision(d, values)
 	}
-	if p, _, ok := take(url.Values{"keep": {"1", "2"}}); ok || !strings.Contains(p.Wrong, "Nothing is changed") {
-		t.Error(p.Wrong)
+	if p, _, ok := take(url.Values{"keep": {"1", "2"}}); ok || !strings.Contains(p.FormError, "Nothing is changed") {
+		t.Error(p.FormError)
 	}
-	if p, _, ok := take(url.Values{}); ok || !strings.Contains(p.Wrong, "No step is left") {
-		t.Error(p.Wrong)
+	if p, _, ok := take(url.Values{}); ok || !strings.Contains(p.FormError, "No step is left") {
+		t.Error(p.FormError)
 	}
 	_, d, ok := take(url.Values{"keep": {"1"}})
 	if want := `{"_instance":"①","_outputPath":"paid","_tool":"pay","cents":12345678901234567890.10,"to":"†input.name"}`; !ok || len(d.Calls) != 1 || string(jsonval.Encode(d.Calls[0])) != want {
@@ -92,15 +92,15 @@ func TestWhatNobodyTouchedStaysAsItWasPlanned(t *testing.T) {
 	}
 	// Opening a Call decides on nothing, and its form, untouched, changes nothing.
 	p, _, ok := take(url.Values{"keep": {"1", "2"}, "edit": {"1"}})
-	if ok || p.Wrong != "" || p.Calls[0].ParamsForm == nil {
-		t.Fatalf("%v %q", ok, p.Wrong)
+	if ok || p.FormError != "" || p.Calls[0].ParamsForm == nil {
+		t.Fatalf("%v %q", ok, p.FormError)
 	}
-	sent := url.Values{"keep": {"1", "2"}, "open": {"1"}, "c1-rest": {p.Calls[0].Rest}, "c1~kind": {"object"},
+	sent := url.Values{"keep": {"1", "2"}, "open": {"1"}, "c1-rest": {p.Calls[0].RestJSON}, "c1~kind": {"object"},
 		"c1~key":        {"cents", "to"},
 		"c1/cents~kind": {"number"}, "c1/cents": {"12345678901234567890.10"}, "c1/to~kind": {"text"},
 		"c1/to": {"†input.name"}}
-	if p, _, ok := take(sent); ok || !strings.Contains(p.Wrong, "Nothing is changed") {
-		t.Error(p.Wrong)
+	if p, _, ok := take(sent); ok || !strings.Contains(p.FormError, "Nothing is changed") {
+		t.Error(p.FormError)
 	}
 	sent.Set("c1/cents", "7.50")
 	sent.Set("new", `{"_tool": "tell", "text": "more"}`)
@@ -110,7 +110,7 @@ func TestWhatNobodyTouchedStaysAsItWasPlanned(t *testing.T) {
 		t.Errorf("%v %s", ok, d.Calls)
 	}
 	sent.Set("c1-rest", `{"cents": 1}`)
-	if p, _, ok := take(sent); ok || !strings.Contains(p.Calls[0].Wrong, "may not be here") {
+	if p, _, ok := take(sent); ok || !strings.Contains(p.Calls[0].FormError, "may not be here") {
 		t.Errorf("%+v", p.Calls[0])
 	}
 }
@@ -119,18 +119,18 @@ func TestWhatIsFoundWrongStandsBesideItsCall(t *testing.T) {
 	t.Parallel()
 	p, d := waiting(t), &client.PlanDecision{Kind: "amend"}
 	if !p.ReadDecision(d, url.Values{"keep": {"2"}, "added": {`{"_tool": "pay"}`, " "}}) {
-		t.Fatal(p.Wrong)
+		t.Fatal(p.FormError)
 	}
 	p.ShowProblems([]api.Place{{Path: "body.calls[0]", Message: "no text"}, {Path: "body.calls[1]", Message: "no cents"},
 		{Path: "body.calls[9]", Message: "none"}})
-	if p.Calls[0].Wrong != "" || p.Calls[1].WrongDetail != "no text" || p.Added[0].WrongDetail != "no cents" ||
-		!strings.Contains(p.Calls[1].Wrong, "cannot run") {
+	if p.Calls[0].FormError != "" || p.Calls[1].FormErrorDetail != "no text" || p.Added[0].FormErrorDetail != "no cents" ||
+		!strings.Contains(p.Calls[1].FormError, "cannot run") {
 		t.Errorf("%+v %+v", p.Calls, p.Added)
 	}
 	for text, says := range map[string]string{"none": "want a JSON object", `{"a": 1}`: `"_tool" is missing`,
 		`{"_tool": "fly"}`: "no step of the kind fly"} {
 		p, d := waiting(t), &client.PlanDecision{Kind: "amend"}
-		if p.ReadDecision(d, url.Values{"keep": {"1"}, "new": {text}}) || !strings.Contains(p.Added[0].Wrong, says) {
+		if p.ReadDecision(d, url.Values{"keep": {"1"}, "new": {text}}) || !strings.Contains(p.Added[0].FormError, says) {
 			t.Errorf("%s: %+v", text, p.Added[0])
 		}
 	}

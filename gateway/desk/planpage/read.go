@@ -35,18 +35,18 @@ func IsEditing(values url.Values) bool {
 // Read applies the sent form to the Calls, and returns all Calls of the Plan as it is to run. If Wrong is set, on the
 // page or on a Call, they are invalid.
 func (p *Page) Read(values url.Values) (calls []any) {
-	p.Amending = true
+	p.IsAmending = true
 	hasChanges := false
 	for _, c := range p.Calls {
 		number := strconv.Itoa(c.Number)
-		c.Kept = slices.Contains(values[keepField], number)
+		c.IsKept = slices.Contains(values[keepField], number)
 		writtenCall := c.original
 		if slices.Contains(values[openField], number) && c.CanOpen {
 			writtenCall = p.readEditedCall(c, values)
 		} else if values.Get(editField) == number && c.CanOpen {
 			c.addParamsForm(nil, nil)
 		}
-		if !c.Kept {
+		if !c.IsKept {
 			hasChanges = true
 			continue
 		}
@@ -59,11 +59,11 @@ func (p *Page) Read(values url.Values) (calls []any) {
 	}
 	calls = append(calls, added...)
 	switch {
-	case p.Wrong != "":
+	case p.FormError != "":
 	case len(calls) == 0:
-		p.Wrong = "No step is left. To run none of them, reject the Plan."
+		p.FormError = "No step is left. To run none of them, reject the Plan."
 	case !hasChanges && len(added) == 0:
-		p.Wrong = "Nothing is changed. To run it as it is, approve it."
+		p.FormError = "Nothing is changed. To run it as it is, approve it."
 	}
 	return calls
 }
@@ -72,12 +72,12 @@ func (p *Page) Read(values url.Values) (calls []any) {
 func (c *Call) addParamsForm(values url.Values, fieldErrors map[string]string) {
 	if c.ParamsForm = c.form.New(c.params, true); values != nil {
 		c.ParamsForm = c.form.FromEntered(c.params, true, values, fieldErrors)
-		c.Rest = strings.ReplaceAll(values.Get(c.form.Prefix+restSuffix), "\r\n", "\n")
+		c.RestJSON = strings.ReplaceAll(values.Get(c.form.Prefix+restSuffix), "\r\n", "\n")
 		return
 	}
 	rest := maps.Clone(jsonval.AsObject(c.original))
 	maps.DeleteFunc(rest, func(key string, _ any) bool { return !strings.HasPrefix(key, "_") || key == "_tool" })
-	c.Rest = form.Pretty(jsonval.ToJSONValue(rest))
+	c.RestJSON = form.Pretty(jsonval.ToJSONValue(rest))
 }
 
 // readEditedCall reads a Call whose fields are open.
@@ -85,25 +85,25 @@ func (p *Page) readEditedCall(c *Call, values url.Values) any {
 	v, fieldErrors := c.form.Read(c.params, values)
 	c.addParamsForm(values, fieldErrors)
 	call, isObject := v.(jsonval.Object)
-	restMembers, err := jsonval.DecodeObject([]byte(c.Rest))
+	restMembers, err := jsonval.DecodeObject([]byte(c.RestJSON))
 	switch {
 	case form.IsAdding(values):
 		return c.original
 	case len(fieldErrors) > 0:
-		c.Wrong = "some fields do not fit yet: each says why"
+		c.FormError = "some fields do not fit yet: each says why"
 	case !isObject:
-		c.Wrong = "the values of a step must be an object"
+		c.FormError = "the values of a step must be an object"
 	case err != nil:
-		c.Wrong = "the rest of the step is not a JSON object: " + ideafiles.DecodeCause(err)
+		c.FormError = "the rest of the step is not a JSON object: " + ideafiles.DecodeCause(err)
 	}
 	for key := range restMembers {
 		if !strings.HasPrefix(key, "_") || key == "_tool" {
-			c.Wrong = fmt.Sprintf("%q may not be here: what it does and its values are above", key)
+			c.FormError = fmt.Sprintf("%q may not be here: what it does and its values are above", key)
 		}
 	}
-	if c.Wrong != "" {
-		if c.Kept {
-			p.Wrong = "Step " + c.ID + " does not fit yet: see the message beside it."
+	if c.FormError != "" {
+		if c.IsKept {
+			p.FormError = "Step " + c.ID + " does not fit yet: see the message beside it."
 		}
 		return c.original
 	}
@@ -130,15 +130,15 @@ func (p *Page) readAdded(values url.Values) (calls []any) {
 		c.Tool, _ = call["_tool"].(string)
 		switch {
 		case err != nil:
-			c.Wrong = `want a JSON object, such as {"_tool": "tell", "text": "†state.text"}: ` +
+			c.FormError = `want a JSON object, such as {"_tool": "tell", "text": "†state.text"}: ` +
 				ideafiles.DecodeCause(err)
 		case c.Tool == "":
-			c.Wrong = `it does not say what to do: "_tool" is missing`
+			c.FormError = `it does not say what to do: "_tool" is missing`
 		case len(p.tools) > 0 && ideafile.FindTool(p.tools, c.Tool) == nil:
-			c.Wrong = "there is no step of the kind " + c.Tool
+			c.FormError = "there is no step of the kind " + c.Tool
 		}
-		if c.Wrong != "" {
-			p.Wrong = "A step that you add is invalid: see the message beside it."
+		if c.FormError != "" {
+			p.FormError = "A step that you add is invalid: see the message beside it."
 		}
 		calls = append(calls, any(call))
 	}
@@ -150,14 +150,14 @@ var callIndexPattern = regexp.MustCompile(`calls\[([0-9]+)\]$`)
 
 // ShowProblems shows the problems that the process found, each beside the Call that was sent.
 func (p *Page) ShowProblems(problems []api.Place) {
-	sentCalls := append(jsonval.Filter(p.Calls, func(c *Call) bool { return c.Kept }), p.Added...)
+	sentCalls := append(jsonval.Filter(p.Calls, func(c *Call) bool { return c.IsKept }), p.Added...)
 	for _, problem := range problems {
 		m := callIndexPattern.FindStringSubmatch(problem.Path)
 		if m == nil {
 			continue
 		}
 		if n, err := strconv.Atoi(m[1]); err == nil && n < len(sentCalls) {
-			sentCalls[n].Wrong, sentCalls[n].WrongDetail = "it cannot run as it is: mend it, or leave it out",
+			sentCalls[n].FormError, sentCalls[n].FormErrorDetail = "it cannot run as it is: mend it, or leave it out",
 				problem.Message
 			if c := sentCalls[n]; c.CanOpen && c.ParamsForm == nil {
 				c.addParamsForm(nil, nil)
@@ -179,20 +179,20 @@ func (p *Page) ReadDecision(d *client.PlanDecision, values url.Values) (ok bool)
 	case client.Approve:
 	case client.Reject:
 		if d.Reason == "" {
-			p.Wrong = NeedsReason
+			p.FormError = NeedsReason
 		}
 	case client.Amend:
 		if p.NotAmendable != "" {
-			p.Wrong = p.NotAmendable
+			p.FormError = p.NotAmendable
 			return false
 		}
 		d.Calls = p.Read(values)
 		if IsEditing(values) {
-			p.Wrong = ""
+			p.FormError = ""
 			return false
 		}
 	default:
-		p.Wrong = NoDecision
+		p.FormError = NoDecision
 	}
-	return p.Wrong == ""
+	return p.FormError == ""
 }

@@ -237,7 +237,7 @@ func (rules Rules) RequiredApprovals() int {
 // decisions on other Calls: see CallsWithExcludedDeciders.
 func (rules Rules) DenialReason(p Person, starters []Identity, causers ...Identity) string {
 	switch {
-	case !rules.Signed() || p.HasVerifiedProof:
+	case !rules.RequiresSignature() || p.HasVerifiedProof:
 	case p.DeputyIdentities != nil:
 		return "it needs a signed decision, of a deputy who was named with a proof"
 	default:
@@ -256,8 +256,8 @@ func (rules Rules) ExcludeStarter() bool {
 	return slices.ContainsFunc(rules, func(r Rule) bool { return r.ExcludesStarter })
 }
 
-// Signed reports whether a decision must have a proof.
-func (rules Rules) Signed() bool {
+// RequiresSignature reports whether a decision must have a proof.
+func (rules Rules) RequiresSignature() bool {
 	return slices.ContainsFunc(rules, func(r Rule) bool { return r.RequiresSignature })
 }
 
@@ -295,7 +295,7 @@ func (rules Rules) String() string {
 	case n > 1:
 		text = fmt.Sprintf("%d of: %s", n, text)
 	}
-	if rules.Signed() {
+	if rules.RequiresSignature() {
 		text = cmp.Or(text, "anybody") + ", signed"
 	}
 	var exclusions []string

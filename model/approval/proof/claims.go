@@ -37,12 +37,12 @@ type Claims struct {
 	ExpiresAt int64 `json:"exp,omitempty"`
 	// ID is the id of the proof.
 	ID string `json:"jti"`
-	// Process, Call, Digest and Decision identify the decision: the ids, in either spelling, the digest of what was
+	// ProcessID, Call, Digest and Decision identify the decision: the ids, in either spelling, the digest of what was
 	// shown, and approve, reject, amend, replace or answer.
-	Process  string `json:"process"`
-	Call     string `json:"call"`
-	Digest   string `json:"digest"`
-	Decision string `json:"decision"`
+	ProcessID    string `json:"process"`
+	CallID       string `json:"call"`
+	ApprovalDigest       string `json:"digest"`
+	DecisionKind string `json:"decision"`
 	// DetailsDigest is the digest of the rest of the decision: see DetailsDigest.
 	DetailsDigest string `json:"details"`
 }
@@ -72,8 +72,8 @@ func ReadClaims(payload []byte) (Claims, error) {
 	}
 	var c Claims
 	texts := map[string]*string{
-		"iss": &c.Issuer, "jti": &c.ID, "process": &c.Process, "call": &c.Call, "digest": &c.Digest,
-		"decision": &c.Decision, "details": &c.DetailsDigest,
+		"iss": &c.Issuer, "jti": &c.ID, "process": &c.ProcessID, "call": &c.CallID, "digest": &c.ApprovalDigest,
+		"decision": &c.DecisionKind, "details": &c.DetailsDigest,
 	}
 	for k := range jsonval.Sorted(texts) {
 		if *texts[k], err = readText(m, k, MaxIDLength); err != nil {

@@ -39,7 +39,7 @@ type Decision struct {
 	ProcessID string
 	// CallIDs are the spellings of the Call's id.
 	CallIDs       []string
-	Digest        string
+	ApprovalDigest        string
 	Kind          string
 	DetailsDigest string
 }
@@ -73,14 +73,14 @@ func (f Verification) CheckTime(askedAt, decidedAt time.Time) error {
 // CheckMatches returns why a proof is not for this decision.
 func (c Claims) CheckMatches(d Decision) error {
 	switch {
-	case spelling.WithoutParts(c.Process) != spelling.WithoutParts(d.ProcessID):
-		return fmt.Errorf("the proof is for process %s, not for %s", c.Process,
+	case spelling.WithoutParts(c.ProcessID) != spelling.WithoutParts(d.ProcessID):
+		return fmt.Errorf("the proof is for process %s, not for %s", c.ProcessID,
 			spelling.WithoutParts(d.ProcessID))
-	case !slices.Contains(d.CallIDs, c.Call):
-		return fmt.Errorf("the proof is for Call %s, not for %s", c.Call, d.CallIDs[0])
-	case c.Decision != d.Kind:
-		return fmt.Errorf("the proof is for the decision %s, not for %s", c.Decision, d.Kind)
-	case c.Digest != d.Digest:
+	case !slices.Contains(d.CallIDs, c.CallID):
+		return fmt.Errorf("the proof is for Call %s, not for %s", c.CallID, d.CallIDs[0])
+	case c.DecisionKind != d.Kind:
+		return fmt.Errorf("the proof is for the decision %s, not for %s", c.DecisionKind, d.Kind)
+	case c.ApprovalDigest != d.ApprovalDigest:
 		return errors.New("the proof is for another digest: its signer saw something else")
 	case c.DetailsDigest != d.DetailsDigest:
 		return errors.New("the proof is for another reason, params, with or output: its \"details\" is not the " +

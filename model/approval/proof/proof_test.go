@@ -17,12 +17,12 @@ var asked = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 func good() proof.Claims {
 	return proof.Claims{
 		Issuer: "ann", Subject: "ann", Groups: []string{"finance"}, IssuedAt: asked.Unix() + 60, ID: "1",
-		Process: "refunds", Call: "1.2@⑬", Digest: "d", Decision: "approve", DetailsDigest: proof.DetailsDigest(nil),
+		ProcessID: "refunds", CallID: "1.2@⑬", ApprovalDigest: "d", DecisionKind: "approve", DetailsDigest: proof.DetailsDigest(nil),
 	}
 }
 
 func decision() proof.Decision {
-	return proof.Decision{ProcessID: "refunds", CallIDs: []string{"1.2@⑬", "1.2@13"}, Digest: "d", Kind: "approve",
+	return proof.Decision{ProcessID: "refunds", CallIDs: []string{"1.2@⑬", "1.2@13"}, ApprovalDigest: "d", Kind: "approve",
 		DetailsDigest: proof.DetailsDigest(nil)}
 }
 
@@ -34,24 +34,24 @@ func TestAProofIsForOneDecisionAlone(t *testing.T) {
 		want   string
 	}{
 		{"as it is", func(*proof.Claims, *proof.Decision) {}, ""},
-		{"the other spelling of the Call", func(c *proof.Claims, _ *proof.Decision) { c.Call = "1.2@13" }, ""},
+		{"the other spelling of the Call", func(c *proof.Claims, _ *proof.Decision) { c.CallID = "1.2@13" }, ""},
 		{"the whole of a part", func(_ *proof.Claims, d *proof.Decision) { d.ProcessID = "refunds/~part/7" }, ""},
 		{"a part by name", func(c *proof.Claims, d *proof.Decision) {
-			c.Process, d.ProcessID = "refunds/~part/7",
+			c.ProcessID, d.ProcessID = "refunds/~part/7",
 				"refunds/~part/7"
 		}, ""},
 		{"a part's delegate", func(c *proof.Claims, d *proof.Decision) {
-			c.Process, d.ProcessID = "refunds/~call/1.1@13", "refunds/~part/7/~call/1.1@13"
+			c.ProcessID, d.ProcessID = "refunds/~call/1.1@13", "refunds/~part/7/~call/1.1@13"
 		}, ""},
 		{"a delegate", func(_ *proof.Claims, d *proof.Decision) { d.ProcessID = "refunds/~call/1.1@13" },
 			"for process refunds, not for refunds/~call/1.1@13"},
-		{"another process", func(c *proof.Claims, _ *proof.Decision) { c.Process = "refunds-2" },
+		{"another process", func(c *proof.Claims, _ *proof.Decision) { c.ProcessID = "refunds-2" },
 			"for process refunds-2, not for refunds"},
-		{"another Call", func(c *proof.Claims, _ *proof.Decision) { c.Call = "1.3@13" }, "for Call 1.3@13"},
-		{"a Call of every instance", func(c *proof.Claims, _ *proof.Decision) { c.Call = "1.2" },
+		{"another Call", func(c *proof.Claims, _ *proof.Decision) { c.CallID = "1.3@13" }, "for Call 1.3@13"},
+		{"a Call of every instance", func(c *proof.Claims, _ *proof.Decision) { c.CallID = "1.2" },
 			"for Call 1.2, not for 1.2@⑬"},
-		{"another digest", func(c *proof.Claims, _ *proof.Decision) { c.Digest = "e" }, "another digest"},
-		{"another decision", func(c *proof.Claims, _ *proof.Decision) { c.Decision = "reject" },
+		{"another digest", func(c *proof.Claims, _ *proof.Decision) { c.ApprovalDigest = "e" }, "another digest"},
+		{"another decision", func(c *proof.Claims, _ *proof.Decision) { c.DecisionKind = "reject" },
 			"for the decision reject, not for approve"},
 		{"another reason", func(_ *proof.Claims, d *proof.Decision) {
 			d.DetailsDigest = proof.DetailsDigest(map[string]any{"reason": "x"})

@@ -68,7 +68,7 @@ func (l Labels) callLines(number int, tool string, instances []string) (lines []
 		}
 		return []string{line}
 	}
-	lines = []string{fmt.Sprintf("%d %s", number, jsonval.Clip(l.Presenter.Tool(tool), maxLabelLength))}
+	lines = []string{fmt.Sprintf("%d %s", number, jsonval.Clip(l.Presenter.ToolTitle(tool), maxLabelLength))}
 	if len(instances) > 0 {
 		lines = append(lines, jsonval.Clip(strings.Join(jsonval.Map(instances, l.Presenter.KnownInstanceName), ", "),
 			maxLabelLength))

@@ -11,7 +11,7 @@ import (
 // NewIdea returns the Idea that a Call's delegate starts from: the file or, if it is nil, one made from the Tool's
 // description. The scopes are added under their names, and the parameters as input. llm is the `config.llm` of an
 // anonymous delegate.
-func NewIdea(t *ideafile.Tool, file jsonval.Object, llm any, params, scopes jsonval.Object) jsonval.Object {
+func NewIdea(t *ideafile.Tool, file jsonval.Object, llm any, params, scopeValues jsonval.Object) jsonval.Object {
 	context := slices.Clone(jsonval.AsList(file["context"]))
 	idea := jsonval.WithoutKey(file, "context")
 	if file == nil {
@@ -29,7 +29,7 @@ func NewIdea(t *ideafile.Tool, file jsonval.Object, llm any, params, scopes json
 	if idea["schema"] = schema; schema == nil {
 		idea["schema"] = jsonval.Object{}
 	}
-	for scope, value := range jsonval.Sorted(scopes) {
+	for scope, value := range jsonval.Sorted(scopeValues) {
 		if ref, err := refexpr.ParseScope(scope); err == nil {
 			value, _ = jsonval.SetAt(nil, ref.Path, value)
 			context = append(context, ideafile.EncodePayloadMessage(ideafile.Message{PayloadKind: ref.Kind, Payload: value}))

@@ -31,10 +31,10 @@ func (p Parts) String() string {
 
 // Field is a parameter of a Call, or a member of one, as people see it.
 type Field struct {
-	Name  string `json:"name" doc:"of the parameter; of a member of one, with what leads to it: customer.name"`
-	Title string `json:"title"`
-	Value any    `json:"value"`
-	Shown string `json:"shown" doc:"the value, in the reader's language"`
+	Name        string `json:"name" doc:"of the parameter; of a member of one, with what leads to it: customer.name"`
+	Title       string `json:"title"`
+	Value       any    `json:"value"`
+	DisplayText string `json:"shown" doc:"the value, in the reader's language"`
 
 	Format  Format `json:"-"`
 	Parts   Parts  `json:"-"` // of a letter: what came from data is marked
@@ -185,7 +185,7 @@ func (w *Presenter) InstanceAmount(token string, l Language) string {
 // Customer: Ann"; "" if none is telling.
 func (w *Presenter) InputSummary(input any, l Language) string {
 	texts := jsonval.Map(w.inputFormat.tellingFields(input, l), func(f Field) string {
-		return f.Title + ": " + toOneLine(f.Shown, maxShownFieldLength)
+		return f.Title + ": " + toOneLine(f.DisplayText, maxShownFieldLength)
 	})
 	return strings.Join(texts, ", ")
 }
@@ -198,8 +198,8 @@ func (w *Presenter) nameWithoutToken(token string, c InstanceValues, l Language)
 	return token
 }
 
-// Tool is the title of a Tool.
-func (w *Presenter) Tool(name string) string {
+// ToolTitle is the title of a Tool.
+func (w *Presenter) ToolTitle(name string) string {
 	if t := w.toolByName[name]; t != nil {
 		return t.format.TitleOr(name)
 	}
@@ -247,7 +247,7 @@ func (w *Presenter) StateFormat() Format { return w.stateFormat }
 
 // Call puts a Call with its parameters into words.
 func (w *Presenter) Call(tool string, params jsonval.Object, token string, c InstanceValues, l Language) Call {
-	out := Call{InstanceName: w.Name(token, c, l), ToolTitle: w.Tool(tool), ProcessTitle: w.ProcessTitle, Language: l}
+	out := Call{InstanceName: w.Name(token, c, l), ToolTitle: w.ToolTitle(tool), ProcessTitle: w.ProcessTitle, Language: l}
 	t := w.toolByName[tool]
 	if t == nil {
 		t = &toolPresenter{}
@@ -311,14 +311,14 @@ func (t *toolPresenter) fields(params jsonval.Object, l Language) (list []Field,
 				add(prefix+name+".", member, nested, false)
 				continue
 			}
-			field := Field{Name: prefix + name, Title: member.TitleOr(name), Value: v, Shown: member.Text(v, l),
+			field := Field{Name: prefix + name, Title: member.TitleOr(name), Value: v, DisplayText: member.Text(v, l),
 				Format: member}
 			if t.tool != nil && isTopLevel {
 				_, field.IsFixed = t.tool.WiredExpressionByParam[name]
 			}
 			if text, isText := v.(string); isText && member.Display == Letter {
 				field.Parts = fillLetter(text, params)
-				field.Shown = field.Parts.String()
+				field.DisplayText = field.Parts.String()
 			}
 			list = append(list, field)
 		}
@@ -394,7 +394,7 @@ func defaultSentence(title string, fields []Field) Parts {
 		if n == 0 {
 			separator = ": "
 		}
-		parts = append(parts, Part{Text: separator}, Part{toOneLine(f.Shown, maxShownFieldLength), true})
+		parts = append(parts, Part{Text: separator}, Part{toOneLine(f.DisplayText, maxShownFieldLength), true})
 	}
 	return parts
 }
@@ -409,7 +409,7 @@ func (f Format) tellingFields(v any, l Language) (list []Field) {
 		}
 		if _, isObject := v.(jsonval.Object); isObject {
 			list = append(list, member.tellingFields(v, l)...)
-		} else if one := (Field{Title: member.TitleOr(name), Value: v, Shown: member.Text(v, l),
+		} else if one := (Field{Title: member.TitleOr(name), Value: v, DisplayText: member.Text(v, l),
 			Format: member}); one.isInformative() {
 			list = append(list, one)
 		}
@@ -430,8 +430,8 @@ func (f Field) isInformative() bool {
 	case nil, bool, []any, jsonval.Object:
 		return false
 	}
-	return !f.IsFixed && f.Value != "" && utf8.RuneCountInString(f.Shown) <= maxShownFieldLength &&
-		!strings.Contains(f.Shown, "\n")
+	return !f.IsFixed && f.Value != "" && utf8.RuneCountInString(f.DisplayText) <= maxShownFieldLength &&
+		!strings.Contains(f.DisplayText, "\n")
 }
 
 // maxSentenceValueLength bounds one value in a sentence or a name, in characters.

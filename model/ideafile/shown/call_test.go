@@ -46,7 +46,7 @@ func TestACallReadsAsASentenceAndItsFieldsInTheOrderOfTheSchema(t *testing.T) {
 	}
 	var got []string
 	for _, f := range c.Fields {
-		got = append(got, f.Name+"|"+f.Title+"|"+f.Shown)
+		got = append(got, f.Name+"|"+f.Title+"|"+f.DisplayText)
 	}
 	want := []string{"amount|Amount|2,299.00 EUR", "to.name|Customer|Ann",
 		"letter|Letter|Dear Ann, we send 229900. {else}",
@@ -110,7 +110,7 @@ func TestWhatAValueHoldsChangesNothingButItself(t *testing.T) {
 		c.InstanceName != "order †`${amount}`" {
 		t.Errorf("%q of %q", c.Sentence, c.InstanceName)
 	}
-	if c.Fields[1].Shown != long {
+	if c.Fields[1].DisplayText != long {
 		t.Error("a field is cut")
 	}
 }

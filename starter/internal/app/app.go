@@ -110,7 +110,7 @@ func (a *App) Show(v any, text string) error {
 }
 
 // Finish prints a Result and returns the error for its exit code. The Naming tells people the instances apart.
-func (a *App) Finish(r loop.Result, naming print.Naming) error {
+func (a *App) Finish(r loop.Result, naming print.InstanceNaming) error {
 	var err error
 	if a.JSON {
 		err = a.PrintJSON(r)

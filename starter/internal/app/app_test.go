@@ -71,7 +71,7 @@ func TestJSONIsOneLineWithEverythingAsItWas(t *testing.T) {
 	a := &App{Out: &b, JSON: true}
 	if err := a.Finish(loop.Result{ProcessID: "p", Status: loop.StatusCompleted, Output: "<a> & \u2028",
 		Instances: map[string]loop.InstanceResult{"": {Status: ideafile.InstanceSettled,
-			State: map[string]any{}}}}, print.Naming{}); err != nil {
+			State: map[string]any{}}}}, print.InstanceNaming{}); err != nil {
 		t.Fatal(err)
 	}
 	want :=
@@ -94,7 +94,7 @@ func TestCallsCountInTheExitCodeWhereThatIsAskedFor(t *testing.T) {
 	} {
 		a := &App{Out: &bytes.Buffer{}, JSON: true, CallsMustSucceed: c.asked}
 		r := loop.Result{Status: loop.StatusCompleted, Calls: c.calls}
-		if got := exit.CodeOf(a.Finish(r, print.Naming{})); got != c.want {
+		if got := exit.CodeOf(a.Finish(r, print.InstanceNaming{})); got != c.want {
 			t.Errorf("%+v: exit %d", c, got)
 		}
 	}

@@ -92,7 +92,7 @@ func CodeOfResult(r loop.Result) int {
 		}
 		return Paused
 	case loop.StatusRunning:
-		if slices.ContainsFunc(r.HeldUp, func(h turn.HoldUp) bool { return h.Cause == turn.CodeLLMUnreachable }) {
+		if slices.ContainsFunc(r.HoldUps, func(h turn.HoldUp) bool { return h.Cause == turn.CodeLLMUnreachable }) {
 			return Unreachable
 		}
 		for _, i := range r.Instances {

@@ -46,7 +46,7 @@ func Approval(p client.Approval) string {
 	}
 	for _, f := range p.Fields {
 		if f.Format.Title != "" || f.Format.Display != shown.Plain {
-			Fprintf(&b, "  %s: %s\n", f.Title, FitWidth(f.Shown, maxCaseLength))
+			Fprintf(&b, "  %s: %s\n", f.Title, FitWidth(f.DisplayText, maxCaseLength))
 		}
 	}
 	Fprintf(&b, "  params %s\n", jsonval.Encode(jsonval.ToJSONValue(p.Params)))

@@ -8,16 +8,16 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Naming is what people call instances, and how their values are shown. The zero value shows everything as it is.
-type Naming struct {
+// InstanceNaming is what people call instances, and how their values are shown. The zero value shows everything as it is.
+type InstanceNaming struct {
 	inputByToken jsonval.Object // the instances' own, by token
 	presenter    *shown.Presenter
 	language     shown.Language
 }
 
-// NamingOf returns the Naming of an Idea.
-func NamingOf(idea *ideafile.Idea, l shown.Language) Naming {
-	n := Naming{jsonval.Object{}, shown.NewPresenter(idea), l}
+// InstanceNamingOf returns the Naming of an Idea.
+func InstanceNamingOf(idea *ideafile.Idea, l shown.Language) InstanceNaming {
+	n := InstanceNaming{jsonval.Object{}, shown.NewPresenter(idea), l}
 	for token, messages := range ideafile.GroupMessagesByInstance(idea.Context) {
 		if input := ideafile.InstanceInput(messages, token); token != "" && input != nil {
 			n.inputByToken[token] = input
@@ -27,7 +27,7 @@ func NamingOf(idea *ideafile.Idea, l shown.Language) Naming {
 }
 
 // name is an instance's name, with its token, by which commands know it; the unnamed one has none.
-func (n Naming) name(token string) string {
+func (n InstanceNaming) name(token string) string {
 	if n.presenter == nil {
 		return token
 	}
@@ -39,7 +39,7 @@ func (n Naming) name(token string) string {
 }
 
 // formatStateValue returns a value of State as it is shown, or as it is if its schema says nothing about that.
-func (n Naming) formatStateValue(key string, v any) any {
+func (n InstanceNaming) formatStateValue(key string, v any) any {
 	if n.presenter == nil {
 		return v
 	}
@@ -47,14 +47,14 @@ func (n Naming) formatStateValue(key string, v any) any {
 }
 
 // formatInput is formatStateValue for a whole input.
-func (n Naming) formatInput(v any) any {
+func (n InstanceNaming) formatInput(v any) any {
 	if n.presenter == nil {
 		return v
 	}
 	return n.formatValue(n.presenter.InputFormat(), v)
 }
 
-func (n Naming) formatValue(f shown.Format, v any) any {
+func (n InstanceNaming) formatValue(f shown.Format, v any) any {
 	if f.Display != shown.Plain {
 		return f.Text(v, n.language)
 	}

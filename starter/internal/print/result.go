@@ -14,13 +14,13 @@ import (
 )
 
 // Result prints a Result for people. Tables are no wider than the terminal.
-func Result(w io.Writer, r loop.Result, naming Naming) error {
+func Result(w io.Writer, r loop.Result, naming InstanceNaming) error {
 	var b strings.Builder
 	Fprintf(&b, "%s: %s\n", r.ProcessID, headline(r))
 	if r.Error != nil {
 		Fprintf(&b, "%s: %s\n", r.Error.Code, r.Error.Message)
 	}
-	for _, h := range r.HeldUp {
+	for _, h := range r.HoldUps {
 		Fprintf(&b, "%s\n", h)
 		if h.Remedy != "" {
 			Fprintf(&b, "  %s\n", h.Remedy)
@@ -36,7 +36,7 @@ func Result(w io.Writer, r loop.Result, naming Naming) error {
 		fmt.Fprintf(&b, "\noutput\n%s\n", firstLines(IndentJSON(r.Output), maxOutputLines))
 	}
 	printUnwrittenResults(&b, r.UnwrittenResults)
-	printSteps(&b, r.Instructions)
+	printSteps(&b, r.InstructionStepCounts)
 	printInstances(&b, r.Instances, naming, TerminalWidth(w))
 	printFailures(&b, r)
 	_, err := io.WriteString(w, b.String())
@@ -92,10 +92,10 @@ func printFailures(b *strings.Builder, r loop.Result) {
 
 func headline(r loop.Result) string {
 	status := string(r.Status)
-	if r.Simulated != nil {
+	if r.Simulation != nil {
 		status += " (simulated)"
 	}
-	parts := []string{status, Plural(r.IdeaCount, "Idea"), Plural(r.Requests, "Request")}
+	parts := []string{status, Plural(r.IdeaCount, "Idea"), Plural(r.RequestCount, "Request")}
 	if calls := callCountsText(r.Calls); calls != "" {
 		parts = append(parts, "calls: "+calls)
 	}
@@ -122,7 +122,7 @@ func PluralWithVerb(n int, noun string) string {
 }
 
 // printInstances prints what became of each instance. width is the terminal's, or 0 without a terminal.
-func printInstances(b *strings.Builder, instances map[string]loop.InstanceResult, naming Naming, width int) {
+func printInstances(b *strings.Builder, instances map[string]loop.InstanceResult, naming InstanceNaming, width int) {
 	tokens := ideafiles.SortedTokens(instances)
 	switch len(tokens) {
 	case 0:
@@ -164,7 +164,7 @@ func TableWidth(w io.Writer) int {
 
 // printInstance prints the only instance, with one line for each key of its State. If width is not 0, lines are no
 // longer than it.
-func printInstance(b *strings.Builder, naming Naming, token string, i loop.InstanceResult, width int) {
+func printInstance(b *strings.Builder, naming InstanceNaming, token string, i loop.InstanceResult, width int) {
 	Fprintf(b, "\n%s\n", strings.TrimSpace(naming.name(token)+" "+i.Standing()))
 	state := jsonval.AsObject(i.State)
 	if len(state) == 0 {
@@ -186,7 +186,7 @@ func printInstance(b *strings.Builder, naming Naming, token string, i loop.Insta
 }
 
 // tableColumns makes a table of many instances, one line each: name, status, cost, input, and the keys of State.
-func tableColumns(tokens []string, instances map[string]loop.InstanceResult, naming Naming,
+func tableColumns(tokens []string, instances map[string]loop.InstanceResult, naming InstanceNaming,
 	censuses []census) [][]string {
 	names, statuses, costs, inputColumn := []string{"instance"}, []string{"status"}, []string{"cost"}, []string{"input"}
 	keys, hasInput, hasCost := map[string]bool{}, false, false
@@ -262,7 +262,7 @@ func WriteSplitTable(b *strings.Builder, columns [][]string, width int) {
 }
 
 func instanceColumn(key string, tokens []string, instances map[string]loop.InstanceResult,
-	naming Naming) []string {
+	naming InstanceNaming) []string {
 	c := []string{Compact(key, maxCellWidth)}
 	for _, token := range tokens {
 		state := jsonval.AsObject(instances[token].State)

@@ -18,7 +18,7 @@ import (
 func printed(t *testing.T, r loop.Result) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Result(&b, r, Naming{}); err != nil {
+	if err := Result(&b, r, InstanceNaming{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -33,7 +33,7 @@ func want(t *testing.T, got, want string) {
 
 func TestTheOnlyInstanceIsPrintedKeyByKey(t *testing.T) {
 	want(t, printed(t, loop.Result{
-		ProcessID: "p", Status: loop.StatusCompleted, IdeaCount: 1, Requests: 2,
+		ProcessID: "p", Status: loop.StatusCompleted, IdeaCount: 1, RequestCount: 2,
 		Calls:  turn.CallCounts{Done: 1, Skipped: 2},
 		Usage:  turn.TokenUsage{PromptTokens: 3, CompletionTokens: 4},
 		Output: map[string]any{"n": json.Number("12345678901234567890"), "s": "<a> & ①"},
@@ -110,7 +110,7 @@ instance  status   input
 `,
 	} {
 		var b strings.Builder
-		printInstances(&b, instances, Naming{inputByToken: inputs}, width)
+		printInstances(&b, instances, InstanceNaming{inputByToken: inputs}, width)
 		want(t, b.String(), lines)
 	}
 }
@@ -129,7 +129,7 @@ func TestATableShowsNamesAndMoney(t *testing.T) {
 			State: map[string]any{"paid": json.Number("1250")}}
 	}
 	var b strings.Builder
-	printInstances(&b, instances, NamingOf(idea, shown.German), 0)
+	printInstances(&b, instances, InstanceNamingOf(idea, shown.German), 0)
 	want(t, b.String(), `
 instance       status   input               paid
 order A-1 (①)  settled  2.299,00 EUR · A-1  12,50 EUR
@@ -137,7 +137,7 @@ order A-2 (②)  settled  0,05 EUR · A-2      12,50 EUR
 `)
 	one := modeltest.IdeaFrom(t, `{"config": {"instanceName": "†`+"`order ${input.order}`"+`"},
 		"context": [{"type": "input", "input": {"order": "A-1"}}]}`)
-	if got := NamingOf(one, shown.English).name(""); got != "order A-1" {
+	if got := InstanceNamingOf(one, shown.English).name(""); got != "order A-1" {
 		t.Errorf("the only one is called %q", got)
 	}
 }
@@ -147,7 +147,7 @@ func TestTheValuesOfOneInstanceFitTheTerminal(t *testing.T) {
 		State: map[string]any{"answer": strings.Repeat("y", 200), "mood": "good"}}}
 	for width, most := range map[int]int{40: 40, 120: 120, 0: MaxValueWidth + len("  answer  ")} {
 		var b strings.Builder
-		printInstances(&b, one, Naming{}, width)
+		printInstances(&b, one, InstanceNaming{}, width)
 		longest := 0
 		for line := range strings.Lines(b.String()) {
 			longest = max(longest, len([]rune(strings.TrimSuffix(line, "\n"))))

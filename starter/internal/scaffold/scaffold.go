@@ -105,15 +105,15 @@ func Write(o Options) ([]File, error) {
 
 // templateData are what the templates read.
 type templateData struct {
-	Name, Program, Docs, Command string
-	Go                           bool // there is a Go program
-	Table                        table
+	Name, Program, DocsHint, Command string
+	HasGoProgram                     bool // there is a Go program
+	Table                            table
 }
 
 func newTemplateData(o Options, name string) templateData {
-	c := templateData{Name: name, Go: o.Checkout != "", Program: o.Program, Command: o.Program}
+	c := templateData{Name: name, HasGoProgram: o.Checkout != "", Program: o.Program, Command: o.Program}
 	if o.Checkout != "" {
-		c.Docs = "Everything else is in " + filepath.ToSlash(filepath.Join(o.Checkout, "docs")) + "."
+		c.DocsHint = "Everything else is in " + filepath.ToSlash(filepath.Join(o.Checkout, "docs")) + "."
 		c.Command = "go run ."
 	}
 	return c

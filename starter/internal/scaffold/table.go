@@ -53,8 +53,8 @@ func (o Options) readTable() (t table, err error) {
 
 // The methods below return JSON for the templates. The first column identifies the row.
 
-// Key returns the first column as a member of a schema's properties.
-func (t table) Key() string { return joinMembers(t.columns[:1], propertySchema) }
+// KeyProperty returns the first column as a member of a schema's properties.
+func (t table) KeyProperty() string { return joinMembers(t.columns[:1], propertySchema) }
 
 // KeyName is the name of the first column.
 func (t table) KeyName() string { return quoteJSON(t.columns[0].Name) }
@@ -66,7 +66,7 @@ func (t table) Properties() string { return joinMembers(t.columns, propertySchem
 func (t table) Required() string {
 	var names []string
 	for _, c := range t.columns {
-		if c.IsFilled {
+		if c.HasNoEmptyCell {
 			names = append(names, quoteJSON(c.Name))
 		}
 	}
@@ -88,7 +88,7 @@ func joinMembers(columns []ideafiles.Column, value func(ideafiles.Column) string
 }
 
 func propertySchema(c ideafiles.Column) string {
-	if c.IsFilled || c.Type == "string" { // an empty cell is an empty text
+	if c.HasNoEmptyCell || c.Type == "string" { // an empty cell is an empty text
 		return fmt.Sprintf(`{"type": %q}`, c.Type)
 	}
 	return fmt.Sprintf(`{"type": [%q, "null"]}`, c.Type)

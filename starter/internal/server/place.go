@@ -40,19 +40,19 @@ type Place struct {
 
 // FindPlace reads from the environment where Temporal and the store are. data and store override the environment unless
 // they are empty.
-func FindPlace(data, store string, note func(format string, args ...any)) (Place, error) {
-	folder, err := connect.DataFolder(data)
+func FindPlace(dataFolder, storePlace string, note func(format string, args ...any)) (Place, error) {
+	folder, err := connect.DataFolder(dataFolder)
 	if err != nil {
 		return Place{}, err
 	}
 	p := Place{Dir: folder, Store: connect.StorePlace(folder), IsStoreChosen: os.Getenv(connect.StoreVariable) != "",
 		Note: note}
 	switch ownStore := connect.DefaultStorePlace(folder); {
-	case store != "":
-		p.Store, p.IsStoreChosen = connect.AbsoluteStorePlace(store), true
-	case data != "" && p.IsStoreChosen && p.Store != ownStore && isFolder(ownStore):
+	case storePlace != "":
+		p.Store, p.IsStoreChosen = connect.AbsoluteStorePlace(storePlace), true
+	case dataFolder != "" && p.IsStoreChosen && p.Store != ownStore && isFolder(ownStore):
 		return p, exit.Usagef("--data %s has a store of its own, but %s names %s: choose one with --store",
-			data, connect.StoreVariable, p.Store)
+			dataFolder, connect.StoreVariable, p.Store)
 	}
 	o, isSet, err := connect.TemporalFromEnvironment()
 	if err != nil {

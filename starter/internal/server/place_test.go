@@ -22,9 +22,9 @@ func noTemporal(t *testing.T) {
 	t.Setenv("TEMPORAL_CONFIG_FILE", os.DevNull) // and not that of whoever runs the test
 }
 
-func placeOf(t *testing.T, data string) Place {
+func placeOf(t *testing.T, dataFolder string) Place {
 	t.Helper()
-	p, err := FindPlace(data, "", nil)
+	p, err := FindPlace(dataFolder, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -153,7 +153,7 @@ func (f *Follower) isPaused() bool {
 // watchLLM starts LLMWait when an LLM's server that has never answered the process becomes unreachable.
 func (f *Follower) watchLLM() {
 	neverAnswered := func(h turn.HoldUp) bool { return h.HasNeverWorked && h.Cause == turn.CodeLLMUnreachable }
-	switch isAway := f.status != nil && slices.ContainsFunc(f.status.HeldUp, neverAnswered); {
+	switch isAway := f.status != nil && slices.ContainsFunc(f.status.HoldUps, neverAnswered); {
 	case !isAway:
 		f.llmDeadline = nil
 	case f.llmDeadline == nil && f.LLMTimeout > 0:

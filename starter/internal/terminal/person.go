@@ -206,7 +206,7 @@ func (p *Person) decideNow(ctx context.Context, d client.Decision) error {
 	if err := d.Validate(); err != nil {
 		return p.showError(err.Error())
 	}
-	count, err := p.Process.DecideAndCount(ctx, d)
+	count, err := p.Process.DecideAndCountVotes(ctx, d)
 	var refused *client.RefusedError
 	if errors.As(err, &refused) {
 		return p.showError("refused: " + refused.Reason)

@@ -81,8 +81,8 @@ func keys(t testing.TB, entries ...any) *signing.Keys {
 
 func claims(person string, groups ...string) proof.Claims {
 	return proof.Claims{
-		Issuer: person, Subject: person, Groups: groups, IssuedAt: 1, ID: "1", Process: "p", Call: "1.1", Digest: "d",
-		Decision:      "approve",
+		Issuer: person, Subject: person, Groups: groups, IssuedAt: 1, ID: "1", ProcessID: "p", CallID: "1.1", ApprovalDigest: "d",
+		DecisionKind:  "approve",
 		DetailsDigest: proof.DetailsDigest(nil),
 	}
 }

@@ -126,7 +126,7 @@ func (i *instance) onDelegateReport(ctx workflow.Context, r protocol.DelegateRep
 	if !isRunning {
 		return
 	}
-	ref.Status, ref.Waiting, ref.HeldUp, ref.QuotaClaim.QuotaUse = r.Status, r.Waiting, r.HeldUp, r.QuotaUse
+	ref.Status, ref.Waiting, ref.HoldUps, ref.QuotaClaim.QuotaUse = r.Status, r.Waiting, r.HoldUps, r.QuotaUse
 	if ref.Code = ""; r.Error != nil {
 		ref.Code = r.Error.Code
 	}
@@ -224,7 +224,7 @@ func (i *instance) delegateViews() (list []turn.DelegateView) {
 	for _, ref := range i.runningDelegateRefs() {
 		list = append(list, turn.DelegateView{
 			CallID: ref.Call, ProcessID: ref.ID, Status: string(ref.Status), WaitingFor: ref.Waiting,
-			HoldUps: ref.HeldUp, Code: ref.Code,
+			HoldUps: ref.HoldUps, Code: ref.Code,
 		})
 	}
 	return list

@@ -255,10 +255,10 @@ func (i *instance) executeInput(r dataflow.ReadyCall) protocol.ExecuteInput {
 	in := protocol.ExecuteInput{
 		Undoes:  r.Record.Undoes,
 		Process: i.setup.Process, Token: i.start.Token, Call: r.Record.ID, Tool: r.Tool.Name, Binding: r.Binding,
-		Params: r.Params, Scopes: r.ScopeValues, Contract: i.dataflow.ResultContract(r.Record),
-		Output: r.Tool.Source["_output"],
-		Spec:   r.Tool.RunnerSpec(r.Binding, i.setup.Servers), WholeState: r.Record.OutputPath.WritesWholeState(),
-		LostWorkers: i.workerLossesByCall[r.Record.ID],
+		Params: r.Params, ScopeValues: r.ScopeValues, ResultContract: i.dataflow.ResultContract(r.Record),
+		OutputSchema: r.Tool.Source["_output"],
+		Spec:   r.Tool.RunnerSpec(r.Binding, i.setup.Servers), IsForWholeState: r.Record.OutputPath.WritesWholeState(),
+		LostWorkerCount: i.workerLossesByCall[r.Record.ID],
 	}
 	if r.Record.Throttle != nil {
 		in.WaitCount = r.Record.Throttle.WaitCount

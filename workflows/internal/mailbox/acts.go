@@ -44,7 +44,7 @@ func (b *Inbox) recordOutcomeWithCount(ctx workflow.Context, signal string, payl
 		return
 	}
 	f := approval.NewFate(signal, payload, workflow.Now(ctx))
-	f.Count = count
+	f.Votes = count
 	if err != nil {
 		f.Reason = strings.TrimPrefix(err.Error(), "model: ")
 		f.HasNothingToDo = errors.As(err, new(approval.NothingDoneError))

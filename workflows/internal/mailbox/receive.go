@@ -33,7 +33,7 @@ func OnPersonSignal(
 		var count approval.VoteCount
 		if err == nil {
 			b.RecordSignalStart(ctx, name, payload)
-			count, err = handle(ctx, approval.WithoutRouting(payload))
+			count, err = handle(ctx, approval.WithoutForwardedMark(payload))
 		}
 		b.recordOutcomeWithCount(ctx, name, payload, count, err)
 	})

@@ -32,7 +32,7 @@ func New(part *protocol.PartRef, inbox *mailbox.Inbox, outbox *mailbox.Outbox) *
 		outbox.HandleUndelivered = func(payload jsonval.Object) bool {
 			return k.uncountRefused(approval.Fate{
 				CallID: jsonval.AsText(payload["call"]), OrderID: approval.OrderIDInPayload(payload),
-				Digest: jsonval.AsText(payload["digest"]),
+				ApprovalDigest: jsonval.AsText(payload["digest"]),
 			})
 		}
 	}
@@ -71,7 +71,7 @@ func (k *Keeper) AcceptOrder(ctx workflow.Context, o approval.StandingOrder,
 		return logEntry, err
 	}
 	return approval.Decision{
-		Kind: o.Signal(), RecipientName: o.To, DecidedBy: giver.Name, Groups: giver.Groups, Reason: o.Reason,
+		Kind: o.Signal(), RecipientName: o.DeputyName, DecidedBy: giver.Name, Groups: giver.Groups, Reason: o.Reason,
 		Proof:    o.Proof,
 		SignalID: o.ID, DecidedAt: now, Order: &o,
 	}, nil
@@ -82,7 +82,7 @@ func (k *Keeper) EndOrder(ctx workflow.Context, orderID string, s approval.Steer
 	if err := k.refuseInPart(approval.SteerDisallow); err != nil {
 		return err
 	}
-	return k.Orders.End(orderID, approval.OrderEnding{By: s.SentBy, Reason: s.Reason, EndedAt: workflow.Now(ctx)})
+	return k.Orders.End(orderID, approval.OrderEnding{EndedBy: s.SentBy, Reason: s.Reason, EndedAt: workflow.Now(ctx)})
 }
 
 // refuseInPart returns an error in a part, for a signal that only the whole process takes.
@@ -115,7 +115,7 @@ func (k *Keeper) ApproveCoveredCalls(
 	for _, a := range k.Orders.ApproveCovered(owner, pending, policy.ReadStarters(idea.Source),
 		workflow.Now(ctx)) {
 		signal := policy.Approve
-		if a.Order.To != "" {
+		if a.Order.DeputyName != "" {
 			signal = approval.SteerDeputy
 		}
 		send(signal, a.Pending.CallID, a.Order.ApprovalPayload(a.Pending))

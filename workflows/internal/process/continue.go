@@ -44,8 +44,8 @@ type CarriedCore struct {
 	LLMMayAdapt          bool   `json:"adapts,omitempty"`   // the LLM may be asked to fit values to schemas
 	// SavesActions: actions that a hosted server bills are saved, at the price of time.
 	SavesActions bool `json:"savesActions,omitempty"`
-	// ReportedHeldUps are what workers report, by cause and worker: a wait is reported once.
-	ReportedHeldUps map[string]ReportedHeldUp `json:"holdUps,omitempty"`
+	// ReportedHoldUps are what workers report, by cause and worker: a wait is reported once.
+	ReportedHoldUps map[string]ReportedHoldUp `json:"holdUps,omitempty"`
 }
 
 // CarriedUnsplit holds the fields that an unsplit process carries unchanged.

@@ -55,7 +55,7 @@ type processCore struct {
 	continueAsNewDueSince time.Time // since when it should continue as new and does not; zero: it need not
 
 	requestInFlight  int          // the number of the Request in flight; 0: none
-	heldUp           *turn.HoldUp // what the Request waits for; nil: nothing unusual
+	requestHoldUp           *turn.HoldUp // what the Request waits for; nil: nothing unusual
 	lastLoggedStatus loop.Status  // the last status in the log; empty: none yet
 }
 
@@ -198,7 +198,7 @@ func (c *processCore) processRef() protocol.ProcessRef {
 
 // markEnded notes that the process is over.
 func (c *processCore) markEnded(outcome loop.Status) {
-	c.phase, c.outcome, c.ReportedHeldUps = phaseOver, outcome, nil
+	c.phase, c.outcome, c.ReportedHoldUps = phaseOver, outcome, nil
 }
 
 // markCancelled notes, and shows, that the process is over since it was cancelled.

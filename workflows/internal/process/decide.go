@@ -22,7 +22,7 @@ func (c *processCore) Decide(ctx workflow.Context, payload map[string]any, d app
 	}
 	workflowID, bypassesPart := c.variant.receiverOf(owner, d.CallID)
 	if bypassesPart {
-		payload = approval.ForwardedPayload(payload)
+		payload = approval.WithForwardedMark(payload)
 	}
 	c.outbox.Send(ctx, workflowID, mailbox.OutgoingSignal{Signal: d.Kind, Payload: payload, RefusalReason: refusal})
 	return mailbox.ErrOutcomePending

@@ -116,7 +116,7 @@ func (c *processCore) reportProgressToDelegatingCall(ctx workflow.Context, v pro
 	}
 	report := protocol.DelegateReport{
 		Call: parentCall.Call, Status: v.Status, Waiting: v.Waiting[:min(len(v.Waiting), maxListedWaits)],
-		HeldUp: v.HeldUp[:min(len(v.HeldUp), maxListedWaits)], QuotaUse: use,
+		HoldUps: v.HoldUps[:min(len(v.HoldUps), maxListedWaits)], QuotaUse: use,
 	}
 	if v.Status == loop.StatusPaused {
 		report.Error = v.Error

@@ -19,21 +19,21 @@ import (
 // This file collects what holds a process up. Activities report it by signals, since a workflow does not see the failed
 // attempts of an activity.
 
-func (c *processCore) registerHeldUpHandlers(ctx workflow.Context) {
-	mailbox.OnSignal(c.inbox, ctx, protocol.SignalRequestHeldUp,
-		"From an activity: what it waits for that nobody in the process can mend.", c.onHeldUp)
+func (c *processCore) registerHoldUpHandlers(ctx workflow.Context) {
+	mailbox.OnSignal(c.inbox, ctx, protocol.SignalRequestHoldUp,
+		"From an activity: what it waits for that nobody in the process can mend.", c.onRequestHoldUp)
 	c.listenForHoldUps(ctx)
 }
 
-// onHeldUp records what the Request in flight waits for. It ignores signals about a Request that has ended.
-func (c *processCore) onHeldUp(_ workflow.Context, s protocol.RequestHeldUpSignal) {
+// onRequestHoldUp records what the Request in flight waits for. It ignores signals about a Request that has ended.
+func (c *processCore) onRequestHoldUp(_ workflow.Context, s protocol.RequestHoldUpSignal) {
 	if s.Request != c.requestInFlight {
 		return
 	}
-	if s.HeldUp != nil && c.heldUp != nil {
-		s.HeldUp.Since = c.heldUp.Since
+	if s.HoldUp != nil && c.requestHoldUp != nil {
+		s.HoldUp.Since = c.requestHoldUp.Since
 	}
-	c.heldUp = s.HeldUp
+	c.requestHoldUp = s.HoldUp
 }
 
 // listenForHoldUps receives the signals of workers in its own coroutine, since the main loop may wait for an activity
@@ -51,7 +51,7 @@ func (c *processCore) listenForHoldUps(ctx workflow.Context) {
 			}
 			c.recordHoldUp(ctx, s)
 			if c.phase != phaseOver && c.lastLoggedStatus == loop.StatusRunning {
-				status := statusWithHeldUp(loop.StatusRunning, c.ownHeldUps(false))
+				status := statusWithHeldUp(loop.StatusRunning, c.ownHoldUps(false))
 				display.SearchAttributes{Registered: c.start.HasAttributes}.SetStatus(ctx, status)
 			}
 			wakeChannel.SendAsync(true)
@@ -59,9 +59,9 @@ func (c *processCore) listenForHoldUps(ctx workflow.Context) {
 	})
 }
 
-// ReportedHeldUp is the last report of a worker on a cause. If the cause is not reported again, it counts as gone at
+// ReportedHoldUp is the last report of a worker on a cause. If the cause is not reported again, it counts as gone at
 // Ends.
-type ReportedHeldUp struct {
+type ReportedHoldUp struct {
 	turn.HoldUp
 	ExpiresAt time.Time `json:"ends"`
 }
@@ -74,21 +74,21 @@ const holdUpTTL = 11 * time.Minute
 // Call fails on another worker, nobody withdraws the wait.
 func (c *processCore) recordHoldUp(ctx workflow.Context, s protocol.WorkerHoldUpSignal) {
 	key := strings.TrimSpace(s.Cause + " " + s.Worker)
-	if s.HeldUp == nil {
-		delete(c.ReportedHeldUps, key)
+	if s.HoldUp == nil {
+		delete(c.ReportedHoldUps, key)
 		return
 	}
-	if c.ReportedHeldUps == nil {
-		c.ReportedHeldUps = map[string]ReportedHeldUp{}
+	if c.ReportedHoldUps == nil {
+		c.ReportedHoldUps = map[string]ReportedHoldUp{}
 	}
-	h := ReportedHeldUp{*s.HeldUp, workflow.Now(ctx).Add(holdUpTTL)}
+	h := ReportedHoldUp{*s.HoldUp, workflow.Now(ctx).Add(holdUpTTL)}
 	if retryExpiry := h.NextAttempt.Add(time.Minute); !h.NextAttempt.IsZero() {
 		h.ExpiresAt = retryExpiry
 	}
-	if previous, known := c.ReportedHeldUps[key]; known {
+	if previous, known := c.ReportedHoldUps[key]; known {
 		h.Since = previous.Since
 	}
-	c.ReportedHeldUps[key] = h
+	c.ReportedHoldUps[key] = h
 }
 
 // forgetCallWaits drops what Calls wait for once no instance is at work, since an instance that is ended from outside
@@ -98,7 +98,7 @@ func (p *unsplitProcess) forgetCallWaits() {
 	if p.phase != phaseRunning || isAsking || p.loop.HasBusyInstance() {
 		return
 	}
-	maps.DeleteFunc(p.ReportedHeldUps, func(_ string, h ReportedHeldUp) bool {
+	maps.DeleteFunc(p.ReportedHoldUps, func(_ string, h ReportedHoldUp) bool {
 		return h.Cause == turn.CodeToolWaits || h.Cause == turn.CodeRateLimited
 	})
 }
@@ -106,11 +106,11 @@ func (p *unsplitProcess) forgetCallWaits() {
 // dropExpiredHoldUps drops causes that no worker reports any more. It returns when the next one expires; zero: none is
 // left.
 func (c *processCore) dropExpiredHoldUps(now time.Time) (nextExpiry time.Time) {
-	for _, key := range jsonval.SortedKeys(c.ReportedHeldUps) {
-		end := c.ReportedHeldUps[key].ExpiresAt
+	for _, key := range jsonval.SortedKeys(c.ReportedHoldUps) {
+		end := c.ReportedHoldUps[key].ExpiresAt
 		switch {
 		case !end.After(now):
-			delete(c.ReportedHeldUps, key)
+			delete(c.ReportedHoldUps, key)
 		case nextExpiry.IsZero() || end.Before(nextExpiry):
 			nextExpiry = end
 		}
@@ -127,16 +127,16 @@ func (c *processCore) wakeAt(ctx workflow.Context, t time.Time, summary string) 
 	c.inbox.WakeAt(ctx, t, summary)
 }
 
-// ownHeldUps lists what holds up the process itself: first what its Request waits for, then each cause once. If several
+// ownHoldUps lists what holds up the process itself: first what its Request waits for, then each cause once. If several
 // workers report a cause, the longest wait is listed. untried: no Request has been answered yet.
-func (c *processCore) ownHeldUps(neverAnswered bool) (list []turn.HoldUp) {
-	if c.heldUp != nil {
-		own := *c.heldUp
+func (c *processCore) ownHoldUps(neverAnswered bool) (list []turn.HoldUp) {
+	if c.requestHoldUp != nil {
+		own := *c.requestHoldUp
 		own.HasNeverWorked = neverAnswered
 		list = append(list, own)
 	}
 	own, previousCause := len(list), ""
-	for _, h := range jsonval.Sorted(c.ReportedHeldUps) {
+	for _, h := range jsonval.Sorted(c.ReportedHoldUps) {
 		switch lastIndex := len(list) - 1; {
 		case lastIndex < own || h.Cause != previousCause:
 			list = append(list, h.HoldUp)
@@ -150,19 +150,19 @@ func (c *processCore) ownHeldUps(neverAnswered bool) (list []turn.HoldUp) {
 
 // setRequestInFlight notes which Request is in flight; 0: none.
 func (c *processCore) setRequestInFlight(requestNumber int) {
-	c.requestInFlight, c.heldUp = requestNumber, nil
+	c.requestInFlight, c.requestHoldUp = requestNumber, nil
 }
 
-// maxListedHeldUps bounds the reports of parts and delegates, which mostly wait for the same cause.
-const maxListedHeldUps = 20
+// maxListedHoldUps bounds the reports of parts and delegates, which mostly wait for the same cause.
+const maxListedHoldUps = 20
 
-// heldUpList lists what holds up the process itself, and then its delegates, up to maxListedHeldUps.
-func (c *processCore) heldUpList(neverAnswered bool, delegates []turn.DelegateView) (heldUps []turn.HoldUp) {
-	heldUps = c.ownHeldUps(neverAnswered)
+// listHoldUps lists what holds up the process itself, and then its delegates, up to maxListedHoldUps.
+func (c *processCore) listHoldUps(neverAnswered bool, delegates []turn.DelegateView) (holdUps []turn.HoldUp) {
+	holdUps = c.ownHoldUps(neverAnswered)
 	for _, d := range delegates {
-		heldUps = append(heldUps, turn.HoldUpsOfProcess(d.ProcessID, d.HoldUps)...)
+		holdUps = append(holdUps, turn.HoldUpsOfProcess(d.ProcessID, d.HoldUps)...)
 	}
-	return heldUps[:min(len(heldUps), maxListedHeldUps)]
+	return holdUps[:min(len(holdUps), maxListedHoldUps)]
 }
 
 // statusWithHeldUp is the search attribute of a status.
@@ -173,24 +173,24 @@ func statusWithHeldUp(status loop.Status, list []turn.HoldUp) string {
 	return string(status)
 }
 
-func (p *unsplitProcess) heldUps() []turn.HoldUp {
-	neverAnswered := p.heldUp != nil && p.result(loop.StatusRunning, false).Requests <= 1
-	return p.heldUpList(neverAnswered, p.delegateViews())
+func (p *unsplitProcess) allHoldUps() []turn.HoldUp {
+	neverAnswered := p.requestHoldUp != nil && p.result(loop.StatusRunning, false).RequestCount <= 1
+	return p.listHoldUps(neverAnswered, p.delegateViews())
 }
 
-// heldUps lists what holds up the process itself, and its parts.
-func (p *splitProcess) heldUps() []turn.HoldUp {
-	list := p.heldUpList(false, nil)
+// allHoldUps lists what holds up the process itself, and its parts.
+func (p *splitProcess) allHoldUps() []turn.HoldUp {
+	list := p.listHoldUps(false, nil)
 	for _, part := range p.parts.Parts {
 		if !part.Report.IsFinished() {
 			list = append(list, turn.HoldUpsOfProcess(protocol.PartID(p.processID, part.Number), part.Report.HoldUps)...)
 		}
 	}
-	return list[:min(len(list), maxListedHeldUps)]
+	return list[:min(len(list), maxListedHoldUps)]
 }
 
-// heldUpLines are the first cause, and the number of the others.
-func heldUpLines(list []turn.HoldUp) (lines []string) {
+// holdUpLines are the first cause, and the number of the others.
+func holdUpLines(list []turn.HoldUp) (lines []string) {
 	if len(list) > 0 {
 		lines = append(lines, list[0].String())
 	}

@@ -77,7 +77,7 @@ func (p *unsplitProcess) registerHandlers(ctx workflow.Context) error {
 	mailbox.OnSignal(p.inbox, ctx, protocol.SignalSteerChild,
 		"From the process that this one works for: it is paused, or goes on, or allows more.", p.onSteering)
 	signals.RegisterProcessSignals(ctx, p.inbox, p)
-	p.registerHeldUpHandlers(ctx)
+	p.registerHoldUpHandlers(ctx)
 	p.inbox.OnChannelReceive(p.goneTokenChannel, func(c workflow.ReceiveChannel) {
 		var token string
 		c.ReceiveAsync(&token)

@@ -40,11 +40,11 @@ func (p *unsplitProcess) reportToParent(ctx workflow.Context, status loop.Status
 func (p *unsplitProcess) partReport(status loop.Status, isLast bool) split.PartReport {
 	result := p.result(status, false)
 	r := split.PartReport{
-		Number: p.start.Part.Number, Status: status, RequestCount: result.Requests, TurnCount: p.loop.TurnCount,
+		Number: p.start.Part.Number, Status: status, RequestCount: result.RequestCount, TurnCount: p.loop.TurnCount,
 		IdeaCount: p.LastSealedIdea.Idea, Calls: result.Calls,
 		Usage: result.Usage, IdeaDigest: p.LastSealedIdea.Digest, Failures: result.Failures,
 		AutomaticPauseCount: p.loop.AutomaticPauseCount, ResumeCount: p.ResumeCount,
-		UnwrittenResults: result.UnwrittenResults, InstructionStepCounts: result.Instructions,
+		UnwrittenResults: result.UnwrittenResults, InstructionStepCounts: result.InstructionStepCounts,
 		Quality:           p.loop.RecheckTally,
 		CausersByInstance: policy.ReadCausersByInstance(p.idea.Source),
 		Error:             result.Error, QuotaUse: p.loop.QuotaUse(),
@@ -54,7 +54,7 @@ func (p *unsplitProcess) partReport(status loop.Status, isLast bool) split.PartR
 		r.PendingApprovals = append(r.PendingApprovals, m.PendingApprovals...)
 		r.Delegates = append(r.Delegates, m.Delegates...)
 	}
-	r.HoldUps = p.heldUps()
+	r.HoldUps = p.allHoldUps()
 	r.PendingPlan = p.loop.PendingPlan
 	r.AwaitsOnlyPeople = (len(r.PendingApprovals) > 0 || r.PendingPlan != nil) && p.loop.AwaitsOnlyPeople()
 	if f := p.loop.StallFault(); r.Error == nil && status == loop.StatusPaused {

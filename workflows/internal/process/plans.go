@@ -114,7 +114,7 @@ func (p *unsplitProcess) DecidePlan(ctx workflow.Context, payload jsonval.Object
 		}
 	}
 	p.inbox.SettleFate(approval.Fate{ID: d.SignalID, Signal: d.Kind, SentBy: d.DecidedBy, ReceivedAt: workflow.Now(ctx),
-		Count: count})
+		Votes: count})
 	return nil
 }
 

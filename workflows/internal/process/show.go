@@ -24,7 +24,7 @@ func (p *unsplitProcess) showDetails(ctx workflow.Context, step loop.Step) {
 	fmt.Fprintf(&b, "**%s** — %s\n\n", display.EscapeMarkdown(p.title()), p.statusText(step))
 	fmt.Fprintf(&b, "| Instances | Requests | Calls done | failed | rejected | skipped | blocked | Tokens | Cost |\n")
 	fmt.Fprintf(&b, "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
-	fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d | %d | %s |\n", p.instanceCountsText(), r.Requests,
+	fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d | %d | %s |\n", p.instanceCountsText(), r.RequestCount,
 		r.Calls.Done, r.Calls.Failed,
 		r.Calls.Rejected, r.Calls.Skipped, r.Calls.Blocked, r.Usage.Total(), r.Usage.CostText())
 	writeFailuresText(&b, r.Failures)
@@ -34,19 +34,19 @@ func (p *unsplitProcess) showDetails(ctx workflow.Context, step loop.Step) {
 	for _, line := range delegateStatusLines(p.delegateViews()) {
 		b.WriteString("\n" + display.EscapeMarkdown(line) + "\n")
 	}
-	p.showWaiting(ctx, p, &b, status, p.heldUps(), cmp.Or(r.Error, p.pauseReason(), p.loop.StallFault()))
+	p.showWaiting(ctx, p, &b, status, p.allHoldUps(), cmp.Or(r.Error, p.pauseReason(), p.loop.StallFault()))
 }
 
 // showWaiting ends the details with what waits for people, and updates the log and the search attributes with the
 // status and its reason.
 func (c *processCore) showWaiting(ctx workflow.Context, p queryableProcess, b *strings.Builder, status loop.Status,
-	heldUps []turn.HoldUp, reason *diag.Fault) {
+	holdUps []turn.HoldUp, reason *diag.Fault) {
 	pending, plans := p.approvals().Approvals, p.plans()
 	p.addApprovalContexts(pending[:min(len(pending), display.MaxShownPending)])
 	display.WritePendingAndRefused(b, plans, pending, &c.inbox.Fates)
 	display.SetDetails(ctx, b.String())
 	c.logStatus(ctx, status, reason)
-	c.setAttributes(ctx, statusWithHeldUp(status, heldUps), len(pending)+len(plans))
+	c.setAttributes(ctx, statusWithHeldUp(status, holdUps), len(pending)+len(plans))
 }
 
 // writeFailuresText writes why Calls did not succeed.
@@ -92,8 +92,8 @@ func (p *unsplitProcess) statusText(step loop.Step) string {
 	if plan := p.loop.PendingPlan; plan != nil {
 		return plan.Name() + " waits for a person"
 	}
-	if heldUps := p.ownHeldUps(false); len(heldUps) > 0 {
-		return display.EscapeMarkdown(heldUps[0].String())
+	if holdUps := p.ownHoldUps(false); len(holdUps) > 0 {
+		return display.EscapeMarkdown(holdUps[0].String())
 	}
 	if input := p.loop.RequestInFlight(); input != nil {
 		return display.EscapeMarkdown(requestSummary(input))

@@ -52,7 +52,7 @@ func (p *splitProcess) registerHandlers(ctx workflow.Context) error {
 	mailbox.OnSignal(p.inbox, ctx, protocol.SignalSteerChild,
 		"From the process that this one works for: it is paused, or goes on, or allows more.", p.onSteering)
 	signals.RegisterProcessSignals(ctx, p.inbox, p)
-	p.registerHeldUpHandlers(ctx)
+	p.registerHoldUpHandlers(ctx)
 	return p.registerQueries(ctx, p, " Each part has a chain of its own.", "parts")
 }
 

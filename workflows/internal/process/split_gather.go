@@ -133,6 +133,6 @@ func (p *splitProcess) gatherInput() protocol.GatherInput {
 // result is the result of the process so far, without States.
 func (p *splitProcess) result(status loop.Status) loop.Result {
 	r := p.parts.Result(p.processID, status)
-	r.Simulated, r.ToolNotes = p.idea.Simulation, p.idea.MCPNotes()
+	r.Simulation, r.ToolNotes = p.idea.Simulation, p.idea.MCPNotes()
 	return r
 }

@@ -21,11 +21,11 @@ func (p *splitProcess) callCounts() []turn.PlannedCallCounts { return []turn.Pla
 
 func (p *splitProcess) view() protocol.ProcessView {
 	var waiting []string
-	pauseFault, stallFault, heldUps := p.pauseReason(), p.parts.StallFault(), p.heldUps()
+	pauseFault, stallFault, holdUps := p.pauseReason(), p.parts.StallFault(), p.allHoldUps()
 	if pauseFault != nil {
 		waiting = append(waiting, pauseWaitingText(pauseFault))
 	} else {
-		waiting = append(waiting, heldUpLines(heldUps)...)
+		waiting = append(waiting, holdUpLines(holdUps)...)
 	}
 	var parts []protocol.PartView
 	for _, part := range p.parts.Parts {
@@ -38,7 +38,7 @@ func (p *splitProcess) view() protocol.ProcessView {
 		}
 		waiting = append(waiting, delegateStatusLines(r.Delegates)...)
 	}
-	v := p.processView(p, p.result(p.status(cmp.Or(pauseFault, stallFault))), stallFault, heldUps, waiting)
+	v := p.processView(p, p.result(p.status(cmp.Or(pauseFault, stallFault))), stallFault, holdUps, waiting)
 	v.Parts = parts
 	return v
 }
@@ -73,8 +73,8 @@ func (p *splitProcess) showDetails(ctx workflow.Context, status loop.Status) {
 	if len(p.askedMCPServers) > 0 {
 		fmt.Fprintf(&b, "\n%s\n", display.EscapeMarkdown(p.askingMCPServersText()))
 	}
-	heldUps := p.heldUps()
-	for _, line := range heldUpLines(heldUps) {
+	holdUps := p.allHoldUps()
+	for _, line := range holdUpLines(holdUps) {
 		fmt.Fprintf(&b, "\n%s\n", display.EscapeMarkdown(line))
 	}
 	shownCount := 0
@@ -90,7 +90,7 @@ func (p *splitProcess) showDetails(ctx workflow.Context, status loop.Status) {
 	total := p.parts.Result(p.processID, status)
 	fmt.Fprintf(&b, "\n%s\n", total.Usage)
 	writeFailuresText(&b, total.Failures)
-	p.showWaiting(ctx, p, &b, status, heldUps, cmp.Or(total.Error, p.pauseReason(), p.parts.StallFault()))
+	p.showWaiting(ctx, p, &b, status, holdUps, cmp.Or(total.Error, p.pauseReason(), p.parts.StallFault()))
 }
 
 func (p *splitProcess) showStarting(ctx workflow.Context) {

@@ -54,7 +54,7 @@ func (c *processCore) registerQueries(ctx workflow.Context, v queryableProcess, 
 
 // processView is the answer to the query "status" for a result so far: why nothing goes on, what holds the process up,
 // and what it waits for beside people's decisions.
-func (c *processCore) processView(p queryableProcess, r loop.Result, stallFault *diag.Fault, heldUps []turn.HoldUp,
+func (c *processCore) processView(p queryableProcess, r loop.Result, stallFault *diag.Fault, holdUps []turn.HoldUp,
 	waitingFor []string) protocol.ProcessView {
 	pending, plans, waiting := p.approvals().Approvals, p.plans(), []string{}
 	if len(c.askedMCPServers) > 0 {
@@ -70,7 +70,7 @@ func (c *processCore) processView(p queryableProcess, r loop.Result, stallFault 
 	if r.Error == nil && r.Status == loop.StatusPaused {
 		r.Error = stallFault
 	}
-	r.HeldUp = heldUps
+	r.HoldUps = holdUps
 	return protocol.ProcessView{
 		Result: r, Waiting: waiting, Refusals: c.inbox.Fates.Refusals(), Refused: c.inbox.Fates.RefusedCount,
 		Awaiting: len(pending) + len(plans), Orders: c.orders.Orders.WithoutDigests(),
@@ -89,15 +89,15 @@ func (p *unsplitProcess) callCounts() []turn.PlannedCallCounts { return p.loop.L
 func (p *unsplitProcess) view() protocol.ProcessView {
 	var waiting []string
 	pauseFault, stallFault := p.pauseReason(), p.loop.StallFault()
-	if heldUps := p.ownHeldUps(false); pauseFault != nil {
+	if holdUps := p.ownHoldUps(false); pauseFault != nil {
 		waiting = append(waiting, pauseWaitingText(pauseFault))
-	} else if len(heldUps) > 0 {
-		waiting = jsonval.Map(heldUps, turn.HoldUp.String)
+	} else if len(holdUps) > 0 {
+		waiting = jsonval.Map(holdUps, turn.HoldUp.String)
 	} else if input := p.loop.RequestInFlight(); input != nil && p.loop.PendingPlan == nil {
 		waiting = append(waiting, requestSummary(input))
 	}
 	waiting = append(waiting, delegateStatusLines(p.delegateViews())...)
-	return p.processView(p, p.result(p.status(cmp.Or(pauseFault, stallFault)), false), stallFault, p.heldUps(), waiting)
+	return p.processView(p, p.result(p.status(cmp.Or(pauseFault, stallFault)), false), stallFault, p.allHoldUps(), waiting)
 }
 
 func (p *unsplitProcess) delegateViews() (list []turn.DelegateView) {

@@ -91,9 +91,9 @@ type signalKind struct {
 	isDecision bool
 }
 
-func decisionSignal(kind, description string) signalKind {
-	return signalKind{kind, description, func(p ProcessHandler, ctx workflow.Context, payload jsonval.Object) error {
-		d, err := readDecision(ctx, kind, payload)
+func decisionSignal(name, description string) signalKind {
+	return signalKind{name, description, func(p ProcessHandler, ctx workflow.Context, payload jsonval.Object) error {
+		d, err := readDecision(ctx, name, payload)
 		if err != nil {
 			return err
 		}
@@ -109,10 +109,10 @@ func readDecision(ctx workflow.Context, kind string, payload jsonval.Object) (ap
 	return approval.ReadDecision(kind, payload)
 }
 
-func steeringSignal(kind, description string,
+func steeringSignal(name, description string,
 	steer func(ProcessHandler, workflow.Context, approval.SteeringPayload) error) signalKind {
-	return typedSignal(kind, description, func(payload jsonval.Object) (approval.SteeringPayload, error) {
-		return approval.ReadSteering(kind, payload)
+	return typedSignal(name, description, func(payload jsonval.Object) (approval.SteeringPayload, error) {
+		return approval.ReadSteering(name, payload)
 	}, steer)
 }
 
@@ -128,9 +128,9 @@ func typedSignal[T any](name, description string, readPayload func(jsonval.Objec
 	}, false}
 }
 
-func planSignal(kind, description string) signalKind {
-	return signalKind{kind, description, func(p ProcessHandler, ctx workflow.Context, payload jsonval.Object) error {
-		d, err := approval.ReadPlanDecision(kind, payload)
+func planSignal(name, description string) signalKind {
+	return signalKind{name, description, func(p ProcessHandler, ctx workflow.Context, payload jsonval.Object) error {
+		d, err := approval.ReadPlanDecision(name, payload)
 		if err != nil {
 			return err
 		}

@@ -76,7 +76,7 @@ func undoneText(undoneCall *client.UndoneCall) string {
 	if undoneCall == nil {
 		return ""
 	}
-	text := fmt.Sprintf("%s is undone by %s, for %s: %s", undoneCall.CallID, undoneCall.As, undoneCall.By, undoneCall.Reason)
+	text := fmt.Sprintf("%s is undone by %s, for %s: %s", undoneCall.CallID, undoneCall.UndoID, undoneCall.By, undoneCall.Reason)
 	if undoneAt, err := time.Parse(time.RFC3339Nano, undoneCall.UndoneAt); err == nil {
 		text += ", " + undoneAt.Local().Format(time.DateTime)
 	}
@@ -97,7 +97,7 @@ func (v valueFormat) blameText(b *chain.Blame) string {
 	switch {
 	case b.LastWrite != nil:
 		fmt.Fprintf(&t, "written %s\n", v.writtenText(*b.LastWrite))
-	case b.By == chain.AuthorStart:
+	case b.Author == chain.AuthorStart:
 		t.WriteString("it was there from the beginning\n")
 	default:
 		fmt.Fprintf(&t, "the log does not say who wrote it; Idea %d is the first that shows it\n", b.SinceIdea)

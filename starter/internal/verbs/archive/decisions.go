@@ -53,12 +53,12 @@ func runDecisions(ctx context.Context, a *app.App, id string, ideaNumber int, v 
 		}
 		last := links[len(links)-1]
 		for _, l := range links {
-			if l.At == ideaNumber {
+			if l.IdeaNumber == ideaNumber {
 				last = l
 			}
 		}
 		head := fmt.Sprintf("%s: %s up to Idea %d, %s\n", print.Printable(id), print.Plural(len(decisions), "decision"),
-			last.At, sealedText(last.Created))
+			last.IdeaNumber, sealedText(last.Created))
 		return a.Print(head + v.decisionsText(decisions))
 	})
 }

@@ -35,18 +35,18 @@ or else the latest solution that has Calls, or else the Plan messages.`,
 		`  starter graph refund.json
   starter graph refund-17 --format dot | dot -Tsvg > plan.svg`,
 		func(ctx context.Context, args []string) error {
-			target := args[0]
+			fileOrProcess := args[0]
 			draw, ok := graphFormats[format]
 			if !ok {
-				return exit.Usagef("draw %s: no format %q; there are %s", target, format,
+				return exit.Usagef("draw %s: no format %q; there are %s", fileOrProcess, format,
 					strings.Join(jsonval.SortedKeys(graphFormats), ", "))
 			}
-			p, err := loadDrawing(ctx, a, target)
+			p, err := loadDrawing(ctx, a, fileOrProcess)
 			if err != nil {
 				return err
 			}
 			if len(p.Calls) == 0 {
-				return exit.Usagef("draw %s: it has no Calls", target)
+				return exit.Usagef("draw %s: it has no Calls", fileOrProcess)
 			}
 			drawing := draw(p.Calls, p.Statuses...)
 			return a.Show(drawnGraph{format, drawing, len(p.Calls)}, strings.TrimSuffix(drawing, "\n")+"\n")
@@ -63,24 +63,24 @@ type drawnGraph struct {
 }
 
 // loadDrawing returns the Calls of the file with this name if it exists, otherwise those of the process with this id.
-func loadDrawing(ctx context.Context, a *app.App, target string) (drawing *client.PlanDrawing, err error) {
+func loadDrawing(ctx context.Context, a *app.App, fileOrProcess string) (drawing *client.PlanDrawing, err error) {
 	drawing = &client.PlanDrawing{}
-	if _, err := os.Stat(target); err == nil {
-		drawing.Calls, err = loadFileCalls(target)
+	if _, err := os.Stat(fileOrProcess); err == nil {
+		drawing.Calls, err = loadFileCalls(fileOrProcess)
 		return drawing, err
 	}
-	if drawing.Calls = loadWaitingCalls(ctx, a, target); len(drawing.Calls) > 0 {
+	if drawing.Calls = loadWaitingCalls(ctx, a, fileOrProcess); len(drawing.Calls) > 0 {
 		return drawing, nil
 	}
 	err = a.WithArchive(ctx, func(archive *client.Archive) (err error) {
-		c := archive.Chain(target)
+		c := archive.Chain(fileOrProcess)
 		if drawing, err = c.PlanWithStatus(ctx); err == nil && !a.JSON {
-			noteLatestIdea(ctx, a, c, target)
+			noteLatestIdea(ctx, a, c, fileOrProcess)
 		}
 		return err
 	})
 	if errors.Is(err, client.ErrNotFound) {
-		err = exit.Usagef("draw %s: there is no such file, and the store has no Idea of a process with this id", target)
+		err = exit.Usagef("draw %s: there is no such file, and the store has no Idea of a process with this id", fileOrProcess)
 	}
 	return drawing, err
 }

@@ -16,7 +16,7 @@ import (
 
 // Harden makes a Plan from what finished processes have in common.
 func Harden(a *app.App) *cobra.Command {
-	file, o, judgesApprovals := "", client.HardenOptions{}, false
+	file, o, reportsApprovals := "", client.HardenOptions{}, false
 	c := app.NewCommand("harden ID...",
 		"Make a Plan from what finished processes have in common, to run without an LLM",
 		`Make an Idea file whose Plan does what finished processes have in common, without an LLM.
@@ -37,11 +37,11 @@ says how often it would have asked.`,
   starter harden moderation-1 moderation-2 --complete -o complete.json
   starter harden --approvals refunds-1 refunds-2`,
 		func(ctx context.Context, args []string) error {
-			if judgesApprovals && (o.Template || o.Complete || file != "") {
+			if reportsApprovals && (o.Template || o.Complete || file != "") {
 				return exit.Usagef("harden: --approvals writes no file: leave out --template, --complete and --output")
 			}
-			if judgesApprovals {
-				return runRipen(ctx, a, args)
+			if reportsApprovals {
+				return reportApprovals(ctx, a, args)
 			}
 			o.Processes = args
 			return runHarden(ctx, a, file, o)
@@ -51,7 +51,7 @@ says how often it would have asked.`,
 	f.BoolVar(&o.Template, "template", false, "leave out what the first process began with")
 	f.BoolVar(&o.Complete, "complete", false,
 		"never ask an LLM, whatever happens: what fails then fails its instance")
-	f.BoolVar(&judgesApprovals, "approvals", false, "say what people did with the Calls they were asked about")
+	f.BoolVar(&reportsApprovals, "approvals", false, "say what people did with the Calls they were asked about")
 	return c
 }
 

@@ -63,7 +63,7 @@ func readHistory(ctx context.Context, a *app.App, id string) error {
 			return err
 		}
 		latest := links[len(links)-1]
-		age := fmt.Sprintf("Idea %d, the latest, was %s\n", latest.At, sealedText(latest.Created))
+		age := fmt.Sprintf("Idea %d, the latest, was %s\n", latest.IdeaNumber, sealedText(latest.Created))
 		notes := forgottenIdeasText(latest.Forgotten) + undoesText(links[0].Undoes) + originText(links[0].Origin) +
 			simulatedText(links[0].Simulated) + undoneByText(undoingProcessIDs)
 		return a.Show(links, notes+historyTable(links, print.TableWidth(a.Out))+age)
@@ -141,7 +141,7 @@ func historyTable(links []chain.Link, width int) string {
 			request = strconv.Itoa(l.Request)
 		}
 		for n, cell := range []string{
-			strconv.Itoa(l.At), l.Created.Local().Format(time.DateTime), request, llmText(l), costText(l),
+			strconv.Itoa(l.IdeaNumber), l.Created.Local().Format(time.DateTime), request, llmText(l), costText(l),
 			strconv.Itoa(l.Counts.Instances),
 			strconv.Itoa(l.Counts.Calls), strconv.Itoa(l.Counts.Writes), strconv.Itoa(l.Counts.Decisions),
 			print.FitWidth(l.Digest, shortDigestChars),

@@ -13,8 +13,8 @@ import (
 	"processidea/starter/internal/print"
 )
 
-// runRipen reports, for each Tool, what people did with the Calls that they were asked about.
-func runRipen(ctx context.Context, a *app.App, ids []string) error {
+// reportApprovals reports, for each Tool, what people did with the Calls that they were asked about.
+func reportApprovals(ctx context.Context, a *app.App, ids []string) error {
 	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		findings, err := archive.Ripen(ctx, ids)
 		if err != nil {
@@ -22,7 +22,7 @@ func runRipen(ctx context.Context, a *app.App, ids []string) error {
 		}
 		var b strings.Builder
 		for _, f := range findings {
-			printRipenFinding(&b, f)
+			printApprovalFinding(&b, f)
 		}
 		if len(findings) == 0 {
 			b.WriteString("Nobody was asked about a Call.\n")
@@ -31,7 +31,7 @@ func runRipen(ctx context.Context, a *app.App, ids []string) error {
 	})
 }
 
-func printRipenFinding(b *strings.Builder, f ripen.Finding) {
+func printApprovalFinding(b *strings.Builder, f ripen.Finding) {
 	print.Fprintf(b, "%s: %d of %d approved unchanged", f.Tool, f.Counts.Approved, f.Counts.HumanDecisionCount())
 	for _, one := range []struct {
 		n    int

@@ -121,13 +121,13 @@ func noteUndoneCalls(a *app.App, id string, idea jsonval.Object, undoneCalls []c
 		var callIDs []string
 		first, remaining := undoneCalls[0], []client.UndoneCall{}
 		for _, t := range undoneCalls {
-			if t.As == first.As && t.By == first.By && t.Reason == first.Reason {
+			if t.UndoID == first.UndoID && t.By == first.By && t.Reason == first.Reason {
 				callIDs = append(callIDs, t.CallID)
 			} else {
 				remaining = append(remaining, t)
 			}
 		}
-		a.Note("%s undone by %s, for %s: %s (%s)", print.PluralWithVerb(len(callIDs), "Call"), first.As, first.By,
+		a.Note("%s undone by %s, for %s: %s (%s)", print.PluralWithVerb(len(callIDs), "Call"), first.UndoID, first.By,
 			first.Reason, diag.SummarizeNames(callIDs))
 		undoneCalls = remaining
 	}
@@ -153,8 +153,8 @@ func warnIfHeldUp(ctx context.Context, a *app.App, id string) {
 	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()
 	_ = a.WithProcess(ctx, id, func(p *client.Process) error {
-		heldUps, err := p.HeldUp(ctx)
-		for _, h := range heldUps {
+		holdUps, err := p.HoldUps(ctx)
+		for _, h := range holdUps {
 			a.Note("%s: %s", id, h)
 			if h.Remedy != "" {
 				a.Note("%s: %s", id, h.Remedy)
@@ -167,7 +167,7 @@ func warnIfHeldUp(ctx context.Context, a *app.App, id string) {
 // noteLatestIdea says on standard error how old the latest Idea of a process is, and what holds the process up.
 func noteLatestIdea(ctx context.Context, a *app.App, c *client.Chain, id string) {
 	if last, err := c.Link(ctx, 0); err == nil {
-		a.Note("Idea %d of %s, the latest, was %s", last.At, id, sealedText(last.Created))
+		a.Note("Idea %d of %s, the latest, was %s", last.IdeaNumber, id, sealedText(last.Created))
 	}
 	warnIfHeldUp(ctx, a, id)
 }

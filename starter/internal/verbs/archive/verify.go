@@ -93,30 +93,30 @@ func verifyWithTemporal(ctx context.Context, a *app.App, id string, keys *signin
 		}
 		if !a.JSON {
 			a.Note("%s of %s compared with Temporal's history", print.Plural(r.WitnessedCount, "Idea"),
-				print.Plural(r.Ideas, "Idea"))
+				print.Plural(r.IdeaCount, "Idea"))
 		}
 		return printReport(a, id, r)
 	})
 }
 
-func runVerify(ctx context.Context, a *app.App, target string, keys *signing.Keys) error {
-	info, err := os.Stat(target)
+func runVerify(ctx context.Context, a *app.App, fileOrProcess string, keys *signing.Keys) error {
+	info, err := os.Stat(fileOrProcess)
 	if err == nil && info.Mode().IsRegular() {
-		r, err := verifyFile(target, keys)
+		r, err := verifyFile(fileOrProcess, keys)
 		if err != nil {
 			return err
 		}
-		return printReport(a, target, r)
+		return printReport(a, fileOrProcess, r)
 	}
 	return a.WithArchive(ctx, func(archive *client.Archive) error {
-		r, err := archive.WithDeciderKeys(keys).Chain(target).Verify(ctx)
+		r, err := archive.WithDeciderKeys(keys).Chain(fileOrProcess).Verify(ctx)
 		if err != nil {
 			return err
 		}
 		if a.Store != "" {
-			target += " in " + a.Store
+			fileOrProcess += " in " + a.Store
 		}
-		return printReport(a, target, r)
+		return printReport(a, fileOrProcess, r)
 	})
 }
 
@@ -232,7 +232,7 @@ func reportText(name string, r *chain.Report) string {
 	var b strings.Builder
 	if r.IsIntact {
 		print.Fprintf(&b, "%s: whole, %s, the latest has the digest %s and was %s\n",
-			name, print.Plural(r.Ideas, "Idea"), r.Digest, sealedText(r.Created))
+			name, print.Plural(r.IdeaCount, "Idea"), r.Digest, sealedText(r.Created))
 		if r.ChildChainCount > 0 {
 			fmt.Fprintf(&b, "%s of its parts and delegates: whole\n", print.Plural(r.ChildChainCount, "chain"))
 		}
@@ -241,9 +241,9 @@ func reportText(name string, r *chain.Report) string {
 			simulatedText(r.Simulated))
 		return b.String()
 	}
-	print.Fprintf(&b, "%s: broken, %s\n", name, print.Plural(r.Ideas, "Idea"))
+	print.Fprintf(&b, "%s: broken, %s\n", name, print.Plural(r.IdeaCount, "Idea"))
 	for _, p := range r.Broken {
-		print.Fprintf(&b, "  Idea %d: %s: %s\n", p.At, p.Item, p.Problem)
+		print.Fprintf(&b, "  Idea %d: %s: %s\n", p.FirstIdea, p.Item, p.Problem)
 		b.WriteString(dependentIdeasText(p))
 	}
 	if len(r.UnreadableIdeas) > 0 {
@@ -255,7 +255,7 @@ func reportText(name string, r *chain.Report) string {
 
 // dependentIdeasText lists the later Ideas that depend on a broken part.
 func dependentIdeasText(broken chain.BrokenItem) string {
-	dependents := slices.DeleteFunc(slices.Clone(broken.UnloadableIdeas), func(ideaNumber int) bool { return ideaNumber == broken.At })
+	dependents := slices.DeleteFunc(slices.Clone(broken.UnloadableIdeas), func(ideaNumber int) bool { return ideaNumber == broken.FirstIdea })
 	if len(dependents) == 0 {
 		return ""
 	}

@@ -24,7 +24,7 @@ type actionCommand struct {
 }
 
 // action acts on a process, and counts the deciders so far if several must decide.
-type action = func(context.Context, *client.Process) (client.Count, error)
+type action = func(context.Context, *client.Process) (client.VoteCount, error)
 
 var actionCommands = []actionCommand{
 	{
@@ -269,14 +269,14 @@ func (t actionCommand) run(ctx context.Context, a *app.App, opts *actionOptions)
 		count, err := perform(ctx, p)
 		a.PrintProblems(filepath.Base(opts.file), opts.warnings)
 		return printOutcome(a, actionOutcome{Process: opts.processID, Signal: t.name, Call: opts.callID,
-			Count: countIfSeveral(count)}, err)
+			Votes: countIfSeveral(count)}, err)
 	})
 }
 
 // asAction makes a prepare function for a verb that checks nothing beforehand and counts no deciders.
 func asAction(do func(context.Context, *client.Process, *actionOptions) error) func(*actionOptions) (action, error) {
 	return func(g *actionOptions) (action, error) {
-		return func(ctx context.Context, p *client.Process) (none client.Count, err error) {
+		return func(ctx context.Context, p *client.Process) (none client.VoteCount, err error) {
 			return none, do(ctx, p, g)
 		}, nil
 	}

@@ -70,7 +70,7 @@ func prepareDecision(opts *actionOptions) (do action, err error) {
 	if err := d.Validate(); err != nil {
 		return nil, exit.Usagef("%s %s: %w", d.Kind, d.Call, err)
 	}
-	return func(ctx context.Context, p *client.Process) (client.Count, error) { return p.DecideAndCount(ctx, d) }, nil
+	return func(ctx context.Context, p *client.Process) (client.VoteCount, error) { return p.DecideAndCountVotes(ctx, d) }, nil
 }
 
 // qualifyCallID reads a process id and a Call id. The process id may name an instance, refunds/13; the Call id then

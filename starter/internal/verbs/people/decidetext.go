@@ -32,13 +32,13 @@ type decisionOutcome struct {
 	Digest   string        `json:"digest"`
 	Accepted bool          `json:"accepted"`
 	Reason   string        `json:"reason,omitempty"` // why it was refused
-	Count    *client.Count `json:"count,omitempty"`  // where several people must decide
+	Votes    *client.VoteCount `json:"count,omitempty"`  // where several people must decide
 }
 
 func (d *batchOutcome) add(outcomes []client.Outcome) {
 	for _, o := range outcomes {
 		one := decisionOutcome{Call: o.Call, Digest: o.Digest, Accepted: o.RefusalReason == "", Reason: o.RefusalReason,
-			Count: countIfSeveral(o.Count)}
+			Votes: countIfSeveral(o.Votes)}
 		if one.Accepted {
 			d.AcceptedCount++
 		} else {
@@ -49,7 +49,7 @@ func (d *batchOutcome) add(outcomes []client.Outcome) {
 }
 
 // countIfSeveral returns a count to show. It is nil if one person decides.
-func countIfSeveral(c client.Count) *client.Count {
+func countIfSeveral(c client.VoteCount) *client.VoteCount {
 	if c.Want < 2 {
 		return nil
 	}
@@ -78,13 +78,13 @@ func (d *batchOutcome) text() string {
 
 // countText says how many people have decided, if several must: "1 of 2", or with the number of Calls if counts differ.
 func (d *batchOutcome) countText() string {
-	callsByCount, distinctCounts := map[client.Count]int{}, []client.Count(nil)
+	callsByCount, distinctCounts := map[client.VoteCount]int{}, []client.VoteCount(nil)
 	for _, one := range d.Decisions {
-		if one.Accepted && one.Count != nil {
-			if callsByCount[*one.Count] == 0 {
-				distinctCounts = append(distinctCounts, *one.Count)
+		if one.Accepted && one.Votes != nil {
+			if callsByCount[*one.Votes] == 0 {
+				distinctCounts = append(distinctCounts, *one.Votes)
 			}
-			callsByCount[*one.Count]++
+			callsByCount[*one.Votes]++
 		}
 	}
 	var parts []string
@@ -216,7 +216,7 @@ func (t callTable) writeSharedFields(b *strings.Builder, width int) {
 // formatValue formats a value of a Call on one line. An empty text is "", to differ from a missing one.
 func formatValue(a client.Approval, name string, v any, maxWidth int) string {
 	if f := a.Field(name); f != nil {
-		v = f.Shown
+		v = f.DisplayText
 	}
 	if v == "" {
 		return `""`

@@ -146,22 +146,22 @@ func orderConditionText(o *approval.OrderState, presenter *shown.Presenter) stri
 func ordersText(orders approval.Orders, presenter *shown.Presenter, now time.Time) string {
 	var b strings.Builder
 	for _, o := range orders {
-		if o.To != "" {
-			print.Fprintf(&b, "%s: deputy %s", o.ID, o.To)
+		if o.DeputyName != "" {
+			print.Fprintf(&b, "%s: deputy %s", o.ID, o.DeputyName)
 		} else {
-			print.Fprintf(&b, "%s: %s", o.ID, presenter.Tool(o.Tool))
+			print.Fprintf(&b, "%s: %s", o.ID, presenter.ToolTitle(o.Tool))
 		}
 		if o.ParamsCondition != nil {
 			print.Fprintf(&b, " where %s", orderConditionText(o, presenter))
 		}
-		if o.To == "" {
-			fmt.Fprintf(&b, ", %d approved", o.Approved)
+		if o.DeputyName == "" {
+			fmt.Fprintf(&b, ", %d approved", o.ApprovedCount)
 		}
 		if !o.From.IsZero() {
 			fmt.Fprintf(&b, ", from %s", o.From.Local().Format(time.DateTime))
 		}
-		if o.Count > 0 {
-			fmt.Fprintf(&b, " of %d, %d left", o.Count, o.Count-o.Approved)
+		if o.MaxCalls > 0 {
+			fmt.Fprintf(&b, " of %d, %d left", o.MaxCalls, o.MaxCalls-o.ApprovedCount)
 		}
 		if !o.Until.IsZero() {
 			fmt.Fprintf(&b, ", until %s", o.Until.Local().Format(time.DateTime))
@@ -171,8 +171,8 @@ func ordersText(orders approval.Orders, presenter *shown.Presenter, now time.Tim
 			b.WriteString(", signed")
 		}
 		switch {
-		case o.Ended != nil:
-			print.Fprintf(&b, "; ended by %s", o.Ended.By)
+		case o.Ending != nil:
+			print.Fprintf(&b, "; ended by %s", o.Ending.EndedBy)
 		case !o.IsInForce(now):
 			b.WriteString("; over")
 		}

@@ -17,8 +17,8 @@ type actionOutcome struct {
 	Call     string `json:"call,omitempty"`
 	Accepted bool   `json:"accepted"`
 	Reason   string `json:"reason,omitempty"` // why it was refused
-	// Count says how many of the required people have decided the same, if several must.
-	Count *client.Count `json:"count,omitempty"`
+	// Votes says how many of the required people have decided the same, if several must.
+	Votes *client.VoteCount `json:"count,omitempty"`
 }
 
 // printOutcome prints what became of an act, and how many have decided if several must. It returns the error for the
@@ -39,8 +39,8 @@ func printOutcome(a *app.App, o actionOutcome, err error) error {
 		return err
 	}
 	text := print.Printable(strings.TrimSpace(o.Process+" "+o.Call)) + ": " + o.Signal + " taken"
-	if o.Count != nil {
-		text += fmt.Sprintf(", %d of %d", o.Count.Have, o.Count.Want)
+	if o.Votes != nil {
+		text += fmt.Sprintf(", %d of %d", o.Votes.Have, o.Votes.Want)
 	}
 	return a.Print(text + "\n")
 }

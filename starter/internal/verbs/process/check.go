@@ -87,7 +87,7 @@ func checkFiles(a *app.App, path string, files fileFlags) error {
 func decidersText(idea *ideafile.Idea) string {
 	var names []string
 	for _, t := range idea.Tools {
-		if idea.Config.Approval.DecidersFor(t.Name, t.Approval).Signed() {
+		if idea.Config.Approval.DecidersFor(t.Name, t.Approval).RequiresSignature() {
 			names = append(names, t.Name)
 		}
 	}

@@ -81,9 +81,9 @@ func addChangesFlags(command *cobra.Command, c *ideafiles.Changes) {
 	f.StringArrayVar(&c.Set, "set", nil, "`TOKEN:path=JSON`: put a value into State")
 	f.StringArrayVar(&c.Unset, "unset", nil, "`TOKEN:path`: take a value out of State, so that it can be written again")
 	f.StringVar(&c.StateFile, "state", "", "`file` to merge into the States")
-	f.StringVar(&c.Input, "input", "", "`file`, or JSON, to add to the input")
+	f.StringVar(&c.AddedInput, "input", "", "`file`, or JSON, to add to the input")
 	f.StringVar(&c.PlanFile, "plan", "", "`file` with a Plan: a list of Calls, or a plan message")
-	f.StringVar(&c.File, "file", "", "Idea `file`, whole or in part, or list of messages, to add after the Idea")
+	f.StringVar(&c.AddedFile, "file", "", "Idea `file`, whole or in part, or list of messages, to add after the Idea")
 	f.StringVar(&c.LLM, "llm", "", "`name` of the LLM to ask")
 	f.StringSliceVar(&c.Reopen, "reopen", nil, "`TOKEN` of an ended instance to plan for again; or all")
 	for _, name := range []string{"state", "plan", "file"} {

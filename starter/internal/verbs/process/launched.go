@@ -40,7 +40,7 @@ func (l *launchedProcess) run(ctx context.Context) error {
 	if l.options.detach {
 		return l.printDetached(ctx)
 	}
-	naming := print.NamingOf(l.definition.Parsed, client.LanguageOf(ctx))
+	naming := print.InstanceNamingOf(l.definition.Parsed, client.LanguageOf(ctx))
 	l.definition = nil // it may be large, and is not needed any more
 	result, err := l.follow(ctx)
 	if errors.Is(err, context.Canceled) {
@@ -134,7 +134,7 @@ func (l *launchedProcess) printDetached(ctx context.Context) error {
 	for _, token := range tokens {
 		result.Instances[token] = loop.InstanceResult{Status: ideafile.InstanceWorking}
 	}
-	return l.Finish(result, print.NamingOf(l.definition.Parsed, client.LanguageOf(ctx)))
+	return l.Finish(result, print.InstanceNamingOf(l.definition.Parsed, client.LanguageOf(ctx)))
 }
 
 // follow waits for the process. If the program that ran the server ends, the process goes on at the next server, which

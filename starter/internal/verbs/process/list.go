@@ -92,7 +92,7 @@ func listText(processes []client.Summary, width int) string {
 // waitsForText says why a process is paused, how many decisions it waits for, or that it did not answer.
 func waitsForText(p client.Summary) string {
 	waiting := slices.Clone(p.Waiting)
-	for _, h := range p.HeldUp {
+	for _, h := range p.HoldUps {
 		if n := slices.Index(waiting, h.String()); n >= 0 {
 			waiting[n] = h.ShortText()
 		}
@@ -103,7 +103,7 @@ func waitsForText(p client.Summary) string {
 	if p.Awaiting > 0 && p.Ended == nil {
 		waiting = append(waiting, print.Plural(p.Awaiting, "decision"))
 	}
-	if p.NoAnswer && len(p.HeldUp) == 0 {
+	if p.NoAnswer && len(p.HoldUps) == 0 {
 		waiting = append(waiting, "? (it did not answer in time)")
 	}
 	return print.Compact(strings.Join(waiting, "; "), maxReasonWidth)

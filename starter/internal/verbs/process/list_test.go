@@ -19,7 +19,7 @@ func TestWhatHoldsAPausedProcessUpIsNotCutOffBehindThePause(t *testing.T) {
 	h := turn.HoldUp{Message: "the LLM's server answered 429: your tier is exhausted; " +
 		strings.Repeat("come back ", 9),
 		Since: time.Unix(0, 0), NextAttempt: time.Unix(3600, 0)}
-	running := client.Summary{Status: loop.StatusRunning, Waiting: []string{h.String()}, HeldUp: []turn.HoldUp{h}}
+	running := client.Summary{Status: loop.StatusRunning, Waiting: []string{h.String()}, HoldUps: []turn.HoldUp{h}}
 	if got := waitsForText(running); !strings.HasPrefix(got,
 		"held up, next try 01:00:00 UTC: the LLM's server answered 429: your tier is exhausted") {
 		t.Errorf("%q", got)

@@ -36,17 +36,17 @@ func printSnapshot(ctx context.Context, a *app.App, p *client.Process) error {
 	if err != nil {
 		return err
 	}
-	return a.Finish(r, namingOf(ctx, a, p))
+	return a.Finish(r, instanceNamingOf(ctx, a, p))
 }
 
-// namingOf returns how people are told of the instances. With --json it is empty, since nobody is.
-func namingOf(ctx context.Context, a *app.App, p *client.Process) print.Naming {
+// instanceNamingOf returns how people are told of the instances. With --json it is empty, since nobody is.
+func instanceNamingOf(ctx context.Context, a *app.App, p *client.Process) print.InstanceNaming {
 	if a.JSON {
-		return print.Naming{}
+		return print.InstanceNaming{}
 	}
 	idea, err := p.Idea(ctx)
 	if err != nil {
-		return print.Naming{} // the table does without
+		return print.InstanceNaming{} // the table does without
 	}
-	return print.NamingOf(idea, client.LanguageOf(ctx))
+	return print.InstanceNamingOf(idea, client.LanguageOf(ctx))
 }

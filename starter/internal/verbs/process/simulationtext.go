@@ -24,7 +24,7 @@ func printSimulation(a *app.App, r *simulation.Report) error {
 	if a.JSON {
 		err = a.PrintJSON(r)
 	} else {
-		err = errors.Join(print.Result(a.Out, r.Result, print.Naming{}), a.Print(simulationText(r)))
+		err = errors.Join(print.Result(a.Out, r.Result, print.InstanceNaming{}), a.Print(simulationText(r)))
 	}
 	if err != nil {
 		return fmt.Errorf("print simulation: %w", err)
@@ -45,8 +45,8 @@ func simulationText(r *simulation.Report) string {
 			print.Plural(d.Requests, "Request"))
 	}
 	printTools(&b, r)
-	if r.Approvals > 0 {
-		fmt.Fprintf(&b, "a person would have been asked about %s\n", print.Plural(r.Approvals, "Call"))
+	if r.ApprovalCount > 0 {
+		fmt.Fprintf(&b, "a person would have been asked about %s\n", print.Plural(r.ApprovalCount, "Call"))
 	}
 	printUnfinished(&b, r)
 	printGraph(&b, r)
@@ -59,7 +59,7 @@ func simulationText(r *simulation.Report) string {
 
 func costText(r *simulation.Report) string {
 	prefix := ""
-	if r.Estimated {
+	if r.IsEstimated {
 		prefix = "about "
 	}
 	return fmt.Sprintf("%s, %s%s", print.Plural(r.Total.Requests, "Request"), prefix, r.Total.TokenUsage)
@@ -74,12 +74,12 @@ func printTools(b *strings.Builder, r *simulation.Report) {
 }
 
 func printUnfinished(b *strings.Builder, r *simulation.Report) {
-	for n, line := range r.Open {
+	for n, line := range r.Unfinished {
 		if n == 0 {
 			b.WriteString("still open:\n")
 		}
 		if n == maxOpenLines {
-			fmt.Fprintf(b, "  and %d more\n", len(r.Open)-n)
+			fmt.Fprintf(b, "  and %d more\n", len(r.Unfinished)-n)
 			return
 		}
 		print.Fprintf(b, "  %s\n", line)

@@ -207,7 +207,7 @@ func (l *launchedProcess) undo(ctx context.Context, u *client.Undoing, o undoOpt
 	if err != nil || o.isBeforeFork && result.Status == loop.StatusCompleted {
 		return err
 	}
-	return l.Finish(result, print.Naming{})
+	return l.Finish(result, print.InstanceNaming{})
 }
 
 // underWayText says that a running process is still taking back, and what it waits for.
@@ -313,7 +313,7 @@ func writeSteps(b *strings.Builder, steps []undo.Step, indent string) {
 			print.Fprintf(b, "%s%s by %s %s\n", indent, s.OriginalCall.Name(), s.Tool, jsonval.EncodeToString(s.Params))
 			continue
 		}
-		print.Fprintf(b, "%s%s by what takes back %s:\n", indent, s.OriginalCall.Name(), s.DelegateUndo.Process)
+		print.Fprintf(b, "%s%s by what takes back %s:\n", indent, s.OriginalCall.Name(), s.DelegateUndo.ProcessID)
 		writeSteps(b, s.DelegateUndo.Steps, indent+"  ")
 		for _, l := range s.DelegateUndo.KeptCalls {
 			print.Fprintf(b, "%s  %s stays: %s\n", indent, l.OriginalCall.Name(), l.Reason)

@@ -39,7 +39,7 @@ ends, and print its result as run does.`,
 				if err != nil {
 					return err
 				}
-				return a.Finish(result, namingOf(ctx, a, p))
+				return a.Finish(result, instanceNamingOf(ctx, a, p))
 			})
 		})
 	addWaitFlag(c, &wait)
