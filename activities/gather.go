@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 
 	"processidea/model/ideafile"
 	"processidea/model/loop"
@@ -20,8 +21,17 @@ func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (
 	result := &protocol.GatherResult{States: map[string]any{}}
 	input, log, llmUsages := &turn.RequestInput{ProcessID: in.Process}, in.Log, in.LLMUsages
 	var partIdeas []protocol.PartIdea
+	// The whole may have a hundred thousand instances in a thousand parts, so it is read once.
+	planPositionsByToken := turn.DirectPlanPositionsByToken(in.Idea["context"])
+	initialContext := sync.OnceValues(func() (ideafile.ContextByInstance, error) {
+		idea, err := a.readIdeaWithTools(ctx, in.Idea)
+		if err != nil {
+			return ideafile.ContextByInstance{}, err
+		}
+		return ideafile.SplitMessagesByInstance(idea.Context), nil
+	})
 	for _, part := range in.Parts {
-		lastContext, states, err := a.latestPartIdea(ctx, in.Idea, part)
+		lastContext, states, err := a.latestPartIdea(ctx, initialContext, part)
 		if err != nil {
 			return nil, err
 		}
@@ -35,7 +45,7 @@ func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (
 		}
 		log = append(log, partLog...)
 		firstIndex := len(input.Instances)
-		input.AddPartContext(in.Idea["context"], lastContext, part.Tokens, states)
+		input.AddPartContext(planPositionsByToken, lastContext, part.Tokens, states)
 		for n, token := range part.Tokens {
 			result.States[token] = states[token]
 			if status, hasStatus := part.Statuses[token]; hasStatus {
@@ -72,9 +82,9 @@ func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (
 }
 
 // latestPartIdea returns the context of the last Idea of a part, and the States in it. If the part has sealed no Idea,
-// it returns no context, and the States that the part's instances start with.
+// it returns no context, and the States that the part's instances have in the initial context of the whole.
 func (a *Activities) latestPartIdea(
-	ctx context.Context, source map[string]any, part protocol.GatherPart,
+	ctx context.Context, initialContext func() (ideafile.ContextByInstance, error), part protocol.GatherPart,
 ) (lastContext any, stateByToken map[string]any, err error) {
 	if part.Last.Idea > 0 {
 		lastContext, err = a.Chains.Context(ctx, part.Process, part.Last)
@@ -85,11 +95,11 @@ func (a *Activities) latestPartIdea(
 			return lastContext, stateByToken, err
 		}
 	}
-	idea, err := a.readIdeaWithTools(ctx, source)
+	initial, err := initialContext()
 	if err != nil {
 		return nil, nil, err
 	}
-	return nil, turn.InitialStates(idea.Context, part.Tokens), nil
+	return nil, turn.InitialStates(initial, part.Tokens), nil
 }
 
 // readPartLog returns the log of a part since it was gathered last, without what the process has sent to all parts.

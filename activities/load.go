@@ -127,5 +127,5 @@ func (a *Activities) loadStates(ctx context.Context, setup protocol.RequestSetup
 	if err != nil {
 		return nil, err
 	}
-	return turn.InitialStates(idea.Context, input.InstanceTokens()), nil
+	return turn.InitialStates(ideafile.SplitMessagesByInstance(idea.Context), input.InstanceTokens()), nil
 }

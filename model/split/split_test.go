@@ -356,7 +356,7 @@ func TestPartsOfAForkKnowWhatThePartsHadDone(t *testing.T) {
 		for _, i := range s.Loop.AllInstancesInput().Instances {
 			states[i.Token] = i.State
 		}
-		input.AddPartContext(whole.Source["context"], last.Source["context"], part.Tokens, states)
+		input.AddPartContext(turn.DirectPlanPositionsByToken(whole.Source["context"]), last.Source["context"], part.Tokens, states)
 		parts = append(parts, last)
 	}
 	gathered := modeltest.SnapshotAndReparse(t, whole, input, nil, nil)
@@ -463,7 +463,7 @@ func TestPartsOfAForkKnowWhyAPersonMustReviewACall(t *testing.T) {
 	for _, token := range []string{"①", "②"} {
 		part := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioTools+`}}, "context": [{"type": "state", "_instance": "`+token+`", "state": {}},
 			{"type": "plan", "plan": [{"_tool": "log", "_instance": "*"}], "record": {"1.1": {"waiting": ["`+token+`"], "review": {"`+token+`": "two answers for `+token+`"}}}}]}`)
-		input.AddPartContext(part.Source["context"], part.Source["context"], []string{token}, nil)
+		input.AddPartContext(turn.DirectPlanPositionsByToken(part.Source["context"]), part.Source["context"], []string{token}, nil)
 	}
 	whole := turn.SnapshotIdea(jsonval.Object{}, input, nil, nil)["context"].([]any)
 	plan := whole[len(whole)-1]

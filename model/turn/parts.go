@@ -11,9 +11,9 @@ import (
 // with an Idea of its own.
 
 // AddPartContext adds the content of the last Idea of a part to the input of the whole process: how its instances
-// ended, the Calls with their outcomes, and the errors not reported yet. whole and part are contexts.
-func (in *RequestInput) AddPartContext(wholeContext, partContext any, tokens []string, states jsonval.Object) {
-	planPositionsByToken := directPlanPositionsByToken(wholeContext)
+// ended, the Calls with their outcomes, and the errors not reported yet. planPositionsByToken is that of the whole.
+func (in *RequestInput) AddPartContext(planPositionsByToken map[string][]int, partContext any, tokens []string,
+	states jsonval.Object) {
 	inputByToken := map[string]*InstanceInput{}
 	for _, token := range tokens {
 		inputByToken[token] = &InstanceInput{Token: token, State: states[token]}
@@ -56,9 +56,9 @@ func (in *RequestInput) AddPartContext(wholeContext, partContext any, tokens []s
 		func(a, b ContextError) int { return parseCallKey(a.CallID).Compare(parseCallKey(b.CallID)) })
 }
 
-// directPlanPositionsByToken returns the positions in a context, from 1, of the Plans that run directly, by the
+// DirectPlanPositionsByToken returns the positions in a context, from 1, of the Plans that run directly, by the
 // instance that owns them.
-func directPlanPositionsByToken(context any) map[string][]int {
+func DirectPlanPositionsByToken(context any) map[string][]int {
 	positionsByToken := map[string][]int{}
 	for n, raw := range jsonval.AsList(context) {
 		if m, ok := ideafile.ParseMessage(raw); ok && m.IsDirectPlan() {
@@ -95,10 +95,11 @@ func (in *RequestInput) mergeError(e ContextError) {
 		return o.CallID == e.CallID && o.Fault == e.Fault
 	})
 	if index < 0 {
+		e.Instances = slices.Clone(e.Instances) // grows below
 		in.Errors = append(in.Errors, e)
 		return
 	}
-	in.Errors[index].Instances = slices.Concat(in.Errors[index].Instances, e.Instances)
+	in.Errors[index].Instances = append(in.Errors[index].Instances, e.Instances...)
 }
 
 // FilterPlanRecord returns a message as a part of the process sees it: a Plan's record keeps only what concerns the

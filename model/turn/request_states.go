@@ -12,11 +12,10 @@ import (
 // with it. The functions of this file take the States out and put them back.
 
 // InitialStates returns the State with which a context starts each instance, by token.
-func InitialStates(context []ideafile.Message, tokens []string) jsonval.Object {
+func InitialStates(context ideafile.ContextByInstance, tokens []string) jsonval.Object {
 	states := make(jsonval.Object, len(tokens))
-	split := ideafile.SplitMessagesByInstance(context)
 	for _, token := range tokens {
-		states[token] = statelog.NewState(split.InstanceView(token).PayloadByKind[ideafile.TypeState]).Snapshot()
+		states[token] = statelog.NewState(context.InstanceView(token).PayloadByKind[ideafile.TypeState]).Snapshot()
 	}
 	return states
 }

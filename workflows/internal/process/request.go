@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"processidea/model/diag"
+	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -52,7 +53,7 @@ func (p *unsplitProcess) requestBaseStates() map[string]any {
 	if p.BaseIdea.Idea > 0 {
 		return p.baseStates
 	}
-	return turn.InitialStates(p.ideaAtRequest.Context, p.loop.InstanceTokens())
+	return turn.InitialStates(ideafile.SplitMessagesByInstance(p.ideaAtRequest.Context), p.loop.InstanceTokens())
 }
 
 // requestSummary describes a Request. Except for a recheck, it begins with protocol.WaitingForLLM.
